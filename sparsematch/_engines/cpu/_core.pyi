@@ -242,6 +242,16 @@ def block_permutation(
 ) -> None:
     """Write the permutations of the block form, but for free columns, and where groups begin."""
 
+def bottleneck(
+    matrix: Csr,
+    magnitude: FloatArray,
+    mates: _Indices,
+    covers: tuple[BoolArray, BoolArray],
+    workers: int,
+    /,
+) -> float:
+    """Write a matching whose smallest magnitude is largest, and a cover of larger entries."""
+
 def magnitudes(
     matrix: Csr, values: FloatArray, magnitude: FloatArray, workers: int, /
 ) -> tuple[bool, float, float]:

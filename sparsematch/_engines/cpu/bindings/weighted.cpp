@@ -1,5 +1,6 @@
 // What Python calls of the weighted package.
 #include "bindings/nanobind_helpers.hpp"
+#include "weighted/bottleneck.hpp"
 #include "weighted/entry_values.hpp"
 #include "weighted/least_cost_matching.hpp"
 #include "weighted/matched_entries.hpp"
@@ -63,7 +64,18 @@ bool run_scale_factors(CsrArg<Index> a, std::pair<In<double>, In<Index>> pairs,
 }
 
 template <class Index>
+double run_bottleneck(CsrArg<Index> matrix, In<double> magnitude, Sides<Index> mates,
+                      Sides<bool> covers, int workers) {
+    return interruptible(workers, [&](RunContext& run) {
+        const auto a = matrix.view();
+        bool *rows = covers.first.data(), *cols = covers.second.data();
+        return Bottleneck<Index>(a, magnitude.data(), run).solve(view(mates), rows, cols);
+    });
+}
+
+template <class Index>
 void bind(nb::module_& m) {
+    m.def("bottleneck", run_bottleneck<Index>);
     m.def("magnitudes", run_magnitudes<Index>);
     m.def("matched_sum", run_matched_sum<Index>);
     m.def("scale_factors", run_scale_factors<Index>);

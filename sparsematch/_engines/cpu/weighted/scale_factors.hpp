@@ -53,7 +53,9 @@ bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* ma
                 const Index *row = a.indices + a.indptr[i], *last = a.indices + a.indptr[i + 1];
                 const double size = magnitude[std::find(row, last, mate[i]) - a.indices];
                 const Index r = f.flipped ? mate[i] : i, c = f.flipped ? i : mate[i];
-                f.row_scale[r] = 1 / (size * f.col_scale[c]);
+                const double scaled = size * f.col_scale[c];
+                if (scaled >= least && scaled <= most && f.col_scale[c] >= least)
+                    f.row_scale[r] = 1 / scaled;
             }
         });
     cut(f.row_scale, n_rows);

@@ -5,13 +5,10 @@ import warnings
 import numpy as np
 
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.certificates import vertex_cover
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
-from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.cpu.weighted.least_cost import least_cost
-from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import FloatArray, IndexArray, stable_order
-from sparsematch._types.bipartite import BipartiteCSR, keep_entries
+from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import stack_level
 from sparsematch._types.matching import Matching
 from sparsematch._types.pieces import in_pieces
@@ -65,35 +62,21 @@ def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     """Return the transversal whose smallest magnitude is largest, and a cover of larger entries.
 
     The cover, its rows and columns flagged by duals of 1, has fewer members than the matching has
-    pairs. By bisection over the magnitudes; each trial starts from the largest matching known to
-    lie above its threshold. Time: O(log nnz) maximum matchings.
+    pairs. Time: O(log nnz) maximum matchings.
     """
-    graph, magnitude = weighted.graph, weighted.magnitude
-    best = Matching.start(graph)
-    auto.improve(graph, best, Run(workers))
-    rank = best.cardinality
-    row_dual, col_dual = np.zeros(graph.n_rows), np.zeros(graph.n_cols)
-    if rank == 0:
-        return WeightedTransversal(best, "bottleneck", np.inf, row_dual, col_dual).freeze()
-    ascending = magnitude[stable_order(magnitude)]
-    values = ascending[np.append(True, ascending[1:] != ascending[:-1])]
-    low, high, below = _smallest(weighted, best, values), len(values), Matching.start(graph)
-    while high - low > 1:
-        middle = (low + high) // 2
-        trial = keep_entries(graph, magnitude >= values[middle])
-        matching = Matching(below.row_mate.copy(), below.col_mate.copy())
-        auto.improve(trial, matching, Run(workers, warm=True))
-        if matching.cardinality == rank:
-            low, best = _smallest(weighted, matching, values), matching
-        else:
-            high, below = middle, matching
-    if high < len(values):
-        cover = vertex_cover(keep_entries(graph, magnitude >= values[high]), below, workers)
-        if cover is None:
-            raise AssertionError("a matching that an exact engine made is not maximum")
-        row_dual[cover.rows], col_dual[cover.cols] = 1, 1
-    smallest = float(values[low])
-    return WeightedTransversal(best, "bottleneck", smallest, row_dual, col_dual).freeze()
+    graph = weighted.graph
+    mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
+    covers = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
+    smallest = _core.bottleneck(
+        csr(graph),
+        weighted.magnitude,
+        graph.orient(*mates),
+        graph.orient(*covers),
+        worthwhile(workers, graph.nnz),
+    )
+    row_dual, col_dual = (cover.astype(np.float64) for cover in covers)
+    matching = Matching(*mates)
+    return WeightedTransversal(matching, "bottleneck", smallest, row_dual, col_dual).freeze()
 
 
 def read_magnitudes(
@@ -111,12 +94,6 @@ def matched_entries(graph: BipartiteCSR, matching: Matching, workers: int = 1) -
     if graph.flipped:
         return entries[minor_mate[minor_mate >= 0]]
     return entries if matching.cardinality == entries.size else entries[entries >= 0]
-
-
-def _smallest(weighted: WeightedCSR, matching: Matching, values: FloatArray) -> int:
-    """Return the place among the ascending values of the smallest magnitude of a matching."""
-    matched = weighted.magnitude[matched_entries(weighted.graph, matching)]
-    return int(np.searchsorted(values, matched.min()))
 
 
 def product_cost(magnitude: FloatArray, workers: int) -> FloatArray:
