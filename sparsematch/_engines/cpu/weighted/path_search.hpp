@@ -44,7 +44,7 @@ class PathSearch {
         constexpr std::int64_t factor = 8;  // of limits
         if (s_.free.empty()) return true;
         const auto n_free = static_cast<std::int64_t>(s_.free.size());
-        const std::int64_t first = std::max(64 * s_.pass() / s_.a.n_rows, 2 * s_.pass() / n_free);
+        const std::int64_t first = std::max(256 * s_.pass() / s_.a.n_rows, 2 * s_.pass() / n_free);
         const std::int64_t begin = s_.work;
         bool hard = false;
         for (std::int64_t limit = first; !hard && !s_.free.empty(); limit *= factor) {
