@@ -31,7 +31,7 @@ def as_symmetric(A: Any, triangle: str | None, *, threads: int = 1) -> WeightedC
     if not S.has_sorted_indices:
         S = S.sorted_indices()
     indptr, indices = (index.astype(graph.dtype, copy=False) for index in (S.indptr, S.indices))
-    return WeightedCSR(BipartiteCSR(n, n, indptr, indices), S.data)
+    return WeightedCSR(BipartiteCSR(n, n, indptr, indices), S.data, float(S.data.max(initial=0)))
 
 
 def _mirrored(S: Any, lower: bool) -> Any:

@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._engines.operations import WeightedOps
+from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.compressed import check_values
-from sparsematch._input.duplicates import add_up, has_duplicates
+from sparsematch._input.duplicates import add_up
 from sparsematch._input.matrix import as_compressed
 from sparsematch._types.arrays import FloatArray
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
@@ -27,36 +29,46 @@ def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
     graph = as_bipartite(A, name=name, threads=threads)
     data = np.asarray(A.data)
     check_values(data, graph.nnz, name)
-    if has_duplicates(graph, threads):
+    magnitude, ascending, least, largest = _magnitude(graph, data, threads)
+    if not ascending:
         wide = data.dtype.kind in "biu" or data.dtype.itemsize < 4
         graph, data = add_up(graph, data, np.float64 if wide else data.dtype)
-    magnitude, least, largest = _magnitude(data[: graph.nnz], threads)
-    if magnitude.size:
-        if not np.isfinite(largest):
-            _refuse_value(graph, data, magnitude, name)
-        if least == 0:
-            keep = magnitude != 0
-            graph, magnitude = keep_entries(graph, keep), magnitude[keep]
-    return WeightedCSR(graph, magnitude)
+        magnitude, _, least, largest = _magnitude(graph, data, threads)
+    if not largest < np.inf:
+        _refuse_value(graph, data, magnitude, name)
+    if least == 0:
+        keep = magnitude != 0
+        graph, magnitude = keep_entries(graph, keep), magnitude[keep]
+    return WeightedCSR(graph, magnitude, largest)
 
 
-def _magnitude(data: NDArray[Any], threads: int) -> tuple[FloatArray, float, float]:
-    """Return the absolute values, the least, and the largest: NaN if one of them is."""
-    magnitude = np.empty(data.size)
+def _magnitude(
+    graph: BipartiteCSR, data: NDArray[Any], threads: int
+) -> tuple[FloatArray, bool, float, float]:
+    """Return the absolute values, whether no entry is repeated, the least, and the largest.
 
-    def write(begin: int, end: int) -> tuple[float, float]:
-        piece, out = data[begin:end], magnitude[begin:end]
+    The largest is NaN if one is not finite.
+    """
+    magnitude = np.empty(graph.nnz)
+    values = np.ascontiguousarray(data[: graph.nnz])
+    if values.dtype != magnitude.dtype or not values.dtype.isnative:
+        _write_magnitudes(values, magnitude, threads)
+        values = magnitude
+    read = operations(WeightedOps, graph.backend).read_magnitudes
+    return magnitude, *read(graph, values, magnitude, threads)
+
+
+def _write_magnitudes(data: NDArray[Any], magnitude: FloatArray, threads: int) -> None:
+    """Write the absolute values of numbers of any type."""
+
+    def write(begin: int, end: int) -> None:
+        piece = data[begin:end]
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             if data.dtype.kind in "biu":
-                piece = piece.astype(out.dtype)  # the smallest integer has no counterpart
-            if piece.dtype == out.dtype:
-                np.abs(piece, out=out)
-            else:
-                out[:] = np.abs(piece)
-        return (out.min(), out.max()) if out.size else (np.inf, 0.0)
+                piece = piece.astype(magnitude.dtype)  # the smallest integer has no counterpart
+            magnitude[begin:end] = np.abs(piece)
 
-    least, largest = zip(*in_pieces(write, data.size, threads), strict=True)
-    return magnitude, float(np.min(least)), float(np.max(largest))
+    in_pieces(write, data.size, threads)
 
 
 def _refuse_value(

@@ -58,16 +58,24 @@ def scale_entries(values: Any, by_row: FloatArray, by_col: FloatArray) -> Any:
     """Return entries multiplied by the positive factors of their rows and columns.
 
     Where one product of two of the three is beyond the range of doubles, but not that of all three,
-    too. In pieces, as the numbers in between are many.
+    too.
     """
-    scaled = np.empty(values.size, np.result_type(values, by_row))
+    return scale_by_parts(values, np.frexp(by_row), np.frexp(by_col))
+
+
+def scale_by_parts(values: Any, by_row: tuple[Any, Any], by_col: tuple[Any, Any]) -> Any:
+    """Return entries multiplied by factors given as mantissas and exponents of 2.
+
+    In pieces, as the numbers in between are many.
+    """
+    (row, p), (col, q) = by_row, by_col
+    scaled = np.empty(values.size, np.result_type(values, row))
     for begin in range(0, values.size, _SCALED_AT_ONCE):
         piece = slice(begin, begin + _SCALED_AT_ONCE)
-        (row, p), (col, q) = np.frexp(by_row[piece]), np.frexp(by_col[piece])
-        exponent = p + q - 2
+        exponent = p[piece] + q[piece] - 2
         half = exponent // 2  # neither of two such steps leads beyond where both lead
         out = np.multiply(values[piece], np.ldexp(1.0, half), out=scaled[piece])
-        out *= 4 * row * col
+        out *= 4 * row[piece] * col[piece]
         out *= np.ldexp(1.0, exponent - half)
     return scaled
 

@@ -6,11 +6,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._types.arrays import FloatArray, IndexArray, scale_entries
+from sparsematch._types.arrays import FloatArray, IndexArray, scale_by_parts
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse
+
+#: log(2) in two parts: a whole number below 2**20 times the first is exact.
+_LOG_2 = float(np.log(2.0))
+_LOG_2_HIGH = float.fromhex("0x1.62e42fep-1")
+_LOG_2_LOW = float.fromhex("0x1.f473de6af278fp-30")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +24,7 @@ class WeightedCSR:
 
     graph: BipartiteCSR  #: The pattern, without the entries whose value is zero.
     magnitude: FloatArray  #: Shape (nnz,). One for each of ``graph.indices``.
+    largest: float  #: The largest of them; 0 if there are none.
 
 
 class LeastCost(NamedTuple):
@@ -151,8 +157,45 @@ class WeightedTransversal:
             )
         S = sp.csr_array(self._checked(A), copy=True)
         rows, cols = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr)), S.indices
-        S.data = scale_entries(S.data, self.row_scale[rows], self.col_scale[cols])
+        (row, p), (col, q) = self.scale_parts()
+        S.data = scale_by_parts(S.data, (row[rows], p[rows]), (col[cols], q[cols]))
         return S
+
+    def scale_parts(self) -> tuple[tuple[FloatArray, IndexArray], tuple[FloatArray, IndexArray]]:
+        """Return the factors as mantissas and exponents of 2, which have no limits.
+
+        Returns
+        -------
+        (ndarray of float64, ndarray of int64), shape (n_rows,) each
+            For the rows: factors are ``mantissa * 2.0**exponent``, with ``0.5 <= mantissa < 1``.
+        (ndarray of float64, ndarray of int64), shape (n_cols,) each
+            For the columns.
+
+        Raises
+        ------
+        ValueError
+            If there are no factors.
+
+        Notes
+        -----
+        They are ``row_scale`` and ``col_scale`` where these are in the range of doubles, and the
+        exponentials of the duals elsewhere.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import maximum_product_transversal
+        >>> best = maximum_product_transversal(csr_array([[4.0, 0.0], [0.0, 0.5]]))
+        >>> (row, p), (col, q) = best.scale_parts()
+        >>> (4.0 * row[0] * col[0] * 2.0 ** (p[0] + q[0])).item()
+        1.0
+        """
+        if self.row_scale is None or self.col_scale is None:
+            raise ValueError(
+                "there are no factors: only maximum_product_transversal(A, scaling=True) computes "
+                "them"
+            )
+        return _parts(self.row_scale, self.row_dual), _parts(self.col_scale, self.col_dual)
 
     def permute(self, A: Sparse) -> Sparse:
         """Return the matrix, scaled if there are factors, rows reordered: pairs on the diagonal.
@@ -201,6 +244,20 @@ class WeightedTransversal:
                 listed = ", ".join(map(str, left[:10].tolist())) + ", ..." * (left.size > 10)
                 text += f"\n  unmatched {side}: {left.size} ({listed})"
         return text
+
+
+def _parts(scale: FloatArray, dual: FloatArray) -> tuple[FloatArray, IndexArray]:
+    """Return factors as mantissas and exponents: exponentials of the duals where cut off."""
+    mantissa, exponent = np.frexp(scale)
+    exponent = exponent.astype(np.int64)
+    double = np.finfo(np.float64)
+    cut = np.flatnonzero((scale <= double.tiny) | (scale >= double.max))
+    if cut.size:
+        power = np.rint(dual[cut] / _LOG_2)
+        rest = dual[cut] - power * _LOG_2_HIGH - power * _LOG_2_LOW
+        mantissa[cut], more = np.frexp(np.exp(rest))
+        exponent[cut] = power.astype(np.int64) + more
+    return mantissa, exponent
 
 
 def _unmatched(mate: IndexArray) -> IndexArray:

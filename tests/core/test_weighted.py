@@ -178,6 +178,55 @@ def test_factors_out_of_range_are_cut_off():
     assert np.all(found.col_scale > 0)
 
 
+@pytest.mark.parametrize("ends", [(1e-30, 1e30), (1e-200, 1e200), (5e-324, 1.7e308)])
+def test_scaling_beyond_the_range_of_doubles(ends):
+    """Mantissas and exponents have none: pairs are 1, and nothing is larger."""
+    n = 40
+    A = sp.diags_array([np.full(n, ends[0]), np.full(n - 1, ends[1])], offsets=[0, 1], format="csr")
+    for B in (A, A.tocsc(), sp.csr_array(A.toarray() * 1j)):
+        with pytest.warns(RuntimeWarning, match="cut off"):
+            found = sm.maximum_product_transversal(B)
+        S = abs(found.scale(B))
+        assert S.data.max() <= 1 + 1e-11
+        assert S[found.matching.pairs()] == pytest.approx(np.ones(n), rel=1e-11)
+        for mantissa, _ in found.scale_parts():
+            assert mantissa.min() >= 0.5
+            assert mantissa.max() < 1
+
+
+def test_parts_of_factors():
+    """They are the factors where these are doubles."""
+    A = with_values(GALLERY["explicit_zeros"](), np.random.default_rng(5))
+    found = sm.maximum_product_transversal(A)
+    for (mantissa, exponent), scale in zip(
+        found.scale_parts(), (found.row_scale, found.col_scale), strict=True
+    ):
+        assert np.array_equal(np.ldexp(mantissa, exponent), scale)
+    with pytest.raises(ValueError, match="there are no factors"):
+        sm.maximum_sum_transversal(A).scale_parts()
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_the_check_reads_objective_and_factors(job):
+    rng = np.random.default_rng(31)
+    A = with_values(sp.csr_array(random_matrix(30, 30, 4, seed=29) + sp.eye_array(30)), rng)
+    found = JOBS[job](A)
+    assert sm.is_optimal_transversal(A, found)
+    for objective in (found.objective * (1 + 1e-9), -found.objective, np.inf, np.nan):
+        assert not sm.is_optimal_transversal(A, replace(found, objective=objective))
+    if job != "product":
+        return
+    rough = sm.maximum_product_transversal(A, approximate=True)
+    for right, tolerance in ((found, None), (rough, 0.7)):
+        assert sm.is_optimal_transversal(A, right, tolerance=tolerance)
+        for side in ("row_scale", "col_scale"):
+            for k, factor in ((0, 1 + 1e-6), (7, np.nan), (9, -1), (11, np.inf), (13, 0)):
+                scale = getattr(right, side).copy()
+                scale[k] *= factor
+                wrong = replace(right, **{side: scale})
+                assert not sm.is_optimal_transversal(A, wrong, tolerance=tolerance)
+
+
 def transversal(row_mate, n_cols, like):
     """Pairs with the duals of another transversal."""
     col_mate = np.full(n_cols, -1)

@@ -242,15 +242,47 @@ def block_permutation(
 ) -> None:
     """Write the permutations of the block form, but for free columns, and where groups begin."""
 
-def assignment(
+def bottleneck(
+    matrix: Csr,
+    magnitude: FloatArray,
+    mates: _Indices,
+    covers: tuple[BoolArray, BoolArray],
+    workers: int,
+    /,
+) -> float:
+    """Write a matching whose smallest magnitude is largest, and a cover of larger entries."""
+
+def magnitudes(
+    matrix: Csr, values: FloatArray, magnitude: FloatArray, workers: int, /
+) -> tuple[bool, float, float]:
+    """Write magnitudes; return whether no entry is repeated, the least, the largest or NaN."""
+
+def matched_sum(matrix: Csr, values: FloatArray, row_mate: IndexArray, /) -> float:
+    """Return the sum of the values of the matched entries."""
+
+def scale_factors(
+    matrix: Csr,
+    pairs: tuple[FloatArray, IndexArray],
+    duals: tuple[FloatArray, FloatArray],
+    scales: tuple[FloatArray, FloatArray],
+    flags: tuple[bool, bool, bool],
+    workers: int,
+    /,
+) -> bool:
+    """Write factors, given magnitudes and row mates; return whether all are in range.
+
+    Flags: flipped, powers of two, whether the scales hold the exponentials already.
+    """
+
+def least_cost(
     matrix: Csr,
     cost: FloatArray,
     mates: _Indices,
     duals: tuple[FloatArray, FloatArray],
     workers: int,
-    /,
-) -> bool:
-    """Match every row at least cost; return whether that can be done."""
+    limits: tuple[float, float] | None = None,
+) -> None:
+    """Write a maximum matching of least cost, and duals that prove it."""
 
 def matched_entries(matrix: Csr, row_mate: IndexArray, entry: IndexArray, workers: int, /) -> None:
     """Write the position of the matched entry of each row, or -1."""

@@ -1,21 +1,26 @@
 // What Python calls of the weighted package.
 #include "bindings/nanobind_helpers.hpp"
-#include "weighted/assignment.hpp"
+#include "weighted/bottleneck.hpp"
+#include "weighted/entry_values.hpp"
+#include "weighted/least_cost_matching.hpp"
 #include "weighted/matched_entries.hpp"
+#include "weighted/scale_factors.hpp"
 #include "weighted/symmetric.hpp"
 
 using namespace sparsematch;
 
 namespace {
 
-// Whether every row has a column.
+// limits: AssignmentLimits, but for tests their defaults.
 template <class Index>
-bool run_assignment(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, Sides<double> duals,
-                    int workers) {
-    return interruptible(workers, [&](RunContext& run) {
+void run_least_cost(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, Sides<double> duals,
+                    int workers, std::optional<std::pair<double, double>> limits) {
+    AssignmentLimits l;
+    if (limits) l = {limits->first, limits->second};
+    interruptible(workers, [&](RunContext& run) {
         const auto a = matrix.view();
-        Assignment<Index> assignment(a, cost.data(), duals.first.data(), run);
-        return assignment.solve(view(mates), duals.second.data());
+        double *u = duals.first.data(), *v = duals.second.data();
+        LeastCostMatching<Index>(a, cost.data(), view(mates), u, v, l, run).solve();
     });
 }
 
@@ -23,6 +28,49 @@ template <class Index>
 void run_matched_entries(CsrArg<Index> a, In<Index> row_mate, Out<Index> entry, int workers) {
     interruptible(workers, [&](RunContext& run) {
         matched_entries(a.view(), row_mate.data(), entry.data(), run);
+    });
+}
+
+// Whether all entries of a row ascend, the least magnitude, the largest.
+template <class Index>
+std::tuple<bool, double, double> run_magnitudes(CsrArg<Index> a, In<double> value,
+                                                Out<double> magnitude, int workers) {
+    const auto found = interruptible(workers, [&](RunContext& run) {
+        return read_magnitudes(a.view(), value.data(), magnitude.data(), run);
+    });
+    return {found.ascending, found.least, found.largest};
+}
+
+template <class Index>
+double run_matched_sum(CsrArg<Index> a, In<double> value, In<Index> mate) {
+    return matched_sum(a.view(), value.data(), mate.data());
+}
+
+// Whether all factors are in the range of doubles.
+template <class Index>
+bool run_scale_factors(CsrArg<Index> a, std::pair<In<double>, In<Index>> pairs,
+                       std::pair<In<double>, In<double>> duals, Sides<double> scales,
+                       std::tuple<bool, bool, bool> flags, int workers) {
+    return interruptible(workers, [&](RunContext& run) {
+        const auto [flipped, powers_of_two, raised] = flags;
+        const ScaleFactors factors{duals.first.data(),
+                                   duals.second.data(),
+                                   scales.first.data(),
+                                   scales.second.data(),
+                                   flipped,
+                                   powers_of_two,
+                                   raised};
+        return write_factors(a.view(), pairs.first.data(), pairs.second.data(), factors, run);
+    });
+}
+
+template <class Index>
+double run_bottleneck(CsrArg<Index> matrix, In<double> magnitude, Sides<Index> mates,
+                      Sides<bool> covers, int workers) {
+    return interruptible(workers, [&](RunContext& run) {
+        const auto a = matrix.view();
+        bool *rows = covers.first.data(), *cols = covers.second.data();
+        return Bottleneck<Index>(a, magnitude.data(), run).solve(view(mates), rows, cols);
     });
 }
 
@@ -62,7 +110,12 @@ void run_split_pivots(In<double> diagonal, Sides<Index> mates, Out<Index> partne
 
 template <class Index>
 void bind(nb::module_& m) {
-    m.def("assignment", run_assignment<Index>);
+    m.def("bottleneck", run_bottleneck<Index>);
+    m.def("magnitudes", run_magnitudes<Index>);
+    m.def("matched_sum", run_matched_sum<Index>);
+    m.def("scale_factors", run_scale_factors<Index>);
+    m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
+          "workers"_a, "limits"_a = nb::none());
     m.def("matched_entries", run_matched_entries<Index>);
     m.def("unsymmetric_entry", run_unsymmetric_entry<Index>);
     m.def("largest_scaled", run_largest_scaled<Index>);

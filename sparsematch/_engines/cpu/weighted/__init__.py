@@ -13,6 +13,7 @@ from sparsematch._engines.registry import register_operations
 register_operations(
     "numpy",
     WeightedOps(
+        read_magnitudes=transversals.read_magnitudes,
         least_cost=least_cost.least_cost,
         maximum_product=transversals.maximum_product,
         maximum_sum=transversals.maximum_sum,

@@ -16,11 +16,50 @@ def is_optimal(
 ) -> bool:
     """Tell whether the duals prove a maximum matching of the graph optimal.
 
-    Time: O(n_rows + n_cols + nnz).
+    And whether its objective and its factors are those of its pairs and duals. Time: O(n_rows +
+    n_cols + nnz).
     """
+    if not (_has_its_objective(weighted, transversal) and _has_its_factors(transversal)):
+        return False
     if transversal.job == "bottleneck":
         return _is_bottleneck(weighted, transversal)
     return _is_least_cost(weighted, transversal, tolerance, workers)
+
+
+def _has_its_objective(weighted: WeightedCSR, transversal: WeightedTransversal) -> bool:
+    """Tell whether the objective is that of the pairs, up to the rounding of their sum."""
+    if transversal.job == "bottleneck":
+        return True  # exactly, below
+    matched = weighted.magnitude[matched_entries(weighted.graph, transversal.matching)]
+    values = np.log(matched) if transversal.job == "product" else matched
+    with np.errstate(over="ignore"):
+        total, size = float(values.sum()), float(np.abs(values).sum())
+    if not np.isfinite(total):
+        return transversal.objective == total
+    return abs(transversal.objective - total) <= 2.0**-40 * size
+
+
+def _has_its_factors(transversal: WeightedTransversal) -> bool:
+    """Tell whether factors are the exponentials of the duals, or the doubles next to them.
+
+    The rows' are corrected by the rounding of the pairs' duals.
+    """
+    if transversal.job != "product":
+        return True
+    sides = (
+        (transversal.row_dual, transversal.row_scale),
+        (transversal.col_dual, transversal.col_scale),
+    )
+    limits = np.log(np.finfo(np.float64).tiny), np.log(np.finfo(np.float64).max)
+    largest = max(np.abs(dual).max(initial=1.0) for dual, _ in sides)
+    for dual, scale in sides:
+        if scale is None:
+            continue
+        with np.errstate(all="ignore"):
+            away = np.abs(np.log(scale) - np.clip(dual, *limits))
+        if not away.max(initial=0.0) <= 2.0**-36 * largest:
+            return False  # NaN too
+    return True
 
 
 def _is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bool:

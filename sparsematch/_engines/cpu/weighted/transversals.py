@@ -5,19 +5,19 @@ import warnings
 import numpy as np
 
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.certificates import vertex_cover
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
-from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.cpu.weighted.least_cost import least_cost
-from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import FloatArray, IndexArray, stable_order
-from sparsematch._types.bipartite import BipartiteCSR, keep_entries
+from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import stack_level
 from sparsematch._types.matching import Matching
 from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 
-_LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
+#: No logarithm of a double is larger, of base 2 or e.
+_LOGARITHM = 1100.0
+#: Exponentials that NumPy, which takes several at once, finds sooner than the core.
+_MANY = 1 << 11
 
 
 def maximum_product(
@@ -29,18 +29,19 @@ def maximum_product(
     """
     graph, magnitude = weighted.graph, weighted.magnitude
     cost = (_rounded_cost if approximate else product_cost)(magnitude, workers)
-    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers)
-    matched = magnitude[matched_entries(graph, matching, workers)]
+    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers, _LOGARITHM)
     row_scale = col_scale = None
     if scaling:
-        duals = row_dual, col_dual
-        row_scale, col_scale = _factors(matched, matching, duals, approximate, workers)
+        row_scale, col_scale = _factors(
+            weighted, matching, row_dual, col_dual, approximate, workers
+        )
     if approximate:
         row_dual, col_dual = row_dual * np.log(2), col_dual * np.log(2)
+        cost = product_cost(magnitude, workers)
     return WeightedTransversal(
         matching,
         "product",
-        float(np.log(matched).sum()),
+        0.0 - _matched_sum(graph, cost, matching),  # no negative zero
         row_dual,
         col_dual,
         row_scale,
@@ -52,9 +53,8 @@ def maximum_product(
 def maximum_sum(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     """Return the transversal with the largest sum. Time: that of `least_cost`."""
     graph, magnitude = weighted.graph, weighted.magnitude
-    matching, row_dual, col_dual, unit = least_cost(graph, -magnitude, workers)
-    with np.errstate(over="ignore"):
-        total = float(magnitude[matched_entries(graph, matching, workers)].sum())
+    matching, row_dual, col_dual, unit = least_cost(graph, -magnitude, workers, weighted.largest)
+    total = _matched_sum(graph, magnitude, matching)
     return WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit).freeze()
 
 
@@ -62,35 +62,28 @@ def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     """Return the transversal whose smallest magnitude is largest, and a cover of larger entries.
 
     The cover, its rows and columns flagged by duals of 1, has fewer members than the matching has
-    pairs. By bisection over the magnitudes; each trial starts from the largest matching known to
-    lie above its threshold. Time: O(log nnz) maximum matchings.
+    pairs. Time: O(log nnz) maximum matchings.
     """
-    graph, magnitude = weighted.graph, weighted.magnitude
-    best = Matching.start(graph)
-    auto.improve(graph, best, Run(workers))
-    rank = best.cardinality
-    row_dual, col_dual = np.zeros(graph.n_rows), np.zeros(graph.n_cols)
-    if rank == 0:
-        return WeightedTransversal(best, "bottleneck", np.inf, row_dual, col_dual).freeze()
-    ascending = magnitude[stable_order(magnitude)]
-    values = ascending[np.append(True, ascending[1:] != ascending[:-1])]
-    low, high, below = _smallest(weighted, best, values), len(values), Matching.start(graph)
-    while high - low > 1:
-        middle = (low + high) // 2
-        trial = keep_entries(graph, magnitude >= values[middle])
-        matching = Matching(below.row_mate.copy(), below.col_mate.copy())
-        auto.improve(trial, matching, Run(workers, warm=True))
-        if matching.cardinality == rank:
-            low, best = _smallest(weighted, matching, values), matching
-        else:
-            high, below = middle, matching
-    if high < len(values):
-        cover = vertex_cover(keep_entries(graph, magnitude >= values[high]), below, workers)
-        if cover is None:
-            raise AssertionError("a matching that an exact engine made is not maximum")
-        row_dual[cover.rows], col_dual[cover.cols] = 1, 1
-    smallest = float(values[low])
-    return WeightedTransversal(best, "bottleneck", smallest, row_dual, col_dual).freeze()
+    graph = weighted.graph
+    mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
+    covers = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
+    smallest = _core.bottleneck(
+        csr(graph),
+        weighted.magnitude,
+        graph.orient(*mates),
+        graph.orient(*covers),
+        worthwhile(workers, graph.nnz),
+    )
+    row_dual, col_dual = (cover.astype(np.float64) for cover in covers)
+    matching = Matching(*mates)
+    return WeightedTransversal(matching, "bottleneck", smallest, row_dual, col_dual).freeze()
+
+
+def read_magnitudes(
+    graph: BipartiteCSR, values: FloatArray, magnitude: FloatArray, workers: int
+) -> tuple[bool, float, float]:
+    """Write magnitudes; return whether no entry is repeated, the least, the largest or NaN."""
+    return _core.magnitudes(csr(graph), values, magnitude, worthwhile(workers, graph.nnz))
 
 
 def matched_entries(graph: BipartiteCSR, matching: Matching, workers: int = 1) -> IndexArray:
@@ -101,12 +94,6 @@ def matched_entries(graph: BipartiteCSR, matching: Matching, workers: int = 1) -
     if graph.flipped:
         return entries[minor_mate[minor_mate >= 0]]
     return entries if matching.cardinality == entries.size else entries[entries >= 0]
-
-
-def _smallest(weighted: WeightedCSR, matching: Matching, values: FloatArray) -> int:
-    """Return the place among the ascending values of the smallest magnitude of a matching."""
-    matched = weighted.magnitude[matched_entries(weighted.graph, matching)]
-    return int(np.searchsorted(values, matched.min()))
 
 
 def product_cost(magnitude: FloatArray, workers: int) -> FloatArray:
@@ -133,38 +120,41 @@ def _rounded_cost(magnitude: FloatArray, workers: int) -> FloatArray:
     return cost
 
 
-def _power(dual: FloatArray, approximate: bool, workers: int) -> FloatArray:
-    """Return the exponentials of duals, of base 2 if approximate."""
-    scale = np.empty_like(dual)
-
-    def write(begin: int, end: int) -> None:
-        with np.errstate(all="ignore"):
-            (np.exp2 if approximate else np.exp)(dual[begin:end], out=scale[begin:end])
-
-    in_pieces(write, dual.size, workers)
-    return scale
+def _matched_sum(graph: BipartiteCSR, values: FloatArray, matching: Matching) -> float:
+    mate = graph.orient(matching.row_mate, matching.col_mate)[0]
+    return _core.matched_sum(csr(graph), values, mate)
 
 
 def _factors(
-    matched: FloatArray,
+    weighted: WeightedCSR,
     matching: Matching,
-    duals: tuple[FloatArray, FloatArray],
+    row_dual: FloatArray,
+    col_dual: FloatArray,
     approximate: bool,
     workers: int,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the exponentials of the duals, the rows' corrected so that pairs are scaled to 1."""
-    row_scale, col_scale = (_power(dual, approximate, workers) for dual in duals)
-    with np.errstate(all="ignore"):
-        if not approximate:
-            whole = slice(None), matching.row_mate
-            rows, cols = whole if matching.is_perfect else matching.pairs()
-            row_scale[rows] = 1 / (matched * col_scale[cols])
-    for scale in (row_scale, col_scale):
-        if scale.size and not (scale.min() >= _SMALLEST and scale.max() <= _LARGEST):
-            text = (
-                "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
-                "logarithms"
-            )
-            warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
-            np.clip(np.nan_to_num(scale, copy=False, nan=1.0), _SMALLEST, _LARGEST, out=scale)
-    return row_scale, col_scale
+    graph = weighted.graph
+    mate = graph.orient(matching.row_mate, matching.col_mate)[0]
+    scales = np.empty_like(row_dual), np.empty_like(col_dual)
+    raised = row_dual.size + col_dual.size > _MANY
+    if raised:
+        power = np.exp2 if approximate else np.exp
+        with np.errstate(all="ignore"):
+            power(row_dual, out=scales[0])
+            power(col_dual, out=scales[1])
+    in_range = _core.scale_factors(
+        csr(graph),
+        (weighted.magnitude, mate),
+        (row_dual, col_dual),
+        scales,
+        (graph.flipped, approximate, raised),
+        worthwhile(workers, graph.nnz),
+    )
+    if not in_range:
+        text = (
+            "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
+            "logarithms"
+        )
+        warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
+    return scales

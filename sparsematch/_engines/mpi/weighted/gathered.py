@@ -26,7 +26,9 @@ def on_one_rank(
     objective = bound = 0.0
     if degrees is not None and indices is not None and magnitude is not None:
         indptr = np.concatenate([[0], np.cumsum(degrees)])
-        weighted = WeightedCSR(local_pattern(indptr, indices, A.shape), magnitude)
+        weighted = WeightedCSR(
+            local_pattern(indptr, indices, A.shape), magnitude, float(magnitude.max(initial=0))
+        )
         best = operations(WeightedOps, "numpy").maximum_product(weighted, False, False, run.workers)
         whole = [best.matching.row_mate, best.matching.col_mate, best.row_dual, best.col_dual]
         objective = best.objective

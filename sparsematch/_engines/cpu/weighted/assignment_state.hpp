@@ -1,0 +1,71 @@
+// What the steps of an assignment share: the matrix, the duals, the matching and the free rows.
+//
+// Invariant between two steps: duals u of rows and v of columns keep every reduced cost
+// c - u_i - v_j at least 0, up to rounding, and that of matched entries at 0. So a matching of all
+// rows costs least (of its square matrix; of a wide one if, too, no column has a larger v than a
+// free one).
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+
+namespace sparsematch {
+
+template <class Index>
+struct AssignmentState {
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    // What a scan reads of a column, side by side.
+    struct Column {
+        double v, distance;
+        Index mate, parent;
+    };
+
+    AssignmentState(const Csr<Index>& a, const double* cost, double* u, RunContext& run)
+        : a(a), cost(cost), u(u), run(run), counter(run), col(a.n_cols), col_of(a.n_rows) {
+        for (Column& c : col) c = {0, infinity, UNMATCHED<Index>, UNMATCHED<Index>};
+        for (Index& j : col_of) j = UNMATCHED<Index>;
+    }
+
+    bool wide() const { return a.n_rows < a.n_cols; }
+
+    // The unit of work that budgets are counted in: one pass over the matrix.
+    std::int64_t pass() const { return static_cast<std::int64_t>(a.nnz()) + a.n_rows; }
+
+    // False: the run was stopped.
+    bool scanned(Index i) {
+        work += a.degree(i) + 1;
+        return counter.add(a.degree(i) + 1);
+    }
+
+    void match(Index i, Index j) {
+        col[j].mate = i;
+        col_of[i] = j;
+    }
+
+    // Exchanges the pairs along the path of parents from column j back to the free row.
+    void augment(Index source, Index j) {
+        for (Index i = UNMATCHED<Index>; i != source;) {
+            i = col[j].parent;
+            const Index before = col_of[i];
+            match(i, j);
+            j = before;
+        }
+    }
+
+    const Csr<Index>& a;
+    const double* cost;
+    double* u;
+    RunContext& run;
+    WorkCounter counter;
+    Buffer<Column> col;
+    Buffer<Index> col_of;
+    std::vector<Index> free;  // rows
+    Index n_tied = 0;         // rows that several columns suited best when duals were fitted
+    std::int64_t work = 0;    // entries and rows scanned
+};
+
+}  // namespace sparsematch

@@ -1,0 +1,187 @@
+// Duals to begin with, and a matching along the entries whose reduced cost is 0.
+//
+// Column duals are the least that a column's entries leave over the row duals at hand, row duals
+// then the least that a row's entries leave over the columns'. Which row duals are at hand makes
+// the start: zeros (columns first, as Carpaneto and Toth); each row's least cost (rows first, as in
+// MC64); means of the costs, for matrices in bad units; or those of an auction.
+// Carpaneto, Toth: Primal-dual algorithms for the assignment problem (Discrete Appl. Math. 18,
+// 1987). Duff, Koster: On algorithms for permuting large entries to the diagonal of a sparse matrix
+// (SIAM J. Matrix Anal. Appl. 22, 2001), section 4.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "weighted/assignment_state.hpp"
+
+namespace sparsematch {
+
+// The least cost less u (0 if null) of each column, infinite where it has none: one array for each
+// of several parts of the rows, of which the least is to be taken. Up to four workers have a part
+// each, for one array that they share would keep moving between their caches. Workspace: a double
+// per column and part. Time: O(n_cols + nnz).
+template <class Index>
+std::vector<Buffer<double>> column_minima(const Csr<Index>& a, const double* cost, const double* u,
+                                          RunContext& run) {
+    constexpr int most = 4;  // workers
+    const int n_parts = std::min(run.team.size(), most);
+    std::vector<Buffer<double>> least(n_parts);
+    run.team.loop(n_parts, 1, [&](int rank, int part, int end) {
+        WorkCounter counter(run, rank);
+        for (; part < end; ++part) {
+            least[part] = Buffer<double>(a.n_cols, AssignmentState<Index>::infinity);
+            const Index first = first_row_of(a, part, n_parts),
+                        last = first_row_of(a, part + 1, n_parts);
+            const auto lower = [&v = least[part], &a](Index p, double h) {
+                v[a.indices[p]] = std::min(v[a.indices[p]], h);
+            };
+            if (!u)
+                for (Index p = a.indptr[first]; p < a.indptr[last]; ++p) lower(p, cost[p]);
+            else
+                for (Index i = first; i < last; ++i)
+                    for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) lower(p, cost[p] - u[i]);
+            counter.add(a.indptr[last] - a.indptr[first]);
+        }
+    });
+    return least;
+}
+
+// Writes u, the least cost less v of each row, and `to`, the first column where it is found,
+// inverted if there is another one. False if a row has no entries, or the run was stopped. Time:
+// O(n_rows + nnz).
+template <class Index>
+bool row_minima(AssignmentState<Index>& s, Index* to) {
+    std::atomic<bool> complete{true};
+    const auto& a = s.a;
+    s.run.team.loop(a.n_rows, 1 << 13, [&](int rank, Index begin, Index end) {
+        WorkCounter counter(s.run, rank);
+        for (Index i = begin; i < end; ++i) {
+            double least = s.infinity;
+            Index first = UNMATCHED<Index>;
+            bool tied = false;
+            for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
+                const double h = s.cost[p] - s.col[a.indices[p]].v;
+                tied = (tied && h >= least) || h == least;
+                if (h < least) least = h, first = a.indices[p];
+            }
+            s.u[i] = least;
+            to[i] = tied ? ~first : first;
+            if (first == UNMATCHED<Index>) complete.store(false, std::memory_order_relaxed);
+            if (!counter.add(a.degree(i))) return;
+        }
+    });
+    return complete && !s.run.stopped();
+}
+
+// Whether the reduced cost of entry p of row i is 0, up to the rounding of its terms.
+template <class Index>
+bool is_tight(const AssignmentState<Index>& s, Index i, Index p) {
+    const double c = s.cost[p], v = s.col[s.a.indices[p]].v, u = s.u[i];
+    constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
+    return c - v - u <= rounding * std::max({std::abs(c), std::abs(v), std::abs(u)});
+}
+
+// Takes apart the pairs whose reduced cost is not 0. Time: O(n_rows + nnz).
+template <class Index>
+bool keep_tight(AssignmentState<Index>& s) {
+    for (Index i = 0; i < s.a.n_rows; ++i) {
+        const Index j = s.col_of[i];
+        if (j == UNMATCHED<Index>) continue;
+        const Index* row = s.a.indices + s.a.indptr[i];
+        const auto p = static_cast<Index>(std::find(row, row + s.a.degree(i), j) - s.a.indices);
+        if (!is_tight(s, i, p)) s.col[j].mate = s.col_of[i] = UNMATCHED<Index>;
+        if (!s.counter.add(s.a.degree(i))) return false;
+    }
+    return true;
+}
+
+// Matches what is free along entries of reduced cost 0, by ascending row, and lists the rows left.
+// Time: O(n_rows), and O(degree) for rows with several such entries.
+template <class Index>
+bool match_tight(AssignmentState<Index>& s, const Index* first) {
+    constexpr Index ahead = 16;
+    const auto is_free = [&](Index j) { return s.col[j].mate == UNMATCHED<Index>; };
+    s.free.clear(), s.n_tied = 0;
+    for (Index i = 0; i < s.a.n_rows; ++i) {
+        const Index later = first[std::min<Index>(i + ahead, s.a.n_rows - 1)];
+        SPARSEMATCH_PREFETCH(&s.col[std::max(later, ~later)].mate, 1);
+        if (s.col_of[i] != UNMATCHED<Index>) continue;
+        const bool tied = first[i] < 0;
+        s.n_tied += tied;
+        Index to = tied ? ~first[i] : first[i];
+        for (Index p = s.a.indptr[i]; tied && !is_free(to) && p < s.a.indptr[i + 1]; ++p) {
+            const Index j = s.a.indices[p];
+            if (s.cost[p] - s.col[j].v == s.u[i] && is_free(j)) to = j;
+        }
+        if (is_free(to)) s.match(i, to);
+        else s.free.push_back(i);
+        if (!s.counter.add(tied ? s.a.degree(i) : 1)) return false;
+    }
+    return true;
+}
+
+// Fits the duals of columns to those of rows at hand (from_zero: zeros), then those of rows to
+// these, and matches what has a reduced cost of 0; pairs that have it stay. Columns of a wide
+// matrix keep a dual of 0: those that stay free must have the largest. False if a row has no entry,
+// or the run was stopped. What many workers find is what one finds. Workspace: a double a column,
+// an index a row. Time: O(n_rows + n_cols + nnz).
+template <class Index>
+bool fit_duals(AssignmentState<Index>& s, bool from_zero = false) {
+    if (!s.wide()) {
+        const auto least = column_minima(s.a, s.cost, from_zero ? nullptr : s.u, s.run);
+        if (s.run.stopped()) return false;
+        s.run.team.loop(s.a.n_cols, 1 << 13, [&](int, Index begin, Index end) {
+            for (Index j = begin; j < end; ++j) {
+                double v = s.infinity;
+                for (const auto& part : least) v = std::min(v, part[j]);
+                s.col[j].v = v;
+            }
+        });
+    }
+    s.work += 2 * s.pass();
+    Buffer<Index> first(s.a.n_rows);
+    return row_minima(s, first.data()) && (from_zero || keep_tight(s)) &&
+           match_tight(s, first.data());
+}
+
+// The least cost of each row. Time: O(n_rows + nnz).
+template <class Index>
+bool least_of_rows(AssignmentState<Index>& s) {
+    for (Index i = 0; i < s.a.n_rows; ++i) {
+        const double* c = s.cost + s.a.indptr[i];
+        s.u[i] = *std::min_element(c, c + s.a.degree(i));
+        if (!s.scanned(i)) return false;
+    }
+    return true;
+}
+
+// Row duals by which, and by column duals, the mean of the reduced costs of every row and column
+// comes close to 0: a geometric scaling. Three passes, as more gain little. Workspace: two doubles
+// and an index a column. Time: O(n_cols + nnz).
+template <class Index>
+bool means_of_rows(AssignmentState<Index>& s) {
+    const auto& a = s.a;
+    Buffer<double> v(a.n_cols, 0.0), sum(a.n_cols, 0.0);
+    Buffer<Index> degree(a.n_cols, 0);
+    for (Index p = 0; p < a.nnz(); ++p) ++degree[a.indices[p]];
+    for (int k = 0; k < 3; ++k) {
+        for (Index i = 0; i < a.n_rows; ++i) {
+            double mean = 0;
+            const double share = 1.0 / std::max<Index>(a.degree(i), 1);
+            for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
+                mean += (s.cost[p] - v[a.indices[p]]) * share;
+            for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
+                sum[a.indices[p]] += s.cost[p] - mean;
+            s.u[i] = mean;
+            if (!s.scanned(i)) return false;
+        }
+        for (Index j = 0; j < a.n_cols; ++j)
+            v[j] = std::exchange(sum[j], 0.0) / std::max<Index>(degree[j], 1);
+    }
+    return true;
+}
+
+}  // namespace sparsematch

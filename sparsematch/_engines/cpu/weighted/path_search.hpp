@@ -1,0 +1,153 @@
+// Shortest augmenting paths, one free row after the other, as long as they are short.
+//
+// A search grows a tree of shortest paths from a free row, by Dijkstra's algorithm over reduced
+// costs, to the nearest free column, and no further; then the duals of the tree move by what is
+// missing to that distance, and the search augments along the path.
+// Duff, Koster: On algorithms for permuting large entries to the diagonal of a sparse matrix (SIAM
+// J. Matrix Anal. Appl. 22, 2001): sparse Dijkstra that stops early. Names: level_ is the distance
+// of the row that is scanned (their lsp), best_ that of the nearest free column (lsap), near_ and
+// heap_ hold the columns at level_ and beyond (Q1, Q2).
+// A few long searches may cost more than all others together, and the order of the rows decides
+// which are long. So a search that exceeds its limit is put off; those put off try again with a
+// larger limit, when the others may have cleared their way.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "weighted/assignment_state.hpp"
+
+namespace sparsematch {
+
+template <class Index>
+class PathSearch {
+    enum class Result { matched, too_long, none };
+
+  public:
+    explicit PathSearch(AssignmentState<Index>& s) : s_(s) {}
+
+    // Matches all free rows. False: the run was stopped, or a row cannot be matched.
+    bool match_all() {
+        for (; !s_.free.empty(); s_.free.pop_back())
+            if (search(s_.free.back(), std::numeric_limits<std::int64_t>::max() / 2) !=
+                Result::matched)
+                return false;
+        return true;
+    }
+
+    // Matches free rows until none is left, the work exceeds its budget, or searches that exceed
+    // their limits cost more than those that do not, and than a pass over the matrix. False: the
+    // run was stopped, or a row cannot be matched. Time: within the budget, and one limit.
+    bool match_free_rows(std::int64_t budget) {
+        constexpr std::int64_t factor = 8;  // of limits
+        if (s_.free.empty()) return true;
+        const auto n_free = static_cast<std::int64_t>(s_.free.size());
+        const std::int64_t first = std::max(256 * s_.pass() / s_.a.n_rows, 2 * s_.pass() / n_free);
+        const std::int64_t begin = s_.work;
+        bool hard = false;
+        for (std::int64_t limit = first; !hard && !s_.free.empty(); limit *= factor) {
+            const std::int64_t start = s_.work;
+            std::int64_t failed = 0;
+            std::size_t k = s_.free.size(), kept = k;
+            while (k > 0 && !hard) {
+                const Index i = s_.free[--k];
+                const std::int64_t before = s_.work;
+                const Result result = search(i, limit);
+                if (result == Result::none) return false;
+                if (result == Result::too_long) {
+                    failed += s_.work - before;
+                    s_.free[--kept] = i;
+                }
+                hard = s_.work - begin > budget || failed > s_.pass() + (s_.work - start - failed);
+            }
+            s_.free.erase(s_.free.begin() + k, s_.free.begin() + kept);
+        }
+        return true;
+    }
+
+  private:
+    Result search(Index source, std::int64_t limit) {
+        level_ = 0, best_ = s_.infinity, end_ = UNMATCHED<Index>;
+        const Result result = grow(source, s_.work + limit);
+        for (const Index j : touched_) {
+            auto& col = s_.col[j];
+            if (result == Result::matched && col.distance < best_) {
+                col.v -= best_ - col.distance;
+                s_.u[col.mate] += best_ - col.distance;
+            }
+            col.distance = s_.infinity;
+        }
+        touched_.clear(), near_.clear(), heap_.clear();
+        if (result == Result::matched) {
+            s_.u[source] += best_;
+            s_.augment(source, end_);
+        }
+        return result;
+    }
+
+    // Scans this row and those that follow from it, until the nearest free column is known.
+    Result grow(Index source, std::int64_t limit) {
+        for (Index i = source; i != UNMATCHED<Index> && best_ > level_; i = next()) {
+            scan(i);
+            if (!s_.scanned(i)) return Result::none;
+            if (s_.work > limit) return Result::too_long;
+        }
+        return end_ == UNMATCHED<Index> ? Result::none : Result::matched;
+    }
+
+    // Columns beyond the nearest free one are not kept.
+    void scan(Index i) {
+        const double base = level_ - s_.u[i];
+        for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p) {
+            const Index j = s_.a.indices[p];
+            auto& col = s_.col[j];
+            const double d = std::max(base + (s_.cost[p] - col.v), level_);  // rounding
+            if (d >= best_ || d >= col.distance) continue;
+            col.parent = i;
+            if (col.mate == UNMATCHED<Index>) {
+                best_ = d, end_ = j;
+                if (d <= level_) return;
+                continue;
+            }
+            if (col.distance == s_.infinity) touched_.push_back(j);
+            col.distance = d;
+            if (d <= level_) near_.push_back(j);
+            else push(d, j);
+        }
+    }
+
+    // The row of the nearest column that is not scanned yet and nearer than end_, if any.
+    Index next() {
+        if (!near_.empty()) {
+            const Index j = near_.back();
+            near_.pop_back();
+            return s_.col[j].mate;
+        }
+        while (!heap_.empty() && heap_.front().first < best_) {
+            const auto [d, j] = heap_.front();
+            std::pop_heap(heap_.begin(), heap_.end(), later);
+            heap_.pop_back();
+            if (d > s_.col[j].distance) continue;  // a shorter path was found since
+            level_ = d;
+            return s_.col[j].mate;
+        }
+        return UNMATCHED<Index>;
+    }
+
+    using Entry = std::pair<double, Index>;
+    static bool later(const Entry& x, const Entry& y) { return x.first > y.first; }
+    void push(double d, Index j) {
+        heap_.emplace_back(d, j);
+        std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+
+    AssignmentState<Index>& s_;
+    std::vector<Index> touched_, near_;
+    std::vector<Entry> heap_;
+    double level_ = 0, best_ = 0;
+    Index end_ = UNMATCHED<Index>;
+};
+
+}  // namespace sparsematch

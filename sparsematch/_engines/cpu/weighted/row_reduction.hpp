@@ -1,0 +1,66 @@
+// Augmenting row reduction: a free row is matched to its best column, whose dual is lowered until
+// the second best is as good; the row displaced is next.
+//
+// Jonker, Volgenant: A shortest augmenting path algorithm for dense and sparse linear assignment
+// problems (Computing 38, 1987). It is an auction with increments of 0. Where best and second best
+// are equal from the start, the row displaced waits for the next round.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "weighted/assignment_state.hpp"
+
+namespace sparsematch {
+
+// Returns the row that is free now, if any. strictly: the best column was better than the second.
+template <class Index>
+Index reduce_row(AssignmentState<Index>& s, Index i, bool& strictly) {
+    double first = s.infinity, second = s.infinity;
+    Index best = UNMATCHED<Index>, next = UNMATCHED<Index>;
+    for (Index p = s.a.indptr[i]; p < s.a.indptr[i + 1]; ++p) {
+        const Index j = s.a.indices[p];
+        const double h = s.cost[p] - s.col[j].v;
+        if (h >= second) continue;
+        if (h < first) second = std::exchange(first, h), next = std::exchange(best, j);
+        else second = h, next = j;
+    }
+    strictly = first < second && next != UNMATCHED<Index>;
+    if (!strictly && next != UNMATCHED<Index> && first == second &&
+        s.col[best].mate != UNMATCHED<Index>)
+        std::swap(best, next);
+    auto& col = s.col[best];
+    s.u[i] = strictly ? second : first;
+    if (strictly) col.v -= second - first;
+    else if (col.mate != UNMATCHED<Index>) return i;
+    const Index displaced = col.mate;
+    if (displaced != UNMATCHED<Index>) s.col_of[displaced] = UNMATCHED<Index>;
+    s.match(i, best);
+    return displaced;
+}
+
+// Three rounds over the free rows, of at most four passes over the matrix. False: stopped.
+template <class Index>
+bool reduce_rows(AssignmentState<Index>& s) {
+    const std::int64_t end = s.work + 4 * s.pass();
+    std::vector<Index> waiting;
+    for (int round = 0; round < 3 && !s.free.empty(); ++round) {
+        waiting.clear();
+        for (std::size_t k = 0; k < s.free.size(); ++k)
+            for (Index i = s.free[k]; i != UNMATCHED<Index>;) {
+                if (s.work >= end) {
+                    waiting.push_back(i);
+                    break;
+                }
+                bool strictly;
+                const Index displaced = reduce_row(s, i, strictly);
+                if (!s.scanned(i)) return false;
+                if (displaced != UNMATCHED<Index> && !strictly) waiting.push_back(displaced);
+                i = strictly ? displaced : UNMATCHED<Index>;
+            }
+        s.free.swap(waiting);
+    }
+    return true;
+}
+
+}  // namespace sparsematch

@@ -1,0 +1,81 @@
+// The factors of rows and columns that the duals of a largest product are the logarithms of.
+//
+// Olschowka, Neumaier: A new pivoting strategy for Gaussian elimination (Linear Algebra Appl. 240,
+// 1996): with them matched entries are 1 in magnitude, and no entry is larger.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+
+namespace sparsematch {
+
+// Factors of both sides, in the user's rows and columns; those of a flipped matrix (core/csr.hpp)
+// are its stored columns and rows.
+struct ScaleFactors {
+    const double *row_dual, *col_dual;
+    double *row_scale, *col_scale;
+    bool flipped, powers_of_two, raised;  // raised: the scales hold the exponentials already
+};
+
+// Writes the exponentials of the duals, and returns whether all are in the range of doubles, within
+// which they are put. Pairs are scaled to 1 by correcting the rows' factors, unless these are to be
+// powers of 2. Time: O(n_rows + n_cols + nnz).
+template <class Index>
+bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* mate,
+                   const ScaleFactors& f, RunContext& run) {
+    constexpr double least = std::numeric_limits<double>::min(),
+                     most = std::numeric_limits<double>::max();
+    std::atomic<bool> in_range{true};
+    const auto power = [&](const double* dual, double* scale, Index n) {
+        run.team.loop(n, 1 << 12, [&](int, Index begin, Index end) {
+            for (Index k = begin; k < end; ++k)
+                scale[k] = f.powers_of_two ? std::exp2(dual[k]) : std::exp(dual[k]);
+        });
+    };
+    const auto cut = [&](double* scale, Index n) {
+        for (Index k = 0; k < n; ++k) {
+            if (scale[k] >= least && scale[k] <= most) continue;
+            in_range = false;
+            scale[k] = std::isnan(scale[k]) ? 1 : std::clamp(scale[k], least, most);
+        }
+    };
+    const Index n_rows = f.flipped ? a.n_cols : a.n_rows, n_cols = f.flipped ? a.n_rows : a.n_cols;
+    if (!f.raised) power(f.row_dual, f.row_scale, n_rows), power(f.col_dual, f.col_scale, n_cols);
+    if (!f.powers_of_two)
+        run.team.loop(a.n_rows, 1 << 13, [&](int, Index begin, Index end) {
+            for (Index i = begin; i < end; ++i) {
+                if (mate[i] == UNMATCHED<Index>) continue;
+                const Index *row = a.indices + a.indptr[i], *last = a.indices + a.indptr[i + 1];
+                const double size = magnitude[std::find(row, last, mate[i]) - a.indices];
+                const Index r = f.flipped ? mate[i] : i, c = f.flipped ? i : mate[i];
+                const double scaled = size * f.col_scale[c];
+                if (scaled >= least && scaled <= most && f.col_scale[c] >= least)
+                    f.row_scale[r] = 1 / scaled;
+            }
+        });
+    cut(f.row_scale, n_rows);
+    cut(f.col_scale, n_cols);
+    return in_range;
+}
+
+// The sum of the values of the matched entries, by stored row, with Neumaier's correction (Z.
+// Angew. Math. Mech. 54, 1974). Infinite where it overflows. Time: O(n_rows + nnz).
+template <class Index>
+double matched_sum(const Csr<Index>& a, const double* value, const Index* mate) {
+    double sum = 0, lost = 0;
+    for (Index i = 0; i < a.n_rows; ++i) {
+        if (mate[i] == UNMATCHED<Index>) continue;
+        const Index *row = a.indices + a.indptr[i], *last = a.indices + a.indptr[i + 1];
+        const double x = value[std::find(row, last, mate[i]) - a.indices], next = sum + x;
+        lost += std::abs(sum) >= std::abs(x) ? (sum - next) + x : (x - next) + sum;
+        sum = next;
+    }
+    return std::isfinite(sum) ? sum + lost : sum;
+}
+
+}  // namespace sparsematch
