@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 import oracle
 import sparsematch as sm
 from calls import frozen, random_matrix
-from sparsematch._engines.cpu.weighted import maximum_weight
+from sparsematch._engines.cpu.weighted import least_cost
 from strategies import larger, with_index_type
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
@@ -264,13 +264,13 @@ def test_duals_of_whole_costs_are_rounded_to_whole_ones():
         v = rng.integers(-9, 9, 40) - fraction * rng.integers(0, 2, 40)
         v[:10] += 1e-12 * rng.normal(size=10)
         cost = np.ceil(u[:, None] + v - 1e-6)
-        rows, cols = maximum_weight._rounded(u, v)
+        rows, cols = least_cost.round_duals(u, v)
         sums = rows[:, None] + cols
         assert np.all(sums <= cost)
         tight = u[:, None] + v > cost - 1e-6
         assert np.all(sums[tight] == cost[tight])
     large = np.full(3, 2.0**40 + 0.5)
-    assert maximum_weight._rounded(large, large)[0] is large
+    assert least_cost.round_duals(large, large)[0] is large
 
 
 @pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")

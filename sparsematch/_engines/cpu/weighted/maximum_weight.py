@@ -12,7 +12,7 @@ c_ij, u_i at most r_i, v_j at most q_j, with equality for pairs and what is unma
 
 import numpy as np
 
-from sparsematch._engines.cpu.weighted.least_cost import least_cost
+from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
 from sparsematch._engines.cpu.weighted.transversals import matched_entries
 from sparsematch._types.arrays import UNMATCHED, BoolArray, FloatArray
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
@@ -41,8 +41,8 @@ def maximum_weight(
     costs = (unmatched[0] * scale, unmatched[1] * scale) if scale < 1 else unmatched
     find = _at_maximum_cardinality if maximum_cardinality else _at_any_cardinality
     matching, row_dual, col_dual, unit = find(graph, cost, costs, workers)
-    if not (_are_whole(row_dual) and _are_whole(col_dual)) and all(map(_are_whole, (cost, *costs))):
-        row_dual, col_dual = _rounded(row_dual, col_dual)
+    if unit == 1 and all(map(are_whole, (cost, *costs))):
+        row_dual, col_dual = round_duals(row_dual, col_dual)
     if maximize:
         row_dual, col_dual = 0.0 - row_dual, 0.0 - col_dual  # no negative zeros
     total, objective = objectives(signed, matching, unmatched, maximize, workers)
@@ -163,22 +163,6 @@ def _at_any_cardinality(
 def _without(minor: FloatArray, graph: BipartiteCSR, cost: FloatArray) -> FloatArray:
     """Take the values of stored columns off the costs of their entries."""
     return cost - minor[graph.indices[: graph.nnz]] if minor.any() else cost
-
-
-def _are_whole(values: FloatArray) -> bool:
-    return bool(np.array_equal(values, np.floor(values)))
-
-
-def _rounded(row_dual: FloatArray, col_dual: FloatArray) -> _Sides:
-    """Round duals of whole costs, so that they prove the same without a tolerance.
-
-    Down in rows, up in columns: a sum that was at most a whole number still is, one that was equal
-    to it too. Duals too large to tell a rounding error from a fraction are left as they are.
-    """
-    if _largest(row_dual, col_dual) >= 2.0**30:
-        return row_dual, col_dual
-    near = 2.0**-20
-    return np.floor(row_dual + near), np.ceil(col_dual - near) + 0.0  # no negative zeros
 
 
 def _with_own_columns(
