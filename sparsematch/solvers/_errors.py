@@ -21,7 +21,7 @@ class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[m
     """A factorisation or a solution that is not to be relied upon, with the figure that shows it.
 
     Either a diagonal block is singular to working precision: scaled, its reciprocal condition is
-    below 2.2e-15, so that rounding alone may have made it regular. Or a solution still has a
+    below 1.1e-14, so that rounding alone may have made it regular. Or a solution still has a
     backward error above 1e-9 after refinement and another factorisation with partial pivoting. It
     is in both families that users of SciPy filter: ``scipy.linalg.LinAlgWarning``, as of
     ``scipy.linalg.solve``, and ``scipy.sparse.linalg.MatrixRankWarning``, as of ``spsolve``.
@@ -37,7 +37,7 @@ class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[m
     ...     lu = splu(A)
     >>> caught[0].category is IllConditionedWarning
     True
-    >>> lu.rcond.tolist() < [2.2e-15]
+    >>> lu.rcond.tolist() < [1.1e-14]
     True
     """
 

@@ -368,7 +368,7 @@ class BlockTriangularLU(InverseOperator):
 
         Each is that of the block scaled by powers of two, so that units do not count, estimated
         from above, usually within a factor of 3 (Hager 1984; Higham, ACM TOMS 14, 1988); 1 of a
-        block of one entry. Below 2.2e-15, with the factors of the transversal of largest product,
+        block of one entry. Below 1.1e-14, with the factors of the transversal of largest product,
         too, a block is singular to working precision. The first call costs a few solves for each
         block.
         """
