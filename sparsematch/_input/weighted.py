@@ -31,6 +31,7 @@ def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
     check_values(data, graph.nnz, name)
     magnitude, ascending, least, largest = _magnitude(graph, data, threads)
     if not ascending:
+        del magnitude  # as large as the copies that are made now
         wide = data.dtype.kind in "biu" or data.dtype.itemsize < 4
         graph, data = add_up(graph, data, np.float64 if wide else data.dtype)
         magnitude, _, least, largest = _magnitude(graph, data, threads)
