@@ -5,6 +5,8 @@ from __future__ import annotations  # readable names in help()
 from dataclasses import replace
 from typing import Any, overload
 
+import numpy as np
+
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import read_matching
 from sparsematch._api.over_ranks import weighted as over_ranks
@@ -23,11 +25,21 @@ from sparsematch._types.weighted import WeightedTransversal
 
 @overload
 def maximum_product_transversal(
-    A: Local, *, scaling: bool = ..., approximate: bool = ..., workers: int | None = ...
+    A: Local,
+    *,
+    scaling: bool = ...,
+    approximate: bool = ...,
+    tolerance: float = ...,
+    workers: int | None = ...,
 ) -> WeightedTransversal: ...
 @overload
 def maximum_product_transversal(
-    A: OverRanks, *, scaling: bool = ..., approximate: bool = ..., workers: int | None = ...
+    A: OverRanks,
+    *,
+    scaling: bool = ...,
+    approximate: bool = ...,
+    tolerance: float = ...,
+    workers: int | None = ...,
 ) -> DistributedTransversal: ...
 
 
@@ -36,6 +48,7 @@ def maximum_product_transversal(
     *,
     scaling: bool = True,
     approximate: bool = False,
+    tolerance: float = 0.0,
     workers: int | None = None,
 ) -> WeightedTransversal | DistributedTransversal:
     """Find the transversal with the largest product of magnitudes, and factors that scale it to 1.
@@ -49,13 +62,19 @@ def maximum_product_transversal(
     A : sparse array or matrix, shape (n_rows, n_cols)
         Of real or complex numbers; of these, the absolute value counts. Entries in the same place
         are added up, and zeros, explicit or from such a sum, are no candidates. It is not modified.
-        A `DistributedCSR` is processed by all its ranks, each of which calls this.
+        A matrix of ``cupyx.scipy.sparse`` is processed on its GPU; results are CuPy arrays. A
+        `DistributedCSR` is processed by all its ranks, each of which calls this.
     scaling : bool, optional
         Whether to compute the factors of rows and columns.
     approximate : bool, optional
         Whether absolute values are rounded to powers of 2 before the search, which may then be
         faster or slower: scaled entries are still at most 1, and matched ones above 1/2. The
         factors are powers of 2. Over ranks this is ignored.
+    tolerance : float, optional
+        On a GPU, by how much the logarithm of a pair may be below what its factors allow; a larger
+        one may take less time. ``gap`` of the result says how far the whole can be from the
+        largest. Scaled entries are at most 1, matched ones at least ``exp(-tolerance)``. Elsewhere
+        this is ignored: the result is optimal.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
 
@@ -75,7 +94,7 @@ def maximum_product_transversal(
         If `A` is not a sparse matrix of numbers, or an argument is of the wrong type.
     ValueError
         If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first,
-        or `workers` is out of range.
+        or `tolerance` or `workers` is out of range.
 
     Warns
     -----
@@ -124,13 +143,26 @@ def maximum_product_transversal(
             A, scaling=scaling, approximate=approximate, workers=workers
         )
     check_flags(scaling=scaling, approximate=approximate)
+    within = _finite_tolerance(tolerance)
     threads = resolve_workers(workers)
     weighted = as_weighted(A, threads=threads)
     product = operations(WeightedOps, weighted.graph.backend).maximum_product
-    return product(weighted, bool(scaling), bool(approximate), threads)
+    return product(weighted, bool(scaling), bool(approximate), threads, within)
 
 
-def maximum_sum_transversal(A: SparseLike, *, workers: int | None = None) -> WeightedTransversal:
+def _finite_tolerance(tolerance: float) -> float:
+    """Return it, or raise unless it is a number from 0 on, and not infinite."""
+    if tolerance is None:
+        raise wrong_type("tolerance", tolerance, "a number")
+    check_tolerance("tolerance", tolerance)
+    if np.isinf(tolerance):
+        raise ValueError(f"tolerance is {tolerance}, but must be finite")
+    return float(tolerance)
+
+
+def maximum_sum_transversal(
+    A: SparseLike, *, tolerance: float = 0.0, workers: int | None = None
+) -> WeightedTransversal:
     """Find the transversal with the largest sum of absolute values.
 
     Among all maximum transversals: pairs are never given up for the sum. MC64's job 4.
@@ -139,7 +171,12 @@ def maximum_sum_transversal(A: SparseLike, *, workers: int | None = None) -> Wei
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
         Of real or complex numbers; of these, the absolute value counts. Entries in the same place
-        are added up, and zeros are no candidates. It is not modified.
+        are added up, and zeros are no candidates. It is not modified. A matrix of
+        ``cupyx.scipy.sparse`` is processed on its GPU; results are CuPy arrays.
+    tolerance : float, optional
+        On a GPU, by how much a pair may be below what its duals allow, in the unit of the entries;
+        ``gap`` of the result says how far the sum can be from the largest. Elsewhere this is
+        ignored: the result is optimal.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
 
@@ -153,10 +190,10 @@ def maximum_sum_transversal(A: SparseLike, *, workers: int | None = None) -> Wei
     Raises
     ------
     TypeError
-        If `A` is not a sparse matrix of numbers, or `workers` is not an integer.
+        If `A` is not a sparse matrix of numbers, or an argument is of the wrong type.
     ValueError
         If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first,
-        or `workers` is out of range.
+        or `tolerance` or `workers` is out of range.
 
     See Also
     --------
@@ -172,9 +209,10 @@ def maximum_sum_transversal(A: SparseLike, *, workers: int | None = None) -> Wei
     >>> best.objective, best.matching.row_mate.tolist()
     (8.0, [1, 0])
     """
+    within = _finite_tolerance(tolerance)
     threads = resolve_workers(workers)
     weighted = as_weighted(A, threads=threads)
-    return operations(WeightedOps, weighted.graph.backend).maximum_sum(weighted, threads)
+    return operations(WeightedOps, weighted.graph.backend).maximum_sum(weighted, threads, within)
 
 
 def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> WeightedTransversal:
@@ -299,7 +337,8 @@ def is_optimal_transversal(
         given = read_matching(graph, matching, "transversal.matching")
     except ValueError:
         return False
-    if operations(CertificateOps, graph.backend).vertex_cover(graph, given, threads) is None:
+    more = (threads,) if graph.backend == "numpy" else ()
+    if operations(CertificateOps, graph.backend).vertex_cover(graph, given, *more) is None:
         return False
     is_optimal = operations(WeightedOps, graph.backend).is_optimal
     return is_optimal(weighted, replace(transversal, matching=given), tolerance, threads)

@@ -105,7 +105,11 @@ class DecompositionOps:
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedOps:
-    """Matchings of weighted matrices; the last argument is how many threads, if there are any."""
+    """Matchings of weighted matrices; workers are how many threads may be used, if there are any.
+
+    A tolerance is by how much a pair may cost more than its duals: what is not optimal, but faster,
+    where a back-end makes use of it.
+    """
 
     #: Writes the magnitudes of values; whether the entries of each row ascend, hence none is
     #: repeated, the least, and the largest, NaN if one is not finite.
@@ -115,13 +119,13 @@ class WeightedOps:
     #: A maximum matching of least cost, given a finite cost for each entry, and its duals. No entry
     #: may be repeated.
     least_cost: Callable[[BipartiteCSR, FloatArray, int], LeastCost] = in_host_memory_only
-    #: The weighted transversal with the largest product; whether factors are wanted, and whether
-    #: magnitudes are rounded.
-    maximum_product: Callable[[WeightedCSR, bool, bool, int], WeightedTransversal] = (
+    #: The weighted transversal with the largest product; whether factors are wanted, whether
+    #: magnitudes are rounded, workers, tolerance.
+    maximum_product: Callable[[WeightedCSR, bool, bool, int, float], WeightedTransversal] = (
         in_host_memory_only
     )
-    #: The weighted transversal with the largest sum.
-    maximum_sum: Callable[[WeightedCSR, int], WeightedTransversal] = in_host_memory_only
+    #: The weighted transversal with the largest sum; workers, tolerance.
+    maximum_sum: Callable[[WeightedCSR, int, float], WeightedTransversal] = in_host_memory_only
     #: The weighted transversal whose smallest magnitude is largest.
     bottleneck: Callable[[WeightedCSR, int], WeightedTransversal] = in_host_memory_only
     #: The matching of greatest or least weight, given what rows and columns cost if unmatched,

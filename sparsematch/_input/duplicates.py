@@ -27,6 +27,15 @@ def has_duplicates(graph: BipartiteCSR, threads: int) -> bool:
     return bool(falls.any())
 
 
+def has_duplicates_on_gpu(graph: BipartiteCSR) -> bool:
+    """Tell the same on a GPU. Waits."""
+    xp, nnz = namespace(graph.indptr), graph.nnz
+    falls = xp.zeros(nnz + 1, bool)
+    falls[1:-1] = graph.indices[1:nnz] <= graph.indices[: max(nnz - 1, 0)]
+    falls[graph.indptr] = False  # a list begins
+    return bool(falls.any())
+
+
 def add_up(
     graph: BipartiteCSR, data: NDArray[Any], dtype: Any = None
 ) -> tuple[BipartiteCSR, NDArray[Any]]:

@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
+from sparsematch._input import cupy
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.compressed import check_values
-from sparsematch._input.duplicates import add_up
+from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates_on_gpu
+from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import as_compressed
-from sparsematch._types.arrays import FloatArray
+from sparsematch._types.arrays import FloatArray, advising, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR
@@ -23,8 +25,11 @@ def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
     Entries in the same place are added up, as SciPy does; what is zero then is no entry. The arrays
     are those of `A` where nothing had to be left out. Raises TypeError if `A` is no sparse matrix
     of numbers; ValueError if its index arrays are inconsistent, or the magnitude of an entry is not
-    a finite double, naming the first.
+    a finite double, naming the first. What is on a GPU stays there.
     """
+    A = from_other_library(A)
+    if on_gpu(A):
+        return _on_gpu(A, name)
     A = as_compressed(A, name)
     graph = as_bipartite(A, name=name, threads=threads)
     data = np.asarray(A.data)
@@ -41,6 +46,35 @@ def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
         keep = magnitude != 0
         graph, magnitude = keep_entries(graph, keep), magnitude[keep]
     return WeightedCSR(graph, magnitude, largest)
+
+
+@advising
+def _on_gpu(A: Any, name: str) -> WeightedCSR:
+    """View a matrix of cupyx.scipy.sparse; waits for the device."""
+    A = cupy.compress(A, name)
+    graph = as_bipartite(A, name=name)
+    data = cupy.values(A, name)
+    check_values(data, graph.nnz, name)
+    data = data[: graph.nnz]
+    if has_duplicates_on_gpu(graph):
+        graph, data = add_up_on_gpu(graph, data.astype(np.float64) if data.dtype == bool else data)
+    magnitude = abs(data).astype(np.float64, copy=False)
+    largest = 0.0
+    if magnitude.size:
+        largest = float(magnitude.max())
+        if not np.isfinite(largest):
+            _refuse_value(_pattern_on_host(graph), data.get(), magnitude.get(), name)
+        if float(magnitude.min()) == 0:
+            keep = magnitude != 0
+            graph, magnitude = keep_entries(graph, keep), magnitude[keep]
+    return WeightedCSR(graph, magnitude, largest)
+
+
+def _pattern_on_host(graph: BipartiteCSR) -> BipartiteCSR:
+    indptr: Any = graph.indptr
+    indices: Any = graph.indices
+    arrays = indptr.get(), indices.get()
+    return BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "numpy", graph.flipped)
 
 
 def _magnitude(

@@ -60,7 +60,7 @@ def scale_entries(values: Any, by_row: FloatArray, by_col: FloatArray) -> Any:
     Where one product of two of the three is beyond the range of doubles, but not that of all three,
     too.
     """
-    return scale_by_parts(values, np.frexp(by_row), np.frexp(by_col))
+    return scale_by_parts(values, namespace(by_row).frexp(by_row), namespace(by_col).frexp(by_col))
 
 
 def scale_by_parts(values: Any, by_row: tuple[Any, Any], by_col: tuple[Any, Any]) -> Any:
@@ -69,14 +69,18 @@ def scale_by_parts(values: Any, by_row: tuple[Any, Any], by_col: tuple[Any, Any]
     In pieces, as the numbers in between are many.
     """
     (row, p), (col, q) = by_row, by_col
-    scaled = np.empty(values.size, np.result_type(values, row))
-    for begin in range(0, values.size, _SCALED_AT_ONCE):
-        piece = slice(begin, begin + _SCALED_AT_ONCE)
+    xp = namespace(values)
+    at_once = _SCALED_AT_ONCE if xp is np else max(values.size, 1)
+    scaled = xp.empty(values.size, np.result_type(values.dtype, row.dtype))
+    for begin in range(0, values.size, at_once):
+        piece = slice(begin, begin + at_once)
         exponent = p[piece] + q[piece] - 2
         half = exponent // 2  # neither of two such steps leads beyond where both lead
-        out = np.multiply(values[piece], np.ldexp(1.0, half), out=scaled[piece])
+        one = xp.ones_like(row[piece])
+        out = scaled[piece]
+        out[:] = values[piece] * xp.ldexp(one, half.astype(np.int32))
         out *= 4 * row[piece] * col[piece]
-        out *= np.ldexp(1.0, exponent - half)
+        out *= xp.ldexp(one, (exponent - half).astype(np.int32))
     return scaled
 
 

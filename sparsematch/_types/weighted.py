@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._types.arrays import FloatArray, IndexArray, scale_by_parts
+from sparsematch._types.arrays import FloatArray, IndexArray, namespace, on_gpu, scale_by_parts
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
@@ -73,6 +73,9 @@ class WeightedTransversal:
         What 1 of the duals stands for: 1, unless a dual of a ``"sum"`` would be beyond the range of
         doubles, as with several entries above 1e300. Then it is a greater power of two, and the
         cost is ``c = -abs(a) / dual_unit``.
+    gap : float
+        By how much the objective of a ``"product"`` or ``"sum"`` can be below the greatest, as the
+        duals prove: 0 in host memory; on a GPU some roundings, or what a `tolerance` allowed.
 
     Examples
     --------
@@ -96,12 +99,13 @@ class WeightedTransversal:
     col_scale: FloatArray | None = None
     approximate: bool = False
     dual_unit: float = 1.0
+    gap: float = 0.0
 
     def freeze(self) -> "WeightedTransversal":
         """Make the arrays read-only, and return the object."""
         self.matching.freeze()
         for array in (self.row_dual, self.col_dual, self.row_scale, self.col_scale):
-            if array is not None:
+            if isinstance(array, np.ndarray):  # CuPy knows no read-only arrays
                 array.flags.writeable = False
         return self
 
@@ -146,7 +150,7 @@ class WeightedTransversal:
         Raises
         ------
         TypeError
-            If `A` is not a sparse matrix.
+            If `A` is not a sparse matrix, or not in the memory of the result.
         ValueError
             If it has another shape, its arrays are inconsistent, or there are no factors.
         """
@@ -155,8 +159,14 @@ class WeightedTransversal:
                 "there are no factors: only maximum_product_transversal(A, scaling=True) computes "
                 "them"
             )
-        S = sp.csr_array(self._checked(A), copy=True)
-        rows, cols = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr)), S.indices
+        if on_gpu(A):
+            S = self._checked(A).copy()
+            entry = namespace(S.indptr).arange(S.data.size, dtype=S.indptr.dtype)
+            rows = namespace(entry).searchsorted(S.indptr, entry, side="right") - 1
+        else:
+            S = sp.csr_array(self._checked(A), copy=True)
+            rows = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))
+        cols = S.indices
         (row, p), (col, q) = self.scale_parts()
         S.data = scale_by_parts(S.data, (row[rows], p[rows]), (col[cols], q[cols]))
         return S
@@ -227,8 +237,10 @@ class WeightedTransversal:
         """Return the matrix in CSR."""
         from sparsematch._input.matrix import checked  # a reader: above the types
 
-        if not sp.issparse(A):
+        if not sp.issparse(A) and not on_gpu(A):
             raise wrong_type("A", A, "a SciPy sparse array or matrix")
+        if on_gpu(A) != on_gpu(self.row_dual):
+            raise TypeError("A and what was matched must be both on a GPU, or both in host memory")
         if A.shape != self.shape:
             raise ValueError(f"A has shape {A.shape}, but {self.shape} was matched")
         return checked(A, "A").tocsr()
@@ -248,17 +260,18 @@ class WeightedTransversal:
 
 def _parts(scale: FloatArray, dual: FloatArray) -> tuple[FloatArray, IndexArray]:
     """Return factors as mantissas and exponents: exponentials of the duals where cut off."""
-    mantissa, exponent = np.frexp(scale)
+    xp = namespace(scale)
+    mantissa, exponent = xp.frexp(scale)
     exponent = exponent.astype(np.int64)
     double = np.finfo(np.float64)
-    cut = np.flatnonzero((scale <= double.tiny) | (scale >= double.max))
+    cut = xp.flatnonzero((scale <= double.tiny) | (scale >= double.max))
     if cut.size:
-        power = np.rint(dual[cut] / _LOG_2)
+        power = xp.rint(dual[cut] / _LOG_2)
         rest = dual[cut] - power * _LOG_2_HIGH - power * _LOG_2_LOW
-        mantissa[cut], more = np.frexp(np.exp(rest))
+        mantissa[cut], more = xp.frexp(xp.exp(rest))
         exponent[cut] = power.astype(np.int64) + more
     return mantissa, exponent
 
 
 def _unmatched(mate: IndexArray) -> IndexArray:
-    return np.flatnonzero(mate < 0).astype(mate.dtype, copy=False)
+    return namespace(mate).flatnonzero(mate < 0).astype(mate.dtype, copy=False)

@@ -33,10 +33,17 @@ def test_csgraph_on_the_device(form, dtype):
 def test_what_is_done_in_host_memory_only_says_so():
     with pytest.raises(TypeError, match="is on a GPU, but this is done in host memory"):
         csgraph.min_weight_full_bipartite_matching(values_to_gpu(sp.csr_matrix(np.eye(2))))
-    with pytest.raises(TypeError, match="A is on a GPU, but this is done in host memory only"):
-        sm.maximum_product_transversal(SparseTensor(values_to_gpu(sp.csr_matrix(np.eye(2)))))
+    with pytest.raises(TypeError, match="is on a GPU, but this is done in host memory only"):
+        sm.bottleneck_transversal(SparseTensor(values_to_gpu(sp.csr_matrix(np.eye(2)))))
     with pytest.raises(TypeError, match=r"A is on a GPU, .*; A\.get\(\) copies it there"):
         sm.explain_singularity(values_to_gpu(sp.csr_matrix(np.eye(2))), numeric=True)
+
+
+def test_values_of_tensors_on_the_device():
+    with one_call:
+        found = sm.maximum_sum_transversal(SparseTensor(values_to_gpu(sp.csr_matrix(np.eye(2)))))
+    assert isinstance(found.row_dual, CUPY.ndarray)
+    assert found.objective == 2
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])

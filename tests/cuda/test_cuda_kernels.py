@@ -23,6 +23,7 @@ from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.cuda.matching import apfb, karp_sipser, ms_bfs, start_common
 from sparsematch._engines.cuda.matching.choice import POLICY
+from sparsematch._engines.cuda.weighted import auction
 from sparsematch._engines.nccl.matching import cheap, forest
 
 FOLDER = Path(str(resources("sparsematch._engines.cuda")))
@@ -57,6 +58,8 @@ MACROS = {
     "matching/over_ranks/min_degree": {"RARE": thresholds.RARE},
     "matching/over_ranks/proposals": {"TRIES": cheap.TRIES},
     "matching/push_relabel": apfb.MACROS,
+    "weighted/auction": {"NARROW": auction.NARROW},
+    "weighted/primal_dual": {"NARROW": auction.NARROW},
 }
 
 BOTH = pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])

@@ -10,7 +10,7 @@ from importlib import import_module
 from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import register_operations
 
-PACKAGES = "core", "matching", "decomposition", "graph", "coarsening"
+PACKAGES = "core", "matching", "decomposition", "weighted", "graph", "coarsening"
 
 for _package in PACKAGES:
     import_module(f"{__name__}.{_package}")

@@ -11,6 +11,7 @@ from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.cuda.matching import apfb, karp_sipser, ms_bfs, start_common
 from sparsematch._engines.cuda.matching.choice import POLICY
+from sparsematch._engines.cuda.weighted import auction
 
 _Module = tuple[str, "np.dtype[Any]", dict[str, int]]
 
@@ -20,7 +21,7 @@ def modules() -> list[_Module]:
     types = np.dtype(np.int32), np.dtype(np.int64)
     return [
         (name, dtype, macros)
-        for variants in (_of_calls, _of_engines, _of_graphs)
+        for variants in (_of_calls, _of_engines, _of_weighted, _of_graphs)
         for dtype in types
         for name, macros in variants(dtype)
     ]
@@ -66,6 +67,13 @@ def _of_engines(dtype: "np.dtype[Any]") -> Iterator[compile.Module]:
     yield "matching/apfb", apfb.MACROS
     for shape in ms_bfs.shapes(dtype):
         yield "matching/ms_bfs", shape | {"LOCKSTEP": 1}
+
+
+def _of_weighted(_: "np.dtype[Any]") -> Iterator[compile.Module]:
+    """Yield what weighted transversals need beside a maximum one."""
+    yield "weighted/proof", {}
+    for name in ("auction", "primal_dual"):
+        yield f"weighted/{name}", {"NARROW": auction.NARROW}
 
 
 def _of_graphs(_: "np.dtype[Any]") -> Iterator[compile.Module]:

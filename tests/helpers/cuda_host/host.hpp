@@ -59,6 +59,7 @@ DEVICE T load_constant(const T* p) {
 DEVICE void prefetch(const void*) {}
 DEVICE float as_number(Bits bits) { return std::bit_cast<float>(bits); }
 DEVICE double as_number(Wide bits) { return std::bit_cast<double>(bits); }
+DEVICE Wide as_bits(double number) { return std::bit_cast<Wide>(number); }
 template <class T, class U, class V>
 DEVICE T compare_and_swap(T* p, U expected, V desired) {
     T old = static_cast<T>(expected);

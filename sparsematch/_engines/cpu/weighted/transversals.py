@@ -23,11 +23,12 @@ _FEW = 16
 
 
 def maximum_product(
-    weighted: WeightedCSR, scaling: bool, approximate: bool, workers: int
+    weighted: WeightedCSR, scaling: bool, approximate: bool, workers: int, _tolerance: float = 0.0
 ) -> WeightedTransversal:
     """Return the transversal with the largest product, with factors if `scaling` is set.
 
-    Approximate: by magnitudes rounded to powers of 2. Time: that of `least_cost`.
+    Approximate: by magnitudes rounded to powers of 2. The optimum is within any tolerance. Time:
+    that of `least_cost`.
     """
     graph, magnitude = weighted.graph, weighted.magnitude
     cost = (_rounded_cost if approximate else product_cost)(magnitude, workers)
@@ -54,8 +55,10 @@ def maximum_product(
     ).freeze()
 
 
-def maximum_sum(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
-    """Return the transversal with the largest sum. Time: that of `least_cost`."""
+def maximum_sum(
+    weighted: WeightedCSR, workers: int, _tolerance: float = 0.0
+) -> WeightedTransversal:
+    """Return the transversal with the largest sum, within any tolerance. Time: see `least_cost`."""
     graph, magnitude = weighted.graph, weighted.magnitude
     matching, row_dual, col_dual, unit = least_cost(graph, -magnitude, workers, weighted.largest)
     if unit == 1 and are_whole(magnitude[:_FEW]) and are_whole(magnitude):

@@ -57,6 +57,8 @@ DEVICE void store(T* p, T value) {
 // The number that has these bits.
 DEVICE float as_number(Bits bits) { return __uint_as_float(bits); }
 DEVICE double as_number(Wide bits) { return __longlong_as_double(static_cast<long long>(bits)); }
+// The bits of a number: of two that are not negative, the larger one's are the larger integer.
+DEVICE Wide as_bits(double number) { return static_cast<Wide>(__double_as_longlong(number)); }
 
 // Prefetches to the second-level cache.
 DEVICE void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }

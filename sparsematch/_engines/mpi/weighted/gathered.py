@@ -29,7 +29,8 @@ def on_one_rank(
         weighted = WeightedCSR(
             local_pattern(indptr, indices, A.shape), magnitude, float(magnitude.max(initial=0))
         )
-        best = operations(WeightedOps, "numpy").maximum_product(weighted, False, False, run.workers)
+        product = operations(WeightedOps, "numpy").maximum_product
+        best = product(weighted, False, False, run.workers, 0.0)
         whole = [best.matching.row_mate, best.matching.col_mate, best.row_dual, best.col_dual]
         objective = best.objective
     row_mate, row_dual = (

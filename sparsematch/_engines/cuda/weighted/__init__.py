@@ -1,0 +1,15 @@
+"""Transversals that maximise the product or the sum of the matched entries."""
+
+from sparsematch._engines.cuda.weighted import product_and_sum, proof
+from sparsematch._engines.operations import WeightedOps
+from sparsematch._engines.registry import register_operations
+from sparsematch._types.arrays import advising
+
+register_operations(
+    "cupy",
+    WeightedOps(
+        maximum_product=advising(product_and_sum.maximum_product),
+        maximum_sum=advising(product_and_sum.maximum_sum),
+        is_optimal=advising(proof.is_optimal),
+    ),
+)

@@ -1,0 +1,258 @@
+"""A maximum matching of least cost on the device, in the user's rows and columns.
+
+The phases solve square matrices whose rows can all be matched. Another one is first cut to its two
+parts by the Dulmage-Mendelsohn decomposition, each of which has all its rows, or all its columns,
+in every maximum matching; then a square one is made of it and its transpose, in which vertices that
+may stay free have an entry of cost 0 with their copies. Its duals, averaged over the copies, are
+those of the matrix.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsematch._engines.cuda.core import host_fallback
+from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, from_free, reach
+from sparsematch._engines.cuda.matching import auto
+from sparsematch._engines.cuda.weighted import auction, proof
+from sparsematch._engines.cuda.weighted.auction import Assignment
+from sparsematch._engines.cuda.weighted.primal_dual import (
+    Phases,
+    Tolerances,
+    match_tight,
+    part_worse,
+)
+from sparsematch._engines.operations import WeightedOps
+from sparsematch._engines.registry import Run, operations
+from sparsematch._types.arrays import BoolArray, FloatArray, namespace, unmatched
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
+from sparsematch._types.weighted import LeastCost
+
+
+class Policy(NamedTuple):
+    """When what is done. Evidence: five families of 12 to 21 million entries on an H100."""
+
+    #: The auction is held, once, where a phase leaves more than this share of the rows free that
+    #: were. Ties, which it is slow on, never come to that; 2 million random rows took 5 s without.
+    slow: float = 0.6
+    #: The least bids of its phases, in units of the deviation of the duals.
+    eps: tuple[float, ...] = (1 / 8, 1 / 64)
+    #: The share of the rows that it may leave free.
+    left: float = 1 / 1024
+    #: Rounds of a phase of it: what is left is left to the searches.
+    rounds: int = 2_000
+    #: Phases of the searches, after which the host gets the matrix. Seen: up to 90, but once.
+    phases: int = 400
+
+
+POLICY = Policy()
+
+
+class Parts(NamedTuple):
+    """Stored rows and columns of the vertical part, and the maximum matching that shows them."""
+
+    major_below: BoolArray
+    minor_below: BoolArray
+    major_mate: Any
+    minor_mate: Any
+
+
+def least_cost(
+    graph: BipartiteCSR, cost: FloatArray, tolerance: float, workers: int
+) -> tuple[LeastCost, float]:
+    """Return a maximum matching, its duals, and by how much it may cost more than the best.
+
+    Its pairs cost at most `tolerance` more than their duals, but for rounding. Duals of unmatched
+    rows and columns are the largest of their side. Workspace: 4 indices and 4 doubles for each row
+    and column, where some stay unmatched twice as much again as the matrix. Time: that of the
+    phases.
+    """
+    unit = _unit(graph, cost)
+    cost = cost if unit == 1 else cost / unit
+    matching, run = Matching.start(graph), Run(workers)
+    auto.improve(graph, matching, run)
+    rank = matching.cardinality
+    if rank == graph.n_rows == graph.n_cols:
+        whole = _problem(graph.indptr, graph.indices[: graph.nnz], cost)
+        sides = _assign(whole, tolerance / unit, workers)[3:]
+    else:
+        sides = _assign_parts(graph, cost, matching, tolerance / unit, workers)
+    row_mate, col_mate = graph.orient(*sides[:2])
+    row_dual, col_dual = graph.orient(*sides[2:])
+    _balance(row_dual, col_dual)
+    found = LeastCost(Matching(row_mate, col_mate), row_dual, col_dual, unit)
+    return found, proof.gap(graph, cost, found) * unit
+
+
+def _unit(graph: BipartiteCSR, cost: FloatArray) -> float:
+    """Return a power of two in units of which no dual, and no sum of three, is infinite."""
+    largest = float(abs(cost).max()) if cost.size else 0.0
+    spare = (graph.nnz + graph.n_rows + graph.n_cols).bit_length() + 8
+    return 2.0 ** max(int(np.frexp(largest)[1]) + spare - np.finfo(np.float64).maxexp, 0)
+
+
+def _problem(indptr: Any, indices: Any, cost: FloatArray) -> Assignment:
+    xp, n = namespace(indptr), indptr.size - 1
+    mates = unmatched(n, indptr), unmatched(n, indptr)
+    return Assignment(indptr, indices, cost, *mates, xp.empty(n), xp.empty(n))
+
+
+def _assign(problem: Assignment, tolerance: float, workers: int) -> Assignment:
+    """Match all rows: pairs cost at most `tolerance` more than their duals, but for rounding."""
+    if not problem.n:
+        return problem
+    largest = max(float(problem.cost.max()), -float(problem.cost.min()))
+    auction.initialise(problem)
+    may_bid = problem.n <= auction.MOST_ROWS
+    if tolerance and may_bid:
+        may_bid = False
+        _hold_auction(problem, largest, tolerance)
+    free = match_tight(problem, _near(problem, largest, tolerance), workers)
+    phases = Phases(problem, largest)
+    for _ in range(POLICY.phases):
+        if not free:
+            return problem
+        before = free
+        phases.move_duals()
+        free = match_tight(problem, _near(problem, largest, tolerance), workers)
+        if may_bid and free > max(POLICY.slow * before, POLICY.left * problem.n):
+            may_bid = False
+            _hold_auction(problem, largest, tolerance)
+            free = match_tight(problem, _near(problem, largest, tolerance), workers)
+    return _on_host(problem, workers) if free else problem
+
+
+def _near(problem: Assignment, largest: float, tolerance: float) -> Tolerances:
+    """Return what counts as zero: some roundings of the largest cost or dual."""
+    duals = problem.col_dual
+    largest = max(largest, float(duals.max()), -float(duals.min()))
+    return Tolerances(2.0**-48 * largest, max(2.0**-46 * largest, tolerance))
+
+
+def _hold_auction(problem: Assignment, largest: float, tolerance: float) -> None:
+    """Let the free rows bid, with ever smaller least bids."""
+    part_worse(problem, _near(problem, largest, tolerance))  # the duals of rows
+    deviation = float(problem.row_dual.std()) + float(problem.col_dual.std())
+    most = 4 * largest
+    for share in POLICY.eps:
+        eps = max(share * deviation, tolerance / 2, 2.0**-40 * most)
+        if not eps:
+            return  # all costs are 0
+        part_worse(problem, Tolerances(0.0, eps))
+        auction.bid(problem, eps, most, int(POLICY.left * problem.n), POLICY.rounds)
+
+
+def _on_host(problem: Assignment, workers: int) -> Assignment:
+    """Solve on the host what is left: the matrix and its costs are copied, all is copied back."""
+    n = problem.n
+    here = host_fallback.on_host(
+        BipartiteCSR(n, n, problem.indptr, problem.indices, "cupy", False, problem.indices.size)
+    )
+    cost: Any = problem.cost
+    found = operations(WeightedOps, "numpy").least_cost(here, cost.get(), workers)
+    mates = found.matching.row_mate, found.matching.col_mate
+    pairs = zip(problem[3:], (*mates, found.row_dual, found.col_dual), strict=True)
+    for there, array in pairs:
+        there[:] = host_fallback.to_device(array, there)
+    return problem
+
+
+def _assign_parts(
+    graph: BipartiteCSR, cost: FloatArray, matching: Matching, tolerance: float, workers: int
+) -> tuple[Any, ...]:
+    """Match what can be matched; return mates and duals of the stored rows and columns."""
+    xp, n, m = namespace(cost), graph.n_major, graph.n_minor
+    parts = _parts(graph, matching)
+    major = _majors(graph)
+    minor = graph.indices[: graph.nnz]
+    coupling = ~parts.major_below[major] & parts.minor_below[minor]
+    inner = ~coupling
+    doubled = _double(major[inner], minor[inner], cost[inner], parts, graph.dtype)
+    found = _assign(doubled, tolerance, workers)
+    major_mate = xp.where(found.row_mate[:n] < m, found.row_mate[:n], -1).astype(graph.dtype)
+    minor_mate = xp.where(found.col_mate[:m] < n, found.col_mate[:m], -1).astype(graph.dtype)
+    u = (found.row_dual[:n] + found.col_dual[m:]) / 2
+    v = (found.col_dual[:m] + found.row_dual[n:]) / 2
+    coupled = major[coupling], minor[coupling], cost[coupling]
+    _join(coupled, parts, (u, v), (major_mate < 0, minor_mate < 0))
+    return major_mate, minor_mate, u, v
+
+
+def _parts(graph: BipartiteCSR, matching: Matching) -> Parts:
+    """Return what alternating paths from free stored rows reach. Time: O(n_rows + n_cols + nnz)."""
+    xp, dtype = namespace(graph.indptr), graph.dtype
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    count = xp.zeros(COUNTS, dtype)
+    search = from_free(graph, *mates, count)
+    reach(search, None, count)
+    at = xp.arange(graph.n_minor)
+    minor_below = (search.seen[at >> 5] >> (at & 31).astype(np.uint32) & 1).astype(bool)
+    major_below = mates[0] < 0
+    pairs = xp.flatnonzero(mates[0] >= 0)
+    major_below[pairs] = minor_below[mates[0][pairs]]
+    return Parts(major_below, minor_below, *mates)
+
+
+def _majors(graph: BipartiteCSR) -> Any:
+    """Return the stored row of each entry."""
+    xp = namespace(graph.indptr)
+    entry = xp.arange(graph.nnz, dtype=graph.dtype)
+    return xp.searchsorted(graph.indptr, entry, side="right") - 1
+
+
+def _double(
+    major: Any, minor: Any, cost: FloatArray, parts: Parts, dtype: "np.dtype[Any]"
+) -> Assignment:
+    """Return the square matrix of the entries, their transpose, and those of cost 0.
+
+    Rows are the stored rows, then copies of the stored columns; columns the other way round.
+    """
+    xp, n, m = namespace(cost), parts.major_mate.size, parts.minor_mate.size
+    below = xp.flatnonzero(parts.major_below)
+    above = xp.flatnonzero(~parts.minor_below)
+    if not int((parts.minor_mate < 0).sum()):
+        above = above[:0]
+    rows = xp.concatenate([major, n + minor, below, n + above])
+    cols = xp.concatenate([minor, m + major, m + below, above])
+    zeros = xp.zeros(below.size + above.size)
+    costs = xp.concatenate([cost, cost, zeros])
+    order = xp.argsort(rows, kind="stable")
+    if costs.size > np.iinfo(dtype).max:
+        dtype = np.dtype(np.int64)
+    indptr = xp.searchsorted(rows[order], xp.arange(n + m + 1)).astype(dtype)
+    return _problem(indptr, cols[order].astype(dtype), costs[order])
+
+
+def _join(
+    coupled: tuple[Any, Any, FloatArray],
+    parts: Parts,
+    duals: tuple[FloatArray, FloatArray],
+    free: tuple[BoolArray, BoolArray],
+) -> None:
+    """Shift the duals of one part against the other's, to prove the whole optimal.
+
+    Entries that couple rows above with columns below must not cost less than their duals add up to,
+    and no dual may be above those of the unmatched rows, all of which are below, and columns, all
+    of which are above.
+    """
+    i, j, cost = coupled
+    u, v = duals
+    above, below = ~parts.major_below, parts.minor_below
+    shift = 0.0
+    if cost.size:
+        shift = max(shift, float((u[i] + v[j] - cost).max()))
+    if bool(free[1].any()) and bool(below.any()):
+        shift = max(shift, float(v[below].max() - v[free[1]].min()))
+    if bool(free[0].any()) and bool(above.any()):
+        shift = max(shift, float(u[above].max() - u[free[0]].min()))
+    u[above] -= shift
+    v[~below] += shift
+
+
+def _balance(u: FloatArray, v: FloatArray) -> None:
+    """Give both sides duals around the same value: a shift that nothing else depends on."""
+    if u.size and v.size:
+        shift = float(np.rint(float(v.max() + v.min() - u.max() - u.min()) / 4))
+        u += shift
+        v -= shift

@@ -1,0 +1,100 @@
+"""The transversals with the largest product or sum, on the device."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from sparsematch._engines.cuda.weighted.least_cost import least_cost
+from sparsematch._engines.cuda.weighted.proof import pair_values
+from sparsematch._types.arrays import FloatArray, namespace
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.errors import stack_level
+from sparsematch._types.matching import Matching
+from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
+
+_LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
+
+
+def maximum_product(
+    weighted: WeightedCSR, scaling: bool, approximate: bool, workers: int, tolerance: float
+) -> WeightedTransversal:
+    """Return the transversal with the largest product, with factors if `scaling` is set.
+
+    Approximate: by magnitudes rounded to powers of 2. Time: that of `least_cost`.
+    """
+    graph, magnitude = weighted.graph, weighted.magnitude
+    xp = namespace(magnitude)
+    cost = _rounded_cost(magnitude) if approximate else -xp.log(magnitude)
+    base = np.log(2) if approximate else 1.0
+    found, gap = least_cost(graph, cost, tolerance / base, workers)
+    duals = found.row_dual, found.col_dual
+    matched = _matched_values(graph, found.matching, magnitude)
+    row_scale = col_scale = None
+    if scaling:
+        exact = not (approximate or tolerance)
+        power = xp.exp2 if approximate else xp.exp
+        values = matched if exact else None
+        row_scale, col_scale = _factors(values, found.matching, duals, power)
+    pairs = matched[matched > 0]
+    return WeightedTransversal(
+        found.matching,
+        "product",
+        float(xp.log(pairs).sum()),
+        found.row_dual * base,
+        found.col_dual * base,
+        row_scale,
+        col_scale,
+        approximate,
+        gap=gap * base,
+    ).freeze()
+
+
+def maximum_sum(weighted: WeightedCSR, workers: int, tolerance: float) -> WeightedTransversal:
+    """Return the transversal with the largest sum. Time: that of `least_cost`."""
+    graph, magnitude = weighted.graph, weighted.magnitude
+    (matching, row_dual, col_dual, unit), gap = least_cost(graph, -magnitude, tolerance, workers)
+    with np.errstate(over="ignore"):
+        total = float(_matched_values(graph, matching, magnitude).sum())
+    return WeightedTransversal(
+        matching, "sum", total, row_dual, col_dual, dual_unit=unit, gap=gap
+    ).freeze()
+
+
+def _matched_values(graph: BipartiteCSR, matching: Matching, magnitude: FloatArray) -> FloatArray:
+    """Return the magnitude of the pair of each row, 0 where it has none."""
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    found = pair_values(graph, mates[0], magnitude)
+    if not graph.flipped:
+        return found
+    by_row: FloatArray = namespace(magnitude).zeros(graph.n_rows)
+    cols = namespace(magnitude).flatnonzero(mates[0] >= 0)
+    by_row[mates[0][cols]] = found[cols]
+    return by_row
+
+
+def _rounded_cost(magnitude: FloatArray) -> FloatArray:
+    """Return the costs -log2(magnitude), rounded down."""
+    fraction, exponent = namespace(magnitude).frexp(magnitude)
+    cost: FloatArray = (fraction == 0.5).astype(np.float64) - exponent
+    return cost
+
+
+def _factors(
+    matched: FloatArray | None, matching: Matching, duals: tuple[FloatArray, FloatArray], power: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Return the powers of the duals; those of rows so that pairs are scaled to 1, if given."""
+    row_scale, col_scale = (power(dual) for dual in duals)
+    xp = namespace(row_scale)
+    if matched is not None:
+        rows = xp.flatnonzero(matching.row_mate >= 0)
+        row_scale[rows] = 1 / (matched[rows] * col_scale[matching.row_mate[rows]])
+    for scale in (row_scale, col_scale):
+        if scale.size and not bool(((scale >= _SMALLEST) & (scale <= _LARGEST)).all()):
+            text = (
+                "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
+                "logarithms"
+            )
+            warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
+            scale[:] = xp.clip(xp.where(xp.isnan(scale), 1.0, scale), _SMALLEST, _LARGEST)
+    return row_scale, col_scale

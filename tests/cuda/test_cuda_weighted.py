@@ -1,0 +1,215 @@
+"""Weighted transversals on a GPU; as threaded C++ where there is none."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+
+import sparsematch as sm
+from calls import random_matrix
+from gpu_calls import CUPY, host, one_call, values_to_gpu
+from sparsematch._engines.cuda.weighted import auction, least_cost, primal_dual
+from weights import JOBS, check, check_scaling, weighted, with_values
+
+pytestmark = [pytest.mark.asan, pytest.mark.kernels]
+
+BOTH = pytest.mark.parametrize("job", ["product", "sum"])
+
+
+def solve(A, job, **how):
+    """The result on the GPU, its arrays there; the same in host memory."""
+    with one_call:
+        found = JOBS[job](values_to_gpu(A), **how)
+        assert (
+            sm.is_optimal_transversal(
+                values_to_gpu(A), found, tolerance=how.get("tolerance") or None
+            )
+            or found.approximate
+        )
+    arrays = found.matching.row_mate, found.matching.col_mate, found.row_dual, found.col_dual
+    assert all(isinstance(array, CUPY.ndarray) for array in arrays)
+    scales = (None if s is None else host(s) for s in (found.row_scale, found.col_scale))
+    here = sm.WeightedTransversal(
+        found.matching.get(),
+        job,
+        found.objective,
+        host(found.row_dual),
+        host(found.col_dual),
+        *scales,
+        found.approximate,
+        found.dual_unit,
+        found.gap,
+    )
+    return here
+
+
+def check_exact(A, job, **how):
+    """The optimum, proved by its duals on either side, and no worse than that of the host."""
+    here, best = solve(A, job, **how), JOBS[job](A)
+    check(A, here, job)
+    assert sm.is_optimal_transversal(A, here)
+    assert here.objective == pytest.approx(best.objective, rel=1e-12, abs=1e-10)
+    assert here.gap <= 1e-9 * max(1, abs(best.objective))
+    return here
+
+
+def banded(n, rng):
+    values = [rng.uniform(-1, 1, n - abs(k)) for k in range(-3, 4)]
+    return sp.csr_array(sp.diags_array(values, offsets=range(-3, 4), shape=(n, n)))
+
+
+def coupled(rng):
+    """A wide part, a square one and a tall one, each coupled to the next."""
+    A = sp.block_array(
+        [
+            [random_matrix(20, 35, 3, 1), random_matrix(20, 30, 1, 2), random_matrix(20, 18, 1, 3)],
+            [None, random_matrix(30, 30, 3, 4) + sp.eye_array(30), random_matrix(30, 18, 1, 5)],
+            [None, None, random_matrix(40, 18, 3, 6)],
+        ],
+        format="csr",
+    )
+    return with_values(A, rng)
+
+
+def random_full(n, rng, kind):
+    """A random matrix with a transversal, badly scaled or with ties."""
+    A = random_matrix(n, n, 4, 7) + sp.csr_array((np.ones(n), (np.arange(n), rng.permutation(n))))
+    return with_values(sp.csr_array(A), rng, kind)
+
+
+LARGER = {
+    "banded": lambda rng: banded(700, rng),
+    "coupled": coupled,
+    "wide": lambda rng: with_values(random_matrix(150, 400, 3, 8), rng),
+    "tall": lambda rng: with_values(random_matrix(400, 150, 3, 9), rng, "ties"),
+    "lognormal": lambda rng: random_full(900, rng, "wide"),
+    "ties": lambda rng: random_full(900, rng, "ties"),
+}
+
+
+@given(A=weighted())
+@settings(max_examples=25)
+@BOTH
+def test_any_matrix(job, A):
+    check_exact(A, job)
+
+
+@BOTH
+@pytest.mark.parametrize("name", LARGER)
+def test_larger_ones(name, job):
+    A = LARGER[name](np.random.default_rng(5))
+    found = check_exact(A, job)
+    if job == "product":
+        check_scaling(A, found)
+
+
+@pytest.mark.parametrize("name", ["banded", "lognormal", "ties"])
+@pytest.mark.parametrize("narrow", [0, 10**9])
+def test_the_auction_leaves_an_optimum(name, narrow, monkeypatch):
+    """Held at once; its rounds by all blocks, and by one alone."""
+    monkeypatch.setattr(least_cost, "POLICY", least_cost.Policy(slow=-1.0, left=0.0))
+    monkeypatch.setattr(auction, "NARROW", narrow)
+    bids = []
+    held = auction.bid
+    monkeypatch.setattr(auction, "bid", lambda *args: bids.append(held(*args)))
+    check_exact(LARGER[name](np.random.default_rng(6)), "product")
+    assert any(rounds for rounds, _ in bids)
+
+
+def test_many_launches_find_the_same(monkeypatch):
+    for module in (auction, primal_dual):
+        monkeypatch.setattr(module, "ROUNDS", 2)
+    for name in ("banded", "lognormal"):
+        check_exact(LARGER[name](np.random.default_rng(12)), "product")
+
+
+@BOTH
+def test_the_host_gets_what_takes_too_many_phases(job, monkeypatch):
+    monkeypatch.setattr(least_cost, "POLICY", least_cost.Policy(phases=1))
+    for name in ("banded", "coupled"):
+        check_exact(LARGER[name](np.random.default_rng(7)), job)
+
+
+@pytest.mark.parametrize("name", LARGER)
+@pytest.mark.parametrize("tolerance", [0.01, 0.5])
+def test_a_tolerance_bounds_the_gap(name, tolerance):
+    A = LARGER[name](np.random.default_rng(8))
+    best, found = sm.maximum_product_transversal(A), solve(A, "product", tolerance=tolerance)
+    n = best.cardinality
+    assert found.cardinality == n
+    assert found.gap <= tolerance * n * 1.01 + 1e-9
+    assert best.objective - found.objective <= found.gap + 1e-9 * abs(best.objective)
+    scaled = abs(found.scale(sp.csr_array(A)))
+    assert scaled.data.max() <= 1 + 1e-9
+    rows, cols = found.matching.pairs()
+    assert scaled[rows, cols].min() >= np.exp(-1.01 * tolerance)
+
+
+def test_scaled_and_permuted_on_the_gpu():
+    A = sp.csr_matrix(LARGER["lognormal"](np.random.default_rng(11)))
+    with one_call:
+        found = sm.maximum_product_transversal(values_to_gpu(A))
+        scaled, permuted = (f(values_to_gpu(A)).get() for f in (found.scale, found.permute))
+    p = host(found.matching.as_permutation())
+    expected = sp.diags_array(host(found.row_scale)) @ A @ sp.diags_array(host(found.col_scale))
+    assert abs(scaled - expected).max() <= 1e-12
+    assert abs(permuted - scaled[p]).max() == 0
+    assert np.allclose(abs(permuted.diagonal()), 1, rtol=1e-12)
+    with pytest.raises(TypeError, match="both on a GPU"):
+        found.scale(A)
+
+
+def test_rounded_to_powers_of_two():
+    A = LARGER["lognormal"](np.random.default_rng(9))
+    found, best = solve(A, "product", approximate=True), sm.maximum_product_transversal(A)
+    assert sm.is_optimal_transversal(A, found, tolerance=0.7)
+    assert best.objective - found.objective <= np.log(2) * A.shape[0]
+    check_scaling(A, found)
+
+
+def test_values_are_added_up_and_zeros_left_out():
+    A = sp.csr_matrix((2, 2))
+    A.indptr, A.indices = np.array([0, 3, 6], np.int32), np.array([0, 1, 1, 0, 1, 1], np.int32)
+    A.data = np.array([1.0, 2.0, -2.0, 5.0, 0.0, 4.0])
+    assert check_exact(A, "product").matching.row_mate.tolist() == [0, 1]
+
+
+def test_sums_beyond_doubles():
+    A = sp.csr_array([[1.7e308, 1.0], [1.6e308, 1.5e308]])
+    found = solve(A, "sum")
+    assert found.dual_unit > 1
+    assert found.matching.row_mate.tolist() == [0, 1]
+    assert sm.is_optimal_transversal(A, found)
+
+
+def test_false_duals_prove_nothing():
+    A = LARGER["banded"](np.random.default_rng(10))
+    with one_call:
+        found = sm.maximum_product_transversal(values_to_gpu(A))
+        assert sm.is_optimal_transversal(values_to_gpu(A), found)
+        assert not sm.is_optimal_transversal(values_to_gpu(2 * A), found)
+        found.row_dual[3] += 1.0
+        assert not sm.is_optimal_transversal(values_to_gpu(A), found)
+        found.row_dual[3] = np.nan
+        assert not sm.is_optimal_transversal(values_to_gpu(A), found)
+
+
+def test_what_is_refused():
+    A = sp.csr_matrix([[1.0, np.nan], [2.0, 3.0]])
+    with pytest.raises(ValueError, match=r"A\[0, 1\] is nan"):
+        sm.maximum_product_transversal(values_to_gpu(A))
+    A = sp.csr_matrix([[1.0, 2.0], [2.0, 3.0]])
+    with pytest.raises(TypeError, match="in host memory only"):
+        sm.bottleneck_transversal(values_to_gpu(A))
+    for wrong in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="tolerance"):
+            sm.maximum_product_transversal(A, tolerance=wrong)
+    with pytest.raises(TypeError, match="tolerance"):
+        sm.maximum_sum_transversal(A, tolerance=None)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 3)])
+def test_nothing_to_match(shape):
+    found = solve(sp.csr_matrix(shape), "product")
+    assert found.cardinality == found.gap == 0
+    assert found.objective == 0
