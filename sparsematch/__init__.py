@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from sparsematch._api.transversal import is_structurally_singular as is_structurally_singular
     from sparsematch._api.transversal import maximum_transversal as maximum_transversal
     from sparsematch._api.transversal import structural_rank as structural_rank
+    from sparsematch._api.transversal_analysis import TransversalAnalysis as TransversalAnalysis
+    from sparsematch._api.transversal_analysis import analyse_transversal as analyse_transversal
     from sparsematch._api.weighted import bottleneck_transversal as bottleneck_transversal
     from sparsematch._api.weighted import is_optimal_transversal as is_optimal_transversal
     from sparsematch._api.weighted import maximum_product_transversal as maximum_product_transversal
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
         DistributedTransversal as DistributedTransversal,
     )
     from sparsematch._types.run_info import RunInfo as RunInfo
+    from sparsematch._types.transversal_batch import TransversalBatch as TransversalBatch
     from sparsematch._types.weighted import WeightedTransversal as WeightedTransversal
 
 __version__ = "0.1.0"
@@ -91,6 +94,7 @@ _OFFERED = {
     "_api.graclus": "graclus_cluster",
     "_api.over_ranks.redistribution": "permute_and_redistribute",
     "_api.transversal": "is_structurally_singular maximum_transversal structural_rank",
+    "_api.transversal_analysis": "TransversalAnalysis analyse_transversal",
     "_api.weighted": "bottleneck_transversal is_optimal_transversal "
     "maximum_product_transversal maximum_sum_transversal",
     "_api.workers": "get_workers set_workers",
@@ -110,6 +114,7 @@ _OFFERED = {
     "_types.over_ranks.matrix": "DistributedCSR",
     "_types.over_ranks.transversal": "DistributedTransversal",
     "_types.run_info": "RunInfo",
+    "_types.transversal_batch": "TransversalBatch",
     "_types.weighted": "WeightedTransversal",
 }
 _PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}

@@ -1,6 +1,6 @@
 """Transversals that maximise the product or the smallest of the matched entries."""
 
-from sparsematch._engines.cpu.weighted import least_cost, optimality, transversals
+from sparsematch._engines.cpu.weighted import least_cost, optimality, product_batch, transversals
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import register_operations
 
@@ -10,6 +10,8 @@ register_operations(
         read_magnitudes=transversals.read_magnitudes,
         least_cost=least_cost.least_cost,
         maximum_product=transversals.maximum_product,
+        product_batch=product_batch.write_products,
+        central_duals=product_batch.central_duals,
         maximum_sum=transversals.maximum_sum,
         bottleneck=transversals.bottleneck,
         is_optimal=optimality.is_optimal,

@@ -23,6 +23,7 @@
 #include "weighted/initial_duals.hpp"
 #include "weighted/path_forest.hpp"
 #include "weighted/path_search.hpp"
+#include "weighted/resume.hpp"
 #include "weighted/row_reduction.hpp"
 
 namespace sparsematch {
@@ -43,9 +44,11 @@ class Assignment {
 
     // Reads: the matrix, n_rows <= n_cols, and a cost for each entry. Writes: mates and duals.
     // Returns whether every row is matched; free columns, if there are more columns than rows, then
-    // have the largest v. Time: O(n_rows nnz log n_cols) at worst, rarely.
-    bool solve(Matching<Index> m, double* v) {
-        const bool feasible = start() && search();
+    // have the largest v. warm: row mates and v hold those of a matrix with similar costs. Time:
+    // O(n_rows nnz log n_cols) at worst, rarely.
+    bool solve(Matching<Index> m, double* v, bool warm = false) {
+        const bool resumed = warm && resume(s_, m.row_mate, v);
+        const bool feasible = (resumed ? reduce_rows(s_) : start()) && search();
         for (Index j = 0; j < s_.a.n_cols; ++j) {
             m.col_mate[j] = s_.col[j].mate;
             v[j] = s_.col[j].v;

@@ -21,15 +21,21 @@ _MANY = 1 << 11
 
 
 def maximum_product(
-    weighted: WeightedCSR, scaling: bool, approximate: bool, workers: int
+    weighted: WeightedCSR,
+    scaling: bool,
+    approximate: bool,
+    workers: int,
+    start: WeightedTransversal | None = None,
 ) -> WeightedTransversal:
     """Return the transversal with the largest product, with factors if `scaling` is set.
 
-    Approximate: by magnitudes rounded to powers of 2. Time: that of `least_cost`.
+    Approximate: by magnitudes rounded to powers of 2. `start`: that of similar values, with finite
+    duals, to begin with. Time: that of `least_cost`.
     """
     graph, magnitude = weighted.graph, weighted.magnitude
     cost = (_rounded_cost if approximate else product_cost)(magnitude, workers)
-    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers, _LOGARITHM)
+    first = None if start is None else (start.matching, start.row_dual, start.col_dual)
+    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers, _LOGARITHM, first)
     row_scale = col_scale = None
     if scaling:
         row_scale, col_scale = _factors(
@@ -152,9 +158,14 @@ def _factors(
         worthwhile(workers, graph.nnz),
     )
     if not in_range:
-        text = (
-            "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
-            "logarithms"
-        )
-        warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
+        warn_of_cut_factors()
     return scales
+
+
+def warn_of_cut_factors() -> None:
+    """Say that some factors are not what the duals say."""
+    text = (
+        "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
+        "logarithms"
+    )
+    warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
