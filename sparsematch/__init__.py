@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from sparsematch._api.over_ranks.redistribution import (
         permute_and_redistribute as permute_and_redistribute,
     )
+    from sparsematch._api.symmetric import is_symmetric_transversal as is_symmetric_transversal
+    from sparsematch._api.symmetric import (
+        symmetric_product_transversal as symmetric_product_transversal,
+    )
     from sparsematch._api.transversal import is_structurally_singular as is_structurally_singular
     from sparsematch._api.transversal import maximum_transversal as maximum_transversal
     from sparsematch._api.transversal import structural_rank as structural_rank
@@ -46,6 +50,10 @@ if TYPE_CHECKING:
     from sparsematch._api.weighted import is_optimal_transversal as is_optimal_transversal
     from sparsematch._api.weighted import maximum_product_transversal as maximum_product_transversal
     from sparsematch._api.weighted import maximum_sum_transversal as maximum_sum_transversal
+    from sparsematch._api.weighted_matching import is_optimal_matching as is_optimal_matching
+    from sparsematch._api.weighted_matching import (
+        maximum_weight_matching as maximum_weight_matching,
+    )
     from sparsematch._api.workers import get_workers as get_workers
     from sparsematch._api.workers import set_workers as set_workers
     from sparsematch._io.distributed import read_distributed as read_distributed
@@ -75,8 +83,14 @@ if TYPE_CHECKING:
         DistributedTransversal as DistributedTransversal,
     )
     from sparsematch._types.run_info import RunInfo as RunInfo
+    from sparsematch._types.singularity import Dependence as Dependence
+    from sparsematch._types.singularity import NumericalDefects as NumericalDefects
+    from sparsematch._types.singularity import ParallelPair as ParallelPair
+    from sparsematch._types.singularity import SingularBlock as SingularBlock
+    from sparsematch._types.symmetric import SymmetricTransversal as SymmetricTransversal
     from sparsematch._types.transversal_batch import TransversalBatch as TransversalBatch
     from sparsematch._types.weighted import WeightedTransversal as WeightedTransversal
+    from sparsematch._types.weighted_matching import WeightedMatching as WeightedMatching
 
 __version__ = "0.1.0"
 
@@ -93,10 +107,12 @@ _OFFERED = {
     "_api.general": "approximate_matching maximal_matching",
     "_api.graclus": "graclus_cluster",
     "_api.over_ranks.redistribution": "permute_and_redistribute",
+    "_api.symmetric": "is_symmetric_transversal symmetric_product_transversal",
     "_api.transversal": "is_structurally_singular maximum_transversal structural_rank",
     "_api.transversal_analysis": "TransversalAnalysis analyse_transversal",
     "_api.weighted": "bottleneck_transversal is_optimal_transversal "
     "maximum_product_transversal maximum_sum_transversal",
+    "_api.weighted_matching": "is_optimal_matching maximum_weight_matching",
     "_api.workers": "get_workers set_workers",
     "_io.distributed": "read_distributed",
     "_io.errors": "UnreadableFile",
@@ -114,8 +130,11 @@ _OFFERED = {
     "_types.over_ranks.matrix": "DistributedCSR",
     "_types.over_ranks.transversal": "DistributedTransversal",
     "_types.run_info": "RunInfo",
+    "_types.singularity": "Dependence NumericalDefects ParallelPair SingularBlock",
+    "_types.symmetric": "SymmetricTransversal",
     "_types.transversal_batch": "TransversalBatch",
     "_types.weighted": "WeightedTransversal",
+    "_types.weighted_matching": "WeightedMatching",
 }
 _PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}
 _SUBMODULES = frozenset({"csgraph", "plot", "solvers"})

@@ -1,4 +1,4 @@
-"""A back-end of NetworkX: its bipartite matchings and vertex covers, found by this package.
+"""A back-end of NetworkX: matchings and vertex covers of bipartite graphs, found by this package.
 
 NetworkX finds it by the entry point ``networkx.backends`` of the installed package, and imports it
 when it is asked for by name::
@@ -9,30 +9,37 @@ or first of all, for programs that know nothing of it, Pyomo's incidence analysi
 
     NETWORKX_BACKEND_PRIORITY=sparsematch python program.py
 
-Functions, arguments, results and errors are those of NetworkX. Directed graphs are left to it. The
-two sides of a graph and the edges between them are kept with it until it changes, unless
-``networkx.config.cache_converted_graphs`` is False; weights are read in each call.
+Functions, arguments, results and errors are those of NetworkX. Directed graphs are left to it, and
+of `max_weight_matching` and `min_weight_matching`, which are for any graph, those that are not
+bipartite, or whose weights are no doubles. The two sides of a graph and the edges between them are
+kept with it until it changes, unless ``networkx.config.cache_converted_graphs`` is False; weights
+are read in each call.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sparsematch import maximum_transversal, vertex_cover
+from sparsematch import maximum_transversal, maximum_weight_matching, vertex_cover
 from sparsematch._api.weighted import full_matching
 
 __all__ = [
     "eppstein_matching",
     "hopcroft_karp_matching",
+    "max_weight_matching",
+    "min_weight_matching",
     "minimum_weight_full_matching",
     "to_vertex_cover",
 ]
 
 _Nodes = Iterable[Hashable] | None
+_ANY_GRAPH = {"max_weight_matching", "min_weight_matching"}
+_WEIGHTED = {"minimum_weight_full_matching", *_ANY_GRAPH}
+_EXACT = 2.0**45  # sum of whole weights, of which rounding errors stay far below 1
 _KEPT = "sparsematch"  # with a graph, in what NetworkX clears when the graph changes
 
 
@@ -74,8 +81,30 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
     graph = args[0] if args else kwargs["G"]
     if graph.is_directed():
         return "sparsematch accepts undirected graphs only"
-    if name == "minimum_weight_full_matching" and graph.is_multigraph():
+    if name in _WEIGHTED and graph.is_multigraph():
         return "sparsematch accepts one edge between two nodes only"
+    if name in _ANY_GRAPH:
+        return _can_match_by_weight(_plain(graph), _weight_name(name, args, kwargs))
+    return True
+
+
+def _weight_name(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Return the argument `weight` of a function for any graph, its last one."""
+    place = 2 if name == "max_weight_matching" else 1
+    return args[place] if len(args) > place else kwargs.get("weight", "weight")
+
+
+def _can_match_by_weight(graph: Any, weight: Any) -> bool | str:
+    """Tell whether doubles give what NetworkX does, or why not."""
+    import networkx as nx
+
+    if not nx.is_bipartite(graph):
+        return "sparsematch matches by weight in bipartite graphs only"
+    weights = np.array([value for *_, value in graph.edges(data=weight, default=1)])
+    if weights.dtype.kind not in "biuf" or weights.ndim != 1 or not np.isfinite(weights).all():
+        return "sparsematch matches by weights that are finite real numbers only"
+    if weights.dtype.kind != "f" and np.abs(weights.astype(float)).sum() >= _EXACT:
+        return "sparsematch matches by whole numbers that add up to less than 2**45 only"
     return True
 
 
@@ -183,6 +212,58 @@ def minimum_weight_full_matching(
     return _mates(sides, full_matching(finite, "G").row_mate)
 
 
+def max_weight_matching(
+    G: Any, maxcardinality: bool = False, weight: str = "weight"
+) -> set[tuple[Any, Any]]:
+    """Find a matching of greatest weight in a bipartite graph.
+
+    Parameters
+    ----------
+    G : graph
+        Undirected and bipartite, with one edge between two nodes; connected or not.
+    maxcardinality : bool, optional
+        Whether to have as many edges as possible, and the greatest weight of all such matchings.
+    weight : str, optional
+        The attribute of edges that holds their weight, 1 where there is none.
+
+    Returns
+    -------
+    set of tuples
+        The edges.
+
+    Raises
+    ------
+    networkx.NetworkXError
+        If the graph is not bipartite.
+    networkx.NetworkXNotImplemented
+        If `G` is a multigraph.
+    ValueError
+        If a weight is not finite.
+
+    Notes
+    -----
+    That of `sparsematch.maximum_weight_matching`. NetworkX's, for any graph, takes O(n^3).
+
+    Examples
+    --------
+    >>> from sparsematch.networkx_backend import max_weight_matching
+    >>> import networkx as nx
+    >>> graph = nx.Graph()
+    >>> graph.add_weighted_edges_from([(0, 1, 2), (1, 2, 5), (2, 3, 2)])
+    >>> max_weight_matching(graph), sorted(max_weight_matching(graph, maxcardinality=True))
+    ({(2, 1)}, [(0, 1), (2, 3)])
+    """
+    return _match_by_weight(G, weight, True, "maximum" if maxcardinality else "any")
+
+
+def min_weight_matching(G: Any, weight: str = "weight") -> set[tuple[Any, Any]]:
+    """Find a matching of least weight, of all with as many edges as possible.
+
+    The rest is as in `max_weight_matching`.
+    """
+    return _match_by_weight(G, weight, False, "maximum")
+
+
 def to_vertex_cover(G: Any, matching: Mapping[Any, Any], top_nodes: _Nodes = None) -> set[Any]:
     """Find a minimum vertex cover of a bipartite graph, given a maximum matching.
 
@@ -214,6 +295,25 @@ def to_vertex_cover(G: Any, matching: Mapping[Any, Any], top_nodes: _Nodes = Non
     row_mate = [place.get(matching.get(node), -1) for node in top]
     cover = vertex_cover(A, np.array(row_mate, np.int64))
     return {*(top[i] for i in cover.rows.tolist()), *(bottom[j] for j in cover.cols.tolist())}
+
+
+def _match_by_weight(
+    G: Any, weight: str, maximize: bool, cardinality: Literal["any", "maximum"]
+) -> set[tuple[Any, Any]]:
+    import networkx as nx
+
+    if G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+    graph = _plain(G)
+    colors = nx.bipartite.color(graph)  # of each component by itself
+    sides = _read(G, [node for node, color in colors.items() if color])
+    pattern, weights = sides.matrix, _weights(G, sides, weight)
+    if not np.isfinite(weights).all():
+        raise ValueError(f"{weight!r} of an edge is NaN or infinite")
+    A = csr_array((weights, pattern.indices, pattern.indptr), shape=pattern.shape)
+    found = maximum_weight_matching(A, maximize=maximize, cardinality=cardinality)
+    rows, cols = found.matching.pairs()
+    return {(sides.top[i], sides.bottom[j]) for i, j in zip(rows, cols, strict=True)}
 
 
 def _read(G: Any, top_nodes: _Nodes) -> _Sides:

@@ -8,11 +8,14 @@ from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.block_layout import block_layout
+from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.sparse_like import SparseLike
 
 
-def is_block_form(A: SparseLike, form: BlockForm) -> bool:
+def is_block_form(
+    A: SparseLike, form: BlockForm, *, explicit_zeros: ExplicitZeros = "keep"
+) -> bool:
     """Tell whether a block form is the block triangular form of a matrix, by the form alone.
 
     Nothing is matched again, and none of the searches is used that find block forms.
@@ -24,6 +27,10 @@ def is_block_form(A: SparseLike, form: BlockForm) -> bool:
         gathered, and checked with the whole matrix.
     form : BlockForm
         What `block_triangular_form` returned, or `BlockForm.from_matlab` has read.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -65,7 +72,7 @@ def is_block_form(A: SparseLike, form: BlockForm) -> bool:
     >>> is_block_form(A, form), is_block_form(csr_array([[1, 1, 1]] * 3), form)
     (True, False)
     """
-    graph = as_bipartite(A)
+    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
     if not isinstance(form, BlockForm):
         raise wrong_type("form", form, "a BlockForm")
     if on_gpu(form.row_perm) != (graph.backend == "cupy"):

@@ -5,18 +5,22 @@ from __future__ import annotations  # readable names in help()
 from typing import Any
 
 from sparsematch._api.over_ranks import check as over_ranks
+from sparsematch._api.over_ranks.zeros import entries_of
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.mates import copied
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching, not_a_matching, not_maximum
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.sparse_like import SparseLike
 
 
-def is_matching(A: SparseLike | DistributedCSR, matching: Any) -> bool:
+def is_matching(
+    A: SparseLike | DistributedCSR, matching: Any, *, explicit_zeros: ExplicitZeros = "keep"
+) -> bool:
     """Tell whether mates form a matching of a matrix.
 
     Parameters
@@ -25,6 +29,10 @@ def is_matching(A: SparseLike | DistributedCSR, matching: Any) -> bool:
         The matrix; only its pattern is read.
     matching : Matching, (row_mate, col_mate) or row_mate
         The mates of all rows and columns, or of the rows only; -1 means unmatched.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -56,8 +64,8 @@ def is_matching(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     (True, False, False)
     """
     if isinstance(A, DistributedCSR):
-        return over_ranks.is_matching(A, matching)
-    graph = as_bipartite(A)
+        return over_ranks.is_matching(entries_of(A, explicit_zeros), matching)
+    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
     try:
         read_matching(graph, matching, "matching")
     except ValueError:
@@ -65,7 +73,9 @@ def is_matching(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     return True
 
 
-def is_maximal(A: SparseLike | DistributedCSR, matching: Any) -> bool:
+def is_maximal(
+    A: SparseLike | DistributedCSR, matching: Any, *, explicit_zeros: ExplicitZeros = "keep"
+) -> bool:
     """Tell whether a matching is maximal: no entry can be added to it.
 
     Parameters
@@ -74,6 +84,10 @@ def is_maximal(A: SparseLike | DistributedCSR, matching: Any) -> bool:
         The matrix; only its pattern is read.
     matching : Matching, (row_mate, col_mate) or row_mate
         A matching of `A`.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -105,13 +119,15 @@ def is_maximal(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     (True, False)
     """
     if isinstance(A, DistributedCSR):
-        return over_ranks.is_maximal(A, matching)
-    graph = as_bipartite(A)
+        return over_ranks.is_maximal(entries_of(A, explicit_zeros), matching)
+    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
     given = read_matching(graph, matching, "matching")
     return operations(CertificateOps, graph.backend).free_pair(graph, given) is None
 
 
-def is_maximum(A: SparseLike | DistributedCSR, matching: Any) -> bool:
+def is_maximum(
+    A: SparseLike | DistributedCSR, matching: Any, *, explicit_zeros: ExplicitZeros = "keep"
+) -> bool:
     """Tell whether a matching is maximum: no other one has more pairs.
 
     Parameters
@@ -120,6 +136,10 @@ def is_maximum(A: SparseLike | DistributedCSR, matching: Any) -> bool:
         The matrix; only its pattern is read.
     matching : Matching, (row_mate, col_mate) or row_mate
         A matching of `A`.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -151,13 +171,15 @@ def is_maximum(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     (False, True)
     """
     if isinstance(A, DistributedCSR):
-        return over_ranks.is_maximum(A, matching)
-    graph = as_bipartite(A)
+        return over_ranks.is_maximum(entries_of(A, explicit_zeros), matching)
+    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
     given = read_matching(graph, matching, "matching")
     return operations(CertificateOps, graph.backend).vertex_cover(graph, given) is not None
 
 
-def vertex_cover(A: SparseLike | DistributedCSR, matching: Any) -> VertexCover:
+def vertex_cover(
+    A: SparseLike | DistributedCSR, matching: Any, *, explicit_zeros: ExplicitZeros = "keep"
+) -> VertexCover:
     """Find rows and columns that contain every entry, as many as a maximum matching has pairs.
 
     No cover can be smaller than a matching, since each pair needs a row or column of its own. So a
@@ -170,6 +192,10 @@ def vertex_cover(A: SparseLike | DistributedCSR, matching: Any) -> VertexCover:
         The matrix; only its pattern is read.
     matching : Matching, (row_mate, col_mate) or row_mate
         A maximum matching of `A`.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -203,8 +229,8 @@ def vertex_cover(A: SparseLike | DistributedCSR, matching: Any) -> VertexCover:
     ([1], [1])
     """
     if isinstance(A, DistributedCSR):
-        return over_ranks.vertex_cover(A, matching)
-    graph = as_bipartite(A)
+        return over_ranks.vertex_cover(entries_of(A, explicit_zeros), matching)
+    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
     given = read_matching(graph, matching, "matching")
     cover = operations(CertificateOps, graph.backend).vertex_cover(graph, given)
     if cover is None:

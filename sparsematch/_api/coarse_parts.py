@@ -5,6 +5,7 @@ from __future__ import annotations  # readable names in help()
 from typing import Any
 
 from sparsematch._api.over_ranks import decomposition as over_ranks
+from sparsematch._api.over_ranks.zeros import entries_of
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import DecompositionOps
@@ -12,7 +13,7 @@ from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.choices import ExactMethod
+from sparsematch._types.choices import ExactMethod, ExplicitZeros
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, BlockLabels, CoarseParts
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -26,6 +27,7 @@ def coarse_dulmage_mendelsohn(
     method: ExactMethod = "auto",
     workers: int | None = None,
     device: str | None = None,
+    explicit_zeros: ExplicitZeros = "keep",
 ) -> CoarseParts:
     """Tell which part of the coarse Dulmage-Mendelsohn decomposition each row and column is in.
 
@@ -36,7 +38,7 @@ def coarse_dulmage_mendelsohn(
     Parameters
     ----------
     A : DistributedCSR, or sparse array or matrix, shape (n_rows, n_cols)
-        Every stored entry counts, whatever its value.
+        Every stored entry counts, whatever its value: see `explicit_zeros`.
     matching : Matching, (row_mate, col_mate) or row_mate, optional
         A matching of `A` to start from. One that is maximum already is kept.
     method : str, optional
@@ -45,6 +47,10 @@ def coarse_dulmage_mendelsohn(
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
     device : {None, "cuda"}, optional
         ``"cuda"``: copy a matrix in host memory to the current GPU, and work there.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -81,10 +87,12 @@ def coarse_dulmage_mendelsohn(
     ((1, 2), (1, 1), (2, 1))
     """
     if isinstance(A, DistributedCSR):
+        A = entries_of(A, explicit_zeros)
         return over_ranks.coarse_dulmage_mendelsohn(
             A, matching, method=method, workers=workers, device=device
         )
-    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
+    threads = resolve_workers(workers)
+    graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
     maximum, run, by_products = maximum_matching(
         graph, matching, name="matching", method=method, workers=workers, device=device
     )

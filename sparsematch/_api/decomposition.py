@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypedDict, Unpack, overload
 
 from sparsematch._api.over_ranks import decomposition as over_ranks
+from sparsematch._api.over_ranks.zeros import entries_of
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import DecompositionOps
@@ -14,7 +15,7 @@ from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.arrays import advising, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
-from sparsematch._types.choices import ExactMethod
+from sparsematch._types.choices import ExactMethod, ExplicitZeros
 from sparsematch._types.labels import BlockLabels, Components
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.block_form import DistributedBlockForm
@@ -30,6 +31,7 @@ class _Settings(TypedDict, total=False):
     workers: int | None
     device: str | None
     options: Mapping[str, Any] | None
+    explicit_zeros: ExplicitZeros
 
 
 @overload
@@ -46,6 +48,7 @@ def block_triangular_form(
     workers: int | None = None,
     device: str | None = None,
     options: Mapping[str, Any] | None = None,
+    explicit_zeros: ExplicitZeros = "keep",
 ) -> BlockForm | DistributedBlockForm:
     """Permute rows and columns to block upper triangular form.
 
@@ -59,8 +62,9 @@ def block_triangular_form(
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Square or not, structurally singular or not. Every stored entry counts, whatever its value.
-        A `DistributedCSR` is processed by all its ranks, each of which calls this.
+        Square or not, structurally singular or not. Every stored entry counts, whatever its value:
+        see `explicit_zeros`. A `DistributedCSR` is processed by all its ranks, each of which calls
+        this.
     matching : Matching, (row_mate, col_mate) or row_mate, optional
         A matching of `A` to start from. One that is maximum already is kept.
     method : str, optional
@@ -73,6 +77,10 @@ def block_triangular_form(
     options : dict, optional
         Options of the engine. On a GPU, ``{"host": False}`` keeps ``"auto"``, and the rest of the
         work, from leaving deep and narrow searches to the host.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -117,10 +125,12 @@ def block_triangular_form(
     ([0, 3], [0, 2])
     """
     if isinstance(A, DistributedCSR):
+        A = entries_of(A, explicit_zeros)
         return over_ranks.block_triangular_form(
             A, matching, method=method, workers=workers, device=device, options=options
         )
-    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
+    threads = resolve_workers(workers)
+    graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
     return block_form(
         graph, matching, method=method, workers=workers, device=device, options=options
     )
@@ -152,19 +162,27 @@ def block_form(
 
 
 def is_reducible(
-    A: SparseLike | DistributedCSR, *, workers: int | None = None, device: str | None = None
+    A: SparseLike | DistributedCSR,
+    *,
+    workers: int | None = None,
+    device: str | None = None,
+    explicit_zeros: ExplicitZeros = "keep",
 ) -> bool:
     """Tell whether the block triangular form of a matrix has more than one block.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Every stored entry counts, whatever its value.
+        Every stored entry counts, whatever its value: see `explicit_zeros`.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
     device : {None, "cuda"}, optional
         ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
         work is done where the matrix is.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -196,8 +214,9 @@ def is_reducible(
     """
     if isinstance(A, DistributedCSR):
         how: Any = {"workers": workers, "device": device, "call": "is_reducible"}
-        return over_ranks.block_triangular_form(A, **how).is_reducible
-    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
+        return over_ranks.block_triangular_form(entries_of(A, explicit_zeros), **how).is_reducible
+    threads = resolve_workers(workers)
+    graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
     matching, run, by_products = maximum_matching(graph, workers=workers)
     rank = matching.cardinality
     block_labels = operations(DecompositionOps, graph.backend).block_labels
@@ -205,7 +224,9 @@ def is_reducible(
     return (rank < graph.n_cols) + n_square + (rank < graph.n_rows) > 1
 
 
-def connected_components(A: SparseLike, *, device: str | None = None) -> Components:
+def connected_components(
+    A: SparseLike, *, device: str | None = None, explicit_zeros: ExplicitZeros = "keep"
+) -> Components:
     """Find the connected components of a matrix.
 
     They are the finest block diagonal form under permutations of rows and columns.
@@ -213,10 +234,14 @@ def connected_components(A: SparseLike, *, device: str | None = None) -> Compone
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Every stored entry counts, whatever its value.
+        Every stored entry counts, whatever its value: see `explicit_zeros`.
     device : {None, "cuda"}, optional
         ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
         work is done where the matrix is.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -249,7 +274,7 @@ def connected_components(A: SparseLike, *, device: str | None = None) -> Compone
     >>> n, rows.tolist(), cols.tolist()
     (2, [0, 1, 0], [0, 1, 0])
     """
-    graph = as_bipartite(A, device=device)
+    graph = as_bipartite(A, device=device, explicit_zeros=explicit_zeros)
     return operations(DecompositionOps, graph.backend).connected_components(graph)
 
 

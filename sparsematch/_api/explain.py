@@ -2,7 +2,8 @@
 
 from __future__ import annotations  # readable names in help()
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,18 @@ import numpy as np
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
-from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite, count_stored_zeros
+from sparsematch._input.canonical import canonical_columns
+from sparsematch._input.names import read_names
+from sparsematch._input.zeros import check_choice
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.choices import ExactMethod
+from sparsematch._types.choices import ExactMethod, ExplicitZeros
 from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.explanation import Explanation
 from sparsematch._types.matching import Matching
+from sparsematch._types.singularity import NumericalDefects
 from sparsematch._types.sparse_like import SparseLike
 
 
@@ -26,13 +31,17 @@ def explain_singularity(
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
     *,
+    numeric: bool = False,
+    tolerance: float = 1e-10,
+    explicit_zeros: ExplicitZeros = "keep",
     matching: Any = None,
     method: ExactMethod = "auto",
     workers: int | None = None,
 ) -> Explanation:
-    """Explain why a matrix is structurally singular.
+    """Explain why a matrix is singular: by its structure, or with `numeric` by its values, too.
 
-    The explanation names sets of rows with too few columns, and of columns with too few rows.
+    The explanation names sets of rows with too few columns, and of columns with too few rows; of a
+    matrix whose structure is in order, rows and columns that depend on each other.
 
     Rows are read as equations, columns as variables. The over-determined part, equations with too
     few variables between them, and the under-determined part, variables in too few equations, are
@@ -40,12 +49,25 @@ def explain_singularity(
     set of equations with one variable less than there are equations, such that no smaller choice of
     them has too few. Dropping any one of them resolves it.
 
+    With `numeric`, a square matrix that is structurally nonsingular is factorised. If it is
+    singular all the same, combinations of equations that vanish are given, and combinations along
+    which variables may change and no equation notices: of few members, none of which can be left
+    out. Nothing is named that does not vanish in `A` itself, to the tolerance.
+
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Square or not. Every stored entry counts, whatever its value.
+        Square or not. With `numeric` its values are numbers, finite, and in host memory.
     row_names, col_names : iterable of length n_rows, n_cols, optional
         What the equations and variables are called in the text. Made strings.
+    numeric : bool, optional
+        Look at the values as well, once the structure is in order. Stored zeros are dropped.
+    tolerance : float, optional
+        Up to which a combination vanishes: its largest entry, relative to the largest of its terms,
+        with columns scaled by `NumericalDefects.col_scale`. For combinations of columns likewise.
+    explicit_zeros : str, optional
+        ``"keep"``: every stored entry counts, whatever its value, and the text says if there are
+        zeros, and what the rank is without. ``"drop"``: those that are zero do not count.
     matching : Matching, (row_mate, col_mate) or row_mate, optional
         A matching of `A` to start from. One that is maximum already is kept.
     method : str, optional
@@ -58,23 +80,24 @@ def explain_singularity(
     Explanation
         ``print`` it to read it; ``overdetermined`` and ``underdetermined`` list the pieces, those
         with the shortest conflict first. Both are empty if `A` is square and structurally
-        nonsingular.
+        nonsingular; then ``numbers`` is there with `numeric`.
 
     Raises
     ------
     TypeError
-        If `A` is not a sparse matrix, or an argument is of the wrong type.
+        If `A` is not a sparse matrix, or an argument is of the wrong type; with `numeric`, if the
+        values are no numbers, or on a GPU.
     ValueError
         If there are more or fewer names than rows or columns, the index arrays of `A` are
         inconsistent, `matching` is not a matching of `A`, or a name or number is none of the
-        choices.
+        choices; with `numeric`, if a value is not finite.
 
     See Also
     --------
     is_structurally_singular : Only whether it is.
     block_triangular_form :
         The over-determined part is its vertical, the under-determined its horizontal part.
-    sparsematch.plot.spy_conflicts : A picture of the conflicts.
+    sparsematch.plot.spy_conflicts : A picture of the conflicts, or of what depends on each other.
 
     Notes
     -----
@@ -82,7 +105,8 @@ def explain_singularity(
     alternating paths reach from one unmatched row: its other rows are matched to all columns they
     have. That makes it minimal, not the smallest of all; of the unmatched rows of a piece those are
     searched first that come to an end soon. Where a piece has one row too many only, there is no
-    other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols + nnz).
+    other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols + nnz); with
+    `numeric` that of two factorisations, and of solutions for each combination.
 
     Examples
     --------
@@ -105,27 +129,64 @@ def explain_singularity(
     To raise the rank by one, put a variable of the under-determined part (2) into an equation
     of the over-determined part (3); no other new entry helps.
     For full rank it takes 1, for example q2 in balance.
+
+    Three nodes with resistors between them, and none is grounded:
+
+    >>> B = csr_array([[1.5, -1.5, 0.0], [-1.5, 3.5, -2.0], [0.0, -2.0, 2.0]])
+    >>> names = ["i[a]", "i[b]", "i[c]"], ["u[a]", "u[b]", "u[c]"]
+    >>> print(explain_singularity(B, *names, numeric=True))
+    Numerically singular: 3 equations, 3 variables, but rank 2 with these values.
+    <BLANKLINE>
+    Dependent: 3 equations, each of which follows from the others
+      i[a] + i[b] + i[c] = 0
+      to do: drop one of these equations (any will do), or correct a coefficient;
+             unless the right-hand sides cancel as well, there is no solution
+    <BLANKLINE>
+    Free: 3 variables without a reference: all may shift by one amount
+      variables: u[a], u[b], u[c]
+      to do: fix one of these variables (any will do), or write an equation that notices the change
+    <BLANKLINE>
+    To make it nonsingular, fix a free variable in the place of a dependent equation:
+    for example u[a] in the place of i[a].
     """
-    graph = as_bipartite(A)
-    rows = _read_names(row_names, graph.n_rows, "row_names", "rows")
-    cols = _read_names(col_names, graph.n_cols, "col_names", "columns")
+    _check_tolerance(tolerance)
+    check_choice(explicit_zeros)
+    zeros = 0
+    if numeric:
+        A, zeros = canonical_columns(A, "A")
+    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
+    rows = read_names(row_names, graph.n_rows, "row_names", "rows")
+    cols = read_names(col_names, graph.n_cols, "col_names", "columns")
     found = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
-    return Explanation(over, under, found[0], rows, cols)
+    rank = numbers = None
+    if numeric and not (over or under):
+        numbers = _numbers(A, tolerance)
+    elif not numeric and (zeros := _stored_zeros(A)) and explicit_zeros == "keep":
+        dropped = as_bipartite(A, explicit_zeros="drop")
+        rank = maximum_matching(dropped, None, method=method, workers=workers)[0].cardinality
+    return Explanation(over, under, found[0], rows, cols, numeric, numbers, zeros, rank)
 
 
-def _read_names(
-    names: Iterable[Any] | None, size: int, argument: str, noun: str
-) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
-        raise wrong_type(argument, names, f"a sequence with the names of all {noun}")
-    given = tuple(str(name) for name in names)
-    if len(given) != size:
-        count = "1 name" if len(given) == 1 else f"{len(given)} names"
-        raise ValueError(f"{argument} has {count}, but the matrix has {size} {noun}")
-    return given
+def _stored_zeros(A: Any) -> int:
+    """Count the zeros among the values: where these are no numbers, none is known to be one."""
+    with suppress(TypeError, ValueError):
+        return count_stored_zeros(A)
+    return 0
+
+
+def _numbers(A: Any, tolerance: float) -> NumericalDefects:
+    """Look for combinations of rows and of columns that vanish."""
+    from sparsematch.solvers._defects import numerical_defects  # factorises, as what is above does
+
+    return numerical_defects(A, tolerance=tolerance)
+
+
+def _check_tolerance(tolerance: Any) -> None:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, float | int | np.floating):
+        raise wrong_type("tolerance", tolerance, "a number")
+    if not 0 < tolerance < 1:
+        raise ValueError(f"tolerance is {tolerance}, but must be between 0 and 1")
 
 
 def _pieces(

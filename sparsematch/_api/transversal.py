@@ -8,13 +8,14 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from sparsematch._api.arguments import Rng, read_seed
 from sparsematch._api.check import read_matching
 from sparsematch._api.over_ranks import transversal as over_ranks
+from sparsematch._api.over_ranks.zeros import entries_of
 from sparsematch._api.runs import improve, report
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import ByProducts, Run, plan, plan_exact, read_options
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.mates import copy_to_gpu
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.choices import ExactMethod, Heuristic
+from sparsematch._types.choices import ExactMethod, ExplicitZeros, Heuristic
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
@@ -32,6 +33,7 @@ class _Settings(TypedDict, total=False):
     device: str | None
     rng: Rng
     options: Mapping[str, Any] | None
+    explicit_zeros: ExplicitZeros
 
 
 @overload
@@ -63,12 +65,13 @@ def maximum_transversal(
     rng: Rng = None,
     options: Mapping[str, Any] | None = None,
     return_info: bool = False,
+    explicit_zeros: ExplicitZeros = "keep",
 ) -> Matching | DistributedMatching | tuple[Matching | DistributedMatching, RunInfo]:
     """Find a maximum transversal: as many entries as possible, no two in the same row or column.
 
     In other words a maximum matching of the rows and columns of a sparse matrix. Values are
-    ignored: every stored entry counts, explicit zeros and duplicates too. The matrix is not
-    modified.
+    ignored: every stored entry counts, duplicates too, and explicit zeros unless they are to be
+    dropped. The matrix is not modified.
 
     Parameters
     ----------
@@ -101,6 +104,10 @@ def maximum_transversal(
         defaults.
     return_info : bool, optional
         Whether to return how the matching was found, with time per step and width per level.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -156,7 +163,7 @@ def maximum_transversal(
     """
     if isinstance(A, DistributedCSR):
         return over_ranks.maximum_transversal(
-            A,
+            entries_of(A, explicit_zeros),
             method=method,
             init=init,
             initial=initial,
@@ -167,7 +174,7 @@ def maximum_transversal(
             return_info=return_info,
         )
     threads = resolve_workers(workers)
-    graph = as_bipartite(A, device=device, threads=threads)
+    graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
     chosen = plan(graph.backend, method, init)
     settings, warm = read_options(options, *chosen), initial is not None
     run = Run(threads, read_seed(rng), settings, return_info, warm=warm)
@@ -182,6 +189,7 @@ def structural_rank(
     method: ExactMethod = "auto",
     workers: int | None = None,
     device: str | None = None,
+    explicit_zeros: ExplicitZeros = "keep",
 ) -> int:
     """Count the pairs of a maximum transversal.
 
@@ -190,7 +198,7 @@ def structural_rank(
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Every stored entry counts, whatever its value.
+        Every stored entry counts, whatever its value: see `explicit_zeros`.
     method : str, optional
         ``"auto"``, or a name from ``engines("exact")``.
     workers : int, optional
@@ -198,6 +206,10 @@ def structural_rank(
     device : {None, "cuda"}, optional
         ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
         work is done where the matrix is.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -225,27 +237,43 @@ def structural_rank(
     >>> from sparsematch import structural_rank
     >>> structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     2
+
+    A stored zero is an entry, until it is dropped:
+
+    >>> A = csr_array(([5.0, 0.0], ([0, 1], [0, 1])))
+    >>> structural_rank(A), structural_rank(A, explicit_zeros="drop")
+    (2, 1)
     """
     if isinstance(A, DistributedCSR):
+        A = entries_of(A, explicit_zeros)
         return over_ranks.structural_rank(A, method=method, workers=workers, device=device)
-    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
+    threads = resolve_workers(workers)
+    graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
     return maximum_matching(graph, method=method, workers=workers)[0].cardinality
 
 
 def is_structurally_singular(
-    A: SparseLike | DistributedCSR, *, workers: int | None = None, device: str | None = None
+    A: SparseLike | DistributedCSR,
+    *,
+    workers: int | None = None,
+    device: str | None = None,
+    explicit_zeros: ExplicitZeros = "keep",
 ) -> bool:
     """Tell whether a matrix is rank deficient whatever the values of its entries.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Every stored entry counts, whatever its value.
+        Every stored entry counts, whatever its value: see `explicit_zeros`.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
     device : {None, "cuda"}, optional
         ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
         work is done where the matrix is.
+    explicit_zeros : {"keep", "drop"}, optional
+        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
+        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
+        default every stored entry counts.
 
     Returns
     -------
@@ -278,8 +306,9 @@ def is_structurally_singular(
     """
     if isinstance(A, DistributedCSR):
         how: Any = {"workers": workers, "device": device, "call": "is_structurally_singular"}
-        return over_ranks.structural_rank(A, **how) < min(A.shape)
-    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
+        return over_ranks.structural_rank(entries_of(A, explicit_zeros), **how) < min(A.shape)
+    threads = resolve_workers(workers)
+    graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
     return maximum_matching(graph, workers=workers)[0].cardinality < min(graph.shape)
 
 

@@ -80,8 +80,9 @@ def maximum_product_transversal(
     Warns
     -----
     RuntimeWarning
-        If factors are beyond the range of doubles. They are then cut off, and ``row_dual`` and
-        ``col_dual``, which are their logarithms, hold all that is known.
+        If factors are beyond the range of doubles. They are then cut off in ``row_scale`` and
+        ``col_scale``; ``scale`` applies them all the same, and ``scale_parts`` returns mantissas
+        and exponents.
 
     See Also
     --------
@@ -91,7 +92,8 @@ def maximum_product_transversal(
 
     Notes
     -----
-    Shortest augmenting paths over the costs ``-log(abs(a))``: Duff, Koster, On algorithms for
+    Shortest augmenting paths over the costs ``-log(abs(a))``, and an auction first where they are
+    long: Duff, Koster, On algorithms for
     permuting large entries to the diagonal of a sparse matrix (SIAM J. Matrix Anal. Appl. 22,
     2001); Olschowka, Neumaier, A new pivoting strategy for Gaussian elimination (Linear Algebra
     Appl. 240, 1996), for the scaling. In the worst case time is O(n nnz log n); on most matrices it
@@ -254,9 +256,9 @@ def is_optimal_transversal(
     Returns
     -------
     bool
-        Whether the pairs are a maximum transversal of the entries that are not zero, and the duals
+        Whether the pairs are a maximum transversal of the entries that are not zero, the duals
         prove that no other one has a greater weight than it by more than the tolerance for each
-        pair.
+        pair, the objective is that of the pairs, and factors are those of the duals.
 
     Raises
     ------

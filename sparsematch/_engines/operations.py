@@ -25,8 +25,10 @@ from sparsematch._types.labels import (
     VertexCover,
 )
 from sparsematch._types.matching import Matching
+from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.transversal_batch import TransversalBatch
 from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
+from sparsematch._types.weighted_matching import SignedCSR, WeightedMatching
 
 _Values = NDArray[Any]
 _Progress = Callable[[int, int, int], object] | None
@@ -132,9 +134,31 @@ class WeightedOps:
     maximum_sum: Callable[[WeightedCSR, int], WeightedTransversal] = in_host_memory_only
     #: The weighted transversal whose smallest magnitude is largest.
     bottleneck: Callable[[WeightedCSR, int], WeightedTransversal] = in_host_memory_only
+    #: The matching of greatest or least weight, given what rows and columns cost if unmatched,
+    #: whether the weight is greatest, and whether the cardinality is maximum.
+    maximum_weight: Callable[
+        [SignedCSR, tuple[FloatArray, FloatArray], bool, bool, int], WeightedMatching
+    ] = in_host_memory_only
+    #: Whether the duals prove such a matching optimal, given its tolerance; it must be a matching
+    #: of the graph, and maximum if that is what it says.
+    is_optimal_matching: Callable[[SignedCSR, WeightedMatching, float | None, int], bool] = (
+        in_host_memory_only
+    )
     #: Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
     #: must be maximum.
     is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None, int], bool] = (
+        in_host_memory_only
+    )
+    #: The symmetric transversal with the largest product, given sorted rows, and whether factors
+    #: are wanted; ValueError if magnitudes are not symmetric.
+    symmetric_product: Callable[[WeightedCSR, bool, int], SymmetricTransversal] = (
+        in_host_memory_only
+    )
+    #: The magnitudes on the diagonal, given sorted rows; ValueError if they are not symmetric.
+    symmetric_diagonal: Callable[[WeightedCSR], FloatArray] = in_host_memory_only
+    #: Whether a symmetric transversal has pivots and factors as defined, given the diagonal; its
+    #: matching, which must be one, is proved as that of a weighted transversal.
+    is_symmetric: Callable[[WeightedCSR, SymmetricTransversal, FloatArray, int], bool] = (
         in_host_memory_only
     )
 

@@ -13,25 +13,32 @@ from sparsematch._input.compressed import as_one_type, check_compressed
 from sparsematch._input.dlpack import pair_of_arrays
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import compress
+from sparsematch._input.zeros import check_choice, count_zeros, drop_zeros, no_values
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import not_sparse, unknown_choice, wrong_type
 
 
 def as_bipartite(
-    A: Any, *, name: str = "A", device: str | None = None, threads: int = 1
+    A: Any,
+    *,
+    name: str = "A",
+    device: str | None = None,
+    threads: int = 1,
+    explicit_zeros: str = "keep",
 ) -> BipartiteCSR:
     """View a sparse matrix as a bipartite graph; its indices are int32 if both arrays of `A` are.
 
     CSR and CSC are viewed without a copy, COO is converted, other formats are converted with a
     `SparseEfficiencyWarning`; what is on a GPU stays there. A view is checked again. Messages call
     the matrix `name`; ``device="cuda"`` copies to the current GPU what is in host memory; `threads`
-    check the indices of a large matrix there.
+    check the indices of a large matrix there. ``explicit_zeros="drop"`` views the entries that are
+    not zero, whose arrays are new; see `sparsematch._input.zeros`.
 
     Raises TypeError if `A` is no sparse matrix, or its index arrays do not hold integers;
-    ValueError if they are inconsistent, there are not two dimensions, or it is on another GPU than
-    the current one; ImportError, RuntimeError if a GPU is asked for and CuPy, the driver or the GPU
-    is missing.
+    ValueError if they are inconsistent, there are not two dimensions, it is on another GPU than the
+    current one, or zeros are to be dropped and there are no values; ImportError, RuntimeError if a
+    GPU is asked for and CuPy, the driver or the GPU is missing.
     """
     if device is not None and device != "cuda":
         raise unknown_choice("device", device, ("cuda",))
@@ -43,10 +50,36 @@ def as_bipartite(
     elif isinstance(A, BipartiteCSR):
         graph = _view(A.indptr, A.indices, A.shape, A.flipped, name, threads)
     elif on_gpu(A):
-        return cupy.view(A, name)
+        A = cupy.compress(A, name)
+        graph = cupy.view(A, name)
     else:
         raise not_sparse(name, A, "a sparse array or matrix of SciPy or CuPy")
+    if explicit_zeros != "keep":
+        check_choice(explicit_zeros)
+        graph = drop_zeros(graph, _values(A, name), name, threads)
     return graph if device is None or graph.backend == "cupy" else cupy.copy_to_gpu(graph)
+
+
+def count_stored_zeros(A: Any, *, name: str = "A") -> int:
+    """Count the entries of a sparse matrix whose value is zero: 0 where there are no values.
+
+    Errors are those of `as_bipartite`. Time: O(nnz).
+    """
+    if not issparse(A):
+        A = from_other_library(A)
+    if issparse(A):
+        A = compress(A, name)
+    elif on_gpu(A):
+        A = cupy.compress(A, name)
+    graph = as_bipartite(A, name=name)
+    return 0 if isinstance(A, BipartiteCSR) else count_zeros(graph, _values(A, name), name)
+
+
+def _values(A: Any, name: str) -> Any:
+    """Return the values of what has been viewed, in the order of the view."""
+    if isinstance(A, BipartiteCSR):
+        raise no_values(name)
+    return np.asarray(A.data) if issparse(A) else cupy.values(A, name)
 
 
 def of_arrays(indptr: Any, indices: Any, shape: tuple[int, int], layout: str) -> BipartiteCSR:

@@ -67,6 +67,14 @@ def check_compressed(
         _refuse_indices(indptr, indices, n_minor, name, major)
 
 
+def check_values(data: Any, nnz: int, name: str) -> None:
+    """Raise TypeError unless these are numbers, ValueError if there are too few of them."""
+    if data.dtype.kind not in "biufc":
+        raise TypeError(f"{name}.data must hold numbers, not {data.dtype}")
+    if data.ndim != 1 or data.size < nnz:
+        raise ValueError(f"{name}.data has shape {data.shape}, but there are {nnz} entries")
+
+
 def all_below(indices: _Indices, size: int, threads: int = 1) -> bool:
     """Tell whether some indices, int32 or int64, are from 0 to `size` - 1."""
     # Read as unsigned, a negative index is a very large one: the largest bounds both ends of

@@ -8,7 +8,7 @@ from typing import Any
 
 from sparsematch._engines.operations import DeviceCheckOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.compressed import as_one_type, check_compressed
+from sparsematch._input.compressed import as_one_type, check_compressed, check_values
 from sparsematch._input.scipy import warn_of_conversion
 from sparsematch._types.arrays import advising, import_cupy, namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -17,10 +17,7 @@ from sparsematch._types.errors import wrong_type
 
 @advising
 def view(A: Any, name: str) -> BipartiteCSR:
-    """View a sparse matrix; one synchronisation, to check its arrays."""
-    if not hasattr(A, "format"):
-        raise wrong_type(name, A, "a sparse array or matrix of SciPy or CuPy")
-    A = compress(A, name)
+    """View a matrix that `compress` returned; one synchronisation, to check its arrays."""
     if A.format != "coo":
         return view_of_arrays(A.indptr, A.indices, A.shape, A.format == "csc", name)
     _refuse_other_gpu(A.row, name)
@@ -29,13 +26,26 @@ def view(A: Any, name: str) -> BipartiteCSR:
 
 
 def compress(A: Any, name: str) -> Any:
-    """Return a matrix in CSR, CSC or COO as it is; convert others to CSR, saying so."""
+    """Return a matrix in CSR, CSC or COO as it is; convert others to CSR, saying so.
+
+    Raises TypeError if `A` is no sparse matrix.
+    """
+    if not hasattr(A, "format"):
+        raise wrong_type(name, A, "a sparse array or matrix of SciPy or CuPy")
     if A.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
     if A.format in ("csr", "csc", "coo"):
         return A
     warn_of_conversion()
     return A.tocsr()
+
+
+def values(A: Any, name: str) -> Any:
+    """Return the values of a matrix that `compress` returned, in the order of its view."""
+    if A.format != "coo":
+        return A.data
+    check_values(A.data, A.row.size, name)
+    return A.data[namespace(A.row).argsort(A.row, kind="stable")]
 
 
 @advising

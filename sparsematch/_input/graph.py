@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from sparsematch._input import cupy
 from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.compressed import check_values
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import as_compressed
 from sparsematch._types.arrays import FloatArray, advising, namespace, on_gpu
@@ -24,17 +25,16 @@ def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | Non
     G = from_other_library(G)
     if sp.issparse(G) or not on_gpu(G):
         G = as_compressed(G, name, expected="a sparse array or matrix of SciPy or CuPy")
-    elif hasattr(G, "format"):
+    else:
         G = cupy.compress(G, name)
     pattern = as_bipartite(G, name=name, device=device)
     if pattern.n_rows != pattern.n_cols:
         raise ValueError(
             f"{name} has shape {pattern.shape}, but the matrix of a graph must be square"
         )
-    weight = read_weights(G.data, pattern.nnz, name) if weights else None
     # on a GPU: in the order in which the view has put the entries
-    if weight is not None and G.format == "coo":
-        weight = weight[namespace(weight).argsort(G.row, kind="stable")]
+    data = cupy.values(G, name) if weights else None
+    weight = read_weights(data, pattern.nnz, name) if weights else None
     if weight is not None and device is not None:
         weight = namespace(pattern.indptr).asarray(weight)
     arrays = pattern.indptr, pattern.indices, weight
@@ -43,10 +43,7 @@ def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | Non
 
 def read_weights(data: Any, nnz: int, name: str) -> FloatArray:
     """Return values of the same magnitude as these: themselves if they are doubles."""
-    if data.dtype.kind not in "biufc":
-        raise TypeError(f"{name}.data must hold numbers, not {data.dtype}")
-    if data.ndim != 1 or data.size < nnz:
-        raise ValueError(f"{name}.data has shape {data.shape}, but there are {nnz} entries")
+    check_values(data, nnz, name)
     xp, data = namespace(data), data[:nnz]
     with np.errstate(over="ignore", invalid="ignore"):
         if data.dtype.kind == "c":

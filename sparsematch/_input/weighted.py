@@ -3,20 +3,18 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.compressed import check_values
+from sparsematch._input.duplicates import add_up
 from sparsematch._input.matrix import as_compressed
 from sparsematch._types.arrays import FloatArray
-from sparsematch._types.bipartite import BipartiteCSR, keep_entries, with_arrays
+from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR
-
-#: Entries that SciPy sorts and adds up in one call: some 50 ms, in which Ctrl-C has to wait.
-_ADDED_AT_ONCE = 1 << 19
 
 
 def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
@@ -30,13 +28,11 @@ def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
     A = as_compressed(A, name)
     graph = as_bipartite(A, name=name, threads=threads)
     data = np.asarray(A.data)
-    if data.dtype.kind not in "biufc":
-        raise TypeError(f"{name}.data must hold numbers, not {data.dtype}")
-    if data.ndim != 1 or data.size < graph.nnz:
-        raise ValueError(f"{name}.data has shape {data.shape}, but there are {graph.nnz} entries")
+    check_values(data, graph.nnz, name)
     magnitude, ascending, least, largest = _magnitude(graph, data, threads)
     if not ascending:
-        graph, data = _add_up(graph, data)
+        wide = data.dtype.kind in "biu" or data.dtype.itemsize < 4
+        graph, data = add_up(graph, data, np.float64 if wide else data.dtype)
         return with_values(graph, data, name=name, threads=threads)
     return _weighted(graph, data, magnitude, (least, largest), name)
 
@@ -93,26 +89,6 @@ def _write_magnitudes(data: NDArray[Any], magnitude: FloatArray, threads: int) -
             magnitude[begin:end] = np.abs(piece)
 
     in_pieces(write, data.size, threads)
-
-
-def _add_up(graph: BipartiteCSR, data: NDArray[Any]) -> tuple[BipartiteCSR, NDArray[Any]]:
-    """Sort the entries of each row, and add up those in the same place."""
-    wide = data.dtype.kind in "biu" or data.dtype.itemsize < 4
-    dtype = np.float64 if wide else data.dtype
-    cuts = np.arange(_ADDED_AT_ONCE, graph.nnz, _ADDED_AT_ONCE)
-    ends = np.unique([*np.searchsorted(graph.indptr[:-1], cuts), graph.n_major])
-    indices, sums = graph.indices[: graph.nnz].copy(), data[: graph.nnz].astype(dtype)
-    starts = np.zeros(graph.n_major + 1, graph.dtype)
-    for first, last in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
-        begin, end = graph.indptr[first], graph.indptr[last]
-        arrays = sums[begin:end], indices[begin:end]  # which SciPy overwrites
-        indptr = graph.indptr[first : last + 1] - begin
-        A = sp.csr_array((*arrays, indptr), shape=(last - first, graph.n_minor))
-        A.sum_duplicates()
-        starts[first + 1 : last + 1] = starts[first] + A.indptr[1:]
-        indices[starts[first] : starts[last]] = A.indices
-        sums[starts[first] : starts[last]] = A.data
-    return with_arrays(graph, starts, indices[: starts[-1]]), sums[: starts[-1]]
 
 
 def _refuse_value(

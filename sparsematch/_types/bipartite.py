@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.arrays import BoolArray, IndexArray, namespace
 
 _T = TypeVar("_T")
 
@@ -127,12 +127,14 @@ class BipartiteCSR:
 
 def keep_entries(graph: BipartiteCSR, keep: BoolArray) -> BipartiteCSR:
     """Return the pattern of those entries that are flagged, its index type kept."""
-    before = np.zeros(keep.size + 1, graph.dtype)
-    np.cumsum(keep, out=before[1:])
+    xp = namespace(keep)
+    before = xp.zeros(keep.size + 1, graph.dtype)
+    xp.cumsum(keep, out=before[1:])
     return with_arrays(graph, before[graph.indptr], graph.indices[: graph.nnz][keep])
 
 
 def with_arrays(graph: BipartiteCSR, indptr: Any, indices: Any) -> BipartiteCSR:
     """Return the pattern with other entries, its index type kept."""
-    indptr, indices = (np.ascontiguousarray(array, graph.dtype) for array in (indptr, indices))
+    make = namespace(indptr).ascontiguousarray
+    indptr, indices = (make(array, graph.dtype) for array in (indptr, indices))
     return BipartiteCSR(graph.n_rows, graph.n_cols, indptr, indices, graph.backend, graph.flipped)

@@ -17,6 +17,9 @@ ExactMethod = Literal[
 Heuristic = Literal["auto", "none", "cheap", "min_degree", "karp_sipser", "by_rank"]
 ApproximateMethod = Literal["auto", "greedy", "hem", "gpa", "suitor", "red_blue", "local_max"]
 
+Cardinality = Literal["any", "maximum"]
+Triangle = Literal["lower", "upper"]
+ExplicitZeros = Literal["keep", "drop"]
 Pivoting = Literal["auto", "structure", "product"]
 Solver = Literal["auto", "superlu", "umfpack", "pardiso", "klu"]
 Side = Literal["N", "T", "H"]

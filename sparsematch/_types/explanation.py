@@ -1,25 +1,28 @@
-"""Why a matrix is structurally singular: pieces with conflicts, as data and as text.
+"""Why a matrix is singular, by its structure or by its numbers, as data and as text."""
 
-In the text rows are equations, columns are variables.
-"""
-
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sparsematch._types import defects_text, latex
 from sparsematch._types.arrays import IndexArray
+from sparsematch._types.defects_dict import defects_dict
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
 from sparsematch._types.errors import check_count
 from sparsematch._types.matching import Matching
+from sparsematch._types.name_lists import Names, count
+from sparsematch._types.singularity import NumericalDefects
+from sparsematch._types.wording import Line, Wording
 
 _ROW, _COL = "equation", "variable"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Explanation:
-    """Why a matrix is structurally singular, or not square enough; ``str`` of it says why.
+    """Why a matrix is singular, or not square enough; ``str`` of it says why.
+
+    In the text rows are equations, columns are variables.
 
     Attributes
     ----------
@@ -32,6 +35,15 @@ class Explanation:
         The maximum transversal that proves that the rank is no smaller.
     row_names, col_names : tuple of str or None
         What the user calls the rows and columns.
+    numeric : bool
+        Whether the values were to be looked at.
+    numbers : NumericalDefects or None
+        What the values are to blame for. None if they were not to be looked at, or the structure is
+        not in order: the matrix is not square, or structurally singular.
+    stored_zeros : int
+        How many entries that are stored are zero. They count as entries, unless they were dropped.
+    rank_without_zeros : int or None
+        The structural rank if they did not count; None if they do not, or there are none.
 
     Examples
     --------
@@ -50,6 +62,10 @@ class Explanation:
     matching: Matching
     row_names: tuple[str, ...] | None = None
     col_names: tuple[str, ...] | None = None
+    numeric: bool = False
+    numbers: NumericalDefects | None = None
+    stored_zeros: int = 0
+    rank_without_zeros: int | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -65,6 +81,11 @@ class Explanation:
     def is_singular(self) -> bool:
         """Whether the structural rank is less than the number of rows and than that of columns."""
         return bool(self.overdetermined) and bool(self.underdetermined)
+
+    @property
+    def is_numerically_singular(self) -> bool | None:
+        """Whether the values make the matrix singular, to the tolerance; None if not looked at."""
+        return None if self.numbers is None else self.numbers.is_singular
 
     @property
     def pieces(self) -> list[DeficientPiece]:
@@ -86,13 +107,17 @@ class Explanation:
         dtype = self.matching.row_mate.dtype
         return rows[:short].astype(dtype), cols[:short].astype(dtype)
 
+    @property
+    def _names(self) -> tuple[Names, Names]:
+        return Names(self.row_names, "row"), Names(self.col_names, "column")
+
     def row_name(self, i: int) -> str:
         """Return what row `i` is called."""
-        return self.row_names[i] if self.row_names else f"row {i}"
+        return self._names[0].of(i)
 
     def col_name(self, j: int) -> str:
         """Return what column `j` is called."""
-        return self.col_names[j] if self.col_names else f"column {j}"
+        return self._names[1].of(j)
 
     def text(self, *, max_pieces: int = 3, max_names: int = 12) -> str:
         """Say what is wrong, in terms of equations (rows) and variables (columns).
@@ -100,10 +125,11 @@ class Explanation:
         Parameters
         ----------
         max_pieces : int, optional
-            How many conflicts of each kind to show, beside the rows or columns without entries,
-            which are listed together.
+            How many conflicts or dependences of each kind to show, beside the rows or columns
+            without entries, which are listed together.
         max_names : int, optional
-            How many names to show in a list.
+            How many names to show in a list. In a longer one, those that differ only in what is in
+            brackets count as one, ``balance[*] (40)``.
 
         Returns
         -------
@@ -115,17 +141,57 @@ class Explanation:
         TypeError, ValueError
             If a number is no integer, or negative.
         """
+        return "\n".join(map(str, self._lines(max_pieces, max_names)))
+
+    def to_latex(self, *, max_pieces: int = 3, max_names: int = 12) -> str:
+        r"""Return the text for LaTeX: paragraphs, lists, dependences as mathematics.
+
+        Parameters
+        ----------
+        max_pieces, max_names : int, optional
+            As in `text`.
+
+        Returns
+        -------
+        str
+            The part of a document that uses ``amsmath``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a number is no integer, or negative.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import explain_singularity
+        >>> A = csr_array([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [1.0, 3.0, 1.0]])
+        >>> names = ["heat", "mass_A", "sum"]
+        >>> latex = explain_singularity(A, names, numeric=True).to_latex()
+        >>> print(latex.splitlines()[4])
+        \item $\text{heat} + \text{mass\_A} - \text{sum} = 0$
+        """
+        return latex.document(self._lines(max_pieces, max_names))
+
+    def _lines(self, max_pieces: int, max_names: int) -> list[Line]:
+        """Return the lines of the text; the parts are one below the other, empty lines between."""
         for name, number in (("max_pieces", max_pieces), ("max_names", max_names)):
             check_count(name, number)
-        lines = [_headline(self)]
+        wording = Wording(*self._names, max_pieces, max_names)
+        lines: list[Line] = [_headline(self), *_remarks(self)]
+        account: list[Line] = []
         for part in (self.overdetermined, self.underdetermined):
             if part:
-                lines += ["", *_part(self, part, max_pieces, max_names)]
+                account += ["", *_part(part, wording)]
         if self.is_singular:
-            lines += ["", *_repair(self)]
-        if len(lines) > 1 and (self.row_names is None or self.col_names is None):
+            account += ["", *_repair(self)]
+        if self.numbers is not None:
+            lines[0] = defects_text.headline(self.numbers)
+            account += defects_text.account(self.numbers, wording)
+        lines += account
+        if account and (self.row_names is None or self.col_names is None):
             lines += ["", "Rows and columns are counted from 0."]
-        return "\n".join(lines)
+        return lines
 
     def to_dict(self, *, max_pieces: int | None = None) -> dict[str, Any]:
         """Return everything in numbers, strings, lists and dicts, as `json` can write it.
@@ -133,7 +199,7 @@ class Explanation:
         Parameters
         ----------
         max_pieces : int, optional
-            How many pieces of each kind to list; by default all.
+            How many pieces, dependences, blocks and pairs of each kind to list; by default all.
 
         Returns
         -------
@@ -143,7 +209,9 @@ class Explanation:
             ``n_empty`` (pieces of a row or column without entries, listed first) and the list
             ``pieces``: of each its indices ``rows``, ``cols``, ``conflict_rows``,
             ``conflict_cols``, and the names of the latter two if given, ``conflict_row_names``,
-            ``conflict_col_names``.
+            ``conflict_col_names``. Further ``stored_zeros``, ``rank_without_zeros``, and
+            ``numbers``, which is None or has the attributes of `NumericalDefects` and of what is in
+            it; of a complex number the two parts are a list.
 
         Raises
         ------
@@ -160,6 +228,9 @@ class Explanation:
             "structurally_singular": self.is_singular,
             "overdetermined": self._part_dict(self.overdetermined, max_pieces),
             "underdetermined": self._part_dict(self.underdetermined, max_pieces),
+            "stored_zeros": self.stored_zeros,
+            "rank_without_zeros": self.rank_without_zeros,
+            "numbers": self.numbers and defects_dict(self.numbers, *self._names, max_pieces),
         }
 
     def _part_dict(self, part: DeficientPieces, max_pieces: int | None) -> dict[str, Any]:
@@ -188,15 +259,16 @@ class Explanation:
             for n, noun in ((over, "row"), (under, "column"))
             if n
         ]
+        found = "" if self.numbers is None else f", rank {self.numbers.rank} in numbers"
         return (
             f"Explanation({n_rows}x{n_cols}, structural rank {self.structural_rank}: "
-            f"{', '.join(faults) or 'full'})"
+            f"{', '.join(faults) or 'full'}{found})"
         )
 
 
 def _headline(why: Explanation) -> str:
     n_rows, n_cols = why.shape
-    rank, size = why.structural_rank, f"{_count(n_rows, _ROW)}, {_count(n_cols, _COL)}"
+    rank, size = why.structural_rank, f"{count(n_rows, _ROW)}, {count(n_cols, _COL)}"
     if why.is_singular:
         singular = "singular" if n_rows == n_cols else "rank deficient"
         return f"Structurally {singular}: {size}, but rank {rank:,} at most, whatever the values."
@@ -205,44 +277,59 @@ def _headline(why: Explanation) -> str:
     return f"Full structural rank, but not square: {size}, rank {rank:,} for almost all values."
 
 
-def _part(why: Explanation, part: DeficientPieces, max_pieces: int, max_names: int) -> list[str]:
+def _remarks(why: Explanation) -> list[str]:
+    """Say what becomes of zeros that are stored, and of values that were not looked at."""
+    lines = []
+    if why.stored_zeros and why.rank_without_zeros is None:
+        lines.append(f"{count(why.stored_zeros, 'stored zero')} dropped.")
+    elif why.stored_zeros:
+        counted = "1 stored zero counts as an entry; without it"
+        if why.stored_zeros > 1:
+            counted = f"{why.stored_zeros:,} stored zeros count as entries; without them"
+        rank = f"{why.rank_without_zeros:,} of {min(why.shape):,}"
+        lines.append(f"{counted} the structural rank is {rank}.")
+    if why.numeric and why.numbers is None:
+        square = why.shape[0] == why.shape[1]
+        once = "once the structure is in order" if square else "only of a square matrix"
+        lines.append(f"The values are looked at {once}.")
+    return lines
+
+
+def _part(part: DeficientPieces, wording: Wording) -> list[str]:
     over = part.side == "rows"
     kind = "Over-determined" if over else "Under-determined"
     if part.rows.size + part.cols.size == sum(indices.size for indices in part[0].conflict):
-        return [f"{kind}: {_words(part[0])}", *_details(why, part[0], max_names)]
+        return [f"{kind}: {_words(part[0])}", *_details(part[0], wording)]
     if len(part) == part.n_empty:
-        words, *details = _empty(why, part, max_names)
+        words, *details = _empty(part, wording)
         return [f"{kind}: {words}", *details]
     noun, other = (_ROW, _COL) if over else (_COL, _ROW)
     n_many, n_few = (part.rows.size, part.cols.size) if over else (part.cols.size, part.rows.size)
-    lines = [
-        f"{kind}: {_count(n_many, noun)} with {_count(n_few, other)}, {part.surplus:,} too many"
-    ]
+    lines = [f"{kind}: {count(n_many, noun)} with {count(n_few, other)}, {part.surplus:,} too many"]
     if len(part) > 1:
         lines[0] += f", in {len(part):,} separate pieces"
-    groups = [_empty(why, part, max_names)] if part.n_empty > 1 else []
+    groups = [_empty(part, wording)] if part.n_empty > 1 else []
     first = part.n_empty if groups else 0  # pieces that need no words of their own
     groups += [
-        [_words(piece), *_details(why, piece, max_names)]
-        for piece in part[first : first + max_pieces]
+        [_words(piece), *_details(piece, wording)] for piece in part[first : first + wording.most]
     ]
     for number, (words, *details) in enumerate(groups, start=1):
         lines.append(f"  {number}. {words}" if len(part) > 1 else f"  {words}")
         lines += [f"   {line}" for line in details]
-    if (hidden := len(part) - first - max_pieces) > 0:
-        lines.append(f"  and {_count(hidden, 'more piece')}, none with a shorter conflict")
+    if (hidden := len(part) - first - wording.most) > 0:
+        lines.append(f"  and {count(hidden, 'more piece')}, none with a shorter conflict")
     return lines
 
 
-def _empty(why: Explanation, part: DeficientPieces, max_names: int) -> list[str]:
+def _empty(part: DeficientPieces, wording: Wording) -> list[str]:
     """Put all rows, or columns, without entries together: there may be thousands."""
     if part.side == "rows":
-        words, noun = f"{_count(part.n_empty, _ROW)} without variables", "equations"
-        names = _names(part.empty, why.row_name, max_names)
+        words, noun = f"{count(part.n_empty, _ROW)} without variables", "equations"
+        names = wording.rows.list(part.empty, wording.most_names)
         advice = "drop these equations, or bring a variable into each"
     else:
-        words, noun = f"{_count(part.n_empty, _COL)} in no equation", "variables"
-        names = _names(part.empty, why.col_name, max_names)
+        words, noun = f"{count(part.n_empty, _COL)} in no equation", "variables"
+        names = wording.cols.list(part.empty, wording.most_names)
         advice = "fix these variables, or write an equation with each"
     return [words, f"  {noun}: {names}", f"  to do: {advice}"]
 
@@ -251,25 +338,25 @@ def _words(piece: DeficientPiece) -> str:
     """Say what is wrong with a conflict."""
     n_rows, n_cols = (indices.size for indices in piece.conflict)
     if piece.side == "rows":
-        between = f"{_count(n_rows, _ROW)} with only {_count(n_cols, _COL)} between them"
+        between = f"{count(n_rows, _ROW)} with only {count(n_cols, _COL)} between them"
         return between if n_cols else "1 equation without variables"
     return (
-        f"{_count(n_cols, _COL)} in only {_count(n_rows, _ROW)}"
+        f"{count(n_cols, _COL)} in only {count(n_rows, _ROW)}"
         if n_rows
         else "1 variable in no equation"
     )
 
 
-def _details(why: Explanation, piece: DeficientPiece, max_names: int) -> list[str]:
+def _details(piece: DeficientPiece, wording: Wording) -> list[str]:
     """Name the members of a conflict, and say what resolves it."""
     over, (rows, cols) = piece.side == "rows", piece.conflict
     lists = [
-        ("equations", _names(rows, why.row_name, max_names)),
-        ("variables", _names(cols, why.col_name, max_names)),
+        ("equations", wording.rows.list(rows, wording.most_names)),
+        ("variables", wording.cols.list(cols, wording.most_names)),
     ]
     lines = [f"  {label}: {names}" for label, names in (lists if over else lists[::-1]) if names]
     if rest := piece.surplus - 1:
-        noun = _count(rest, f"more {_ROW if over else _COL}")
+        noun = count(rest, f"more {_ROW if over else _COL}")
         size = f"{piece.rows.size:,} x {piece.cols.size:,}"
         lines.append(f"  beside it, {noun} too many in the same piece of {size}")
     many = piece.candidates.size > 1
@@ -304,14 +391,3 @@ def _missing(why: Explanation) -> str:
     pairs = [f"{why.col_name(j)} in {why.row_name(i)}" for i, j in first]
     more = f" and {rows.size - len(pairs):,} more" if rows.size > len(pairs) else ""
     return f"For full rank it takes {rows.size:,}, for example {', '.join(pairs)}{more}."
-
-
-def _names(indices: IndexArray, name: Callable[[int], str], max_names: int) -> str:
-    shown = [name(k) for k in indices[:max_names].tolist()]
-    hidden = indices.size - len(shown)
-    return ", ".join(shown) + (f" and {hidden:,} more" if hidden else "")
-
-
-def _count(number: int, noun: str) -> str:
-    """Return the number with its noun, in the plural unless it is one."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,12 +1,15 @@
 """Why a matrix is numerically singular: combinations of rows and of columns that vanish."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import FloatArray, IndexArray
+
+_OUTSIDE = 0.1  # a coefficient outside the singular blocks over one inside that is as good a choice
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -25,8 +28,9 @@ class Dependence:
     coefficients : ndarray, shape (size,)
         ``coefficients @ A[indices]`` vanishes (``A[:, indices] @ coefficients``). The largest is 1.
     residual : float
-        The largest entry of that combination over the largest of its terms, columns (rows) in units
-        of their largest entry: about 1e-16 if it vanishes but for rounding.
+        The largest entry of that combination over the largest of its terms, columns multiplied by
+        `NumericalDefects.col_scale` (rows by `row_scale`), so that no units count: about 1e-16 if
+        it vanishes but for rounding.
     """
 
     side: str
@@ -81,7 +85,8 @@ class SingularBlock:
         The left and right null vectors of the block alone: what there is outside the block is not
         looked at.
     rcond : float
-        Reciprocal condition of the block in the 1-norm, scaled.
+        The least singular value of the block, rows and columns scaled so that the largest entries
+        are about 1: by how little it must change to have no inverse.
     """
 
     number: int
@@ -126,6 +131,12 @@ class NumericalDefects:
         Rows and columns that are nearly parallel, the smallest angle first.
     tolerance : float
         The residual up to which a combination counts as vanishing.
+    is_complete : bool
+        Whether these are all dependences. Of more than a hundred, only some are named: the rank is
+        at most what is said.
+    row_scale, col_scale : ndarray, shape (n,)
+        Powers of two that make all entries as nearly 1 as can be, whatever the units are; None if
+        nothing was scaled.
     """
 
     n: int
@@ -135,10 +146,13 @@ class NumericalDefects:
     parallel_rows: tuple[ParallelPair, ...]
     parallel_cols: tuple[ParallelPair, ...]
     tolerance: float
+    is_complete: bool = True
+    row_scale: FloatArray | None = None
+    col_scale: FloatArray | None = None
 
     @property
     def rank(self) -> int:
-        """The numerical rank."""
+        """The numerical rank; an upper bound if not all dependences are named."""
         return self.n - max(len(self.equations), len(self.variables))
 
     @property
@@ -146,5 +160,65 @@ class NumericalDefects:
         """Whether the rank is less than the number of rows."""
         return self.rank < self.n
 
+    @property
+    def one_choice(self) -> tuple[IndexArray, IndexArray]:
+        """Equations (rows) and variables (columns), one choice of many, that resolve all of it.
+
+        With an equation that fixes variable ``cols[k]`` in the place of equation ``rows[k]``, for
+        all k, the matrix is nonsingular.
+        """
+        none = np.empty(0, np.intp)
+        rows = np.concatenate([none, *(block.rows for block in self.blocks)])
+        cols = np.concatenate([none, *(block.cols for block in self.blocks)])
+        return one_of_each(self.equations, rows), one_of_each(self.variables, cols)
+
     def __repr__(self) -> str:
         return f"NumericalDefects({self.n}x{self.n}, rank {self.rank}, {len(self.blocks)} blocks)"
+
+
+def members_of(lists: Iterable[IndexArray]) -> IndexArray:
+    """Return what is in any of some lists of rows or columns, ascending; there is one at least."""
+    lists = list(lists)
+    inside = np.zeros(max(int(indices.max(initial=-1)) for indices in lists) + 1, bool)
+    for indices in lists:
+        inside[indices] = True
+    return np.flatnonzero(inside)
+
+
+def one_of_each(dependences: Sequence[Dependence], preferred: IndexArray) -> IndexArray:
+    """Return a member of each dependence, such that without these the others are independent.
+
+    A large one, and rather one of `preferred`, the singular blocks: what is outside follows from
+    them.
+
+    Dependences may share members, so that not any choice will do: each is made on what is left of a
+    dependence once those chosen before are eliminated from it. Time: nearly that of reading them,
+    and O(members) for each two that share what was chosen.
+    """
+    left = [(each.indices, each.coefficients) for each in dependences]
+    chosen = []
+    for k, (indices, values) in enumerate(left):
+        size = np.abs(values) * np.where(np.isin(indices, preferred), 1, _OUTSIDE)
+        place = int(np.argmax(size))
+        if not size[place]:
+            continue
+        chosen.append(int(indices[place]))
+        for m in range(k + 1, len(left)):
+            others, at = left[m][0], int(np.searchsorted(left[m][0], chosen[-1]))
+            if at < others.size and others[at] == chosen[-1]:
+                times = left[m][1][at] / values[place]
+                left[m] = _minus(left[m], (indices, values * times))
+    return np.array(chosen, dependences[0].indices.dtype if dependences else np.intp)
+
+
+def _minus(
+    a: tuple[IndexArray, NDArray[Any]], b: tuple[IndexArray, NDArray[Any]]
+) -> tuple[IndexArray, NDArray[Any]]:
+    """Subtract combinations, each as members in ascending order and their coefficients."""
+    if np.array_equal(a[0], b[0]):
+        return a[0], a[1] - b[1]
+    members = np.union1d(a[0], b[0])
+    values = np.zeros(members.size, np.result_type(a[1], b[1]))
+    values[np.searchsorted(members, a[0])] = a[1]
+    values[np.searchsorted(members, b[0])] -= b[1]
+    return members, values

@@ -12,7 +12,6 @@ from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse
 
-
 #: log(2) in two parts: a whole number below 2**20 times the first is exact.
 _LOG_2 = float(np.log(2.0))
 _LOG_2_HIGH = float.fromhex("0x1.62e42fep-1")

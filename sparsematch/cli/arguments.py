@@ -7,7 +7,7 @@ from typing import Any
 import sparsematch
 from sparsematch._io import FORMATS
 from sparsematch._types.errors import pip_install
-from sparsematch.cli import commands, graph_commands, ranks
+from sparsematch.cli import commands, diagnose_command, graph_commands, ranks
 from sparsematch.cli.outputs import STREAM
 
 __all__ = ["build_parser"]
@@ -22,7 +22,9 @@ _EXIT_STATUS = (
     "exit status: 0 done; {}2 wrong usage; 3 the matrix file cannot be read; 4 the result cannot "
     "be produced; 130 interrupted"
 )
-_WITH_CHECK = "1 structurally singular, with --check; "
+_WITH_CHECK = "1 {}, with --check; "
+#: Further spellings.
+_SHORTER = {"--row-names": ("--rows",), "--col-names": ("--cols",)}
 
 
 class _Version(argparse.Action):
@@ -43,13 +45,15 @@ def build_parser() -> argparse.ArgumentParser:
         description=(
             "Maximum transversals, structural rank and block triangular form of sparse matrices."
         ),
-        epilog=_EXIT_STATUS.format(_WITH_CHECK),
+        epilog=_EXIT_STATUS.format(_WITH_CHECK.format("structurally singular")),
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="versions, and what there is")
     adders = parser.add_subparsers(metavar="COMMAND", required=True)
     known = _options()
     for name, (function, summary, options) in (_matrix_commands() | _other_commands()).items():
-        status = _WITH_CHECK if "--check" in options else ""
+        how = "singular" if name == "diagnose" else "structurally singular"
+        how += ", or numerically" if "--numeric" in options else ""
+        status = _WITH_CHECK.format(how) if "--check" in options else ""
         command = adders.add_parser(
             name,
             help=summary,
@@ -58,19 +62,20 @@ def build_parser() -> argparse.ArgumentParser:
         )
         command.set_defaults(command=function, name=name)
         for option, changes in options.items():
-            command.add_argument(option, **known[option] | changes)
+            command.add_argument(option, *_SHORTER.get(option, ()), **known[option] | changes)
     return parser
 
 
 def _matrix_commands() -> dict[str, Command]:
     """Return the commands for any matrix."""
-    files = _plain("files", "--method", "--init", "--workers", "--seed")
+    files = _plain("files", "--method", "--init", "--workers", "--seed", "--drop-zeros")
     report = _plain("--json", "--quiet")
     check, save = _plain("--check"), _plain("--save")
     note = "exact engine (default auto; none: the initialisation alone, only maximal)"
     alone = {"--method": {"choices": _choices("exact", "auto", "none"), "help": note}}
     mates, form = "row_mate, col_mate and permutation", "permutations and block boundaries"
-    named = _plain("files", "--row-names", "--col-names", "--pieces")
+    named = _plain("files", "--numeric", "--tolerance", "--row-names", "--col-names", "--pieces")
+    either = {"--check": {"help": "exit with status 1 if singular, with --numeric in numbers too"}}
     pictures = _picture("before and after"), _picture("the matrix and its shortest conflicts")
     return {
         "rank": (commands.rank, "structural rank of the matrix in FILE", files | report | check),
@@ -86,8 +91,8 @@ def _matrix_commands() -> dict[str, Command]:
         ),
         "explain": (
             commands.explain,
-            "why a matrix is structurally singular, in your own names",
-            named | files | report | check | pictures[1],
+            "why a matrix is singular, in your own names",
+            named | files | report | either | pictures[1],
         ),
     }
 
@@ -103,6 +108,7 @@ def _other_commands() -> dict[str, Command]:
     edges: dict[str, Keywords] = {"file": {"metavar": "FILE.npy", "help": records}}
     edges |= _plain("--vertices", "--unweighted") | ties | _plain("--scratch")
     save = _plain("--save")
+    singular: Keywords = {"help": "exit with status 1 if singular"}
     circuit = {"default": 0, "help": "which random circuit (default 0)"}
     return {
         "coarsen": (
@@ -114,6 +120,11 @@ def _other_commands() -> dict[str, Command]:
             graph_commands.match_edges,
             "heavy matching of a file of edges that need not fit in memory",
             edges | report | {"--save": _output(".npy", "mates")},
+        ),
+        "diagnose": (
+            diagnose_command.diagnose,
+            "what to expect of a linear system: rank, condition, digits of the solution",
+            _plain("file", "--row-names", "--col-names") | {"--check": singular} | report,
         ),
         "demo": (
             commands.demo,
@@ -152,15 +163,25 @@ def _options() -> dict[str, Keywords]:
         "--init": engine(inits, "heuristic for the initialisation (default auto)"),
         "--workers": count(_workers, 1, "threads, -1 for all the cores (default 1)"),
         "--seed": count(_seed, None, "seed of random starts"),
+        "--drop-zeros": flag("drop stored zeros, which count as entries otherwise"),
         "--json": flag("one JSON object on standard output, for programs"),
         "--arrays": flag("like --json, with the arrays"),
         "--quiet": flag("no summary and no progress, only errors (and --json)"),
         "--check": flag("exit with status 1 if structurally singular"),
         "--save": _output(".npz", "arrays"),
         "--plot": text("OUT.png", "picture"),
+        "--numeric": flag("look at the values, too: which rows and columns depend on each other"),
+        "--tolerance": {
+            "type": _tolerance,
+            "default": 1e-10,
+            "metavar": "X",
+            "help": "of --numeric: what vanishes up to X, relative to its terms (default 1e-10)",
+        },
         "--row-names": text("NAMES", lines.format("rows (equations)")),
         "--col-names": text("NAMES", lines.format("columns (variables)")),
-        "--pieces": count(_at_least(1), 3, "conflicts of each kind to show (default 3)"),
+        "--pieces": count(
+            _at_least(1), 3, "conflicts or dependences of each kind to show (default 3)"
+        ),
         "--unweighted": flag("all edges weigh the same"),
         "--symmetrize": flag(
             "accept a matrix that is not symmetric: the larger of two entries counts"
@@ -219,6 +240,16 @@ def _seed(text: str) -> int:
     if seed < 0:
         raise argparse.ArgumentTypeError(f"{seed} is negative: a seed is 0 or more")
     return seed
+
+
+def _tolerance(text: str) -> float:
+    try:
+        tolerance = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not 0 < tolerance < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return tolerance
 
 
 def _node_count(text: str) -> int:

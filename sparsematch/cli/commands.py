@@ -19,11 +19,24 @@ from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import operations
 from sparsematch._io import UnreadableFile, read_matrix, read_names, read_stream
 from sparsematch._types.arrays import import_cupy
+from sparsematch._types.choices import ExplicitZeros
 from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
+from sparsematch.cli.zeros import StoredZeros, set_aside
 
-__all__ = ["btf", "demo", "explain", "match", "print_json", "rank", "read", "wants_text", "warm_up"]
+__all__ = [
+    "btf",
+    "demo",
+    "explain",
+    "match",
+    "names_of",
+    "print_json",
+    "rank",
+    "read",
+    "wants_text",
+    "warm_up",
+]
 
 _DONE, _SINGULAR = 0, 1
 
@@ -31,20 +44,22 @@ _DONE, _SINGULAR = 0, 1
 def rank(arguments: Namespace) -> int:
     """Structural rank of a file's matrix."""
     progress = make_progress(arguments.quiet)
-    matrix = read(arguments, progress)
+    matrix, zeros = _read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     fields = summary.rank_fields(arguments.file, matrix, matching)
+    fields |= zeros.fields(arguments, matrix, fields, progress)
     return _finish(arguments, fields, run, progress, {})
 
 
 def match(arguments: Namespace) -> int:
     """Maximum transversal of a file's matrix."""
     progress = make_progress(arguments.quiet)
-    matrix = read(arguments, progress)
+    matrix, zeros = _read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     maximum = arguments.method != "none"
     describe = summary.match_fields if ranks.communicator() is None else ranks.match_fields
     fields = describe(arguments.file, matrix, matching, maximum=maximum)
+    fields |= zeros.fields(arguments, matrix, fields, progress)
     arrays = _mates(arguments, matching)
     return _finish(arguments, fields, run, progress, arrays)
 
@@ -65,7 +80,7 @@ def _mates(arguments: Namespace, matching: Any) -> dict[str, Any]:
 def btf(arguments: Namespace) -> int:
     """Block triangular form of a file's matrix."""
     progress = make_progress(arguments.quiet)
-    matrix = read(arguments, progress)
+    matrix, zeros = _read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     with progress.step("blocks", "finding the blocks"):
         form: Any = sparsematch.block_triangular_form(
@@ -73,40 +88,82 @@ def btf(arguments: Namespace) -> int:
         )
     if isinstance(form, DistributedBlockForm):
         fields = ranks.block_fields(arguments.file, matrix, form)
+        fields |= zeros.fields(arguments, matrix, fields, progress)
         arrays = _block_arrays(form.gather()) if arguments.arrays or arguments.save else {}
         return _finish(arguments, fields, run, progress, arrays)
     fields = summary.block_fields(arguments.file, matrix, form)
+    fields |= zeros.fields(arguments, matrix, fields, progress)
     _plot(arguments, matrix, form, _title(arguments), progress)
     return _finish(arguments, fields, run, progress, _block_arrays(form))
 
 
 def explain(arguments: Namespace) -> int:
-    """Say why a file's matrix is structurally singular."""
+    """Say why a file's matrix is singular, by its structure or by its numbers."""
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
-    files, nouns = (arguments.row_names, arguments.col_names), ("rows", "columns")
-    names = [
-        read_names(name, size, noun) if name else None
-        for name, size, noun in zip(files, matrix.shape, nouns, strict=True)
-    ]
-    matching, run = _match(matrix, arguments, progress)
-    with progress.step("explain", "looking for conflicts"):
-        why = sparsematch.explain_singularity(
-            matrix, *names, matching=matching, workers=arguments.workers
-        )
+    names = names_of(arguments, matrix)
+    zeros: ExplicitZeros = "drop" if arguments.numeric or arguments.drop_zeros else "keep"
+    entries, stored = set_aside(arguments, matrix, zeros == "drop")
+    matching, run = _match(matrix, arguments, progress, zeros)
+    why = _explain(arguments, matrix, names, matching, zeros, progress)
     if arguments.plot:
         title = _title(arguments)
-        _draw(arguments, progress, lambda: plot.spy_conflicts(matrix, why, title=title))
+        _draw(arguments, progress, lambda: plot.spy_conflicts(entries, why, title=title))
     fields = {"command": "explain", **summary.rank_fields(arguments.file, matrix, matching)}
-    fields |= why.to_dict(max_pieces=arguments.pieces) | summary.run_fields(run, progress.seconds)
+    fields |= why.to_dict(max_pieces=arguments.pieces)
+    rank = fields.pop("rank_without_zeros")  # None if there are no zeros, or none any more
+    fields |= stored.described(fields, why.structural_rank if rank is None else rank)
+    fields |= summary.run_fields(run, progress.seconds)
     if arguments.json:
         print_json(fields, brief=arguments.brief)
     elif wants_text(arguments) and arguments.brief:
         print(summary.one_line(fields))
     elif wants_text(arguments):
-        print(summary.explanation_text(fields, why.text(max_pieces=arguments.pieces)))
+        note = _only_ones(matrix) if why.numbers is not None else ""
+        print(summary.explanation_text(fields, why.text(max_pieces=arguments.pieces) + note))
         print_written(arguments)
-    return _SINGULAR if arguments.check and why.is_singular else _DONE
+    singular = why.is_singular or why.is_numerically_singular
+    return _SINGULAR if arguments.check and singular else _DONE
+
+
+def names_of(arguments: Namespace, matrix: Any) -> list[Any]:
+    """Read the files with the names of rows and columns, if there are any."""
+    files, nouns = (arguments.row_names, arguments.col_names), ("rows", "columns")
+    return [
+        read_names(name, size, noun) if name else None
+        for name, size, noun in zip(files, matrix.shape, nouns, strict=True)
+    ]
+
+
+def _only_ones(matrix: Any) -> str:
+    """Say so, if a matrix may have no values of its own."""
+    if matrix.nnz and np.all(matrix.data == 1):
+        return "\n\nAll values are 1, as are those of a file that holds a pattern only."
+    return ""
+
+
+def _explain(
+    arguments: Namespace,
+    matrix: Any,
+    names: list[Any],
+    matching: Any,
+    zeros: ExplicitZeros,
+    progress: Progress,
+) -> Any:
+    what = "dependences" if arguments.numeric else "conflicts"
+    with progress.step("explain", f"looking for {what}"):
+        try:
+            return sparsematch.explain_singularity(
+                matrix,
+                *names,
+                numeric=arguments.numeric,
+                tolerance=arguments.tolerance,
+                explicit_zeros=zeros,
+                matching=matching,
+                workers=arguments.workers,
+            )
+        except ValueError as error:  # a value that is not finite
+            raise CannotProduce(f"{arguments.file}: {error}") from None
 
 
 def demo(arguments: Namespace) -> int:
@@ -164,6 +221,11 @@ def read(arguments: Namespace, progress: Progress) -> Any:
         return read_matrix(arguments.file)
 
 
+def _read(arguments: Namespace, progress: Progress) -> tuple[Any, StoredZeros]:
+    """Read the matrix file, and count its stored zeros, or drop them."""
+    return set_aside(arguments, read(arguments, progress), arguments.drop_zeros)
+
+
 def _title(arguments: Namespace) -> str:
     """Name the matrix above its picture, in letters that any font has and not as mathematics."""
     if arguments.file == STREAM:
@@ -172,7 +234,9 @@ def _title(arguments: Namespace) -> str:
     return name.replace("$", r"\$")
 
 
-def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Any, RunInfo]:
+def _match(
+    matrix: Any, arguments: Namespace, progress: Progress, zeros: ExplicitZeros = "keep"
+) -> tuple[Any, RunInfo]:
     with progress.step("match", f"matching {summary.size_words(matrix)}"):
         return sparsematch.maximum_transversal(
             matrix,
@@ -181,6 +245,7 @@ def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Any, 
             workers=arguments.workers,
             rng=arguments.seed,
             return_info=True,
+            explicit_zeros=zeros,
         )
 
 

@@ -128,6 +128,9 @@ def run_fields(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> dict[
 def text(fields: dict[str, Any]) -> str:
     """Word the fields for a person."""
     lines = [_head(fields), line("structural rank", _rank_words(fields))]
+    if fields["stored_zeros"]:
+        share = f"{fields['stored_zeros']:,} of {fields['n_entries']:,} entries"
+        lines.append(line("stored zeros", "; ".join([share, *_zero_words(fields)])))
     if "diagonal_entries_before" in fields:
         lines.append(line("diagonal", _diagonal_words(fields)))
     if "square" in fields:
@@ -170,9 +173,15 @@ def one_line(fields: dict[str, Any]) -> str:
     words = f"{_head(fields)}, structural rank {_rank_words(fields)}"
     if "n_blocks" in fields:
         words += f", {_count(fields['n_blocks'], 'block')}"
+    if fields["stored_zeros"]:
+        what = "".join(f" ({part})" for part in _zero_words(fields))
+        words += f", {_count(fields['stored_zeros'], 'stored zero')}{what}"
     for part in ("overdetermined", "underdetermined"):
         if part in fields and fields[part]["n_pieces"]:
             words += f", {_count(fields[part]['n_pieces'], 'conflict')} {part[:-10]}-determined"
+    if found := fields.get("numbers"):
+        singular = f"numerically SINGULAR, rank {found['rank']:,}"
+        words += f", {singular if found['singular'] else 'numerically nonsingular'}"
     return words
 
 
@@ -192,6 +201,20 @@ def _rank_words(fields: dict[str, Any]) -> str:
         return f"{words}: {'structurally nonsingular' if square else 'full'}"
     what = "SINGULAR" if square else "rank DEFICIENT"
     return f"{words}: structurally {what}, short by {missing:,}"
+
+
+def _zero_words(fields: dict[str, Any]) -> list[str]:
+    """Say what changes without the entries that are zero, in a phrase, or in none."""
+    if fields["explicit_zeros"] == "drop":
+        return ["dropped"]
+    if (rank := fields["structural_rank_without_zeros"]) is None:
+        return []
+    words = f"without them structural rank {rank:,}"
+    if "n_blocks" in fields:
+        blocks, before = fields["n_blocks_without_zeros"], fields["n_blocks"]
+        same = "as many" if blocks == before else f"instead of {before:,}"
+        words += f", {_count(blocks, 'block')} {same}"
+    return [words]
 
 
 def _diagonal_words(fields: dict[str, Any]) -> str:

@@ -1,14 +1,16 @@
-"""Pictures of conflicts: where too many equations or variables are, and which."""
+"""Pictures of conflicts and dependences: where too many equations or variables are, and which."""
 
 from __future__ import annotations  # readable names in help()
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch import DeficientPiece, Explanation, explain_singularity
+from sparsematch import Dependence, Explanation, explain_singularity
 from sparsematch._input.matrix import checked
+from sparsematch._types.combination import bracketed, number, readable
+from sparsematch._types.singularity import members_of
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     COUNTABLE,
@@ -28,20 +30,63 @@ if TYPE_CHECKING:
 _EMPTY = "#a9adb5"  # of rows and columns without entries
 _NAMED = 24  # rows or columns of a conflict, whose names are all written; of more, a few are
 _FEW = 4  # rows and columns of a conflict that is drawn at a smaller scale
+_WRITTEN = 12  # rows and columns of a dependence whose values are written, not drawn
 _LETTERS = 32  # of a name: longer ones leave no room for the picture
+
+
+class _Group(NamedTuple):
+    """Rows and columns to be marked in the matrix, and drawn by themselves."""
+
+    side: str  # of what there are too many: "rows", "columns"
+    rows: NDArray[Any]
+    cols: NDArray[Any]
+    factors: NDArray[Any] | None = None  # by which these rows, or columns, vanish together
+    everyone: NDArray[Any] | None = None  # that is in this dependence or in another of the kind
+    n_alike: int = 1  # dependences of the kind
+
+    @property
+    def marked(self) -> NDArray[Any]:
+        """The rows, or columns, to be marked in the matrix: those that are too many."""
+        if self.everyone is not None:
+            return self.everyone
+        return self.rows if self.side == "rows" else self.cols
+
+    @property
+    def style(self) -> tuple[str, str]:
+        """The colours of its face and edge."""
+        _, face, edge, _ = PARTS["vertical" if self.side == "rows" else "horizontal"]
+        return face, edge
+
+    @property
+    def label(self) -> str:
+        """What is said of it below the picture."""
+        over = self.side == "rows"
+        members = count(self.marked.size, "equation" if over else "variable")
+        if self.factors is not None:
+            return f"{'dependent' if over else 'free'}: {members}"
+        return f"{'over' if over else 'under'}-determined: {members} of a conflict"
+
+    @property
+    def title(self) -> str:
+        """What is said of it above its own axes."""
+        counts = count(self.rows.size, "equation"), count(self.cols.size, "variable")
+        if self.factors is not None:
+            words = f"{counts[0]}, dependent" if self.side == "rows" else f"{counts[1]}, free"
+            return words if self.n_alike == 1 else f"{words} (1 of {self.n_alike:,})"
+        return ", ".join(counts if self.side == "rows" else counts[::-1])
 
 
 def spy_conflicts(
     A: SparseLike, why: Explanation | None = None, *, title: str | None = None, figure: Any = None
 ) -> Figure:
-    """Draw why a matrix is structurally singular: its shortest conflicts, with their names.
+    """Draw why a matrix is singular: its shortest conflicts or dependences, with their names.
 
     Parameters
     ----------
     A : sparse matrix or array
-        In any format; only its pattern is drawn. It is not modified.
+        In any format; only its pattern is drawn, and values of dependences. It is not modified.
     why : Explanation, optional
-        The explanation of `A`; computed if not given.
+        The explanation of `A`; computed if not given, and then by its structure alone.
     title : str, optional
         Written above the picture.
     figure : matplotlib Figure or SubFigure, optional
@@ -53,7 +98,8 @@ def spy_conflicts(
         The matrix with the equations of the over-determined conflict and the variables of the
         under-determined one marked, and beside it two axes at most, with the shortest conflicts
         that have entries, one of each kind if there is one. Rows and columns without entries are
-        marked only.
+        marked only. Of a matrix that is singular by its numbers, likewise, a set of equations that
+        depend on each other and one of free variables, each with its factor before its name.
 
     Raises
     ------
@@ -72,34 +118,57 @@ def spy_conflicts(
     ['3 x 3, structural rank 2', '2 equations, 1 variable', '2 variables, 1 equation']
     """
     why = given_or_made(A, why, explain_singularity, "why")
-    conflicts = _worth_seeing(why)
-    figure, whole, *close = _panels(A.shape, conflicts, figure)
-    matrix = checked(A, "A")
-    entries = matrix.tocoo()
+    entries = checked(A, "A").tocoo()
+    groups = _worth_seeing(why, entries)
+    figure, whole, *close = _panels(A.shape, groups, figure)
     draw_entries(whole, entries.row, entries.col, A.shape, bar=True)
-    rank = f"structural rank {why.structural_rank:,}{'' if conflicts else ': no conflict'}"
-    whole.set_title(f"{A.shape[0]:,} x {A.shape[1]:,}, {rank}", fontsize=11)
+    whole.set_title(f"{A.shape[0]:,} x {A.shape[1]:,}, {_rank(why, groups)}", fontsize=11)
     _name_small(whole, why)
-    _mark(figure, whole, why, conflicts)
-    for ax, piece in zip(close, conflicts, strict=True):
-        _draw_conflict(ax, entries, why, piece)
+    _mark(figure, whole, why, groups)
+    for ax, group in zip(close, groups, strict=True):
+        _draw_group(ax, entries, why, group)
     if title:
         figure.suptitle(title, fontsize=13, fontweight="bold")
     return figure
 
 
-def _worth_seeing(why: Explanation) -> list[DeficientPiece]:
-    """Choose two conflicts with entries: of both kinds, else the two shortest of one kind."""
+def _rank(why: Explanation, groups: list[_Group]) -> str:
+    if why.numbers is not None:
+        return f"rank {why.numbers.rank:,} with these values"
+    return f"structural rank {why.structural_rank:,}{'' if groups else ': no conflict'}"
+
+
+def _worth_seeing(why: Explanation, entries: Any) -> list[_Group]:
+    """Choose two conflicts with entries: of both kinds, else the two shortest of one kind.
+
+    Where the numbers are to blame, a dependence of each kind.
+    """
+    if why.numbers is not None:
+        both = why.numbers.equations, why.numbers.variables
+        return [_of_dependences(alike, entries) for alike in both if alike]
     parts = why.overdetermined, why.underdetermined
     over, under = (part[part.n_empty : part.n_empty + 2] for part in parts)
-    return over[:1] + under[:1] if over and under else over + under
+    chosen = over[:1] + under[:1] if over and under else over + under
+    return [_Group(piece.side, piece.conflict.rows, piece.conflict.cols) for piece in chosen]
 
 
-def _panels(
-    shape: tuple[int, int], conflicts: list[DeficientPiece], figure: Any
-) -> tuple[Any, ...]:
-    """Side by side: the matrix, and an axes for each conflict, narrower if it has a few members."""
-    few = [max(map(len, piece.conflict)) <= _FEW for piece in conflicts]
+def _of_dependences(alike: tuple[Dependence, ...], entries: Any) -> _Group:
+    """Return the rows of the first and the columns that they have entries in, or the reverse."""
+    first = alike[0]
+    side = 0 if first.side == "rows" else 1
+    inside = _places(first.indices, entries.shape[side])
+    lines = (entries.row, entries.col)[side]
+    others = np.unique((entries.col, entries.row)[side][inside[lines] >= 0])
+    rows, cols = (first.indices, others) if side == 0 else (others, first.indices)
+    factors = readable(first.coefficients)
+    sign = -1 if factors[0].real < 0 else 1
+    everyone = members_of(each.indices for each in alike)
+    return _Group(first.side, rows, cols, sign * factors, everyone, len(alike))
+
+
+def _panels(shape: tuple[int, int], groups: list[_Group], figure: Any) -> tuple[Any, ...]:
+    """Side by side: the matrix, and an axes for each group, narrower if it has a few members."""
+    few = [max(group.rows.size, group.cols.size) <= _FEW for group in groups]
     widths = [1.0, *(0.6 if small else 1.0 for small in few)]
     figure = new_figure(figure, (4.5 * sum(widths) + 1, 5.5))
     whole, *close = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
@@ -124,8 +193,8 @@ def _write_names(axis: Any, places: Any, names: list[str]) -> None:
     axis.set_ticks(places, labels=shown, parse_math=False)
 
 
-def _mark(figure: Any, ax: Any, why: Explanation, conflicts: list[DeficientPiece]) -> None:
-    """Shade the rows and columns of the conflicts, and those without entries; say so below."""
+def _mark(figure: Any, ax: Any, why: Explanation, groups: list[_Group]) -> None:
+    """Shade the rows and columns of the groups, and those without entries; say so below."""
     from matplotlib.patches import Patch
 
     handles = []
@@ -135,41 +204,57 @@ def _mark(figure: Any, ax: Any, why: Explanation, conflicts: list[DeficientPiece
         noun = "equation" if part.side == "rows" else "variable"
         label = f"{count(part.n_empty, noun)} without entries"
         handles.append(Patch(facecolor=_EMPTY, label=label))
-    for piece in conflicts:
-        over = piece.side == "rows"
-        _, face, edge, _ = PARTS["vertical" if over else "horizontal"]
+    for group in groups:
+        face, edge = group.style
         strength = 0.45 if max(why.shape) <= COUNTABLE else 0.7
-        draw_strip(ax, piece.candidates, piece.side, edge, strength)
-        members = count(piece.candidates.size, "equation" if over else "variable")
-        label = f"{'over' if over else 'under'}-determined: {members} of a conflict"
-        handles.append(Patch(facecolor=face, edgecolor=edge, label=label))
+        draw_strip(ax, group.marked, group.side, edge, strength)
+        handles.append(Patch(facecolor=face, edgecolor=edge, label=group.label))
     if handles:
         columns = max(1, min(len(handles), int(figure.bbox.width / figure.dpi / 3.6)))
         legend_below(figure, handles, columns)
 
 
-def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiece) -> None:
-    """Draw the entries of a conflict by themselves, its rows and columns named."""
-    rows, cols, over = piece.conflict.rows, piece.conflict.cols, piece.side == "rows"
-    shape = rows.size, cols.size
-    at_row = _places(rows, why.shape[0])[entries.row]
-    at_col = _places(cols, why.shape[1])[entries.col]
+def _draw_group(ax: Any, entries: Any, why: Explanation, group: _Group) -> None:
+    """Draw the entries of a group by themselves, its rows and columns named."""
+    shape = group.rows.size, group.cols.size
+    at_row = _places(group.rows, why.shape[0])[entries.row]
+    at_col = _places(group.cols, why.shape[1])[entries.col]
     inside = (at_row >= 0) & (at_col >= 0)
-    _, face, edge, _ = PARTS["vertical" if over else "horizontal"]
+    face, edge = group.style
     ax.set_facecolor(face)
     frame_matrix(ax, shape, 1 / 4)
     ax.set(xlabel="", ylabel="")
-    draw_entries(ax, at_row[inside], at_col[inside], shape)
+    if group.factors is not None and max(shape) <= _WRITTEN:
+        _write_values(ax, at_row[inside], at_col[inside], entries.data[inside], shape)
+    else:
+        draw_entries(ax, at_row[inside], at_col[inside], shape)
     row_name = why.row_name if why.row_names is not None else "row {:,}".format
     col_name = why.col_name if why.col_names is not None else "column {:,}".format
-    for axis, members, name in ((ax.yaxis, rows, row_name), (ax.xaxis, cols, col_name)):
+    for axis, side, members, name in (
+        (ax.yaxis, "rows", group.rows, row_name),
+        (ax.xaxis, "columns", group.cols, col_name),
+    ):
         shown = members.size if members.size <= _NAMED else _NAMED // 3
         places = np.linspace(0, members.size - 1, shown, dtype=int)
-        _write_names(axis, places, [name(k) for k in members[places].tolist()])
+        names = [name(k) for k in members[places].tolist()]
+        if group.factors is not None and side == group.side:
+            factors = group.factors[places]
+            terms = zip(factors, names, strict=True)
+            names = [f"{number(x)} x {bracketed(name)}" for x, name in terms]
+        _write_names(axis, places, names)
         axis.set_tick_params(labelsize=8)
     ax.xaxis.set_tick_params(rotation=45 if shape[1] <= 3 else 90)
-    counts = count(shape[0], "equation"), count(shape[1], "variable")
-    ax.set_title(", ".join(counts if over else counts[::-1]), fontsize=11, color=edge)
+    ax.set_title(group.title, fontsize=11, color=edge)
+
+
+def _write_values(
+    ax: Any, rows: NDArray[Any], cols: NDArray[Any], data: NDArray[Any], shape: tuple[int, int]
+) -> None:
+    """Write the values of a small matrix, duplicates added up, into their cells."""
+    values = np.zeros(shape, np.result_type(data, float))
+    np.add.at(values, (rows, cols), data)
+    for i, j in np.argwhere(values != 0).tolist():
+        ax.text(j, i, number(values[i, j]), ha="center", va="center", fontsize=7)
 
 
 def _places(members: NDArray[Any], size: int) -> NDArray[Any]:

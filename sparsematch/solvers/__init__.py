@@ -8,8 +8,10 @@
 array([1., 1., 1.])
 """
 
+from sparsematch._types.diagnosis import BlockCondition, Diagnosis, Misscaled, Spectrum
 from sparsematch.solvers._calls import analyse, factorized, splu, spsolve
 from sparsematch.solvers._device import DeviceLU
+from sparsematch.solvers._diagnose import diagnose
 from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
 from sparsematch.solvers._ilu import TransversalILU, spilu
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
@@ -19,13 +21,18 @@ analyze = analyse
 
 __all__ = [
     "Analysis",
+    "BlockCondition",
     "BlockTriangularLU",
     "DeviceLU",
+    "Diagnosis",
     "IllConditionedWarning",
+    "Misscaled",
     "SingularMatrixError",
+    "Spectrum",
     "TransversalILU",
     "analyse",
     "analyze",
+    "diagnose",
     "factorized",
     "from_superlu",
     "spilu",

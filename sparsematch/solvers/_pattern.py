@@ -8,7 +8,8 @@ without a conversion.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +21,13 @@ from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import as_compressed
+from sparsematch._input.names import read_names
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
 from sparsematch.solvers._checks import check_square
+from sparsematch.solvers._errors import NamedSystem
 
 Values = NDArray[Any]
 
@@ -48,6 +51,33 @@ class Pattern:
     #: Entry p of the columns is entry ``order[p]`` of the matrix; None: the entries are in order.
     order: IndexArray | None
     starts: IndexArray | None  #: Where each group of duplicates begins; None: there are none.
+    #: Which of these places the graph has, the values of the others being zero; None: all.
+    kept: IndexArray | None = None
+    #: What the user calls the rows and columns.
+    row_names: tuple[str, ...] | None = None
+    col_names: tuple[str, ...] | None = None
+
+    def without_zeros(self, values: Values) -> tuple["Pattern", Values]:
+        """Return the pattern of the values that are not zero, and these."""
+        if np.count_nonzero(values) == values.size:
+            return self, values
+        kept = np.flatnonzero(values)
+        graph = self.graph
+        indptr = np.searchsorted(kept, graph.indptr).astype(graph.dtype)
+        graph = replace(graph, indptr=indptr, indices=graph.indices[kept])
+        return replace(self, graph=graph, kept=kept), values[kept]
+
+    def named(self, row_names: Iterable[Any] | None, col_names: Iterable[Any] | None) -> "Pattern":
+        """Return the pattern with names; raise TypeError or ValueError if they are no names."""
+        n_rows, n_cols = self.graph.shape
+        rows = read_names(row_names, n_rows, "row_names", "rows")
+        cols = read_names(col_names, n_cols, "col_names", "columns")
+        return replace(self, row_names=rows, col_names=cols)
+
+    def system(self, values: Values) -> NamedSystem:
+        """Return the matrix with these values, to be explained; nobody may change them."""
+        matrix = sp.csc_array((values, self.graph.indices, self.graph.indptr), self.graph.shape)
+        return NamedSystem(matrix, self.row_names, self.col_names)
 
     def values(self, A: Any) -> MeasuredValues:
         """Return the values of a matrix of this pattern, or values in its order.
@@ -90,7 +120,23 @@ class Pattern:
             data = data[self.order]
         if self.starts is not None:
             data = np.add.reduceat(data, self.starts)
-        return data
+        return data if self.kept is None else self._keep(data)
+
+    def _keep(self, data: Values) -> Values:
+        """Return the values of the places kept; raise ValueError if another one is not zero."""
+        values = data[self.kept]
+        if np.count_nonzero(values) < np.count_nonzero(data):
+            is_kept = np.zeros(data.size, bool)
+            is_kept[self.kept] = True
+            p = int(np.flatnonzero(~is_kept & (data != 0))[0])
+            first = p if self.starts is None else self.starts[p]
+            place = first if self.order is None else self.order[first]
+            row, col = (side[place] for side in _positions(self.layout, self.arrays))
+            raise ValueError(
+                f"A[{row}, {col}] is {data[p]}, but it was 0 in the matrix that was analysed with "
+                'explicit_zeros="drop": analyse this one, or with explicit_zeros="keep"'
+            )
+        return values
 
     def _read_matrix(self, A: Any) -> Values:
         A = _compress(A)

@@ -5,6 +5,7 @@ fill than was foreseen, `FactorisationPlan.replan_block` makes another one.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,7 +18,9 @@ from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.operations import LuOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
+from sparsematch._input.zeros import check_choice as check_explicit_zeros
 from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._checks import PIVOTING, check_choice
@@ -116,17 +119,27 @@ def _make_plan(
 
 
 def plan_factorisation(
-    A: Any, matching: Any, pivoting: str, solver: Any
+    A: Any,
+    matching: Any,
+    pivoting: str,
+    solver: Any,
+    row_names: Iterable[Any] | None = None,
+    col_names: Iterable[Any] | None = None,
+    explicit_zeros: ExplicitZeros = "keep",
 ) -> tuple[FactorisationPlan, MeasuredValues]:
     """Analyse a matrix as `analyse` does; also return its values, measured."""
     check_choice("pivoting", pivoting, PIVOTING)
+    check_explicit_zeros(explicit_zeros)
     make_external = find_solver(solver)
     A = from_other_library(A)
     pattern = read_pattern(A)
+    if row_names is not None or col_names is not None:
+        pattern = pattern.named(row_names, col_names)
     values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
     by_values = pivoting == "auto" and matching is None
-    make_plan = pivoting != "product" or matching is not None
-    found = _analyse_blocks(A, pattern, values, matching, (make_plan, by_values))
+    wanted = pivoting != "product" or matching is not None, by_values
+    drop = explicit_zeros == "drop"
+    pattern, values, found = _analyse_blocks(pattern, values, matching, wanted, drop)
     form, blocks = found[:3], found.plan
     if blocks is None:
         cols = _exchange(pattern, values, found.row_perm, found.col_perm)
@@ -138,18 +151,29 @@ def plan_factorisation(
 
 
 def _analyse_blocks(
-    A: Any, pattern: Pattern, values: NDArray[Any], matching: Any, wanted: tuple[bool, bool]
-) -> QuickAnalysis:
-    """Find the block form in one call of the core; by matching and block search if it gives up."""
+    pattern: Pattern,
+    values: NDArray[Any],
+    matching: Any,
+    wanted: tuple[bool, bool],
+    drop_zeros: bool,
+) -> tuple[Pattern, NDArray[Any], QuickAnalysis]:
+    """Find the block form in one call of the core; by matching and block search if it gives up.
+
+    Also return the pattern and the values that it is of, without zeros if these are to be dropped.
+    """
     graph = pattern.graph
-    quick_analysis = operations(LuOps, graph.backend).quick_analysis
-    if matching is None and (found := quick_analysis(graph, values, None, *wanted)):
-        return found
+    analyse = operations(LuOps, graph.backend).quick_analysis
+    if matching is None and (found := analyse(graph, values, None, *wanted, drop_zeros)):
+        return pattern, values, found
+    if drop_zeros:
+        pattern, values = pattern.without_zeros(values)
+        if pattern.graph is not graph:
+            return _analyse_blocks(pattern, values, matching, wanted, False)
     form = block_form(graph, matching)
     if form.structural_rank < graph.n_rows:
-        raise structurally_singular(A)
+        raise structurally_singular(pattern.system(values.copy()), form.structural_rank)
     known = form.row_perm, form.col_perm, form.row_blocks
-    return quick_analysis(graph, values, known, *wanted)
+    return pattern, values, analyse(graph, values, known, *wanted)
 
 
 def _exchange(

@@ -18,6 +18,8 @@ from scipy.sparse.linalg import splu
 
 from sparsematch._api.transversal import structural_rank
 
+#: Sums of two products with exponents up to this are in the range of doubles.
+_LARGEST_EXPONENT = 1020
 #: Rows up to which a dense factorisation takes some milliseconds.
 _FEW_ROWS = 500
 
@@ -28,33 +30,48 @@ class WholeMatrix:
     def __init__(self, A: Any) -> None:
         self._A = A.copy()
         self._A.eliminate_zeros()  # which would only mislead the order of the columns
-        self._superlu: Callable[..., NDArray[Any]] | None = None
+        #: By whether the transpose is factorised: other pivots, and another error.
+        self._superlu: dict[bool, Callable[..., NDArray[Any]]] = {}
 
     def solve(
         self, b: NDArray[Any], trans: str
     ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
         """Yield solutions of a matrix, and their errors, infinite where there is none."""
         A = {"N": self._A, "T": self._A.T, "H": self._A.conj().T}[trans]
-        methods = partial(self._by_superlu, trans=trans), partial(_by_lu, A), partial(_by_qr, A)
-        for solve in methods if A.shape[0] <= _FEW_ROWS else methods[:1]:
+        superlu = (partial(self._by_superlu, trans=trans, flipped=flip) for flip in (False, True))
+        methods = *superlu, partial(_by_lu, A), partial(_by_qr, A)
+        for solve in methods if A.shape[0] <= _FEW_ROWS else methods[:2]:
             with np.errstate(all="ignore"):
                 try:
                     x = solve(b)
                 except (RuntimeError, MemoryError, np.linalg.LinAlgError):  # singular, or too much
                     continue
-                size = (abs(A) @ np.abs(x) + np.abs(b)).max(axis=0)
-                errors = np.abs(A @ x - b).max(axis=0) / np.where(size > 0, size, 1)
-            yield x, np.where(np.isfinite(x).all(axis=0), errors, np.inf)
+                errors = _errors(A, x, b)
+            yield x, np.where(np.isfinite(errors), errors, np.inf)
 
-    def _by_superlu(self, b: NDArray[Any], trans: str) -> NDArray[Any]:
-        if self._superlu is None:
+    def _by_superlu(self, b: NDArray[Any], trans: str, flipped: bool) -> NDArray[Any]:
+        if flipped and trans == "H":
+            return self._by_superlu(b.conj(), "T", True).conj()
+        if flipped not in self._superlu:
             if structural_rank(self._A) < self._A.shape[0]:
                 raise RuntimeError("singular without its zeros")  # SuperLU may crash
-            self._superlu = splu(self._A).solve
+            self._superlu[flipped] = splu(self._A.T.tocsc() if flipped else self._A).solve
+        solve = self._superlu[flipped]
+        side = {"N": "T", "T": "N"}[trans] if flipped else trans
         if self._A.dtype == b.dtype:
-            return self._superlu(b, trans)
-        real, imag = (self._superlu(part.copy(), trans) for part in (b.real, b.imag))
+            return solve(b, side)
+        real, imag = (solve(part.copy(), side) for part in (b.real, b.imag))
         return real + 1j * imag  # of a real matrix
+
+
+def _errors(A: Any, x: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the normwise backward errors; of both sides scaled down where products overflow."""
+    exponent = np.frexp(np.abs(x).max(axis=0, initial=0))[1] + np.frexp(np.abs(A.data).max())[1]
+    shift = -np.maximum(exponent + A.shape[0].bit_length() - _LARGEST_EXPONENT, 0)
+    half = shift // 2  # each is in the range of doubles
+    x, b = (v * np.ldexp(1.0, half) * np.ldexp(1.0, shift - half) for v in (x, b))
+    size = (abs(A) @ np.abs(x) + np.abs(b)).max(axis=0)
+    return np.abs(A @ x - b).max(axis=0) / np.where(size > 0, size, 1)
 
 
 def _by_lu(A: Any, b: NDArray[Any]) -> NDArray[Any]:

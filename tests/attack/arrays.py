@@ -81,6 +81,7 @@ CALLS = broken.CALLS | {
     "vertex_cover": lambda B: sm.vertex_cover(B, MATE),
     "approximate product": lambda B: sm.maximum_product_transversal(B, approximate=True),
     "maximum_sum_transversal": sm.maximum_sum_transversal,
+    "maximum_weight_matching": lambda B: sm.maximum_weight_matching(B, unmatched_cost=1),
     "bottleneck_transversal": sm.bottleneck_transversal,
     "write_edge_file": lambda B: sm.write_edge_file("/dev/null", B),
     "spy_blocks": plot.spy_blocks,

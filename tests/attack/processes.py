@@ -64,6 +64,7 @@ CALLS = {
     "explain_singularity": lambda m, w: len(sm.explain_singularity(m.A, workers=w).overdetermined),
     "product": lambda m, w: round(sm.maximum_product_transversal(m.S, workers=w).objective, 6),
     "sum": lambda m, w: round(sm.maximum_sum_transversal(m.S, workers=w).objective, 6),
+    "weight": lambda m, w: round(sm.maximum_weight_matching(m.S, workers=w).objective, 6),
     "bottleneck": lambda m, w: sm.bottleneck_transversal(m.S, workers=w).objective,
     **{
         name: lambda m, w, name=name: (

@@ -119,3 +119,82 @@ def test_what_has_no_entries_is_listed_together():
     one = sparsematch.explain_singularity(sp.csr_array([[1, 1], [0, 0], [1, 1], [1, 1]]))
     assert "  1. 1 equation without variables\n" in str(one)
     assert one.to_dict()["overdetermined"]["n_empty"] == 1
+
+
+FLOATING = sp.csr_array([[1.5, -1.5, 0.0], [-1.5, 3.5, -2.0], [0.0, -2.0, 2.0]])
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    zeros = FLOATING.copy()
+    zeros[0, 0] = zeros[0, 1] = 0
+    nan = FLOATING.copy()
+    nan[1, 2] = np.nan
+    for name, matrix in (("floating", FLOATING), ("zeros", zeros), ("nan", nan)):
+        sp.save_npz(tmp_path / f"{name}.npz", matrix)
+    (tmp_path / "rows.txt").write_text("at a\nat b\nat c\n")
+    (tmp_path / "cols.txt").write_text("u_a\nu_b\nu_c\n")
+    return tmp_path
+
+
+def test_numbers(numbers, capsys):
+    file, named = (
+        str(numbers / "floating.npz"),
+        [str(numbers / f) for f in ("rows.txt", "cols.txt")],
+    )
+    options = ["--numeric", "--rows", named[0], "--cols", named[1]]
+    assert main(["explain", file, *options]) == 0
+    out = capsys.readouterr().out
+    assert "\n  at a + at b + at c = 0\n" in out
+    assert "\n  variables: u_a, u_b, u_c\n" in out
+    assert main(["explain", file, *options, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["numbers"]
+    assert found["dependent_equations"][0]["names"] == ["at a", "at b", "at c"]
+
+
+def test_check_of_numbers(numbers, capsys):
+    file = str(numbers / "floating.npz")
+    assert main(["explain", file, "--check", "--quiet"]) == 0
+    assert main(["explain", file, "--check", "--quiet", "--numeric"]) == 1
+    assert capsys.readouterr() == ("", "")
+    for wrong in ("0", "2", "small"):
+        with pytest.raises(SystemExit) as stop:
+            main(["explain", file, "--numeric", "--tolerance", wrong])
+        assert stop.value.code == 2
+        assert "argument --tolerance" in capsys.readouterr().err
+
+
+def test_a_file_without_values(numbers, capsys):
+    scipy.io.mmwrite(numbers / "pattern.mtx", FLOATING, field="pattern")
+    assert main(["explain", str(numbers / "pattern.mtx"), "--numeric"]) == 0
+    assert (
+        "All values are 1, as are those of a file that holds a pattern" in capsys.readouterr().out
+    )
+
+
+def test_numbers_of_several_files(numbers, capsys):
+    files = [str(numbers / f"{name}.npz") for name in ("floating", "nan", "zeros")]
+    assert main(["explain", "--numeric", *files]) == 4
+    captured = capsys.readouterr()
+    first, second = captured.out.splitlines()
+    assert first.endswith("structurally nonsingular, numerically SINGULAR, rank 2")
+    assert "rank 2 of 3: structurally SINGULAR" in second
+    assert "numerically" not in second
+    assert "nan.npz: A[1, 2] is nan, but values must be finite" in captured.err
+    assert main(["explain", "--numeric", "--check", files[0], files[2], "--json"]) == 1
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["stored_zeros"] for line in lines] == [0, 2]
+    assert [line["numbers"] is None for line in lines] == [False, True]
+
+
+def test_stored_zeros_are_said(numbers, capsys):
+    assert main(["explain", str(numbers / "zeros.npz")]) == 0
+    out = capsys.readouterr().out
+    assert "2 stored zeros count as entries; without them the structural rank is 2 of 3." in out
+
+
+def test_picture_of_numbers(numbers):
+    pytest.importorskip("matplotlib")
+    file = str(numbers / "floating.npz")
+    assert main(["explain", file, "--numeric", "--quiet", "--plot", str(numbers / "a.png")]) == 0
+    assert (numbers / "a.png").stat().st_size > 5_000

@@ -244,6 +244,45 @@ def test_conflicts_of_a_few_lines_lie_above_dense_entries():
     assert max(strip.zorder for strip in strips) > entries.zorder
 
 
+def test_dependences_are_drawn_with_their_factors_and_values():
+    A = sp.csr_array([[1, 2, 0, 0], [2, 4, 0, 0], [0, 0, 3, 0], [0, 1, 0, 5]])
+    why = explain_singularity(A, ["a", "b=2a", "c", "d"], list("wxyz"), numeric=True)
+    figure = spy_conflicts(A, why)
+    whole, dependent, free = figure.axes
+    assert whole.get_title() == "4 x 4, rank 3 with these values"
+    assert (dependent.get_title(), free.get_title()) == (
+        "2 equations, dependent",
+        "3 variables, free",
+    )
+    assert labels_of(dependent.yaxis) == ["1 x a", "-0.5 x (b=2a)"]
+    assert labels_of(dependent.xaxis) == ["w", "x"]
+    assert sorted(text.get_text() for text in dependent.texts) == ["1", "2", "2", "4"]
+    assert labels_of(free.xaxis) == ["1 x w", "-0.5 x x", "0.1 x z"]
+    assert strips_of(whole) == [[0, 1], [0, 1, 3]]
+    assert legend_of(figure) == ["dependent: 2 equations", "free: 3 variables"]
+
+
+def test_all_dependences_are_marked_and_the_first_is_drawn():
+    A = sp.csr_array([[1, 2, 0, 0], [2, 4, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
+    figure = spy_conflicts(A, explain_singularity(A, numeric=True))
+    whole, dependent, free = figure.axes
+    assert dependent.get_title() == "2 equations, dependent (1 of 2)"
+    assert free.get_title() == "2 variables, free (1 of 2)"
+    assert strips_of(whole) == [[0, 1, 2, 3]] * 2
+    assert legend_of(figure) == ["dependent: 4 equations", "free: 4 variables"]
+
+
+def test_a_large_dependence_is_drawn_and_nonsingular_numbers_are_said():
+    n = 40
+    path = sp.diags_array([-np.ones(n - 1), -np.ones(n - 1)], offsets=[-1, 1], shape=(n, n))
+    laplacian = sp.csr_array(path - sp.diags_array(path.sum(axis=1)))
+    why = explain_singularity(laplacian, numeric=True)
+    _, dependent, _ = spy_conflicts(laplacian, why).axes
+    np.testing.assert_array_equal(image_of(dependent) > 0, laplacian.toarray() != 0)
+    (whole,) = spy_conflicts(CHAIN, explain_singularity(CHAIN, numeric=True)).axes
+    assert whole.get_title() == "5 x 5, rank 5 with these values"
+
+
 def test_kind_of_picture():
     check_picture("a.png")
     check_picture("A.PDF")

@@ -311,3 +311,43 @@ def test_real_data(name):
     why = sm.explain_singularity(A)
     check(A, why, most=200)
     assert str(why)
+
+
+def test_long_lists_count_the_members_of_a_family():
+    names = [f"balance[{k}]" for k in range(40)] + ["feed[1]", "flow[a,Liq].T", "flow[b].T"]
+    tall = sp.csr_array(np.ones((43, 42)))
+    why = sm.explain_singularity(tall, names)
+    assert "equations: balance[*] (40), feed[1], flow[*].T (2)\n" in str(why)
+    assert "equations: balance[*] (40) and 3 more of 2 families\n" in why.text(max_names=1)
+    assert "equations: balance[0], balance[1]" in why.text(max_names=43)
+    indexed = [f"unit[{k // 20}].flow[0.0,{k},{'abc'[k % 3]}]" for k in range(40)]
+    indexed += ["x[1].y[1,2]", "x[2].y[1]", "x[2].y[z]"]
+    text = sm.explain_singularity(tall, indexed).text(max_names=3)
+    assert "equations: unit[*].flow[0.0,*,*] (40), x[*].y[*] (3)\n" in text
+
+
+def test_stored_zeros_are_counted_and_what_they_change_is_said():
+    A = sp.csr_array(([1.0, 0.0, 0.0, 2.0], ([0, 1, 1, 0], [0, 1, 0, 1])), shape=(2, 3))
+    why = sm.explain_singularity(A)
+    assert (why.structural_rank, why.stored_zeros, why.rank_without_zeros) == (2, 2, 1)
+    assert "2 stored zeros count as entries; without them the structural rank is 1 of 2." in str(
+        why
+    )
+    assert why.to_dict()["rank_without_zeros"] == 1
+    why = sm.explain_singularity(A, explicit_zeros="drop")
+    assert (why.structural_rank, why.stored_zeros, why.rank_without_zeros) == (1, 2, None)
+    assert "2 stored zeros dropped." in str(why)
+    assert "zero" not in str(sm.explain_singularity(sp.csr_array(np.ones((2, 3)))))
+    check(sp.csr_array(A.toarray()), why)
+    with pytest.raises(
+        ValueError, match="explicit_zeros is 'no', but must be one of 'keep', 'drop'"
+    ):
+        sm.explain_singularity(A, explicit_zeros="no")
+
+
+def test_zeros_among_duplicates_and_without_values():
+    cancelled = sp.coo_array(([1, -1, 1], ([0, 0, 1], [0, 0, 1])), shape=(2, 2))
+    why = sm.explain_singularity(cancelled)
+    assert (why.structural_rank, why.stored_zeros, why.rank_without_zeros) == (2, 1, 1)
+    pattern = sm.BipartiteCSR.from_arrays([0, 1, 2], [0, 1], (2, 2))
+    assert sm.explain_singularity(pattern).stored_zeros == 0

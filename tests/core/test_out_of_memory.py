@@ -20,6 +20,7 @@ MATRIX = scrambled(random_matrix(600, 580, 2, seed=311), seed=313)
 LARGE = random_matrix(30_000, 30_000, 2, seed=317)  # its loops are shared among threads
 GRAPH = grid(24)
 WEIGHTED = sp.csr_array((np.arange(1.0, MATRIX.nnz + 1), MATRIX.indices, MATRIX.indptr))
+SYMMETRIC = sp.csr_array(WEIGHTED[:580] + WEIGHTED[:580].T)
 ENGINES = [e for e in sm.engines() if e.backend == "numpy" and e.kind != "approximate"]
 HEURISTICS = [e.name for e in ENGINES if e.kind == "heuristic"]
 GENERAL = ["local_max", "suitor", "red_blue", "greedy", "gpa", "hem"]
@@ -36,6 +37,7 @@ def calls():
     yield "block form", lambda w: sm.block_triangular_form(MATRIX, workers=w).n_blocks
     yield "explain", lambda w: len(sm.explain_singularity(MATRIX, workers=w).overdetermined)
     yield "product", lambda w: sm.maximum_product_transversal(WEIGHTED).cardinality
+    yield "symmetric product", lambda w: len(sm.symmetric_product_transversal(SYMMETRIC).pairs)
     for name in GENERAL:
         yield (
             name,

@@ -239,6 +239,14 @@ def test_weighted_results_by_any_number_of_workers(shape, layout):
                 assert np.array_equal(getattr(together, field), getattr(alone, field))
             assert sm.is_optimal_transversal(A, alone, workers=workers)
             assert not sm.is_optimal_transversal(2 * A, alone, workers=workers)
+    A.data -= 4  # signed
+    alone = sm.maximum_weight_matching(A, unmatched_cost=0.5)
+    together = sm.maximum_weight_matching(A, unmatched_cost=0.5, workers=3)
+    assert together.matching == alone.matching
+    assert together.objective == alone.objective
+    for field in ("row_dual", "col_dual"):
+        assert np.array_equal(getattr(together, field), getattr(alone, field))
+    assert sm.is_optimal_matching(A, alone, workers=3, tolerance=0)
     best = sm.bottleneck_transversal(A, workers=3)
     assert best.objective == sm.bottleneck_transversal(A).objective
     assert sm.is_optimal_transversal(A, best, workers=3)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from calls import frozen, random_matrix, ticks_during
-from sparsematch._input import weighted
+from sparsematch._input import duplicates
 from sparsematch._input.weighted import as_weighted
 from strategies import with_index_type
 from weights import JOBS, check, check_scaling, with_values
@@ -123,7 +123,7 @@ def test_duplicates_are_added_up_in_pieces(monkeypatch):
         A = sp.csr_array((rng.integers(-2, 3, 150) / 4, rng.permutation(cols), indptr), shape)
         expected = as_weighted(A.copy())
         with monkeypatch.context() as patched:
-            patched.setattr(weighted, "_ADDED_AT_ONCE", 4)
+            patched.setattr(duplicates, "_ADDED_AT_ONCE", 4)
             found = as_weighted(A)
         assert np.array_equal(found.magnitude, expected.magnitude)
         for name in ("indptr", "indices"):

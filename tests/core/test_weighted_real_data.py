@@ -9,6 +9,7 @@ import sparsematch as sm
 import suitesparse
 
 WITH_VALUES = suitesparse.cases(lambda row: row["values"] != "pattern")
+SQUARE = suitesparse.cases(lambda row: row["values"] != "pattern" and row["rows"] == row["cols"])
 #: SciPy takes from seconds to hours on these.
 TOO_HARD_FOR_SCIPY = {"basis_maros-r7", "cavity14", "utm300", "bayer10", "cvxqp3", "CONT-200_A"}
 
@@ -42,3 +43,19 @@ def test_sum_and_bottleneck(name):
     A = suitesparse.load(name)
     for call in (sm.maximum_sum_transversal, sm.bottleneck_transversal):
         assert sm.is_optimal_transversal(A, call(A))
+
+
+@pytest.mark.parametrize("name", SQUARE)
+def test_symmetric(name):
+    """All that are symmetric in magnitude, and a refusal of the others."""
+    A = sp.csr_array(suitesparse.load(name))
+    A.eliminate_zeros()
+    if abs(abs(A) - abs(A).T).max() > 0:
+        with pytest.raises(ValueError, match="A is not symmetric"):
+            sm.symmetric_product_transversal(A)
+        return
+    best = sm.symmetric_product_transversal(A)
+    assert sm.is_symmetric_transversal(A, best)
+    unsymmetric = sm.maximum_product_transversal(A)
+    assert best.objective == pytest.approx(unsymmetric.objective, rel=1e-12)
+    assert abs(best.scale(A)).max() <= 1 + 1e-12

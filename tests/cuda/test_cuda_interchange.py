@@ -35,6 +35,8 @@ def test_what_is_done_in_host_memory_only_says_so():
         csgraph.min_weight_full_bipartite_matching(values_to_gpu(sp.csr_matrix(np.eye(2))))
     with pytest.raises(TypeError, match="A is on a GPU, but this is done in host memory only"):
         sm.maximum_product_transversal(SparseTensor(values_to_gpu(sp.csr_matrix(np.eye(2)))))
+    with pytest.raises(TypeError, match=r"A is on a GPU, .*; A\.get\(\) copies it there"):
+        sm.explain_singularity(values_to_gpu(sp.csr_matrix(np.eye(2))), numeric=True)
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])

@@ -119,6 +119,62 @@ def test_weights_that_do_not_count():
         find(nx.MultiGraph([(0, 1)]))
 
 
+def weight_of(graph, edges, weight="cost"):
+    """How many edges, and what they weigh, as whole numbers and fractions are exact."""
+    assert nx.is_matching(graph, edges)
+    return len(edges), sum(graph[u][v].get(weight, 1) for u, v in edges)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_matchings_by_weight_weigh_what_networkxs_do(seed):
+    """Signed weights with ties, or none; components, isolated nodes, unequal sides."""
+    rng = np.random.default_rng(seed)
+    shape, n = rng.integers(1, 12, 2).tolist(), int(rng.integers(0, 40))
+    rows, cols = rng.integers(0, shape[0], n), rng.integers(0, shape[1], n)
+    graph, _ = graph_of(sp.coo_array((np.ones(n), (rows, cols)), shape=shape))
+    for u, v in list(graph.edges)[seed % 3 :]:
+        value = rng.normal() if seed % 2 else int(rng.integers(-4, 5))
+        graph[u][v]["cost"] = value
+    for maxcardinality in (False, True):
+        ours = backend.max_weight_matching(graph, maxcardinality, "cost")
+        theirs = nx.max_weight_matching(graph, maxcardinality, "cost", backend="networkx")
+        size, weight = weight_of(graph, ours)
+        best_size, best = weight_of(graph, theirs)
+        assert weight == (pytest.approx(best, rel=1e-12, abs=1e-12) if seed % 2 else best)
+        assert size == best_size or not maxcardinality
+    size, weight = weight_of(graph, backend.min_weight_matching(graph, "cost"))
+    theirs = nx.min_weight_matching(graph, "cost", backend="networkx")
+    assert (size, weight) == pytest.approx(weight_of(graph, theirs), rel=1e-9, abs=1e-9)
+
+
+def test_which_graphs_are_matched_by_weight():
+    def answer(graph, *more, **options):
+        return backend.can_run("max_weight_matching", (graph, *more), options)
+
+    graph = nx.path_graph(4)
+    graph[0][1]["cost"] = 2**45
+    assert answer(graph) is True
+    assert "2**45" in answer(graph, weight="cost")
+    assert "2**45" in answer(graph, False, "cost")
+    assert "2**45" in backend.can_run("min_weight_matching", (graph, "cost"), {})
+    for value in (math.nan, math.inf, 1j, 10**30, "1", None):
+        graph[0][1]["cost"] = value
+        assert "finite real numbers" in answer(graph, weight="cost"), value
+    for value in (math.nan, math.inf):
+        graph[0][1]["cost"] = value
+        with pytest.raises(ValueError, match="'cost' of an edge is NaN or infinite"):
+            backend.max_weight_matching(graph, weight="cost")
+    assert answer(nx.Graph()) is True
+    assert backend.max_weight_matching(nx.empty_graph(3)) == set()
+    assert "bipartite" in answer(nx.complete_graph(3))
+    assert "one edge" in answer(nx.MultiGraph())
+    for find in (backend.max_weight_matching, backend.min_weight_matching):
+        with pytest.raises(nx.NetworkXNotImplemented):
+            find(nx.MultiGraph([(0, 1)]))
+        with pytest.raises(nx.NetworkXError, match="not bipartite"):
+            find(nx.complete_graph(3))
+
+
 def test_a_graph_is_read_once_until_it_changes(monkeypatch):
     reads, read = [], backend._read_sides
     monkeypatch.setattr(backend, "_read_sides", lambda *given: reads.append(1) or read(*given))
@@ -201,6 +257,10 @@ def test_networkx_finds_it(environment):
         assert len(calls) == 4
         assert len(nx.bipartite.maximum_matching(nx.DiGraph([(0, 1)]), top_nodes=[0])) == 2
         assert len(calls) == 4, "a directed graph is left to NetworkX"
+        assert len(nx.max_weight_matching(graph)) == len(nx.min_weight_matching(graph)) == 2
+        assert len(calls) == 6
+        assert len(nx.max_weight_matching(nx.complete_graph(5))) == 2
+        assert len(calls) == 6, "a graph that is not bipartite is left to NetworkX"
     """
     result = run_python("-P", "-c", code, env=environment)
     assert result.returncode == 0, result.stderr
@@ -218,3 +278,16 @@ def test_pyomos_own_tests(environment):
     assert result.returncode == 0, summary + result.stderr
     assert int(re.search(r"(\d+) passed", summary)[1]) > 100
     assert int(re.search(r"calls of the back-end: (\d+)", summary)[1]) > 50
+
+
+@pytest.mark.large
+def test_networkxs_own_tests(environment):
+    """Of matchings, of any graph and of bipartite ones, with this back-end first."""
+    options = "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "calls_of_backend"
+    where = "--rootdir", environment["PYTHONPATH"].split(":")[0], "--pyargs"
+    tests = [f"networkx.algorithms.{place}tests.test_matching" for place in ("", "bipartite.")]
+    result = run_python(*options, *where, *tests, env=environment, timeout=280)
+    summary = result.stdout[-2000:]
+    assert result.returncode == 0, summary + result.stderr
+    assert int(re.search(r"(\d+) passed", summary)[1]) > 60
+    assert int(re.search(r"calls of the back-end: (\d+)", summary)[1]) > 20

@@ -20,6 +20,8 @@ def symmetric():
 A = symmetric()
 MATE, COARSE = sm.maximum_transversal(A), sm.approximate_matching(A)
 FORM, WEIGHTED = sm.block_triangular_form(A), sm.maximum_product_transversal(A)
+PAIRED = sm.maximum_weight_matching(A)
+SYMMETRIC = sm.symmetric_product_transversal(A)
 BAD = 10**8
 
 
@@ -130,7 +132,13 @@ CALLS = {
     "analyse": solvers.analyse,
     "from_local": lambda B: sm.DistributedCSR.from_local(None, B),
     "maximum_product_transversal": sm.maximum_product_transversal,
+    "maximum_weight_matching": sm.maximum_weight_matching,
+    "is_optimal_matching": lambda B: sm.is_optimal_matching(B, PAIRED),
     "is_optimal_transversal": lambda B: sm.is_optimal_transversal(B, WEIGHTED),
+    "symmetric_product_transversal": sm.symmetric_product_transversal,
+    "is_symmetric_transversal": lambda B: sm.is_symmetric_transversal(
+        B, SYMMETRIC, triangle="lower"
+    ),
     "approximate_matching": lambda B: sm.approximate_matching(B, symmetrize=True),
     "coarsen": lambda B: sm.coarsen(B, COARSE),
     "coarsening_hierarchy": lambda B: sm.coarsening_hierarchy(B, min_vertices=2),
@@ -142,6 +150,8 @@ CALLS = {
     "permute": FORM.permute,
     "scale": WEIGHTED.scale,
     "permute, weighted": WEIGHTED.permute,
+    "compress": SYMMETRIC.compress,
+    "permute, symmetric": SYMMETRIC.permute,
     "hierarchy of one level": lambda B: sm.coarsening_hierarchy(B, min_vertices=N).prolongation(),
 }
 CALLS |= {

@@ -13,6 +13,7 @@ def of_a_matrix_without_types(A: Any, b: NDArray[Any]) -> None:
     assert_type(sm.maximum_transversal(A), sm.Matching)
     assert_type(sm.block_triangular_form(A), sm.BlockForm)
     assert_type(sm.maximum_product_transversal(A), sm.WeightedTransversal)
+    assert_type(sm.maximum_weight_matching(A, unmatched_cost=(1, None)), sm.WeightedMatching)
     assert_type(solvers.splu(A), solvers.BlockTriangularLU)
     assert_type(solvers.spsolve(A, b), NDArray[Any])
 

@@ -75,6 +75,22 @@ def check_random_matrices(comm, folder):
                 assert_right(comm, A, D, matching, rank)
 
 
+def check_stored_zeros(comm, folder):
+    """Dropped where they are, on the GPU."""
+    for A, _, rng in cases(comm):
+        A = sp.csr_array(A).astype(np.float64)
+        A.data[:] = rng.choice([-1, 0, 1], A.data.size)
+        D = distribute(comm, A, row_starts(rng, A.shape[0], comm.size), values=True)
+        B = A.copy()
+        B.sum_duplicates()
+        B.eliminate_zeros()
+        matching = sm.maximum_transversal(D, explicit_zeros="drop")
+        assert isinstance(matching.row_mate, CUPY.ndarray)
+        together = matching.gather().get()
+        oracle.assert_maximum(B, together.row_mate, together.col_mate)
+        assert sm.is_maximum(D, matching, explicit_zeros="drop")
+
+
 def matrices():
     """Many levels and phases, hubs, more rows than columns and the reverse."""
     rng = np.random.default_rng(12)

@@ -109,6 +109,32 @@ def check_random_matrices(comm, folder):
             assert_right(comm, A, D, sm.maximum_transversal(D, method=method, initial=mine), rank)
 
 
+def check_stored_zeros(comm, folder):
+    """Dropped, they are as if never stored; entries of one place may cancel."""
+    for A, _, rng in cases(comm):
+        A = sp.csr_array(A).astype(float)
+        A.data[:] = rng.choice([-1, 0, 1], A.data.size)
+        D = distribute(comm, A, row_starts(rng, A.shape[0], comm.size))
+        B = A.copy()
+        B.sum_duplicates()
+        B.eliminate_zeros()
+        rank = sm.structural_rank(B)
+        assert sm.structural_rank(D, explicit_zeros="drop") == rank
+        assert sm.is_structurally_singular(D, explicit_zeros="drop") == (rank < min(A.shape))
+        matching = sm.maximum_transversal(D, explicit_zeros="drop")
+        together = matching.gather()
+        oracle.assert_maximum(B, together.row_mate, together.col_mate)
+        for call in (sm.is_matching, sm.is_maximal, sm.is_maximum):
+            assert call(D, matching, explicit_zeros="drop")
+        rows, cols = sm.vertex_cover(D, matching, explicit_zeros="drop")
+        assert len(whole(comm, rows)) + len(whole(comm, cols)) == rank
+        form = sm.block_triangular_form(D, explicit_zeros="drop")
+        assert form.n_blocks == sm.block_triangular_form(B).n_blocks
+        assert sm.is_reducible(D, explicit_zeros="drop") == (form.n_blocks > 1)
+        parts = sm.coarse_dulmage_mendelsohn(D, explicit_zeros="drop")
+        assert parts.sizes == sm.coarse_dulmage_mendelsohn(B).sizes
+
+
 def check_larger_matrices(comm, folder):
     """Many levels, phases and slices: small constants stand in for large matrices."""
     sides._LEAST_SLICE, forest._ANNOUNCED, gathered.GATHERED = 64, 8, 0

@@ -13,6 +13,7 @@ from linear_systems import case
 from sparsematch import solvers
 from sparsematch.solvers import IllConditionedWarning, SingularMatrixError
 from sparsematch.solvers._condition import inverse_norm
+from sparsematch.solvers._whole_matrix import _errors as measured
 from test_solvers import turned
 
 
@@ -263,3 +264,29 @@ def test_never_worse_than_numpy_or_scipy():
     """Where their backward error is below 1e-12, ours is below 1e-9; tests/attack tries more."""
     with np.errstate(all="ignore"):
         assert not [words for k in range(100) for words in case(np.random.default_rng([7, k]))]
+
+
+def test_errors_are_measured_where_products_overflow():
+    """As the sum of their sizes does here, but not that of the terms."""
+    A, x = sp.csc_array([[1.0, 1.0], [0.0, 1.0]]), np.array([[1e308], [-0.99e308]])
+    b = np.array([[0.0], [-0.99e308]])
+    with np.errstate(all="ignore"):
+        assert 1e-3 < measured(A, x, b)[0] < 1e-2
+        assert measured(A, np.array([[1e308], [-1e308]]), [[0.0], [-1e308]])[0] == 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_matrix_whose_transpose_is_solved_better():
+    """Of entries over 200 orders of magnitude: SuperLU's pivots are those of columns."""
+    with np.errstate(all="ignore"):
+        assert not list(case(np.random.default_rng([701, 18093])))
+
+
+@pytest.mark.parametrize(("seed", "n"), [(738, 12), (43, 5)])
+def test_units_that_round_do_not_hide_that_a_matrix_is_singular(seed, n):
+    """Powers of ten: estimates of the reciprocal condition are 9.2e-16 and 3.3e-16."""
+    rng = np.random.default_rng(seed)
+    L = laplacian(rng, n)
+    units = 10.0 ** rng.integers(-6, 7, (2, n))
+    with pytest.warns(IllConditionedWarning):
+        solvers.splu(sp.csc_array(units[0][:, np.newaxis] * L * units[1]))

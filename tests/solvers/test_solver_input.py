@@ -1,11 +1,9 @@
 """What solvers accept and refuse: patterns, duplicates, singular matrices, wrong arguments."""
 
 import copy
-import multiprocessing
 import pickle
 import sys
 import types
-from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from sparsematch import solvers
-from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch.solvers import _external, _ilu
 from test_solvers import check, leave_all_blocks
 
@@ -51,57 +48,6 @@ def test_duplicates_are_added():
             check(expected, lu, np.array([1.0, 2]))
             lu.refactorise(A.data)
             check(expected, lu, np.array([1.0, 2]))
-
-
-def test_structurally_singular():
-    A = sp.csc_array(np.array([[1.0, 1, 0], [2, 0, 0], [3, 0, 0]]))
-    with pytest.raises(solvers.SingularMatrixError) as caught:
-        solvers.splu(A)
-    assert isinstance(caught.value, RuntimeError)
-    assert sorted(caught.value.rows) == [1, 2]
-    assert caught.value.cols.tolist() == [0]
-    assert str(sm.explain_singularity(A)) in str(caught.value)
-    assert str(caught.value.report) == str(sm.explain_singularity(A))
-
-
-def test_numerically_singular(monkeypatch):
-    """In the core and by an external solver; stored zeros explain why, where they do."""
-    leave_all_blocks(monkeypatch)
-    for dense in (np.array([[1.0, 2, 9], [2, 4, 8], [0, 0, 1]]), np.ones((5, 5))):
-        with pytest.raises(solvers.SingularMatrixError, match="numerically singular") as caught:
-            solvers.splu(sp.csc_array(dense))
-        assert caught.value.report is None
-        assert caught.value.rows.size == caught.value.cols.size
-    A = sp.csc_array(np.array([[1.0, 2], [3, 4]]))
-    A.data[:2] = 0
-    with pytest.raises(solvers.SingularMatrixError, match="not counting entries that are zero"):
-        solvers.splu(A)
-
-
-def test_raising_walks_no_pieces_but_those_shown(monkeypatch):
-    """Of many; their rows are found when they are asked for."""
-    walked, real = [], DeficientPieces.__getitem__
-    spy = lambda self, k: walked.append(k) or real(self, k)
-    monkeypatch.setattr(DeficientPieces, "__getitem__", spy)
-    A = sp.coo_array((np.ones(50), (np.arange(50), np.arange(50) // 2)), shape=(50, 50))
-    with pytest.raises(solvers.SingularMatrixError) as caught:
-        solvers.splu(A)
-    assert 0 < len(walked) < 12
-    assert caught.value.rows.tolist() == list(range(50))
-    assert caught.value.cols.tolist() == list(range(25))
-
-
-@pytest.mark.parametrize("last", [0.0, 4.0])
-def test_the_error_can_be_pickled(last):
-    """Whether the pattern or the numbers are to blame."""
-    with pytest.raises(solvers.SingularMatrixError) as caught:
-        solvers.splu(sp.csc_array(np.array([[1.0, 2], [2 if last else 0, last]])))
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert type(again) is solvers.SingularMatrixError
-    assert str(again) == str(caught.value)
-    for side in ("rows", "cols"):
-        assert getattr(again, side).tolist() == getattr(caught.value, side).tolist()
-    assert (again.report is None) == bool(last)
 
 
 @pytest.mark.parametrize("kind", [float, complex])
@@ -213,13 +159,6 @@ def test_empty():
     assert lu.solve(np.empty(0)).shape == (0,)
     assert lu.solve(np.empty((0, 2))).shape == (0, 2)
     assert solvers.splu(sp.csc_array(np.eye(2))).solve(np.empty((2, 0))).shape == (2, 0)
-
-
-def test_the_error_leaves_a_process_pool():
-    A = sp.csc_array([[1.0, 2.0], [2.0, 4.0]])
-    workers = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
-    with workers, pytest.raises(solvers.SingularMatrixError, match="numerically singular"):
-        workers.submit(solvers.splu, A).result()
 
 
 def test_factors_refuse_to_be_pickled():

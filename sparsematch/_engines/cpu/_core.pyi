@@ -310,6 +310,25 @@ def product_batch(
 def matched_entries(matrix: Csr, row_mate: IndexArray, entry: IndexArray, workers: int, /) -> None:
     """Write the position of the matched entry of each row, or -1."""
 
+def unsymmetric_entry(matrix: Csr, weight: FloatArray, diagonal: FloatArray, /) -> int:
+    """Return the position of the first entry that has no equal one across the diagonal, or -1.
+
+    The diagonal is written. Rows must be sorted.
+    """
+
+def largest_scaled(
+    matrix: Csr, weight: FloatArray, scale: FloatArray, largest: FloatArray, workers: int, /
+) -> None:
+    """Write the largest entry of each row, scaled on both sides."""
+
+def make_pivots_ones(
+    matrix: Csr, weight: FloatArray, diagonal: FloatArray, mates: _Indices, scale: FloatArray, /
+) -> None:
+    """Correct the factors of pivots that are matched, given mates in the matching and in pivots."""
+
+def split_pivots(diagonal: FloatArray, mates: _Indices, partner: IndexArray, /) -> None:
+    """Write the partner of each row; paths of the matching become pairs."""
+
 def graph_engines() -> list[dict[str, Any]]:
     """List what `Engine` needs to know of each engine for general graphs."""
 
@@ -394,10 +413,11 @@ def quick_analysis(
     given: IndexArray | _Form | None,
     make_plan: bool,
     exchange: bool,
+    refuse_zeros: bool,
     limits: dict[str, float],
     /,
 ) -> dict[str, Any] | None:
-    """Return fields of `QuickAnalysis`; None: no perfect matching is at hand.
+    """Return fields of `QuickAnalysis`; None: no perfect matching is at hand, or zeros are refused.
 
     There is no plan if none is wanted, or if `exchange` allows another diagonal and it would pay.
     """

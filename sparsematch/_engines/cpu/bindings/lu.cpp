@@ -198,11 +198,12 @@ void solve_scaled(const BlockLU<Index, Value>& lu, Index k, Array<Value> x, bool
 }
 
 // given: None, the mates of the rows, or the three arrays of a form. Returns None where no perfect
-// matching is at hand; else fields of QuickAnalysis in factors.py, without a plan where there is to
-// be none, or another diagonal first.
+// matching is at hand, or zeros are refused and there are some; else fields of QuickAnalysis in
+// factors.py, without a plan where there is to be none, or another diagonal first.
 template <class Index, class Value>
 nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object given,
-                              bool make_plan, bool exchange, const nb::dict& given_limits) {
+                              bool make_plan, bool exchange, bool refuse_zeros,
+                              const nb::dict& given_limits) {
     const auto a = matrix.view();
     if (values.size() < static_cast<std::size_t>(a.nnz()))
         throw nb::value_error("there are fewer values than entries");
@@ -212,8 +213,8 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
     else if (!given.is_none()) mates = nb::cast<In<Index>>(given).data();
     const AnalysisLimits limits = read_limits(given_limits);
     auto found = interruptible(1, [&](RunContext& run) {
-        return quick_analysis(a, values.data(), std::move(form), mates, make_plan, exchange, limits,
-                              run);
+        return quick_analysis(a, values.data(), std::move(form), mates, make_plan, exchange,
+                              refuse_zeros, limits, run);
     });
     if (found.form.starts.empty()) return nb::none();
     if (!found.is_triangular) refuse_form();
@@ -263,7 +264,7 @@ void bind_factors(nb::module_& m, const char* name) {
                                values.data());
     });
     m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
-          nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
+          nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
 }
 
 }  // namespace

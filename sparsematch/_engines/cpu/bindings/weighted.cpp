@@ -6,6 +6,7 @@
 #include "weighted/matched_entries.hpp"
 #include "weighted/product_batch.hpp"
 #include "weighted/scale_factors.hpp"
+#include "weighted/symmetric.hpp"
 
 using namespace sparsematch;
 
@@ -102,6 +103,40 @@ std::int64_t run_product_batch(CsrArg<Index> matrix, In<double> values, Sides<In
     });
 }
 
+// The position of an entry, or -1; the diagonal.
+template <class Index>
+Index run_unsymmetric_entry(CsrArg<Index> a, In<double> weight, Out<double> diagonal) {
+    return interruptible(1, [&](RunContext& run) {
+        return unsymmetric_entry(a.view(), weight.data(), diagonal.data(), run);
+    });
+}
+
+template <class Index>
+void run_largest_scaled(CsrArg<Index> a, In<double> weight, In<double> scale, Out<double> largest,
+                        int workers) {
+    interruptible(workers, [&](RunContext& run) {
+        largest_scaled(a.view(), weight.data(), scale.data(), largest.data(), run);
+    });
+}
+
+// mates: of the matching, and in the pivots.
+template <class Index>
+void run_make_pivots_ones(CsrArg<Index> a, In<double> weight, In<double> diagonal,
+                          Sides<const Index> mates, Out<double> scale) {
+    interruptible(1, [&](RunContext& run) {
+        make_pivots_ones(a.view(), weight.data(), diagonal.data(), mates.first.data(),
+                         mates.second.data(), scale.data(), run);
+    });
+}
+
+template <class Index>
+void run_split_pivots(In<double> diagonal, Sides<Index> mates, Out<Index> partner) {
+    interruptible(1, [&](RunContext& run) {
+        PivotSplit<Index> pivots(diagonal.data(), view(mates), partner.data());
+        pivots.split(static_cast<Index>(partner.size()), run);
+    });
+}
+
 template <class Index>
 void bind(nb::module_& m) {
     m.def("bottleneck", run_bottleneck<Index>);
@@ -112,6 +147,10 @@ void bind(nb::module_& m) {
           "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
     m.def("product_batch", run_product_batch<Index>);
     m.def("matched_entries", run_matched_entries<Index>);
+    m.def("unsymmetric_entry", run_unsymmetric_entry<Index>);
+    m.def("largest_scaled", run_largest_scaled<Index>);
+    m.def("make_pivots_ones", run_make_pivots_ones<Index>);
+    m.def("split_pivots", run_split_pivots<Index>);
 }
 
 }  // namespace

@@ -45,15 +45,22 @@ def equal_indices(x: IndexArray, y: IndexArray) -> bool:
 
 
 def quick_analysis(
-    graph: BipartiteCSR, values: NDArray[Any], given: Any, plan: bool, exchange: bool
+    graph: BipartiteCSR,
+    values: NDArray[Any],
+    given: Any,
+    plan: bool,
+    exchange: bool,
+    refuse_zeros: bool = False,
 ) -> QuickAnalysis | None:
-    """Return the block form of a matrix, checks of its values, and a plan; None: no quick matching.
+    """Return the block form of a matrix, checks of its values, and a plan.
+
+    None: no quick matching, or there are zeros and they are refused.
 
     `graph` must be flipped; `given` is what is known, the `row_mate` of a perfect matching or the
     three arrays of the form. There is no plan if none is wanted, or if `exchange` allows another
     diagonal and it would pay. Time: O(n + nnz) and the orderings.
     """
-    found = _core.quick_analysis(csr(graph), values, given, plan, exchange, LIMITS)
+    found = _core.quick_analysis(csr(graph), values, given, plan, exchange, refuse_zeros, LIMITS)
     return QuickAnalysis(**found) if found else None
 
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -20,24 +21,26 @@ inline double magnitude(std::complex<double> v) { return std::abs(v.real()) + st
 struct ValueNorms {
     double largest = 0;  // absolute value
     double norm = 0;     // 1-norm; not finite if an entry is not
+    bool has_zeros = false;
 };
 
 // indptr: where each of the n columns begins. Time: O(n + nnz).
 template <class Index, class Value>
 ValueNorms value_norms(const Index* indptr, Index n, const Value* values) {
     ValueNorms out;
-    double total = 0;
+    double total = 0, least = std::numeric_limits<double>::infinity();
     for (Index j = 0; j < n; ++j) {
         double sum = 0, most = 0;
         for (Index p = indptr[j]; p < indptr[j + 1]; ++p) {
             const double v = std::abs(values[p]);
-            sum += v, most = std::max(most, v);
+            sum += v, most = std::max(most, v), least = std::min(least, v);
         }
         out.largest = std::max(out.largest, most);
         out.norm = std::max(out.norm, sum);
         total += sum * 0;  // NaN as soon as an entry is not finite; a maximum ignores it
     }
     out.norm += total;
+    out.has_zeros = least == 0;
     return out;
 }
 

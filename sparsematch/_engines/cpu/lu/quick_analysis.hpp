@@ -84,7 +84,7 @@ class QuickForm {
 
 template <class Index>
 struct QuickAnalysis {
-    SquareForm<Index> form;  // empty: no perfect matching is at hand
+    SquareForm<Index> form;  // empty: no perfect matching is at hand, or zeros are refused
     ValueNorms norms;
     std::int64_t n_weak = 0;                 // weak pivots
     std::unique_ptr<BlockPlan<Index>> plan;  // null: another diagonal is wanted
@@ -109,12 +109,19 @@ bool is_certified(const Csr<Index>& a, const SquareForm<Index>& form, RunContext
 
 // a: the columns of a square matrix. Given: its form, if it is not empty; else the mates of its
 // rows, if they are not null; else neither. make_plan, exchange: whether a plan is wanted, and may
-// be left out for another diagonal. Time: O(n + nnz), the matching, and the orderings.
+// be left out for another diagonal. Zeros among the values end it if they are refused. Time: O(n +
+// nnz), the matching, and the orderings.
 template <class Index, class Value>
 QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
                                     SquareForm<Index> given, const Index* row_mate, bool make_plan,
-                                    bool exchange, const AnalysisLimits& limits, RunContext& run) {
+                                    bool exchange, bool refuse_zeros, const AnalysisLimits& limits,
+                                    RunContext& run) {
     QuickAnalysis<Index> out{std::move(given), {}, 0, nullptr, true};
+    out.norms = value_norms(a.indptr, a.n_rows, values);
+    if (refuse_zeros && out.norms.has_zeros) {
+        out.form = {};
+        return out;
+    }
     SquareForm<Index>& form = out.form;
     if (form.starts.empty()) {
         QuickForm<Index> quick(a, run);
@@ -125,7 +132,6 @@ QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
     }
     out.is_triangular = !checks_invariants || is_certified(a, form, run);
     if (!out.is_triangular) return out;
-    out.norms = value_norms(a.indptr, a.n_rows, values);
     if (!make_plan) return out;
     Buffer<PivotOutlook> pivots(static_cast<std::size_t>(form.n_blocks()), PivotOutlook::unsure);
     const Index few_rows =

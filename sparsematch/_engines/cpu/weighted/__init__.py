@@ -1,6 +1,13 @@
 """Transversals that maximise the product or the smallest of the matched entries."""
 
-from sparsematch._engines.cpu.weighted import least_cost, optimality, product_batch, transversals
+from sparsematch._engines.cpu.weighted import (
+    least_cost,
+    maximum_weight,
+    optimality,
+    product_batch,
+    symmetric,
+    transversals,
+)
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import register_operations
 
@@ -14,6 +21,11 @@ register_operations(
         central_duals=product_batch.central_duals,
         maximum_sum=transversals.maximum_sum,
         bottleneck=transversals.bottleneck,
+        maximum_weight=maximum_weight.maximum_weight,
+        is_optimal_matching=maximum_weight.is_optimal_matching,
         is_optimal=optimality.is_optimal,
+        symmetric_product=symmetric.symmetric_product,
+        symmetric_diagonal=symmetric.symmetric_diagonal,
+        is_symmetric=symmetric.is_symmetric,
     ),
 )

@@ -81,7 +81,8 @@ class Assignment {
         restore(saved);
         return true;
     }
-    std::size_t many() const { return static_cast<std::size_t>(s_.a.n_rows) / 32; }
+    // Rows: means cost five passes; interior-point systems and meshes that gain leave a fifth.
+    std::size_t many() const { return static_cast<std::size_t>(s_.a.n_rows) / 6; }
     // Columns of a wide matrix start from 0; ties are ties by any duals.
     bool has_alternatives() const { return !s_.wide() && s_.n_tied <= s_.a.n_rows / 2; }
 

@@ -1,10 +1,10 @@
 // The maximum matching whose smallest magnitude is largest, and a cover that proves it.
 //
 // Bisection over the magnitudes: entries below a threshold are left out, and a threshold holds if
-// the rest have as large a matching. Between a bound from above, that many rows and as many columns
-// must have an entry as large, and the smallest magnitude of a matching. The threshold is the median
-// of the magnitudes that are left, which is found without sorting them; a trial starts from the
-// largest matching above a threshold that was too large.
+// the rest have as large a matching. It lies between the smallest magnitude of any maximum matching
+// and a bound: as many rows as there are pairs, and as many columns, must have an entry as large.
+// The bound is tried first, then the median of the magnitudes that are left, which is found without
+// sorting them. A trial starts from the largest matching above a threshold that was too large.
 // Burkard, Dell'Amico, Martello: Assignment problems (SIAM, 2009), section 6.2: threshold
 // algorithms. MC64's jobs 2 and 3 (Duff, Koster, SIAM J. Matrix Anal. Appl. 22, 2001).
 #pragma once

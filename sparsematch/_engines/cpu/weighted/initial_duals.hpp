@@ -124,10 +124,10 @@ bool match_tight(AssignmentState<Index>& s, const Index* first) {
 }
 
 // Fits the duals of columns to those of rows at hand (from_zero: zeros), then those of rows to
-// these, and matches what has a reduced cost of 0; pairs that have it stay. Columns of a wide matrix
-// keep a dual of 0: those that stay free must have the largest. False if a row has no entry, or the
-// run was stopped. What many workers find is what one finds. Workspace: a double a column, an index
-// a row. Time: O(n_rows + n_cols + nnz).
+// these, and matches what has a reduced cost of 0; pairs that have it stay. Columns of a wide
+// matrix keep a dual of 0: those that stay free must have the largest. False if a row has no entry,
+// or the run was stopped. What many workers find is what one finds. Workspace: a double a column,
+// an index a row. Time: O(n_rows + n_cols + nnz).
 template <class Index>
 bool fit_duals(AssignmentState<Index>& s, bool from_zero = false) {
     if (!s.wide()) {

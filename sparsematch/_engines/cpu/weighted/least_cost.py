@@ -52,6 +52,24 @@ def least_cost(
     return LeastCost(Matching(*mates), row_dual, col_dual, unit)
 
 
+def round_duals(row_dual: FloatArray, col_dual: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Round duals of whole costs, so that they prove the same without a tolerance.
+
+    Down in rows, up in columns: a sum that was at most a whole number still is, one that was equal
+    to it too. Duals too large to tell a rounding error from a fraction are left as they are.
+    """
+    largest = max(np.abs(side).max(initial=0.0) for side in (row_dual, col_dual))
+    if largest >= 2.0**30:
+        return row_dual, col_dual
+    near = 2.0**-20
+    return np.floor(row_dual + near), np.ceil(col_dual - near) + 0.0  # no negative zeros
+
+
+def are_whole(values: FloatArray) -> bool:
+    """Tell whether all are whole numbers."""
+    return bool(np.array_equal(values, np.floor(values)))
+
+
 def _unit(graph: BipartiteCSR, cost: FloatArray) -> float:
     """Return a power of two in units of which no dual, and no sum of three, is infinite.
 

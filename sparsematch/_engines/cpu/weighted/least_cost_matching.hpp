@@ -3,10 +3,10 @@
 // An assignment matches every row. That is the whole problem where the rows, or the columns, can
 // all be matched. Elsewhere the vertical part of the Dulmage-Mendelsohn decomposition and the rest
 // make two such problems of it: a maximum matching pairs all columns of the vertical part with rows
-// of it, and all other rows with other columns. (Dulmage, Mendelsohn: Coverings of bipartite graphs,
-// Can. J. Math. 10, 1958.) The duals of the rest are then shifted against those of the vertical
-// part, until entries that couple the two are feasible, and unmatched rows and columns have the
-// largest duals of their side.
+// of it, and all other rows with other columns. The duals of the rest are then shifted against
+// those of the vertical part, until entries that couple the two are feasible, and unmatched rows
+// and columns have the largest duals of their side.
+// Dulmage, Mendelsohn: Coverings of bipartite graphs (Can. J. Math. 10, 1958).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace sparsematch {
 
-// The entries of some rows and columns, numbered anew, with their costs and what is found for them.
+// The entries of some rows and columns, renumbered, with their costs and what is found for them.
 template <class Index>
 struct AssignmentPart {
     std::vector<Index> rows, cols;  // of the whole, by ascending number
@@ -92,8 +92,8 @@ class LeastCostMatching {
     // Writes mates and duals: u + v is at most the cost of an entry, and that of matched ones; no
     // dual is above that of an unmatched row or column. False: stopped. Time and workspace: those
     // of Assignment, and a copy of the matrix if there are more rows than columns, or neither all
-    // rows nor all columns can be matched. warm: the mates of rows and v hold those of a matrix with
-    // similar costs, to begin with where both sides can be matched; none need be right.
+    // rows nor all columns can be matched. warm: the mates of rows and v hold those of a matrix
+    // with similar costs, to begin with where both sides can be matched; none need be right.
     bool solve(bool warm = false) {
         if (!solve_whole(warm) && !run_.stopped() && !solve_parts()) return false;
         balance();

@@ -1,10 +1,10 @@
 // Shortest augmenting paths from all free rows at once.
 //
-// A round grows a forest of shortest paths from the free rows, nearest vertices first, by Dijkstra's
-// algorithm over reduced costs, beyond the first free column: up to a distance at which many trees
-// have reached one. Then the duals of the forest move by what is missing to that distance. Every
-// path in the forest has a reduced cost of 0 now, trees share no vertex, and each tree that has
-// reached a free column augments along its path.
+// A round grows a forest of shortest paths from the free rows, nearest vertices first, by
+// Dijkstra's algorithm over reduced costs, beyond the first free column: up to a distance at which
+// many trees have reached one. Then the duals of the forest move by what is missing to that
+// distance. Every path in the forest has a reduced cost of 0 now, trees share no vertex, and each
+// tree that has reached a free column augments along its path.
 // Where costs have many ties this is a phase of Hopcroft and Karp's algorithm (SIAM J. Comput. 2,
 // 1973), in reduced costs; rounds with one dual change for all trees are those of Gabow and Tarjan
 // (Faster scaling algorithms for network problems, SIAM J. Comput. 18, 1989), without their

@@ -41,10 +41,12 @@ class PathSearch {
     // their limits cost more than those that do not, and than a pass over the matrix. False: the
     // run was stopped, or a row cannot be matched. Time: within the budget, and one limit.
     bool match_free_rows(std::int64_t budget) {
-        constexpr std::int64_t factor = 8;  // of limits
+        // The first limit is 256 rows, or two passes for all: on interior-point systems, meshes and
+        // bases of 100,000 rows 64 rows cost 5 to 40% more. Each limit is 8 times the last.
+        constexpr std::int64_t factor = 8;
         if (s_.free.empty()) return true;
         const auto n_free = static_cast<std::int64_t>(s_.free.size());
-        const std::int64_t first = std::max(64 * s_.pass() / s_.a.n_rows, 2 * s_.pass() / n_free);
+        const std::int64_t first = std::max(256 * s_.pass() / s_.a.n_rows, 2 * s_.pass() / n_free);
         const std::int64_t begin = s_.work;
         bool hard = false;
         for (std::int64_t limit = first; !hard && !s_.free.empty(); limit *= factor) {

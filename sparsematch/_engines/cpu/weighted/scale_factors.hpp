@@ -63,8 +63,8 @@ bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* ma
     return in_range;
 }
 
-// The sum of the values of the matched entries, by stored row, with Neumaier's correction (Z. Angew.
-// Math. Mech. 54, 1974). Infinite where it overflows. Time: O(n_rows + nnz).
+// The sum of the values of the matched entries, by stored row, with Neumaier's correction (Z.
+// Angew. Math. Mech. 54, 1974). Infinite where it overflows. Time: O(n_rows + nnz).
 template <class Index>
 double matched_sum(const Csr<Index>& a, const double* value, const Index* mate) {
     double sum = 0, lost = 0;

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
-from sparsematch._engines.cpu.weighted.least_cost import least_cost
+from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import stack_level
@@ -18,6 +18,8 @@ from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 _LOGARITHM = 1100.0
 #: Exponentials that NumPy, which takes several at once, finds sooner than the core.
 _MANY = 1 << 11
+#: Entries that tell, on most matrices, that not all are whole numbers.
+_FEW = 16
 
 
 def maximum_product(
@@ -36,6 +38,8 @@ def maximum_product(
     cost = (_rounded_cost if approximate else product_cost)(magnitude, workers)
     first = None if start is None else (start.matching, start.row_dual, start.col_dual)
     matching, row_dual, col_dual, _ = least_cost(graph, cost, workers, _LOGARITHM, first)
+    if approximate:
+        row_dual, col_dual = round_duals(row_dual, col_dual)
     row_scale = col_scale = None
     if scaling:
         row_scale, col_scale = _factors(
@@ -60,6 +64,8 @@ def maximum_sum(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     """Return the transversal with the largest sum. Time: that of `least_cost`."""
     graph, magnitude = weighted.graph, weighted.magnitude
     matching, row_dual, col_dual, unit = least_cost(graph, -magnitude, workers, weighted.largest)
+    if unit == 1 and are_whole(magnitude[:_FEW]) and are_whole(magnitude):
+        row_dual, col_dual = round_duals(row_dual, col_dual)
     total = _matched_sum(graph, magnitude, matching)
     return WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit).freeze()
 

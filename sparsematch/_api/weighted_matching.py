@@ -1,0 +1,234 @@
+"""Matchings of greatest or least weight that need not be full, and their proof."""
+
+from __future__ import annotations  # readable names in help()
+
+from dataclasses import replace
+from typing import Any, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sparsematch._api.arguments import check_flags, check_tolerance
+from sparsematch._api.check import read_matching
+from sparsematch._api.workers import resolve_workers
+from sparsematch._engines.operations import CertificateOps, WeightedOps
+from sparsematch._engines.registry import operations
+from sparsematch._input.signed import as_signed
+from sparsematch._types.arrays import FloatArray
+from sparsematch._types.choices import Cardinality
+from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.sparse_like import Local
+from sparsematch._types.weighted_matching import WeightedMatching
+
+UnmatchedCost: TypeAlias = float | tuple[ArrayLike | None, ArrayLike | None] | None
+
+
+def maximum_weight_matching(
+    A: Local,
+    *,
+    maximize: bool = True,
+    unmatched_cost: UnmatchedCost = None,
+    cardinality: Cardinality = "any",
+    workers: int | None = None,
+) -> WeightedMatching:
+    """Find a matching of rows and columns of greatest or least total weight, full or not.
+
+    An assignment where some pairs are impossible, and some rows and columns are better left alone.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        Of real numbers of either sign, the weights of the pairs that are possible: what is stored,
+        zeros included. Entries in the same place are added up. It is not modified. Integers beyond
+        2**53 are rounded to doubles.
+    maximize : bool, optional
+        Whether weights are gains, whose sum is to be greatest; else costs, whose sum is to be
+        least.
+    unmatched_cost : float or (row costs, col costs), optional
+        What each row and each column costs that is left unmatched: one number for all of them, or a
+        pair, for rows and for columns, each of which is a number, one for each row or column, or
+        None. It is added to what is least, and subtracted from what is greatest; negative ones
+        reward. None costs nothing.
+    cardinality : {"any", "maximum"}, optional
+        ``"any"``: rows and columns are matched where that is better than to leave both unmatched.
+        ``"maximum"``: as many pairs as possible, and the best of all such matchings.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+
+    Returns
+    -------
+    WeightedMatching
+        With ``matching``, ``weight`` (the sum over the pairs), ``objective`` (with the costs of
+        what is unmatched), ``row_dual`` and ``col_dual``; the same for any number of workers.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix of real numbers, or an argument is of the wrong type.
+    ValueError
+        If the index arrays of `A` are inconsistent, an entry or a cost is NaN or infinite, naming
+        the first, costs have the wrong shape, or another argument is out of range.
+
+    See Also
+    --------
+    is_optimal_matching : The proof, in linear time.
+    maximum_sum_transversal : Magnitudes, at maximum cardinality.
+    sparsematch.csgraph.min_weight_full_bipartite_matching : As SciPy's, for full matchings.
+
+    Notes
+    -----
+    With ``maximize=False``, ``cardinality="any"`` and no `unmatched_cost`, only negative entries
+    are worth a pair: of positive costs, the empty matching is the cheapest. With ``"any"``, a pair
+    that is no better than to leave both unmatched is not made.
+
+    ``unmatched_cost=c`` is the ``costUnmatched`` of MATLAB's ``matchpairs``; a pair is that of
+    ``assignDetectionsToTracks``. Of several best matchings, always the same is returned. Rounding
+    is relative to the largest weight or cost: a very large cost in place of
+    ``cardinality="maximum"`` drowns the others.
+
+    A least-cost assignment by shortest augmenting paths, as `maximum_product_transversal`, with a
+    column of its own for each row, for its cost if unmatched. Ctrl-C stops a run. Time: in the
+    worst case O(n nnz log n), mostly a few passes over the entries.
+
+    Examples
+    --------
+    Similarities; one good pair is better than two bad ones, unless pairs count first:
+
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import maximum_weight_matching
+    >>> A = csr_array([[0.1, 0], [1.0, 0.5]])
+    >>> maximum_weight_matching(A).matching.row_mate.tolist()
+    [-1, 0]
+    >>> maximum_weight_matching(A, cardinality="maximum").weight
+    0.6
+
+    Distances of objects in two frames; what has moved by more than 2 + 2 is not the same:
+
+    >>> distance = csr_array([[1.0, 7.0], [0, 5.0], [0, 3.0]])
+    >>> found = maximum_weight_matching(distance, maximize=False, unmatched_cost=2)
+    >>> found.matching.row_mate.tolist(), found.objective
+    ([0, -1, 1], 6.0)
+    """
+    check_flags(maximize=maximize)
+    if not isinstance(cardinality, str) or cardinality not in get_args(Cardinality):
+        raise unknown_choice("cardinality", cardinality, get_args(Cardinality))
+    threads = resolve_workers(workers)
+    signed = as_signed(A, threads=threads)
+    unmatched = _read_unmatched_cost(unmatched_cost, signed.graph.shape)
+    find = operations(WeightedOps, signed.graph.backend).maximum_weight
+    return find(signed, unmatched, bool(maximize), cardinality == "maximum", threads)
+
+
+def is_optimal_matching(
+    A: Local,
+    found: WeightedMatching,
+    *,
+    tolerance: float | None = None,
+    workers: int | None = None,
+) -> bool:
+    """Tell whether a weighted matching is what it says, by its duals alone.
+
+    Nothing is matched again: one pass over the entries and, at maximum cardinality, one search for
+    an augmenting path.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        The matrix.
+    found : WeightedMatching
+        What `maximum_weight_matching` returned.
+    tolerance : float, optional
+        By how much weights may differ from what the duals say. By default a few thousand roundings
+        of the largest dual, weight or cost; with 0, whole numbers are proved exactly, as long as
+        their sums stay below 2**30.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+
+    Returns
+    -------
+    bool
+        Whether the pairs are entries, no two of the same row or column, and as many as possible if
+        ``found.maximum_cardinality``; ``weight`` and ``objective`` are theirs; and the duals prove
+        that no other such matching has an objective that is better by more than the tolerance for
+        each row and column.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of the wrong type.
+    ValueError
+        If `A` is refused by `maximum_weight_matching`, has another shape, `tolerance` is negative,
+        or `workers` is out of range.
+
+    See Also
+    --------
+    maximum_weight_matching
+
+    Notes
+    -----
+    The proof, for costs. Those of the pairs and of the unmatched of any matching add up to no less
+    than all duals, for each row and column is in one pair or unmatched; those of this one to as
+    much. At maximum cardinality as many rows are unmatched in all matchings, so that what their
+    duals exceed their costs by is no less in this one than in any other; columns likewise. Time:
+    O(n_rows + n_cols + nnz).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import is_optimal_matching, maximum_weight_matching
+    >>> A = csr_array([[-5, 2], [1, -1]])
+    >>> found = maximum_weight_matching(A)
+    >>> found.objective, is_optimal_matching(A, found), is_optimal_matching(2 * A, found)
+    (3.0, True, False)
+    """
+    if not isinstance(found, WeightedMatching):
+        raise wrong_type("found", found, "a WeightedMatching")
+    check_tolerance("tolerance", tolerance)
+    threads = resolve_workers(workers)
+    signed = as_signed(A, threads=threads)
+    graph = signed.graph
+    if graph.shape != found.shape:
+        raise ValueError(f"A has shape {graph.shape}, but {found.shape} was matched")
+    try:
+        given = read_matching(graph, found.matching, "found.matching")
+    except ValueError:
+        return False
+    cover = operations(CertificateOps, graph.backend).vertex_cover
+    if found.maximum_cardinality and cover(graph, given, threads) is None:
+        return False
+    is_optimal = operations(WeightedOps, graph.backend).is_optimal_matching
+    return is_optimal(signed, replace(found, matching=given), tolerance, threads)
+
+
+def _read_unmatched_cost(given: Any, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+    """Return what each row and each column costs if unmatched, read-only."""
+    if isinstance(given, tuple | list):
+        if len(given) != 2:
+            raise ValueError(
+                f"unmatched_cost has {len(given)} members, but must have two: costs of the rows, "
+                "and of the columns"
+            )
+        sides = [(f"unmatched_cost[{k}]", side) for k, side in enumerate(given)]
+    elif given is None or np.ndim(given) == 0:
+        sides = [("unmatched_cost", given)] * 2
+    else:
+        raise wrong_type("unmatched_cost", given, "None, a number, or (row costs, col costs)")
+    rows, cols = (_side(*side, size) for side, size in zip(sides, shape, strict=True))
+    return rows, cols
+
+
+def _side(name: str, given: Any, size: int) -> FloatArray:
+    costs = np.asarray(0 if given is None else given)
+    if costs.dtype.kind not in "biuf":
+        raise wrong_type(name, given, "real numbers, one for all or for each, or None")
+    if costs.shape not in ((), (size,)):
+        raise ValueError(f"{name} has shape {costs.shape}, but must be a number or have ({size},)")
+    with np.errstate(over="ignore"):
+        costs = costs.astype(np.float64)
+    if not (finite := np.isfinite(costs)).all():
+        first = "" if costs.ndim == 0 else f"[{int(finite.argmin())}]"
+        value = costs[~finite][0]
+        raise ValueError(f"{name}{first} is {value}, but costs must be finite")
+    everywhere = np.full(size, costs)
+    everywhere.flags.writeable = False
+    return everywhere

@@ -1,0 +1,201 @@
+"""Matchings of greatest or least weight that may leave rows and columns unmatched, at a cost.
+
+The cost of an unmatched column is taken off its entries (what is common to all columns is added to
+rows instead), and every row gets a column of its own, which costs what the row does if unmatched:
+then a least-cost assignment of all rows, in a graph with one entry more for each row, is the
+answer. (Rows here are what is stored, columns if the matrix is.) Entries that cost no less than
+their ends do if unmatched are left out. At maximum cardinality the costs of rows are taken off as
+well, and nothing is added.
+Invariant, for costs c, r and q of unmatched rows and columns: duals u and v keep u_i + v_j at most
+c_ij, u_i at most r_i, v_j at most q_j, with equality for pairs and what is unmatched.
+"""
+
+import numpy as np
+
+from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
+from sparsematch._engines.cpu.weighted.transversals import matched_entries
+from sparsematch._types.arrays import UNMATCHED, BoolArray, FloatArray
+from sparsematch._types.bipartite import BipartiteCSR, keep_entries
+from sparsematch._types.matching import Matching
+from sparsematch._types.weighted import LeastCost
+from sparsematch._types.weighted_matching import SignedCSR, WeightedMatching
+
+#: Costs above it are scaled down, so that the difference of three is finite.
+_LARGE = 2.0**1020
+#: Sums of values above it may be infinite before the last is added.
+_LARGE_TERM = 2.0**900
+
+_Sides = tuple[FloatArray, FloatArray]
+
+
+def maximum_weight(
+    signed: SignedCSR, unmatched: _Sides, maximize: bool, maximum_cardinality: bool, workers: int
+) -> WeightedMatching:
+    """Return the matching, given what each row and column costs if unmatched.
+
+    Time: that of `least_cost`.
+    """
+    graph, weight = signed.graph, signed.weight
+    scale = 0.125 if _largest(weight, *unmatched) > _LARGE else 1.0
+    cost = weight * (-scale if maximize else scale)
+    costs = (unmatched[0] * scale, unmatched[1] * scale) if scale < 1 else unmatched
+    find = _at_maximum_cardinality if maximum_cardinality else _at_any_cardinality
+    matching, row_dual, col_dual, unit = find(graph, cost, costs, workers)
+    if unit == 1 and all(map(are_whole, (cost, *costs))):
+        row_dual, col_dual = round_duals(row_dual, col_dual)
+    if maximize:
+        row_dual, col_dual = 0.0 - row_dual, 0.0 - col_dual  # no negative zeros
+    total, objective = objectives(signed, matching, unmatched, maximize, workers)
+    return WeightedMatching(
+        matching,
+        total,
+        objective,
+        row_dual,
+        col_dual,
+        *unmatched,
+        maximize,
+        maximum_cardinality,
+        unit / scale,
+    ).freeze()
+
+
+def objectives(
+    signed: SignedCSR, matching: Matching, unmatched: _Sides, maximize: bool, workers: int
+) -> tuple[float, float]:
+    """Return the weight of the pairs, and the objective."""
+    matched = signed.weight[matched_entries(signed.graph, matching, workers)]
+    mates = matching.row_mate, matching.col_mate
+    left = [side[mate < 0] for side, mate in zip(unmatched, mates, strict=True)]
+    weights = -matched if maximize else matched
+    least = _sum(np.concatenate([weights, *left]))
+    return _sum(matched), 0.0 - least if maximize else least
+
+
+def is_optimal_matching(
+    signed: SignedCSR, found: WeightedMatching, tolerance: float | None, workers: int
+) -> bool:
+    """Tell whether the duals prove a matching of the graph optimal; see the invariant.
+
+    At maximum cardinality its cardinality must be known to be maximum. Time: O(n_rows + n_cols +
+    nnz).
+    """
+    unmatched = found.row_unmatched_cost, found.col_unmatched_cost
+    duals, unit = (found.row_dual, found.col_dual), found.dual_unit
+    finite = all(np.isfinite(side).all() for side in (*unmatched, *duals))
+    if not (finite and 1 <= unit < np.inf):
+        return False
+    totals = objectives(signed, found.matching, unmatched, found.maximize, workers)
+    if not np.allclose((found.weight, found.objective), totals, rtol=2.0**-40, atol=0):
+        return False
+    scale = 0.125 if _largest(signed.weight, *unmatched, *duals) > _LARGE else 1.0
+    sign = -scale if found.maximize else scale
+    u, v = duals[0] * sign, duals[1] * sign
+    r, q = (side * (scale / unit) for side in unmatched)
+    cost = signed.weight * (sign / unit)
+    if tolerance is None:
+        tolerance = 2.0**-40 * _largest(cost, u, v, r, q)
+    else:
+        tolerance *= scale / unit
+    graph, matching = signed.graph, found.matching
+    major, minor = graph.orient(u, v)
+    slack = cost - _by_entry(graph, major) - minor[graph.indices[: graph.nnz]]
+    tight = slack[matched_entries(graph, matching, workers)]
+    return (
+        slack.min(initial=0) >= -tolerance
+        and tight.max(initial=0) <= tolerance
+        and _unmatched_are_last(u - r, matching.row_mate < 0, found, tolerance)
+        and _unmatched_are_last(v - q, matching.col_mate < 0, found, tolerance)
+    )
+
+
+def _unmatched_are_last(
+    excess: FloatArray, free: BoolArray, found: WeightedMatching, tolerance: float
+) -> bool:
+    """Tell whether no dual exceeds its cost by more than those of unmatched vertices do.
+
+    Which is 0, but at maximum cardinality.
+    """
+    least = excess[free].min(initial=np.inf)
+    if not found.maximum_cardinality:
+        least = min(least, 0.0)
+        return bool(least >= -tolerance and excess.max(initial=0.0) <= tolerance)
+    return bool(excess.max(initial=-np.inf) <= least + tolerance)
+
+
+def _at_maximum_cardinality(
+    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, workers: int
+) -> LeastCost:
+    """As many are unmatched in any case, so that only differences of their costs count."""
+    rows, cols = (side - side.max(initial=-np.inf) for side in unmatched)
+    major, minor = graph.orient(rows, cols)
+    if major.any():
+        cost = cost - _by_entry(graph, major)
+    found = least_cost(graph, _without(minor, graph, cost), workers)
+    row_dual, col_dual = found.row_dual + rows / found.unit, found.col_dual + cols / found.unit
+    return LeastCost(found.matching, row_dual, col_dual, found.unit)
+
+
+def _at_any_cardinality(
+    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, workers: int
+) -> LeastCost:
+    major_cost, minor_cost = graph.orient(*unmatched)
+    # What all columns have in common is added to the rows instead, which spares entries roundings.
+    common = minor_cost.max(initial=-np.inf)
+    own_cost, reduced = major_cost + common, _without(minor_cost - common, graph, cost)
+    keep = reduced < _by_entry(graph, own_cost)
+    if not keep.any():
+        return LeastCost(Matching.start(graph), unmatched[0].copy(), unmatched[1].copy(), 1.0)
+    extended, costs = _with_own_columns(keep_entries(graph, keep), reduced[keep], own_cost)
+    found = least_cost(extended, costs, workers)
+    unit = found.unit
+    # Free columns have the largest dual, which becomes that of their cost; own columns are of no
+    # further use.
+    top = found.col_dual.max()
+    minor = found.col_dual[: graph.n_minor] - top + minor_cost / unit
+    major = found.row_dual + (top - common / unit)
+    own = found.matching.row_mate >= graph.n_minor
+    major = np.where(own, major_cost / unit, np.minimum(major, major_cost / unit))
+    mates = np.where(own, UNMATCHED, found.matching.row_mate), found.matching.col_mate[: minor.size]
+    matching = Matching(*graph.orient(*(side.astype(graph.dtype) for side in mates)))
+    return LeastCost(matching, *graph.orient(major, minor), unit)
+
+
+def _without(minor: FloatArray, graph: BipartiteCSR, cost: FloatArray) -> FloatArray:
+    """Take the values of stored columns off the costs of their entries."""
+    return cost - minor[graph.indices[: graph.nnz]] if minor.any() else cost
+
+
+def _with_own_columns(
+    graph: BipartiteCSR, cost: FloatArray, own_cost: FloatArray
+) -> tuple[BipartiteCSR, FloatArray]:
+    """Return the stored rows as rows of a pattern, with one entry more in each, and the costs."""
+    n, size, width = graph.n_major, graph.nnz + graph.n_major, graph.n_major + graph.n_minor
+    large = max(size, width) > np.iinfo(graph.dtype).max
+    dtype = np.dtype(np.int64) if large else graph.dtype
+    indptr = graph.indptr + np.arange(n + 1, dtype=dtype)
+    own = indptr[1:] - 1
+    given = np.ones(size, bool)
+    given[own] = False
+    indices, costs = np.empty(size, dtype), np.empty(size)
+    indices[given], indices[own] = graph.indices, np.arange(graph.n_minor, width)
+    costs[given], costs[own] = cost, own_cost
+    return BipartiteCSR(n, width, indptr, indices), costs
+
+
+def _by_entry(graph: BipartiteCSR, major: FloatArray) -> FloatArray:
+    """Return the value of the stored row of each entry."""
+    return np.repeat(major, np.diff(graph.indptr))
+
+
+def _largest(*values: FloatArray) -> float:
+    """Return the largest absolute value of finite numbers."""
+    return max(float(max(side.max(initial=0.0), -side.min(initial=0.0))) for side in values)
+
+
+def _sum(values: FloatArray) -> float:
+    """Return a sum, which is infinite only if it is beyond the range of doubles itself."""
+    if _largest(values) <= _LARGE_TERM:
+        return float(values.sum())
+    scale = 0.5 ** values.size.bit_length()
+    with np.errstate(over="ignore"):
+        return float((values * scale).sum() / scale)

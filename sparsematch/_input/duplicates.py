@@ -1,0 +1,78 @@
+"""Entries in the same place: their values are added up, as SciPy does."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sparsematch._types.arrays import namespace
+from sparsematch._types.bipartite import BipartiteCSR, with_arrays
+from sparsematch._types.pieces import in_pieces
+
+#: Entries that SciPy sorts and adds up in one call: some 50 ms, in which Ctrl-C has to wait.
+_ADDED_AT_ONCE = 1 << 19
+
+
+def has_duplicates(graph: BipartiteCSR, threads: int) -> bool:
+    """Tell whether some row or column may have duplicates: its indices do not strictly ascend."""
+    indices, starts = graph.indices[: graph.nnz], graph.indptr[1:-1]
+    falls = np.empty(max(graph.nnz - 1, 0), bool)
+
+    def compare(begin: int, end: int) -> None:
+        np.less_equal(indices[begin + 1 : end + 1], indices[begin:end], out=falls[begin:end])
+
+    in_pieces(compare, falls.size, threads)
+    falls[starts[(starts > 0) & (starts < graph.nnz)] - 1] = False
+    return bool(falls.any())
+
+
+def add_up(
+    graph: BipartiteCSR, data: NDArray[Any], dtype: Any = None
+) -> tuple[BipartiteCSR, NDArray[Any]]:
+    """Sort the entries of each row, and add up those in the same place, in host memory.
+
+    Sums are of the type `dtype`, by default that of `data`; half precision is added up as single.
+    """
+    dtype = np.dtype(dtype or data.dtype)
+    dtype = np.dtype(np.float32) if dtype == np.float16 else dtype  # which SciPy does not have
+    cuts = np.arange(_ADDED_AT_ONCE, graph.nnz, _ADDED_AT_ONCE)
+    ends = np.unique([*np.searchsorted(graph.indptr[:-1], cuts), graph.n_major])
+    indices, sums = graph.indices[: graph.nnz].copy(), data[: graph.nnz].astype(dtype)
+    starts = np.zeros(graph.n_major + 1, graph.dtype)
+    for first, last in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+        begin, end = graph.indptr[first], graph.indptr[last]
+        arrays = sums[begin:end], indices[begin:end]  # which SciPy overwrites
+        indptr = graph.indptr[first : last + 1] - begin
+        A = sp.csr_array((*arrays, indptr), shape=(last - first, graph.n_minor))
+        A.sum_duplicates()
+        starts[first + 1 : last + 1] = starts[first] + A.indptr[1:]
+        indices[starts[first] : starts[last]] = A.indices
+        sums[starts[first] : starts[last]] = A.data
+    return with_arrays(graph, starts, indices[: starts[-1]]), sums[: starts[-1]]
+
+
+def add_up_on_gpu(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, Any]:
+    """Do the same on a GPU, in the order in which they are stored; nothing where none repeats.
+
+    Time: that of a sort, and a pass over the places for the largest number of entries in one.
+    """
+    xp, nnz = namespace(data), graph.nnz
+    minor = graph.indices[:nnz]
+    entry = xp.arange(nnz, dtype=graph.dtype)
+    major = xp.searchsorted(graph.indptr, entry, side="right") - 1
+    order = xp.lexsort(xp.stack([entry, minor, major.astype(graph.dtype)]))
+    major, minor, data = major[order], minor[order], data[order]
+    begins = xp.ones(nnz, bool)
+    begins[1:] = (major[1:] != major[:-1]) | (minor[1:] != minor[:-1])
+    first = xp.flatnonzero(begins)
+    size = xp.diff(xp.concatenate([first, xp.full(1, nnz, first.dtype)]))
+    sums = data[first]
+    longer = xp.flatnonzero(size > 1)
+    k = 1
+    while longer.size:
+        sums[longer] += data[first[longer] + k]
+        k += 1
+        longer = longer[size[longer] > k]
+    indptr = xp.searchsorted(first, graph.indptr)  # how many places begin before each row
+    return with_arrays(graph, indptr, minor[first]), sums

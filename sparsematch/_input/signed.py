@@ -1,0 +1,42 @@
+"""A matrix of any library as a pattern with the real values of its entries."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.compressed import check_values
+from sparsematch._input.duplicates import add_up, has_duplicates
+from sparsematch._input.matrix import as_compressed
+from sparsematch._types.pieces import in_pieces
+from sparsematch._types.weighted_matching import SignedCSR
+
+
+def as_signed(A: Any, *, name: str = "A", threads: int = 1) -> SignedCSR:
+    """View a sparse matrix as a bipartite graph with its values, of either sign, as weights.
+
+    Entries in the same place are added up, as SciPy does; zeros are entries. The arrays are those
+    of `A` where they can be. Raises TypeError if `A` is no sparse matrix of real numbers;
+    ValueError if its index arrays are inconsistent, or an entry is not a finite double, naming the
+    first.
+    """
+    A = as_compressed(A, name)
+    graph = as_bipartite(A, name=name, threads=threads)
+    data = np.asarray(A.data)
+    check_values(data, graph.nnz, name)
+    if data.dtype.kind == "c":
+        raise TypeError(f"{name} must hold real numbers, not {data.dtype}")
+    if has_duplicates(graph, threads):
+        wide = data.dtype.kind != "f" or data.dtype.itemsize < 4
+        graph, data = add_up(graph, data, np.float64 if wide else data.dtype)
+    with np.errstate(over="ignore"):
+        weight = data[: graph.nnz].astype(np.float64, copy=False)
+    finite = in_pieces(
+        lambda begin, end: bool(np.isfinite(weight[begin:end]).all()), weight.size, threads
+    )
+    if not all(finite):
+        p = int(np.flatnonzero(~np.isfinite(weight))[0])
+        major = int(np.searchsorted(graph.indptr, p, side="right")) - 1
+        i, j = graph.orient(major, int(graph.indices[p]))
+        raise ValueError(f"{name}[{i}, {j}] is {data[p]}, but weights must be finite doubles")
+    return SignedCSR(graph, weight)

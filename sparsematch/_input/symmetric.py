@@ -1,0 +1,42 @@
+"""A symmetric matrix of any library, both triangles or one, with the magnitudes of its entries."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsematch._input.weighted import as_weighted
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.weighted import WeightedCSR
+
+
+def as_symmetric(A: Any, triangle: str | None, *, threads: int = 1) -> WeightedCSR:
+    """View a square matrix, or one triangle of it with its mirror image, by sorted rows.
+
+    Columns of CSC are rows of the transpose, whose magnitudes are the same. Whether both triangles
+    agree is not checked here. Raises as `as_weighted` does, and ValueError if `A` is not square.
+    """
+    weighted = as_weighted(A, threads=threads)
+    graph, n = weighted.graph, weighted.graph.n_rows
+    if graph.shape != (n, n):
+        raise ValueError(f"A must be square, but its shape is {graph.shape}")
+    if graph.backend != "numpy":
+        return weighted
+    # SciPy looks at every index to choose a type of its own unless it is given the arrays one by
+    # one.
+    S = sp.csr_array((n, n))
+    S.indptr, S.indices, S.data = graph.indptr, graph.indices[: graph.nnz], weighted.magnitude
+    if triangle is not None:
+        S = _mirrored(S, (triangle == "lower") != graph.flipped)
+    if not S.has_sorted_indices:
+        S = S.sorted_indices()
+    indptr, indices = (index.astype(graph.dtype, copy=False) for index in (S.indptr, S.indices))
+    return WeightedCSR(BipartiteCSR(n, n, indptr, indices), S.data, float(S.data.max(initial=0)))
+
+
+def _mirrored(S: Any, lower: bool) -> Any:
+    """Return the lower or upper triangle together with its mirror image."""
+    T = (sp.tril if lower else sp.triu)(S, format="coo")
+    off = T.row != T.col
+    rows, cols = np.append(T.row, T.col[off]), np.append(T.col, T.row[off])
+    return sp.coo_array((np.append(T.data, T.data[off]), (rows, cols)), shape=S.shape).tocsr()

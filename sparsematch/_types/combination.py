@@ -1,0 +1,121 @@
+"""A combination of rows or columns that vanishes, as an equation that can be read."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.latex import escape
+from sparsematch._types.name_lists import Names, family, shared_name
+
+_DIGITS = 4  # of a coefficient that is shown: enough to recognise it
+_EXACT = (
+    1e-7  # relative: rounding in a null vector, as far as its minimal support is ill-conditioned
+)
+_INSIDE = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")  # brackets
+_LARGEST = 100  # of whole coefficients: larger ones are no easier to read than decimals
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """Terms that add up to zero, each a coefficient and a name, and how many are not shown."""
+
+    terms: tuple[tuple[Any, str], ...]
+    hidden: int = 0
+    indent: int = 0
+
+    def __str__(self) -> str:
+        return f"{' ' * self.indent}{self.sum()} = 0"
+
+    def sum(self) -> str:
+        """Return the terms alone."""
+        return self._join(" x ", bracketed)
+
+    def latex(self) -> str:
+        r"""Return it as mathematics, for which ``\text`` of amsmath is needed."""
+        terms = self._join(r"\,", lambda name: rf"\text{{{escape(name)}}}")
+        return f"${terms} = 0$"
+
+    def _join(self, times: str, write: Any) -> str:
+        plain = all(abs(value) == 1 and not np.iscomplex(value) for value, _ in self.terms)
+        words = ""
+        for value, name in self.terms:
+            minus = not np.iscomplex(value) and np.real(value) < 0
+            sign = ("-" if minus else "") if not words else (" - " if minus else " + ")
+            factor = "" if plain else f"{number(-value if minus else value)}{times}"
+            words += f"{sign}{factor}{write(name)}"
+        return words + (f" and {self.hidden:,} more" if self.hidden else "")
+
+
+def combination(
+    indices: IndexArray, coefficients: NDArray[Any], names: Names, most: int, indent: int = 0
+) -> Combination:
+    """Return the equation; of more than `most` terms those of a family with equal factors are one.
+
+    Its first coefficient is positive if it is real.
+    """
+    values = readable(coefficients)
+    if not np.iscomplexobj(values) and values[0] < 0:
+        values = -values
+    named = [(value, names.of(k)) for k, value in zip(indices.tolist(), values, strict=True)]
+    terms = [(value, name, 1) for value, name in named]
+    if len(terms) > most:
+        groups: dict[tuple[str, str], tuple[Any, list[str]]] = {}
+        for value, name in named:
+            groups.setdefault((number(value), family(name)), (value, []))[1].append(name)
+        terms = [
+            (value, f"sum of {shared_name(members)} ({len(members):,})", len(members))
+            if len(members) > 1
+            else (value, members[0], 1)
+            for value, members in groups.values()
+        ]
+    shown = terms[:most]
+    hidden = indices.size - sum(size for *_, size in shown)
+    return Combination(tuple((value, name) for value, name, _ in shown), hidden, indent)
+
+
+def readable(coefficients: NDArray[Any]) -> NDArray[Any]:
+    """Return coefficients, the largest 1, as they are if they are short, else as whole numbers.
+
+    Decimals if neither is possible: 1/3 of the first and all of the second are 1 and 3.
+    """
+    if _is_whole(coefficients * 100) or np.iscomplexobj(coefficients):
+        return _rounded(coefficients, 100)
+    least = np.abs(coefficients).min()
+    for k in range(1, 13):
+        scaled = coefficients * (k / least)
+        if np.abs(scaled).max() > _LARGEST:
+            break
+        if _is_whole(scaled):
+            return np.round(scaled)
+    return coefficients
+
+
+def number(value: Any) -> str:
+    """Return a coefficient with few digits."""
+    if np.iscomplexobj(value):
+        if abs(value.real) <= _EXACT * abs(value):
+            return f"{value.imag:.{_DIGITS}g}j"
+        if abs(value.imag) > _EXACT * abs(value):
+            return f"({value.real:.{_DIGITS}g}{value.imag:+.{_DIGITS}g}j)"
+        value = value.real
+    return f"{value:.{_DIGITS}g}"
+
+
+def _is_whole(values: NDArray[Any]) -> bool:
+    return bool(np.all(np.abs(values - np.round(values)) <= _EXACT * np.abs(values)))
+
+
+def _rounded(values: NDArray[Any], unit: int) -> NDArray[Any]:
+    """Round what is a whole number of units but for rounding."""
+    near = np.round(values * unit) / unit
+    return np.where(np.abs(values - near) <= _EXACT * np.abs(values), near, values)
+
+
+def bracketed(name: str) -> str:
+    """Return a name in parentheses if it looks like a formula itself."""
+    outside = _INSIDE.sub("", name)
+    return f"({name})" if any(sign in outside for sign in "=+-*/<>") else name

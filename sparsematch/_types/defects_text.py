@@ -1,0 +1,159 @@
+"""What makes a matrix numerically singular, in words: rows are equations, columns are variables."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.dependences_text import ROUNDING, multiple, paragraph
+from sparsematch._types.multiples import Multiples, gather
+from sparsematch._types.name_lists import count
+from sparsematch._types.singularity import (
+    Dependence,
+    NumericalDefects,
+    ParallelPair,
+    SingularBlock,
+    members_of,
+)
+from sparsematch._types.wording import Line, Wording
+
+_DIGITS = 16  # that a double has, about
+
+
+def headline(found: NumericalDefects) -> str:
+    """Say whether the matrix is singular with these values."""
+    size = f"{count(found.n, 'equation')}, {count(found.n, 'variable')}"
+    at_most = "" if found.is_complete else "at most "
+    rank = f"rank {at_most}{found.rank:,}"
+    if not found.is_singular and not found.is_complete:
+        return f"These values are too far apart to tell: {size}, {rank}."
+    if not found.is_singular:
+        lost = max((block.digits_lost for block in found.blocks), default=0.0)
+        but = f", but solutions lose {lost:.0f} of {_DIGITS} digits" if found.blocks else ""
+        return f"Nonsingular with these values: {size}, {rank}{but}."
+    residual = max(each.residual for each in (*found.equations, *found.variables))
+    if residual <= ROUNDING:
+        return f"Numerically singular: {size}, but {rank} with these values."
+    digits = int(-np.log10(residual))
+    return f"Nearly singular: {size}, but {rank} to {count(digits, 'digit')}."
+
+
+def account(found: NumericalDefects, wording: Wording) -> list[Line]:
+    """Return the lines below the headline; an empty one separates the paragraphs."""
+    rows, cols = found.one_choice
+    more = found.is_singular and not found.is_complete
+    paragraphs: list[list[Line]] = [
+        ["There is more than is named: at least the following."] if more else [],
+        paragraph(found.equations, rows, wording),
+        paragraph(found.variables, cols, wording),
+        [] if more else _repair(rows, cols, wording),
+        _blocks(found, wording),
+        _parallel(found, "rows", wording),
+        _parallel(found, "columns", wording),
+    ]
+    return [line for lines in paragraphs if lines for line in ("", *lines)]
+
+
+def _repair(rows: IndexArray, cols: IndexArray, wording: Wording) -> list[Line]:
+    """Say what makes the matrix nonsingular: equations for variables that are free."""
+    if not rows.size or rows.size != cols.size:
+        return []
+    if rows.size > 1:
+        return [
+            "To make it nonsingular, do both: drop those equations, fix those variables instead."
+        ]
+    fixed, dropped = wording.cols.of(int(cols[0])), wording.rows.of(int(rows[0]))
+    return [
+        "To make it nonsingular, fix a free variable in the place of a dependent equation:",
+        f"for example {fixed} in the place of {dropped}.",
+    ]
+
+
+def _blocks(found: NumericalDefects, wording: Wording) -> list[Line]:
+    """Say which diagonal blocks are singular, and how they can be more than the rank lacks."""
+    blocks = found.blocks  # one that is the whole matrix has nothing to add
+    if not blocks or (len(blocks) == 1 and blocks[0].rows.size == found.n):
+        return []
+    lacking = sum(block.deficiency for block in blocks)
+    lack = found.n - found.rank
+    if len(blocks) == 1 and lacking == lack > 0:
+        which = f"diagonal block {blocks[0].number} of the block triangular form (counted from 0)"
+        return [f"Where: in {which}, {_block_words(blocks[0])}"]
+    lines: list[Line] = [_title(blocks)]
+    for block in blocks[: wording.most]:
+        lines.append(f"  block {block.number}: {_block_words(block)}")
+        if lacking > lack or not block.deficiency:
+            lines += _block_members(block, wording)
+    if (hidden := len(blocks) - wording.most) > 0:
+        lines.append(f"  and {hidden:,} more")
+    if lacking > lack:
+        lines += [
+            f"  Alone, these blocks lack {lacking:,} of the rank; with what couples them, it is "
+            f"only {lack:,}.",
+            "  Not all that is dependent or free in a block is so in the whole: go by the above.",
+        ]
+    return lines
+
+
+def _title(blocks: Sequence[SingularBlock]) -> str:
+    singular = sum(block.deficiency > 0 for block in blocks)
+    kind = "nearly singular" if not singular else "singular"
+    if 0 < singular < len(blocks):
+        kind = "singular, or nearly so"
+    one, are = len(blocks) == 1, "is" if len(blocks) == 1 else "are"
+    alone = "by itself" if one else "by themselves"
+    return (
+        f"Where: {count(len(blocks), 'diagonal block')} of the block triangular form {are} {kind} "
+        f"{alone} (counted from 0)"
+    )
+
+
+def _block_words(block: SingularBlock) -> str:
+    n = block.rows.size
+    words = f"{n:,} x {n:,}"
+    if block.deficiency:
+        words += f", rank {n - block.deficiency:,}"
+    lost = block.digits_lost
+    return words + ("" if lost >= _DIGITS else f", {lost:.0f} of {_DIGITS} digits lost")
+
+
+def _block_members(block: SingularBlock, wording: Wording) -> list[Line]:
+    """Name what depends on each other within a block; without a dependence, all of the block."""
+    sides = (
+        ("equations", block.equations, block.rows, wording.rows),
+        ("variables", block.variables, block.cols, wording.cols),
+    )
+    lines: list[Line] = []
+    for noun, dependences, all_of_them, names in sides:
+        members = [each.indices for each in dependences] or [all_of_them]
+        listed = names.list(members_of(members), wording.most_names)
+        lines.append(f"     {noun}: {listed}")
+    return lines
+
+
+def _parallel(found: NumericalDefects, side: str, wording: Wording) -> list[Line]:
+    """List the pairs that are nearly parallel, and not said to be multiples of each other."""
+    rows = side == "rows"
+    pairs = found.parallel_rows if rows else found.parallel_cols
+    new = _not_said(pairs, found.equations if rows else found.variables)
+    if not new:
+        return []
+    noun, names = ("equation" if rows else "variable"), wording.names(side)
+    lines: list[Line] = [f"Nearly parallel {noun}s: {count(len(new), 'pair')}"]
+    for pair in new[: wording.most]:
+        words = multiple(pair.first, pair.second, pair.factor, names)
+        lines.append(f"  {words} but for an angle of {pair.angle:.1g}")
+    if (hidden := len(new) - wording.most) > 0:
+        lines.append(f"  and {hidden:,} more, at larger angles")
+    return lines
+
+
+def _not_said(
+    pairs: Iterable[ParallelPair], dependences: Iterable[Dependence]
+) -> list[ParallelPair]:
+    """Return the pairs that are not among rows, or columns, said to be multiples."""
+    group: dict[int, int] = {}
+    for place, one in enumerate(gather(dependences)):
+        if isinstance(one, Multiples):
+            group |= dict.fromkeys(one.indices.tolist(), place)
+    return [pair for pair in pairs if group.get(pair.first, -1) != group.get(pair.second, -2)]

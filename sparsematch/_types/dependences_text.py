@@ -1,0 +1,148 @@
+"""Equations that depend on each other, or variables that are free, in words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.combination import combination, number, readable
+from sparsematch._types.multiples import Multiples, gather
+from sparsematch._types.name_lists import Names, count
+from sparsematch._types.singularity import Dependence, members_of
+from sparsematch._types.wording import Line, Wording
+
+ROUNDING = 1e-13  # a residual: what vanishes up to this may vanish exactly; n = 1e4 adds up to it
+_TINY = 1e-3  # a coefficient, of 1: solutions lose three digits where it alone is chosen
+_SHIFT = "without a reference: all may shift by one amount"
+
+
+def paragraph(
+    dependences: Sequence[Dependence], chosen: IndexArray, wording: Wording
+) -> list[Line]:
+    """Describe the dependences of one side, each by what it says, and what to do.
+
+    `chosen` are the members that are an example of what resolves all of them.
+    """
+    if not dependences:
+        return []
+    over = dependences[0].side == "rows"
+    kind, noun = ("Dependent", "equation") if over else ("Free", "variable")
+    sets = gather(dependences)
+    if len(sets) == 1:
+        words, *details = _describe(sets[0], wording, 2)
+        lines = [f"{kind}: {words}", *details]
+    else:
+        members = members_of(each.indices for each in sets).size
+        lines = [f"{kind}: {count(members, noun)}, {len(dependences):,} too many"]
+        for place, each in enumerate(sets[: wording.most], start=1):
+            words, *details = _describe(each, wording, 5)
+            lines += [f"  {place}. {words}", *details]
+        if (hidden := len(sets) - wording.most) > 0:
+            lines.append(f"  and {hidden:,} more")
+    return lines + _advice(dependences, chosen, len(sets), wording)
+
+
+def multiple(i: int, j: int, factor: Any, names: Names) -> str:
+    """Say that row or column `j` is a multiple of the other."""
+    return f"{names.of(j)} is {_times(factor, names.of(i))}"
+
+
+def _advice(
+    dependences: Sequence[Dependence], chosen: IndexArray, n_sets: int, wording: Wording
+) -> list[Line]:
+    """Say what to do about all of them."""
+    over = dependences[0].side == "rows"
+    verb, noun = ("drop", "equation") if over else ("fix", "variable")
+    rest = "or write an equation that notices the change"
+    if over:
+        exact = max(each.residual for each in dependences) <= ROUNDING
+        otherwise = "there is no solution" if exact else "solutions are huge"
+        rest = "or correct a coefficient;"
+        last = f"         unless the right-hand sides cancel as well, {otherwise}"
+    if len(dependences) == 1:
+        which = f"one of these {noun}s ({_which(dependences[0])})"
+        return [f"  to do: {verb} {which}, {rest}", *([last] if over else [])]
+    names = wording.names(dependences[0].side)
+    shown = names.first(chosen, wording.most_names)
+    which = f"one {noun} of each"
+    if n_sets < len(dependences):
+        which = count(len(dependences), noun)
+    lines: list[Line] = [f"  to do: {verb} {which}, for example {shown},"]
+    return [*lines, f"         {rest} {last.strip()}" if over else f"         {rest}"]
+
+
+def _which(one: Dependence) -> str:
+    """Say which member to choose: one of a tiny coefficient leaves the matrix nearly singular."""
+    if np.abs(one.coefficients).min() >= _TINY:
+        return "any will do"
+    return f"best a large {'factor' if one.side == 'rows' else 'change'}"
+
+
+def _describe(one: Dependence | Multiples, wording: Wording, indent: int) -> list[Line]:
+    """Say in words what a combination means, and below it who takes part."""
+    names, pad = wording.names(one.side), " " * indent
+    if isinstance(one, Multiples):
+        words, details = _multiples(one, names, wording.most_names)
+        return [words + _digits(one.residual), *(pad + line for line in details)]
+    if one.side == "rows":
+        words = f"{count(one.size, 'equation')}, each of which follows from the others"
+        detail = combination(one.indices, one.coefficients, names, wording.most_names, indent)
+        return [words + _digits(one.residual), detail]
+    variables = count(one.size, "variable")
+    if one.is_constant:
+        listed = names.list(one.indices, wording.most_names)
+        return [f"{variables} {_SHIFT}{_digits(one.residual)}", f"{pad}variables: {listed}"]
+    words = f"{variables} that may change together, and no equation notices"
+    changes = _changes(one, names, wording.most_names)
+    return [words + _digits(one.residual), f"{pad}changes: {changes}"]
+
+
+def _multiples(one: Multiples, names: Names, most: int) -> tuple[str, list[str]]:
+    """Say which rows are multiples of which, or in what combination columns occur."""
+    size = one.indices.size
+    if one.side == "rows":
+        words = "one a multiple of the other" if size == 2 else "multiples of one another"
+        base = names.of(int(one.indices[0]))
+        alike: dict[str, list[int]] = {}
+        for place, factor in enumerate(one.factors[1:], start=1):
+            alike.setdefault(number(factor), []).append(place)
+        lines = []
+        for places in alike.values():
+            listed = names.list(one.indices[places], most)
+            verb = "is" if len(places) == 1 else "are"
+            lines.append(f"{listed} {verb} {_times(one.factors[places[0]], base)}")
+        hidden = [f"and {len(lines) - most:,} more"] if len(lines) > most else []
+        return f"{size:,} equations, {words}", lines[:most] + hidden
+    if size == 2 and abs(one.factors[1] + 1) < 1e-8:
+        return f"2 variables {_SHIFT}", [f"variables: {names.list(np.sort(one.indices), most)}"]
+    order = np.argsort(one.indices)
+    factors = one.factors[order] / np.abs(one.factors).max()
+    only = combination(one.indices[order], factors, names, most)
+    words = f"{size:,} variables that occur in one combination only"
+    return words, [f"everywhere as {only.sum()}"]
+
+
+def _times(factor: Any, name: str) -> str:
+    """Word a multiple of a row or column."""
+    value = number(factor)
+    if value == "1":
+        return f"the same as {name}"
+    return f"{name} with the opposite sign" if value == "-1" else f"{value} x {name}"
+
+
+def _changes(one: Dependence, names: Names, most: int) -> str:
+    """List by how much each variable changes."""
+    values, order = readable(one.coefficients), np.arange(one.size)
+    if one.size > most:  # the largest, as they matter most
+        order = np.argsort(-np.abs(values), kind="stable")
+    if values[order[0]].real < 0:
+        values = -values
+    shown = zip(one.indices[order[:most]].tolist(), values[order[:most]], strict=True)
+    words = ", ".join(f"{names.of(k)} by {number(value)}" for k, value in shown)
+    return words + (f" and {one.size - most:,} more" if one.size > most else "")
+
+
+def _digits(residual: float) -> str:
+    """Say to how many digits a combination vanishes, if it is not all of them."""
+    return "" if residual <= ROUNDING else f" (to {count(int(-np.log10(residual)), 'digit')})"

@@ -1,0 +1,275 @@
+"""The transversal of a symmetric matrix: one scaling, pivots of one and of two rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsematch._types.arrays import FloatArray, IndexArray, scale_entries
+from sparsematch._types.errors import wrong_type
+from sparsematch._types.matching import Matching
+from sparsematch._types.sparse_like import Sparse
+
+#: The magnitude of a scaled 1 x 1 pivot below which threshold pivoting delays it where the rest of
+#: its column is 1: the default threshold of MA57 and MUMPS.
+_WEAK = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SymmetricTransversal:
+    """A transversal of greatest product of a symmetric matrix, and the pivots made of it.
+
+    The arrays are read-only; copy them to change them.
+
+    Attributes
+    ----------
+    matching : Matching
+        A maximum transversal with the largest product of absolute values. It covers the same rows
+        as columns; as a permutation of these it is cycles, whose members share pivots.
+    objective : float
+        The sum of the natural logarithms of the absolute values of the matched entries.
+    partner : ndarray of int32 or int64, shape (n,)
+        ``partner[i]`` is the other row of a 2 x 2 pivot, `i` for a 1 x 1 pivot, and -1 for a row
+        that is left out, since the matrix is structurally singular.
+    dual : ndarray of float64, shape (n,)
+        With the cost ``c = -log(abs(a))``: no entry costs less than ``dual[i] + dual[j]``, matched
+        ones cost as much, and no row has a greater dual than one that is left out.
+    diagonal : ndarray of float64, shape (n,)
+        The absolute values of the scaled diagonal entries, at most 1; 0 where there is none.
+    factors : ndarray of float64, shape (n,), or None
+        Positive factors that make matched entries 1 in magnitude when rows and columns are
+        multiplied by them, and leave none larger. In a row that is left out the largest entry
+        becomes 1. None if no scaling was wanted.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import symmetric_product_transversal
+    >>> A = csr_array([[0., 100., 0.], [100., 3., 2.], [0., 2., 4.]])
+    >>> best = symmetric_product_transversal(A)
+    >>> best
+    SymmetricTransversal(3x3, 1 pair, 1 single)
+    >>> best.partner.tolist(), best.pairs.tolist(), best.singles.tolist()
+    ([1, 0, 2], [[0, 1]], [2])
+    """
+
+    matching: Matching
+    objective: float
+    partner: IndexArray
+    dual: FloatArray
+    diagonal: FloatArray
+    factors: FloatArray | None = None
+
+    def freeze(self) -> "SymmetricTransversal":
+        """Make the arrays read-only, and return the object."""
+        self.matching.freeze()
+        for array in (self.partner, self.dual, self.diagonal, self.factors):
+            if array is not None:
+                array.flags.writeable = False
+        return self
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix."""
+        return self.matching.shape
+
+    @property
+    def cardinality(self) -> int:
+        """Number of matched entries: the structural rank."""
+        return self.matching.cardinality
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether no row is left out."""
+        return self.matching.is_perfect
+
+    @property
+    def pairs(self) -> IndexArray:
+        """Rows of the 2 x 2 pivots, shape (n_pairs, 2), each in ascending order, by the first."""
+        first = np.flatnonzero(self.partner > np.arange(self.partner.size))
+        return np.stack([first.astype(self.partner.dtype), self.partner[first]], axis=1)
+
+    @property
+    def singles(self) -> IndexArray:
+        """Rows of the 1 x 1 pivots, in ascending order."""
+        return self._where(self.partner == np.arange(self.partner.size))
+
+    @property
+    def weak_singles(self) -> IndexArray:
+        """Rows of 1 x 1 pivots below 0.01, in ascending order.
+
+        They are left over from odd cycles, and get numbers on the diagonal only by elimination of
+        others: a solver with threshold pivoting delays them.
+        """
+        single = self.partner == np.arange(self.partner.size)
+        return self._where(single & (self.diagonal < _WEAK))
+
+    @property
+    def unmatched(self) -> IndexArray:
+        """Rows that are left out, in ascending order."""
+        return self._where(self.partner < 0)
+
+    def _where(self, flags: Any) -> IndexArray:
+        return np.flatnonzero(flags).astype(self.partner.dtype, copy=False)
+
+    def scale(self, A: Sparse) -> Sparse:
+        """Return the matrix with its rows and columns multiplied by the factors, not reordered.
+
+        Parameters
+        ----------
+        A : sparse array or matrix, shape (n, n)
+            The matrix that was matched, or one triangle of it; it is not modified.
+
+        Returns
+        -------
+        sparse array, CSR
+            ``diag(factors) @ A @ diag(factors)``: as symmetric as `A` is.
+
+        Raises
+        ------
+        TypeError
+            If `A` is not a sparse matrix.
+        ValueError
+            If it has another shape, its arrays are inconsistent, or there are no factors.
+        """
+        if self.factors is None:
+            raise ValueError(
+                "there are no factors: only symmetric_product_transversal(A, scaling=True) "
+                "computes them"
+            )
+        S = sp.csr_array(self._checked(A), copy=True)
+        rows = np.repeat(self.factors, np.diff(S.indptr))
+        S.data = scale_entries(S.data, rows, self.factors[S.indices])
+        return S
+
+    def compress(self, A: Sparse) -> sp.csr_array:
+        """Return the compressed graph: one vertex for each pivot, an edge where entries couple two.
+
+        Parameters
+        ----------
+        A : sparse array or matrix, shape (n, n)
+            The matrix that was matched, or one triangle of it; it is not modified.
+
+        Returns
+        -------
+        sparse array of int8, CSR
+            A symmetric pattern of ones, with a full diagonal: what orderings (reverse
+            Cuthill-McKee, minimum degree, nested dissection) start from. Vertices are numbered by
+            their first rows; a row that is left out is one, too.
+
+        Raises
+        ------
+        TypeError
+            If `A` is not a sparse matrix.
+        ValueError
+            If it has another shape, or its arrays are inconsistent.
+        """
+        M, vertex = self._checked(A).tocoo(), self._vertices()
+        n = int(vertex.max(initial=-1)) + 1
+        own = np.arange(n, dtype=vertex.dtype)
+        rows, cols = (np.append(vertex[index], own) for index in (M.row, M.col))
+        ones = np.ones(rows.size, np.int8)
+        half = sp.coo_array((ones, (rows, cols)), shape=(n, n)).tocsr()
+        half.data[:] = 1  # sums of entries of a pair wrap around
+        graph = sp.csr_array(half + half.T)
+        graph.data[:] = 1
+        return graph
+
+    def permutation(self, order: Any = None) -> IndexArray:
+        """Return the order of rows and columns in which an order of the pivots is kept.
+
+        Parameters
+        ----------
+        order : array of integers, shape (n_vertices,), optional
+            The vertices of the compressed graph, first eliminated first. By default as they are
+            numbered.
+
+        Returns
+        -------
+        ndarray of int32 or int64, shape (n,)
+            ``A[p][:, p]`` is the reordered matrix: rows of a pair are next to each other. Rows
+            that are left out are last, since their pivots are zero until others are eliminated.
+
+        Raises
+        ------
+        TypeError
+            If `order` does not hold integers.
+        ValueError
+            If it does not name every vertex once.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from scipy.sparse.csgraph import reverse_cuthill_mckee
+        >>> from sparsematch import symmetric_product_transversal
+        >>> A = csr_array([[0, 0, 9, 1], [0, 4, 0, 1], [9, 0, 0, 0], [1, 1, 0, 5]])
+        >>> best = symmetric_product_transversal(A)
+        >>> graph = best.compress(A)  # of the pivots 0 and 2, 1, 3
+        >>> graph.toarray().tolist()
+        [[1, 0, 1], [0, 1, 1], [1, 1, 1]]
+        >>> best.permutation(reverse_cuthill_mckee(graph, symmetric_mode=True)).tolist()
+        [1, 3, 0, 2]
+        """
+        vertex = self._vertices()
+        n = int(vertex.max(initial=-1)) + 1
+        place = np.arange(n)
+        if order is not None:
+            order = np.asarray(order)
+            if order.size and order.dtype.kind not in "iu":
+                raise TypeError(f"order must hold integers, not {order.dtype}")
+            if order.shape != (n,) or not np.array_equal(np.sort(order), place):
+                raise ValueError(f"order must name each of the {n} vertices once")
+            place[order.astype(np.intp)] = np.arange(n)
+        keys = place[vertex] + np.where(self.partner < 0, n, 0)
+        return np.argsort(keys, kind="stable").astype(self.partner.dtype, copy=False)
+
+    def permute(self, A: Sparse, order: Any = None) -> Sparse:
+        """Return the matrix, scaled if there are factors, its rows and columns reordered alike.
+
+        Parameters
+        ----------
+        A : sparse array or matrix, shape (n, n)
+            The matrix that was matched, with both triangles; it is not modified.
+        order : array of integers, shape (n_vertices,), optional
+            As for `permutation`.
+
+        Returns
+        -------
+        sparse array or matrix, CSR
+            ``scale(A)[p][:, p]`` with ``p = permutation(order)``. With `y` its solution for the
+            right-hand side ``(factors * b)[p]``, that of `A` is `x` with ``x[p] = factors[p] * y``.
+        """
+        p = self.permutation(order)
+        scaled: Any = self._checked(A).tocsr() if self.factors is None else self.scale(A)
+        return scaled[p][:, p]
+
+    def _vertices(self) -> Any:
+        """Return the vertex of each row in the compressed graph."""
+        rows = np.arange(self.partner.size)
+        first = np.where((self.partner >= 0) & (self.partner < rows), self.partner, rows)
+        return (np.cumsum(first == rows) - 1)[first]
+
+    def _checked(self, A: Any) -> Any:
+        from sparsematch._input.matrix import checked  # a reader: above the types
+
+        if not sp.issparse(A):
+            raise wrong_type("A", A, "a SciPy sparse array or matrix")
+        if A.shape != self.shape:
+            raise ValueError(f"A has shape {A.shape}, but {self.shape} was matched")
+        return checked(A, "A")
+
+    def __repr__(self) -> str:
+        n, left = self.partner.size, self.unmatched.size
+        pairs, singles = len(self.pairs), self.singles.size
+        text = f"{pairs} pair{'s' * (pairs != 1)}, {singles} single{'s' * (singles != 1)}"
+        text += f", {left} left out" * (left > 0)
+        return f"SymmetricTransversal({n}x{n}, {text})"
+
+    def __str__(self) -> str:
+        text = repr(self)
+        for what, rows in (("weak singles", self.weak_singles), ("left out", self.unmatched)):
+            if rows.size:
+                listed = ", ".join(map(str, rows[:10].tolist())) + ", ..." * (rows.size > 10)
+                text += f"\n  {what}: {rows.size} ({listed})"
+        return text

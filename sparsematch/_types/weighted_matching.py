@@ -1,0 +1,111 @@
+"""The signed values of a matrix beside its pattern, and a matching of greatest or least weight."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
+
+
+@dataclass(frozen=True, slots=True)
+class SignedCSR:
+    """A pattern and the real values of its entries, all of them finite, none twice."""
+
+    graph: BipartiteCSR  #: The pattern, entries whose value is zero included.
+    weight: FloatArray  #: Shape (nnz,). One for each of ``graph.indices``.
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WeightedMatching:
+    """A matching of greatest or least weight, with the duals that prove it.
+
+    The arrays are read-only; copy them to change them.
+
+    Attributes
+    ----------
+    matching : Matching
+        The pairs: ``matching.pairs()`` are their rows and columns, ``matching.row_mate`` the column
+        of each row, or -1.
+    weight : float
+        The sum of the weights of the pairs.
+    objective : float
+        What is greatest, `weight` less the costs of the unmatched, if `maximize` is set; else what
+        is least, `weight` and these costs. Infinite where that is beyond the range of doubles.
+    row_dual, col_dual : ndarray of float64, shapes (n_rows,), (n_cols,)
+        The proof, in units of `dual_unit`. With costs, ``maximize=False``: no entry costs less than
+        ``row_dual[i] + col_dual[j]``, and pairs cost as much; no dual exceeds the cost of its
+        vertex if unmatched, and unmatched ones are equal to it; so all duals add up to the
+        objective. With weights, ``maximize=True``, the same with all signs changed: no entry weighs
+        more than its duals, none of which is less than the negative cost. At maximum cardinality
+        the costs may be exceeded, in all rows by no more than in unmatched ones, and likewise in
+        columns.
+    row_unmatched_cost, col_unmatched_cost : ndarray of float64, shapes (n_rows,), (n_cols,)
+        What each row and column costs if it is unmatched.
+    maximize : bool
+        Whether the objective is greatest, not least.
+    maximum_cardinality : bool
+        Whether this is so among the matchings of maximum cardinality only.
+    dual_unit : float
+        What 1 of the duals stands for: 1, or a greater power of two where duals would be beyond the
+        range of doubles.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import maximum_weight_matching
+    >>> found = maximum_weight_matching(csr_array([[0.1, 0], [1.0, 0.5]]))
+    >>> found
+    WeightedMatching(2x2, greatest objective 1, cardinality 1)
+    >>> found.row_dual.tolist(), found.col_dual.tolist()
+    ([0.0, 0.5], [0.5, 0.0])
+    """
+
+    matching: Matching
+    weight: float
+    objective: float
+    row_dual: FloatArray
+    col_dual: FloatArray
+    row_unmatched_cost: FloatArray
+    col_unmatched_cost: FloatArray
+    maximize: bool = True
+    maximum_cardinality: bool = False
+    dual_unit: float = 1.0
+
+    def freeze(self) -> "WeightedMatching":
+        """Make the arrays read-only, and return the object."""
+        self.matching.freeze()
+        for array in (self.row_dual, self.col_dual):
+            array.flags.writeable = False
+        return self
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix."""
+        return self.matching.shape
+
+    @property
+    def cardinality(self) -> int:
+        """Number of matched pairs."""
+        return self.matching.cardinality
+
+    @property
+    def unmatched_rows(self) -> IndexArray:
+        """Rows without a column, in ascending order."""
+        mate = self.matching.row_mate
+        return np.flatnonzero(mate < 0).astype(mate.dtype, copy=False)
+
+    @property
+    def unmatched_cols(self) -> IndexArray:
+        """Columns without a row, in ascending order."""
+        mate = self.matching.col_mate
+        return np.flatnonzero(mate < 0).astype(mate.dtype, copy=False)
+
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        which = "greatest" if self.maximize else "least"
+        return (
+            f"WeightedMatching({n_rows}x{n_cols}, {which} objective {self.objective:.6g}, "
+            f"cardinality {self.cardinality})"
+        )

@@ -1,0 +1,201 @@
+"""Why a structurally nonsingular matrix is numerically singular: which rows, which columns.
+
+The matrix is scaled, so units do not count (`_scaling`). Its singular diagonal blocks are found
+(`_singular_blocks`), the null spaces of the whole matrix computed through entries that make them
+regular (`_null_space`), and from these combinations of few rows and of few columns (`_null_basis`).
+"""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sparsematch._types.arrays import FloatArray, scale_entries
+from sparsematch._types.singularity import (
+    Dependence,
+    NumericalDefects,
+    ParallelPair,
+    SingularBlock,
+)
+from sparsematch.solvers._errors import SingularMatrixError
+from sparsematch.solvers._null_basis import Lines, of_pair, sparse_basis
+from sparsematch.solvers._null_space import BorderedMatrix, some_null_vectors
+from sparsematch.solvers._parallel import parallel_pairs
+from sparsematch.solvers._scaling import logarithmic_scaling
+from sparsematch.solvers._singular_blocks import MOST, Border, find_border
+
+Dependences = tuple[Dependence, ...]
+
+#: What ends where no number will do: no pivot, none within the range, no convergence.
+_NO_NUMBERS = SingularMatrixError, FloatingPointError, np.linalg.LinAlgError
+
+#: Scaled entries are not below: nothing that counts.
+_TINY = 1e-290
+
+
+def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
+    """Find the rows and columns of a matrix that depend on each other by their numbers.
+
+    Parameters
+    ----------
+    A : csc_array, shape (n, n)
+        Of float64 or complex128, structurally nonsingular, its columns ascending and without
+        duplicates and stored zeros.
+    tolerance : float, optional
+        The residual up to which a combination counts as vanishing.
+
+    Returns
+    -------
+    NumericalDefects
+        What was found.
+
+    Notes
+    -----
+    Time: that of two factorisations, and of two solves for each singular value that is small.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.solvers._defects import numerical_defects
+    >>> A = csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> defects = numerical_defects(A)
+    >>> defects.equations
+    (Dependence(2 rows, residual 0e+00),)
+    >>> defects.equations[0].coefficients.tolist()
+    [1.0, -0.5]
+    """
+    if A.shape[0] == 0:
+        return NumericalDefects(0, (), (), (), (), (), tolerance)
+    with np.errstate(all="ignore"):
+        B, row_scale, col_scale = _scaled(A)
+        lines = _lines(B, row_scale, col_scale)
+        rows, cols, blocks, is_complete = _all_dependences(A, B, lines, tolerance)
+        pairs: tuple[Any, Any] = (), ()
+        if rows or cols or not is_complete:
+            pairs = parallel_pairs(A, "rows", tolerance), parallel_pairs(A, "columns", tolerance)
+        if not is_complete and not rows and not cols:
+            rows, cols = (
+                _some_dependences(A, B, lines[side], alike, tolerance)
+                for side, alike in zip(lines, pairs, strict=True)
+            )
+    found = rows, cols, blocks, *pairs
+    return NumericalDefects(A.shape[0], *found, tolerance, is_complete, row_scale, col_scale)
+
+
+def _scaled(A: Any) -> tuple[Any, FloatArray, FloatArray]:
+    """Return the scaled matrix, and the factors of rows and columns, powers of two."""
+    row_scale, col_scale = logarithmic_scaling(A)
+    by_col = np.repeat(col_scale, np.diff(A.indptr))
+    B = A.copy()
+    B.data = scale_entries(A.data, row_scale[A.indices], by_col)
+    B.data[np.abs(B.data) < _TINY] = _TINY  # so that none becomes zero, which changes the pattern
+    return B, row_scale, col_scale
+
+
+def _lines(B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
+    """Return the matrix by rows and, transposed, by columns."""
+    return {
+        "rows": Lines("rows", csr_array(B), row_scale),
+        "columns": Lines("columns", csr_array(B.T), col_scale),
+    }
+
+
+def _all_dependences(
+    A: Any, B: Any, lines: dict[str, Lines], tolerance: float
+) -> tuple[Dependences, Dependences, tuple[SingularBlock, ...], bool]:
+    """Return those of rows and of columns, the singular blocks, and whether all were found.
+
+    None of them if there are too many, or if numbers leave the range of doubles.
+    """
+    try:
+        border = find_border(A, B)
+        if not border.is_complete:
+            return (), (), (), False
+        if not border.rows.size:
+            return (), (), (), True
+        bordered = BorderedMatrix(B, border)
+        found = {side: _dependences(bordered, lines[side], tolerance) for side in lines}
+        blocks = _blocks(bordered, border, lines, found, tolerance)
+    except _NO_NUMBERS:
+        return (), (), (), False
+    # a coefficient may be beyond the range of doubles on one side
+    alike = len(found["rows"]) == len(found["columns"])
+    return found["rows"], found["columns"], blocks, alike
+
+
+def _some_dependences(
+    A: Any, B: Any, lines: Lines, alike: tuple[ParallelPair, ...], tolerance: float
+) -> Dependences:
+    """Return the rows that are multiples of others, if there are any, or some combinations."""
+    pairs = {pair.second: pair for pair in alike}  # one for each: so they are independent
+    try:
+        found = [of_pair(lines, pair, tolerance) for pair in list(pairs.values())[:MOST]]
+        named = [dependence for dependence in found if dependence is not None]
+        if not named:
+            space = some_null_vectors(A, B, lines.side, tolerance)
+            named = sparse_basis(lines, space, tolerance)
+    except _NO_NUMBERS:
+        return ()
+    return _sorted(named)
+
+
+def _sorted(found: Iterable[Dependence]) -> Dependences:
+    return tuple(sorted(found, key=lambda dependence: (dependence.size, dependence.indices[0])))
+
+
+def _dependences(bordered: BorderedMatrix, lines: Lines, tolerance: float) -> Dependences:
+    found: list[Dependence] = []
+    for which in bordered.parts():
+        space = bordered.null_space(which, lines.side, tolerance)
+        found += sparse_basis(lines, space, tolerance, partial(bordered.solve, side=lines.side))
+    return _sorted(found)
+
+
+def _blocks(
+    bordered: BorderedMatrix,
+    border: Border,
+    lines: dict[str, Lines],
+    found: dict[str, tuple[Dependence, ...]],
+    tolerance: float,
+) -> tuple[SingularBlock, ...]:
+    """Return the diagonal blocks that are singular by themselves, each as if it were alone."""
+    inside = {side: _by_block(found[side], border, side) for side in lines}
+    blocks = []
+    plan = border.factors.plan
+    orders = plan.blocks.row_perm, plan.blocks.col_perm
+    numbers, first = np.unique(border.blocks, return_index=True)
+    groups = np.split(np.arange(border.blocks.size), first[1:])
+    for k, which in zip(numbers.tolist(), groups, strict=True):
+        own_place = slice(*plan.starts[k : k + 2].tolist())
+        rows, cols = (np.sort(order[own_place]) for order in orders)
+        own: list[tuple[Dependence, ...]] = []
+        least = 1.0
+        for side, members, others in (("rows", rows, cols), ("columns", cols, rows)):
+            space = bordered.null_space(which, side, tolerance, members)
+            least = min([least, *space.values.tolist()])
+            known = inside[side].get(k, [])
+            if len(known) < space.values.size:
+                solve = partial(bordered.solve, side=side)
+                known = sparse_basis(lines[side], space, tolerance, solve, others)
+            own.append(tuple(known))
+        if all(own):
+            blocks.append(SingularBlock(k, rows, cols, own[0], own[1], least))
+    return tuple(blocks)
+
+
+def _by_block(
+    found: tuple[Dependence, ...], border: Border, side: str
+) -> dict[int, list[Dependence]]:
+    """Return the dependences that lie within a diagonal block, by its number."""
+    plan = border.factors.plan
+    order = plan.blocks.row_perm if side == "rows" else plan.blocks.col_perm
+    block_of = np.empty(order.size, np.intp)
+    block_of[order] = np.repeat(np.arange(plan.n_blocks), np.diff(plan.starts))
+    inside: dict[int, list[Dependence]] = {}
+    for dependence in found:
+        numbers = block_of[dependence.indices]
+        if (numbers == numbers[0]).all():
+            inside.setdefault(int(numbers[0]), []).append(dependence)
+    return inside

@@ -1,0 +1,72 @@
+"""How many digits of a solution to rely on, element by element.
+
+Gudmundsson, Kenney, Laub, Small-sample statistical estimates for matrix norms (SIAM J. Matrix Anal.
+Appl. 16, 1995); Kenney, Laub, Reese, Statistical condition estimation for linear systems (SIAM J.
+Sci. Comput. 19, 1998). If every entry changes by a share that is random,
+A x changes by a random vector; what solutions with some of these have in common is the error of x.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._types.arrays import FloatArray
+from sparsematch.solvers._condition import EPSILON
+from sparsematch.solvers._spectrum import SolveColumns
+
+#: Random changes: with 8 the estimate is within a factor of 3 but with probability 1e-3.
+_SAMPLES = 8
+#: The digits of a double.
+MOST_DIGITS = float(-np.log10(EPSILON))
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A computed solution of A x = b, and what it leaves."""
+
+    A: Any
+    x: NDArray[Any]
+    b: NDArray[Any]
+
+    @property
+    def residual(self) -> FloatArray:
+        """What each equation is short of, in magnitude."""
+        left: FloatArray = np.abs(self.A @ self.x - self.b)
+        return left
+
+    def backward_error(self) -> float:
+        """Return the least relative change of all entries that makes x right (Oettli, Prager).
+
+        Infinite if x is not finite.
+        """
+        with np.errstate(all="ignore"):
+            residual, size = self.residual, abs(self.A) @ np.abs(self.x) + np.abs(self.b)
+            error = np.where(residual > 0, residual / size, residual).max(initial=0)
+        return float(error) if np.isfinite(error) else np.inf
+
+    def errors(self, solve: SolveColumns, rng: np.random.Generator) -> FloatArray:
+        """Estimate the error of each element of x: of what it leaves, and of data that are rounded.
+
+        Infinite where nothing is known of it.
+        """
+        A, n = self.A, self.x.size
+        with np.errstate(all="ignore"):
+            squares = abs(A).power(2) @ (np.abs(self.x) ** 2) + np.abs(self.b) ** 2
+            size = np.hypot(EPSILON * np.sqrt(squares), self.residual)
+            samples: NDArray[Any] = rng.standard_normal((n, _SAMPLES))
+            if A.dtype.kind == "c":
+                samples = (samples + 1j * rng.standard_normal((n, _SAMPLES))) / np.sqrt(2)
+            changes = solve(size[:, np.newaxis] * samples, False)
+            errors = np.sqrt((np.abs(changes) ** 2).mean(axis=1))
+        known: FloatArray = np.where(np.isnan(errors), np.inf, errors)
+        return known
+
+
+def digits_of(errors: FloatArray, x: NDArray[Any]) -> FloatArray:
+    """Return how many digits elements with these errors have, at most those of a double."""
+    with np.errstate(all="ignore"):
+        digits = -np.log10(np.where(errors > 0, errors / np.abs(x), 0))
+    clipped: FloatArray = np.clip(digits, 0, MOST_DIGITS)
+    return clipped

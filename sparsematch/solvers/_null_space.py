@@ -1,0 +1,176 @@
+"""The null spaces of a whole matrix, whose diagonal blocks may be singular one behind the other.
+
+Let E and F be the unit vectors of rows and columns at which added entries D make every diagonal
+block regular, B' = B + E D F^T. Then B x = 0 if and only if x = B'^-1 E w with M w = 0, where
+M = I - D F^T B'^-1 E, and the residual of any such x is B x = -E M w. So the deficiency is that of
+a matrix with a row and a column for each added entry, and nothing is ever divided by a pivot near
+zero, however many singular blocks are coupled. Of the transpose M is the same but for order.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.sparse import coo_array, csc_array, csr_array, hstack
+from scipy.sparse.csgraph import connected_components
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch.solvers._errors import SingularMatrixError
+from sparsematch.solvers._factors import BlockFactors
+from sparsematch.solvers._plan import plan_factorisation
+from sparsematch.solvers._singular_blocks import Border, factorise_with_noise
+
+Values = NDArray[Any]
+
+#: Right-hand sides that are solved for at once.
+_AT_ONCE = 8
+#: Relative noise that leaves null vectors within any tolerance that is above it.
+_SMALL_NOISE = 1e-12
+
+
+class NullSpace(NamedTuple):
+    """An orthonormal basis of what a matrix maps to nearly nothing, on the indices where it is."""
+
+    indices: IndexArray
+    basis: Values  #: Shape (indices.size, deficiency).
+    values: NDArray[np.float64]  #: The small singular values, ascending.
+
+
+class BorderedMatrix:
+    """The matrix with the added entries, factorised.
+
+    Connected parts of the matrix know nothing of each other, so each has one of its right-hand
+    sides in every vector.
+    """
+
+    def __init__(self, B: Any, border: Border) -> None:
+        self.border = border
+        rows, cols = border.rows, border.cols
+        at = np.asarray(B[rows, cols]).ravel()
+        size = np.abs(at)
+        self._added = np.where(size > 0, at / np.where(size > 0, size, 1), 1).astype(B.dtype)
+        self._factors = _factorise(B, border, self._added)
+        self._row_part, self._part, self._turn = _parts(B, cols)
+        self._solutions: dict[str, csr_array] = {}
+        #: Where the solutions of each connected part are not zero.
+        self._used: dict[str, dict[int, IndexArray]] = {}
+
+    def parts(self) -> Iterator[IndexArray]:
+        """Yield which of the added entries are in one connected part."""
+        order = np.argsort(self._part[self.border.cols], kind="stable")
+        labels = self._part[self.border.cols][order]
+        yield from np.split(order, np.flatnonzero(np.diff(labels)) + 1)
+
+    def null_space(
+        self, which: IndexArray, side: str, tolerance: float, inside: IndexArray | None = None
+    ) -> NullSpace:
+        """Return the null space of a connected part, ``inside``: of a diagonal block alone.
+
+        That is x with B x = 0 for the columns, y with y^T B = 0 for the rows.
+        """
+        border = self.border
+        places = border.rows if side == "rows" else border.cols
+        x = self._solve(side)
+        labels = self._row_part if side == "rows" else self._part
+        if inside is None:
+            inside = self._used[side].get(int(labels[places[which[0]]]), places[which])
+        dense = x[inside][:, self._turn[which]].toarray()
+        at = np.searchsorted(inside, places[which])
+        m = np.eye(which.size) - self._added[which, np.newaxis] * dense[at]
+        return _small(inside, dense, m, tolerance)
+
+    def solve(self, b: Values, side: str) -> Values:
+        """Solve with the matrix with added entries, for the rows with its transpose."""
+        return _finite(self._factors.solve(b, "T" if side == "rows" else "N")[0])
+
+    def _solve(self, side: str) -> csr_array:
+        if (known := self._solutions.get(side)) is not None:
+            return known
+        rows = self.border.cols if side == "rows" else self.border.rows
+        n, columns = self._part.size, []
+        for first in range(0, int(self._turn.max()) + 1, _AT_ONCE):
+            some = (self._turn >= first) & (self._turn < first + _AT_ONCE)
+            b = np.zeros((n, int(self._turn[some].max()) + 1 - first), self._factors.dtype)
+            b[rows[some], self._turn[some] - first] = 1
+            columns.append(csc_array(self.solve(b, side)))
+        self._solutions[side] = x = csr_array(hstack(columns))
+        labels = self._row_part if side == "rows" else self._part
+        used = np.flatnonzero(np.diff(x.indptr))
+        used = used[np.argsort(labels[used], kind="stable")]
+        starts = np.flatnonzero(np.diff(labels[used], prepend=-1))
+        groups = np.split(used, starts[1:])
+        self._used[side] = dict(zip(labels[used[starts]].tolist(), groups, strict=True))
+        return x
+
+
+def some_null_vectors(A: Any, B: Any, side: str, tolerance: float) -> NullSpace:
+    """Return a few vectors of the null space of a CSC matrix; `B` is it, scaled.
+
+    By inverse iteration with the matrix changed a little, which needs no more than that it has a
+    factorisation then.
+    """
+    factors = factorise_with_noise(A, B, _SMALL_NOISE)
+    b = np.random.default_rng(2).standard_normal((B.shape[0], _AT_ONCE)).astype(factors.dtype)
+    rows = side == "rows"
+    x = _finite(factors.solve(b, "T" if rows else "N", check=False)[0])
+    q = np.linalg.qr(x / np.abs(x).max(axis=0))[0]
+    _, values, vh = np.linalg.svd(np.linalg.qr(_finite((B.T if rows else B) @ q), mode="r"))
+    d = int((values <= tolerance).sum())
+    least = slice(values.size - d, None)
+    return NullSpace(np.arange(B.shape[0]), q @ vh[least].conj().T, values[least])
+
+
+def _finite(x: Values) -> Values:
+    if not np.isfinite(x).all():
+        raise FloatingPointError("a solution is beyond the range of doubles")
+    return x
+
+
+def _small(inside: IndexArray, x: Values, m: Values, tolerance: float) -> NullSpace:
+    """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish."""
+    size = np.abs(x).max(axis=0)
+    q, r = np.linalg.qr(x / size)
+    m = m / size
+    _, values, vh = np.linalg.svd(solve_triangular(r.T, m.T, lower=True).T)
+    d = int((values <= tolerance).sum())
+    least = slice(values.size - d, None)
+    basis = (q @ vh[least].conj().T)[:, ::-1]
+    return NullSpace(inside, basis, values[least][::-1])
+
+
+def _factorise(B: Any, border: Border, added: Values) -> BlockFactors:
+    places = coo_array((added, (border.rows, border.cols)), shape=B.shape)
+    bordered = csc_array(B + csc_array(places))
+    known = border.factors.plan
+    row_mate = np.empty_like(known.col_perm)
+    row_mate[known.row_perm] = known.col_perm  # what is on the diagonal may stay there
+    for noise in (0, 1e-15):
+        bordered.data *= 1 + noise * np.random.default_rng(1).standard_normal(bordered.nnz)
+        plan, measured = plan_factorisation(bordered, row_mate, "auto", "auto")
+        factors = BlockFactors(plan)
+        try:
+            factors.factorise(measured)
+        except SingularMatrixError:
+            if noise:
+                raise
+            continue
+        break
+    return factors
+
+
+def _parts(B: Any, cols: IndexArray) -> tuple[IndexArray, IndexArray, IndexArray]:
+    """Return the connected part of each row and column, and a number of each entry in its part."""
+    n = B.shape[1]
+    if cols.size <= _AT_ONCE:
+        return np.zeros(n, np.intp), np.zeros(n, np.intp), np.arange(cols.size)
+    indptr = np.concatenate([np.zeros(n, B.indptr.dtype), B.indptr])  # of rows, then of columns
+    graph = csr_array((np.ones(B.nnz, np.int8), B.indices, indptr), shape=(2 * n, 2 * n))
+    part = connected_components(graph, connection="weak")[1]
+    row_part, part = part[:n], part[n:]
+    order = np.argsort(part[cols], kind="stable")
+    sorted_parts = part[cols][order]
+    turn = np.empty(cols.size, np.intp)
+    turn[order] = np.arange(cols.size) - np.searchsorted(sorted_parts, sorted_parts)
+    return row_part, part, turn

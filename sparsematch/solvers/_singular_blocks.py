@@ -1,0 +1,230 @@
+"""Which diagonal blocks are singular or nearly so, and entries that would make them regular.
+
+Every value is multiplied by 1 plus a little noise: then a structurally nonsingular matrix has a
+factorisation, and inverse iteration with it tells where the null vectors of its blocks are large.
+As many entries as a block lacks of its rank, added where left and right ones are, make it regular:
+Chan, Deflated decomposition of solutions of nearly singular systems (SIAM J. Numer. Anal. 21,
+1984); Foster, Rank and null space calculations using matrix decomposition without column
+interchanges (Linear Algebra Appl. 74, 1986).
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+from scipy.sparse import csc_array
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch.solvers._errors import SingularMatrixError
+from sparsematch.solvers._factors import DIAGONAL, BlockFactors
+from sparsematch.solvers._plan import plan_factorisation
+
+Values = NDArray[Any]
+
+#: Relative noise. Only places are chosen by it, so it may be far above rounding, and must be: that
+#: a pivot of a singular 2x2 block still cancels has a probability of about 2e-16 / 1e-9.
+_NOISE = 1e-9
+_DRAWS = 5
+#: A block with a pivot below this share of its largest entry is looked at: with a singular value of
+#: 1e-10 pivots of 1e-6 were met. More blocks cost a few solves each, none is lost by more.
+_SMALL_PIVOT = 1e-3
+#: Singular values below this are made regular. More than those below the tolerance do no harm.
+_SMALL_VALUE = 1e-6
+#: Share of the largest singular value of an inverse: what rounding makes of others is below it.
+_NOT_ROUNDING = 1e-12
+#: Small singular values that are looked for in all. More make a list that nobody reads, and each
+#: costs solves.
+MOST = 100
+#: Share of a solution in its right-hand side above which a block is looked at: a small singular
+#: value need not show in the pivots. A null vector has 1 / sqrt(rows) of a random one.
+_AMPLIFIED = 1e4
+#: Rows up to which dense singular value decompositions cost less than solves from Python.
+_DENSE = 64
+#: Entries of a stack of dense blocks: 32 MB.
+_STACK = 1 << 22
+
+
+class Border(NamedTuple):
+    """One place for each singular value that is small, by the diagonal block that has it."""
+
+    blocks: IndexArray  #: Ascending.
+    rows: IndexArray
+    cols: IndexArray
+    factors: BlockFactors  #: Of the matrix with noise: for its block form.
+    is_complete: bool  #: Whether these are all; there may be more than `MOST`.
+
+
+def find_border(A: Any, B: Any) -> Border:
+    """Return where entries make the singular blocks of a CSC matrix regular; `B` is it, scaled."""
+    factors = factorise_with_noise(A, B)
+    found, count = [], 0
+    for block in _places(B, factors):
+        count += block[1].size
+        if count > MOST:
+            break
+        found.append(block)
+    found.sort(key=lambda block: block[0])
+    empty = np.empty(0, np.intp)
+    blocks, rows, cols = [empty], [empty], [empty]
+    row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
+    for k, row_places, col_places in found:
+        first = factors.plan.starts[k]
+        blocks.append(np.full(row_places.size, k))
+        rows.append(row_perm[first + row_places])
+        cols.append(col_perm[first + col_places])
+    places = np.concatenate(blocks), np.concatenate(rows), np.concatenate(cols)
+    return Border(*places, factors, count <= MOST)
+
+
+def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, IndexArray]]:
+    """Yield the diagonal blocks that have small singular values, and a place for each of these."""
+    sizes = np.diff(factors.plan.starts)
+    suspects = np.union1d(np.array(factors.suspects, np.intp), _amplifying(B, factors))
+    yield from _dense_blocks(B, factors, suspects[sizes[suspects] <= _DENSE])
+    for k in suspects[sizes[suspects] > _DENSE].tolist():
+        rows, cols = _places_by_iteration(factors, k)
+        if rows.size:
+            yield k, rows, cols
+
+
+def _amplifying(B: Any, factors: BlockFactors) -> IndexArray:
+    """Return the blocks that make much of little in the solution for a random right-hand side."""
+    starts, n = factors.plan.starts, B.shape[0]
+    b = np.random.default_rng(1).standard_normal((n, 1)).astype(factors.dtype)
+    x = factors.solve(b, "N", check=False)[0][:, 0]
+    row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
+    own = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    row_block, col_block = np.empty(n, np.intp), np.empty(n, np.intp)
+    row_block[row_perm], col_block[col_perm] = own, own
+    inside = row_block[B.indices] == np.repeat(col_block, np.diff(B.indptr))
+    diagonal = csc_array((B.data * inside, B.indices, B.indptr), shape=B.shape)
+    given = np.maximum.reduceat(np.abs(diagonal @ x)[row_perm], starts[:-1])
+    made = np.maximum.reduceat(np.abs(x)[col_perm], starts[:-1])
+    return np.flatnonzero(~(made <= _AMPLIFIED * given) & (np.diff(starts) > 1))
+
+
+def factorise_with_noise(A: Any, B: Any, size: float = _NOISE) -> BlockFactors:
+    """Factorise a matrix, scaled, of which every value is changed by a share of about `size`."""
+    if not np.isfinite(B.data).all():
+        raise FloatingPointError("an entry, scaled, is beyond the range of doubles")
+    rng = np.random.default_rng(0)
+    plan = plan_factorisation(A, None, "auto", "auto")[0]  # what splu does
+    for draw in range(_DRAWS):
+        noise = 1 + size * rng.standard_normal(B.data.size)
+        factors = BlockFactors(plan, DIAGONAL, _SMALL_PIVOT)
+        try:
+            factors.factorise(plan.pattern.values(B.data * noise))
+        except SingularMatrixError:
+            if draw == _DRAWS - 1:
+                raise
+            continue
+        break
+    return factors
+
+
+def _dense_blocks(
+    B: Any, factors: BlockFactors, blocks: IndexArray
+) -> Iterator[tuple[int, IndexArray, IndexArray]]:
+    """Yield the places of small blocks by dense decompositions, many of one size at once."""
+    if not blocks.size:
+        return
+    starts, n = factors.plan.starts, B.shape[0]
+    row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
+    row_place, col_place = np.empty(n, np.intp), np.empty(n, np.intp)
+    row_place[row_perm], col_place[col_perm] = np.arange(n), np.arange(n)
+    block_of = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    rows = row_place[B.indices]
+    cols = np.repeat(col_place, np.diff(B.indptr))
+    wanted = np.zeros(starts.size - 1, bool)
+    wanted[blocks] = True
+    inside = np.flatnonzero((block_of[rows] == block_of[cols]) & wanted[block_of[cols]])
+    rows, cols, values = rows[inside], cols[inside], B.data[inside]
+    sizes, owner = np.diff(starts), block_of[cols]
+    number = np.empty(starts.size - 1, np.intp)
+    for m in np.unique(sizes[blocks]).tolist():
+        alike = blocks[sizes[blocks] == m]
+        of_size = np.flatnonzero(sizes[owner] == m)
+        order = of_size[np.argsort(owner[of_size], kind="stable")]
+        at_once = max(1, _STACK // m**2)
+        for first in range(0, alike.size, at_once):
+            some = alike[first : first + at_once]
+            number[some] = np.arange(some.size)
+            low, high = np.searchsorted(owner[order], [some[0], some[-1] + 1])
+            p = order[low:high]
+            k = owner[p]
+            dense = np.zeros((some.size, m, m), B.dtype)
+            dense[number[k], rows[p] - starts[k], cols[p] - starts[k]] = values[p]
+            u, s, vh = np.linalg.svd(dense)
+            missing = (s <= _SMALL_VALUE * s[:, :1]).sum(axis=1)
+            for b in np.flatnonzero(missing).tolist():
+                d = int(missing[b])
+                yield int(some[b]), leading_rows(u[b][:, -d:]), leading_rows(vh[b][-d:].conj().T)
+
+
+def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
+    """Return the places in a large block by inverse iteration.
+
+    Ever more vectors, orthogonal to those that are known, until one is no null vector. That fails
+    where singular values are so far apart that rounding hides the larger ones.
+    """
+    m = int(np.diff(factors.plan.starts)[k])
+    rng = np.random.default_rng(0)
+    left: Values = np.empty((m, 0), factors.dtype)
+    right, width, most, least = left, 2, min(m, MOST + 1), np.inf
+    while left.shape[1] < most:
+        width = min(width, most - left.shape[1])
+        start = rng.standard_normal((m, width)).astype(factors.dtype)
+        new_left, inverse, new_right = _iterate(factors, k, start, left, right)
+        if not inverse[0] <= 100 * least:
+            raise FloatingPointError("singular values are too far apart")
+        d = int((inverse >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * inverse[0])).sum())
+        least = inverse[d - 1] if d else least
+        left = np.hstack([left, new_left[:, :d]])
+        right = np.hstack([right, new_right[:, :d]])
+        if d < width and inverse[d] * _SMALL_VALUE < 1:
+            break  # else it may be rounding: that goes with what is known now
+        width *= 2
+    return leading_rows(left), leading_rows(right)
+
+
+def _iterate(
+    factors: BlockFactors, k: int, start: Values, left: Values, right: Values
+) -> tuple[Values, NDArray[np.float64], Values]:
+    """Return left and right singular vectors of a block and, descending, those of its inverse."""
+    x = start
+    for doubt in (10 * start.shape[0], 1):  # the start has about 1 / sqrt(m) of the null vectors
+        y = factors.solve_block(k, _without(left, x), False)
+        y = np.linalg.qr(_without(right, y))[0]
+        x = factors.solve_block(k, _without(right, y), True)
+        x, r = np.linalg.qr(_without(left, x))
+        u, inverse, vh = np.linalg.svd(r)
+        small = inverse * _SMALL_VALUE
+        if ((small >= doubt) | (small * doubt < 1)).all():
+            break
+    return x @ u, inverse, y @ vh.conj().T
+
+
+def _without(basis: Values, x: Values) -> Values:
+    """Return what is orthogonal to a basis; twice, as most of it may cancel."""
+    for _ in range(2):
+        x = x - basis @ (basis.conj().T @ x)
+    return x
+
+
+def leading_rows(vectors: Values) -> IndexArray:
+    """Return as many rows of a basis as it has vectors, on which it is well-conditioned."""
+    if vectors.shape[1] <= 1:
+        return np.abs(vectors).argmax(axis=0).astype(np.intp)
+    order: IndexArray = qr(vectors.conj().T, mode="r", pivoting=True)[1]
+    return order[: vectors.shape[1]].astype(np.intp)
+
+
+def distinct(indices: IndexArray, n: int) -> IndexArray:
+    """Return which of 0...n-1 occur, in ascending order, without sorting where they are many."""
+    if indices.size < n // 16:
+        return np.unique(indices)
+    occurs = np.zeros(n, bool)
+    occurs[indices] = True
+    return np.flatnonzero(occurs)

@@ -1,0 +1,93 @@
+"""The largest and the smallest singular values of a matrix that is factorised.
+
+By blocks of vectors: Golub, Van Loan, Matrix Computations (2013), 8.2.4.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sparsematch._types.arrays import FloatArray
+from sparsematch._types.diagnosis import ROUNDING, Spectrum
+
+#: Solves for the columns of a matrix with A, or with its conjugate transpose.
+SolveColumns = Callable[[NDArray[Any], bool], NDArray[Any]]
+
+#: Rows up to which a dense decomposition takes a tenth of a second.
+FEW_ROWS = 500
+#: Small singular values that are looked for, and those beside them that make them converge.
+_SHOWN, _BESIDE = 5, 3
+#: Steps at most: each is two solves for the columns.
+_STEPS = 6
+#: Relative change in a step at which singular values are good enough: half of it is the last digit
+#: of those that are shown.
+_CHANGE = 0.05
+
+
+def dense_spectrum(A: Any) -> Spectrum | None:
+    """Return all singular values of a sparse matrix; None if they do not converge."""
+    if not A.shape[0]:
+        return Spectrum(0.0, np.empty(0), True)
+    try:
+        values = np.linalg.svd(A.toarray(), compute_uv=False)
+    except np.linalg.LinAlgError:
+        return None
+    return Spectrum(float(values[0]), values, True)
+
+
+def estimated_spectrum(A: Any, solve: SolveColumns, rng: np.random.Generator) -> Spectrum | None:
+    """Estimate the singular values at both ends; None if solutions are not finite.
+
+    At least five of the small ones, and one above rounding errors unless more than 63 are not.
+    """
+    width = min(_SHOWN + _BESIDE, A.shape[0])
+    largest = _largest(A, rng)
+    while True:
+        with np.errstate(all="ignore"):
+            smallest = _smallest(A, solve, width, rng)
+        if smallest is None:
+            return None
+        if smallest[0] > ROUNDING * largest or width >= min(64, A.shape[0]):
+            shown = max(_SHOWN, int((smallest <= ROUNDING * largest).sum()) + 1)
+            return Spectrum(max(largest, float(smallest[0])), smallest[-shown:], False)
+        width = min(2 * width, A.shape[0])
+
+
+def _largest(A: Any, rng: np.random.Generator) -> float:
+    """Estimate the largest singular value from below, by ten steps with four vectors."""
+    adjoint = sp.csr_array(A.conj().T)
+    v: NDArray[Any] = rng.standard_normal((A.shape[0], min(4, A.shape[0])))
+    norm = 0.0
+    for _ in range(10):
+        u = A @ np.linalg.qr(v)[0]
+        norm = float(np.linalg.norm(u, 2))
+        v = adjoint @ u
+    return norm
+
+
+def _smallest(
+    A: Any, solve: SolveColumns, width: int, rng: np.random.Generator
+) -> FloatArray | None:
+    v: NDArray[Any] = rng.standard_normal((A.shape[0], width)).astype(A.dtype)
+    before = np.zeros(width)
+    values = np.full(width, np.inf)
+    for _ in range(_STEPS):
+        u = solve(v, False)
+        if not np.isfinite(u).all():
+            return None
+        u = np.linalg.qr(u)[0]
+        v = solve(u, True)
+        if not np.isfinite(v).all():
+            return None
+        values = (
+            np.linalg.norm(v, ord=2, axis=0) if width == 1 else np.linalg.svd(v, compute_uv=False)
+        )
+        if (np.abs(values - before) <= _CHANGE * values)[:_SHOWN].all():
+            break
+        before = values
+        v = np.linalg.qr(v)[0]
+    smallest: FloatArray = 1 / values[::-1]
+    return smallest

@@ -1,0 +1,127 @@
+"""Stored zeros on the command line: how many, what changes without them, --drop-zeros."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from sparsematch import plot
+from sparsematch.cli import main
+
+#: In the corner, a zero that makes one block of three; at the end, one that hides the rank 2.
+CORNER = sp.coo_array(([1.0, 2, 3, 4, 5, 0], ([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 2, 0])))
+HIDDEN = sp.coo_array(([1.0, 2, 3, 0], ([0, 1, 1, 2], [0, 0, 1, 2])))
+NONE = sp.csr_array(np.eye(3))
+BESIDE = {"stored_zeros", "explicit_zeros", "structural_rank_without_zeros"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("zeros")
+    for name, matrix in {"corner": CORNER, "hidden": HIDDEN, "none": NONE}.items():
+        scipy.io.mmwrite(folder / f"{name}.mtx", matrix)
+    return folder
+
+
+def run(capsys, *argv):
+    assert main([*map(str, argv)]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+@pytest.mark.parametrize("command", ["rank", "match", "btf", "explain"])
+def test_keys(folder, capsys, command):
+    blocks = {"n_blocks_without_zeros"} if command == "btf" else set()
+    for name, rank, without in (("corner", 3, 3), ("hidden", 3, 2), ("none", 3, 3)):
+        file, n_zeros = folder / f"{name}.mtx", int(name != "none")
+        kept = json.loads(run(capsys, command, "--json", file))
+        assert {key for key in kept if "zeros" in key} == BESIDE | blocks
+        found = kept["n_entries"], kept["stored_zeros"], kept["explicit_zeros"]
+        assert found == ({"corner": 6, "hidden": 4, "none": 3}[name], n_zeros, "keep")
+        assert (kept["structural_rank"], kept["structural_rank_without_zeros"]) == (rank, without)
+        assert ("zeros" in kept["seconds"]) == (n_zeros == 1 and command != "explain")
+        dropped = json.loads(run(capsys, command, "--json", "--drop-zeros", file))
+        assert dropped["structural_rank"] == dropped["structural_rank_without_zeros"] == without
+        found = dropped["n_entries"], dropped["stored_zeros"], dropped["explicit_zeros"]
+        assert found == (kept["n_entries"], n_zeros, "drop")
+        if blocks:
+            assert (kept["n_blocks"] == 1) == (name == "corner")
+            assert kept["n_blocks_without_zeros"] == dropped["n_blocks"]
+            assert dropped["n_blocks"] == dropped["n_blocks_without_zeros"]
+        if "diagonal_entries_before" in kept:
+            before = [fields["diagonal_entries_before"] for fields in (kept, dropped)]
+            assert before == [3, 2 if name == "hidden" else 3]
+
+
+def test_texts(folder, capsys):
+    corner, hidden, none = (folder / f"{name}.mtx" for name in ("corner", "hidden", "none"))
+    out = run(capsys, "rank", hidden)
+    assert "  stored zeros      1 of 4 entries; without them structural rank 2\n" in out
+    out = run(capsys, "btf", corner)
+    assert "1 of 6 entries; without them structural rank 3, 3 blocks instead of 1\n" in out
+    assert "  stored zeros      1 of 6 entries; dropped\n" in run(
+        capsys, "btf", corner, "--drop-zeros"
+    )
+    assert "1 of 4 entries\n" in run(capsys, "match", hidden, "--method", "none")
+    assert "stored zero" not in run(capsys, "btf", none) + run(capsys, "rank", none)
+    first, second = run(capsys, "btf", corner, none).splitlines()
+    assert first.endswith(
+        "1 block, 1 stored zero (without them structural rank 3, 3 blocks instead of 1)"
+    )
+    assert "stored zero" not in second
+    assert "1 stored zero (dropped)" in run(capsys, "rank", "--drop-zeros", hidden, none)
+    out = run(capsys, "explain", hidden, corner)
+    assert "nonsingular, 1 stored zero (without them structural rank 2)\n" in out
+
+
+def test_explain_without_zeros(folder, capsys):
+    hidden = folder / "hidden.mtx"
+    assert "equations: row 2" not in run(capsys, "explain", hidden)
+    assert "equation: row 2" in run(capsys, "explain", hidden, "--drop-zeros").replace("s:", ":")
+
+
+def test_check_and_pictures_are_without_zeros(folder, capsys, monkeypatch, tmp_path):
+    hidden = str(folder / "hidden.mtx")
+    assert main(["rank", "--check", "--quiet", hidden]) == 0
+    assert main(["rank", "--check", "--quiet", "--drop-zeros", hidden]) == 1
+    drawn = []
+    for name in ("spy_blocks", "spy_conflicts"):
+        monkeypatch.setattr(plot, name, lambda A, *_, **__: drawn.append(A.nnz) or Picture())
+    monkeypatch.setattr(plot, "check_picture", lambda _: None)
+    for command in ("btf", "explain"):
+        for option in ("--quiet", "--drop-zeros"):
+            run(capsys, command, hidden, option, "--plot", tmp_path / "a.png")
+    assert drawn == [4, 3, 4, 3]
+
+
+class Picture:
+    def savefig(self, stream, **_):
+        stream.write(b"drawn")
+
+
+def test_entries_that_cancel_are_zero(tmp_path, capsys):
+    A = sp.csr_array((1, 1))
+    A.indptr, A.indices, A.data = np.int32([0, 2]), np.int32([0, 0]), np.array([1.0, -1.0])
+    np.savez(
+        tmp_path / "a.npz",
+        indptr=A.indptr,
+        indices=A.indices,
+        data=A.data,
+        shape=(1, 1),
+        format=b"csr",
+    )
+    fields = json.loads(run(capsys, "rank", "--json", tmp_path / "a.npz"))
+    assert (fields["stored_zeros"], fields["structural_rank_without_zeros"]) == (1, 0)
+    fields = json.loads(run(capsys, "rank", "--json", "--drop-zeros", tmp_path / "a.npz"))
+    assert fields["structural_rank"] == 0
+
+
+def test_values_that_are_no_numbers(tmp_path, capsys):
+    arrays = {"indptr": np.int32([0, 1, 2]), "indices": np.int32([0, 1]), "shape": (2, 2)}
+    np.savez(tmp_path / "a.npz", **arrays, data=np.array(["a", "b"]), format=b"csr")
+    main(["rank", str(tmp_path / "a.npz")])
+    assert "Traceback" not in capsys.readouterr().err
+    assert main(["rank", "--drop-zeros", str(tmp_path / "a.npz")]) == 3

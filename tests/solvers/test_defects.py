@@ -1,0 +1,302 @@
+"""Rows and columns that depend on each other by their numbers, beside dense decompositions."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sparsematch.solvers import _null_basis, _singular_blocks
+from sparsematch.solvers._defects import numerical_defects
+
+#: A circuit of a resistance and a capacitor without ground: variables of each equation. Potentials
+#: 0 to 3, currents 4 to 7, and, 8 to 11, both voltages, a current and a rate of change.
+CIRCUIT = [
+    {8: 1, 0: -1, 1: 1},
+    {4: 1, 5: 1},
+    {9: 1, 4: -1},
+    {8: 1, 9: -1},
+    {2: 1, 3: -1},
+    {6: 1, 7: 1},
+    {10: 1, 6: -1},
+    {10: 1, 11: -1},
+    {0: 1, 2: -1},
+    {1: 1, 3: -1},
+    {4: 1, 6: 1},
+    {5: 1, 7: 1},
+]
+
+
+def columns(A):
+    """The matrix as `numerical_defects` wants it."""
+    A = sp.csc_array(A)
+    A.sum_duplicates()
+    A.eliminate_zeros()
+    return A
+
+
+def ring(n, rng, kind=float):
+    """A regular block."""
+    A = 3 * np.eye(n, dtype=kind) + np.roll(np.diag(rng.uniform(0.5, 1, n)), 1, axis=1)
+    return A * (1 + 0.5j) if kind is complex else A
+
+
+def laplacian(n, rng):
+    """Of a connected graph, weights whole numbers: exactly singular, null vectors are constant."""
+    A = np.zeros((n, n))
+    for i in range(1, n):
+        for j in {int(rng.integers(i)), i - 1}:
+            weight = int(rng.integers(1, 50))
+            A[[i, j], [i, j]] += weight
+            A[[i, j], [j, i]] -= weight
+    return A
+
+
+def supports(dependences):
+    """Their members."""
+    return {frozenset(d.indices.tolist()) for d in dependences}
+
+
+def check(A, defects, deficiency):
+    """Each dependence vanishes and is minimal, and together they span the null spaces."""
+    dense = A.toarray()
+    assert defects.n - defects.rank == deficiency
+    sides = (
+        (defects.equations, dense, defects.col_scale),
+        (defects.variables, dense.T, defects.row_scale),
+    )
+    for found, B, units in sides:
+        assert len(found) == deficiency
+        vectors = np.zeros((deficiency, len(dense)), complex)
+        for k, d in enumerate(found):
+            vectors[k, d.indices] = d.coefficients
+            assert np.abs(d.coefficients).max() == pytest.approx(1)
+            terms = d.coefficients[:, np.newaxis] * B[d.indices] * units
+            residual = np.abs(terms.sum(axis=0)).max() / np.abs(terms).max()
+            assert residual <= defects.tolerance
+            assert d.residual == pytest.approx(residual, abs=1e-15)
+            for spared in range(d.size if d.size < 12 else 0):
+                rest = np.delete(B[d.indices] * units, spared, axis=0)
+                rest = rest / np.abs(rest).max(axis=1, keepdims=True)
+                assert np.linalg.matrix_rank(rest, 1e-8) == d.size - 1
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        assert np.linalg.matrix_rank(vectors / norms) == deficiency
+
+
+def test_circuit_without_ground():
+    """Two singular blocks, coupled: the deficiency is one, and neither side is in one block."""
+    A = np.zeros((12, 12))
+    for i, terms in enumerate(CIRCUIT):
+        A[i, list(terms)] = list(terms.values())
+    defects = numerical_defects(columns(A))
+    assert defects.rank == 11
+    assert supports(defects.equations) == {frozenset({1, 5, 10, 11})}
+    assert supports(defects.variables) == {frozenset({0, 1, 2, 3})}
+    assert defects.variables[0].is_constant
+    assert [block.deficiency for block in defects.blocks] == [1, 1]
+    assert supports(defects.blocks[0].equations) == {frozenset({0, 4, 8, 9})}
+
+
+def test_two_equal_rows_in_a_large_block():
+    rng = np.random.default_rng(1)
+    A = sp.random_array((30, 30), density=0.15, rng=rng, format="lil") + 3 * sp.eye_array(30)
+    A = sp.lil_array(A)
+    A[17, :] = A[4, :]
+    defects = numerical_defects(columns(A))
+    assert supports(defects.equations) == {frozenset({4, 17})}
+    assert defects.equations[0].coefficients.tolist() == [1, -1]
+
+
+def test_island_without_reference():
+    rng = np.random.default_rng(2)
+    A = np.zeros((9, 9))
+    A[:5, :5], A[5:, 5:] = laplacian(5, rng), ring(4, rng)
+    order = rng.permutation(9)
+    defects = numerical_defects(columns(A[np.ix_(order, order)]))
+    for found in (defects.equations, defects.variables):
+        assert supports(found) == {frozenset(np.flatnonzero(order < 5).tolist())}
+        assert found[0].coefficients.tolist() == [1] * 5
+
+
+def test_exactly_singular_laplacians():
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        n = int(rng.integers(3, 40))
+        defects = numerical_defects(columns(laplacian(n, rng)))
+        assert [d.size for d in defects.equations + defects.variables] == [n, n]
+        assert defects.equations[0].is_constant
+
+
+def test_regular_matrices_have_none():
+    rng = np.random.default_rng(4)
+    assert not numerical_defects(columns(np.zeros((0, 0)))).is_singular
+    for n in (1, 2, 5, 80):
+        A = ring(n, rng)
+        A *= 10.0 ** rng.integers(-9, 9, n) * 10.0 ** rng.integers(-9, 9, (n, 1))
+        defects = numerical_defects(columns(A))
+        assert defects.rank == n
+        assert not defects.blocks
+
+
+@pytest.mark.parametrize("by_iteration", [False, True])
+def test_small_matrices(by_iteration, monkeypatch):
+    """All decisions are those of a dense decomposition, of small blocks and as of large ones."""
+    if by_iteration:
+        monkeypatch.setattr(_singular_blocks, "_DENSE", 1)
+    rng = np.random.default_rng(5)
+    singular = 0
+    for _ in range(150):
+        n = int(rng.integers(2, 8))
+        dense = rng.integers(-1, 2, (n, n)) * (rng.random((n, n)) < 0.7)
+        A = columns(dense.astype(float))
+        if sp.csgraph.structural_rank(A) < n:
+            continue
+        deficiency = n - np.linalg.matrix_rank(dense)
+        singular += deficiency > 0
+        check(A, numerical_defects(A), deficiency)
+    assert singular > 10
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("coupled", [0, 1])
+def test_chains_of_singular_blocks(kind, coupled):
+    """Twelve singular blocks: coupled generically, each raises the rank that the last one lacks."""
+    rng = np.random.default_rng(6)
+    count, m = 12, 4
+    A = np.kron(np.eye(count), np.ones((m, m))).astype(kind)
+    for k in range(count):
+        own = slice(k * m, (k + 1) * m)
+        A[own, own] = laplacian(m, rng) * (1 if kind is float else 1 + 2j)
+        if coupled and k:
+            A[(k - 1) * m, k * m] = 1
+    A = columns(A)
+    defects = numerical_defects(A)
+    check(A, defects, 1 if coupled else count)
+    assert len(defects.blocks) == count
+
+
+@pytest.mark.parametrize("by_iteration", [False, True])
+def test_fifty_dependences_of_one_block(by_iteration, monkeypatch):
+    if by_iteration:
+        monkeypatch.setattr(_singular_blocks, "_DENSE", 1)
+    rng = np.random.default_rng(7)
+    n, planted = 210, 50
+    A = ring(n, rng)
+    for k in range(planted):
+        A[4 * k + 1] = A[4 * k] + A[4 * k + 2] * 2
+    A = columns(A)
+    defects = numerical_defects(A)
+    check(A, defects, planted)
+    wanted = {frozenset({4 * k, 4 * k + 1, 4 * k + 2}) for k in range(planted)}
+    assert supports(defects.equations) == wanted
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("noise", [0, 1e-12])
+def test_units_do_not_count(kind, noise):
+    """Planted rows in a matrix scaled at random by powers of ten, with noise on its entries."""
+    rng = np.random.default_rng(8)
+    n = 90
+    for _ in range(5):
+        A = ring(n, rng, kind) + (rng.random((n, n)) < 0.03)
+        members = rng.choice(n, 6, replace=False)
+        A[members[0]] = rng.uniform(0.5, 2, 5) @ A[members[1:]]
+        A = A * (1 + noise * rng.standard_normal((n, n)))
+        A *= 10.0 ** rng.integers(-12, 13, n) * 10.0 ** rng.integers(-12, 13, (n, 1))
+        defects = numerical_defects(columns(A))
+        assert supports(defects.equations) == {frozenset(members.tolist())}
+
+
+def test_many_members_without_dense_matrices(monkeypatch):
+    monkeypatch.setattr(_null_basis, "_DENSE", 3)
+    rng = np.random.default_rng(9)
+    A = columns(laplacian(60, rng))
+    check(A, numerical_defects(A), 1)
+
+
+@pytest.mark.parametrize("terms", [1, 5])
+def test_large_deficiencies_are_bounded(terms):
+    """Of hundreds of dependences some are named: multiples first, then what iteration finds."""
+    rng = np.random.default_rng(10)
+    n, rank = 400, 20
+    base = rng.standard_normal((rank, n))
+    A = np.vstack([base, base[rng.choice(rank, (n - rank, terms))].sum(axis=1)])
+    defects = numerical_defects(columns(A))
+    assert not defects.is_complete
+    assert defects.is_singular
+    for found, B in ((defects.equations, A), (defects.variables, A.T)):
+        assert 1 <= len(found) <= _singular_blocks.MOST
+        for d in found:
+            left = np.abs(d.coefficients @ B[d.indices]).max()
+            assert left <= 1e-8 * np.abs(B[d.indices]).max()
+
+
+def test_units_of_one_large_entry_hide_nothing():
+    """The third row weighs in the second column, whatever its units."""
+    A = np.array([[1.0, 1, 0], [1, 2, 0], [0, 1e12, 1]])
+    assert numerical_defects(columns(A)).rank == 3
+    A[1] = 2 * A[0]
+    assert supports(numerical_defects(columns(A)).equations) == {frozenset({0, 1})}
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_at_the_end_of_their_range():
+    """Nothing raises or warns, and rows that are multiples are still found."""
+    rng = np.random.default_rng(11)
+    for case in range(60):
+        n = int(rng.integers(2, 20))
+        A = ring(n, rng, complex if case % 3 == 2 else float)
+        A[rng.random((n, n)) < 0.2] = 1
+        if case % 2:
+            A[0] = A[-1]
+        exponents = rng.uniform(-1, 1, (n, n if case % 4 < 2 else 1)) * (290 - case)
+        A = columns(A * 10.0**exponents)
+        if sp.csgraph.structural_rank(A) < n:
+            continue
+        defects = numerical_defects(A)
+        if case % 4 == 3:
+            assert defects.is_singular
+    far = numerical_defects(columns([[2.0**-900, 2.0**-899], [2.0**900, 2.0**901]]))
+    assert far.rank == 1  # the columns; of the rows, one coefficient would underflow
+    assert not far.is_complete
+
+
+def test_singular_values_too_far_apart():
+    """A directed ring with rows planted: singular values down to 1e-40, and no claim is wrong."""
+    rng = np.random.default_rng(12)
+    n = 3000
+    A = sp.lil_array(3 * sp.eye_array(n) - sp.diags_array([3.0], offsets=[1], shape=(n, n)))
+    A[n - 1, 0] = -3
+    for k in range(n):
+        A[k, (k + 7) % n] = rng.uniform(0.5, 2)
+    for k in (100, 900, 2000):
+        A[k] = A[k + 300] + A[k + 50]
+    A = columns(A)
+    defects = numerical_defects(A)
+    for d in defects.equations:
+        assert np.abs(d.coefficients @ A[d.indices].toarray()).max() < 1e-9
+
+
+def test_large_supports_on_both_sides():
+    """Rows planted in a grid: the other side is dense, and is named as it is."""
+    rng = np.random.default_rng(13)
+    m = 40
+    path = sp.diags_array([-1.0, -1.0], offsets=[-1, 1], shape=(m, m))
+    A = sp.kron(path, sp.eye_array(m)) + sp.kron(sp.eye_array(m), path)
+    A = sp.lil_array(A + sp.diags_array(4 + rng.uniform(0, 0.01, m * m)))
+    wanted = set()
+    for k in (10, 500, 1200):
+        members = k + np.array([0, 3, 85, 170])
+        A[members[0]] = (sp.csr_array(A)[members[1:]] * 0.5).sum(axis=0).reshape(1, -1)
+        wanted.add(frozenset(members.tolist()))
+    defects = numerical_defects(columns(A))
+    assert supports(defects.equations) == wanted
+    assert len(defects.variables) == 3
+    assert max(d.residual for d in defects.variables) < 1e-10
+
+
+def test_a_small_singular_value_without_a_small_pivot():
+    """Every pivot of this triangular block is 1, and its least singular value is 2**-119."""
+    n = 120
+    A = np.eye(n) - np.triu(np.ones((n, n)), 1)
+    A[-1, 0] = -(2.0 ** (2 - n))  # so that it is singular, and one block
+    defects = numerical_defects(columns(A))
+    assert defects.rank == n - 1
