@@ -14,9 +14,9 @@
 namespace sparsematch {
 
 // Of a square matrix. Reads: mates of rows, of which none need be right, and finite duals of
-// columns. Writes: duals, pairs and free rows. False, and the state is as it was but for u, if a
-// wide matrix, more than half of the rows free, a row without entries, or duals so large that they
-// would cost accuracy make it better to start afresh. Time: O(n_cols + nnz).
+// columns. Writes: duals, pairs and free rows. False if a wide matrix, more than half of the rows
+// free, a row without entries, or duals so large that they would cost accuracy make another start
+// better. Time: O(n_cols + nnz).
 template <class Index>
 bool resume(AssignmentState<Index>& s, const Index* row_mate, const double* v) {
     constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
@@ -42,14 +42,8 @@ bool resume(AssignmentState<Index>& s, const Index* row_mate, const double* v) {
         good = least < s.infinity && 2 * s.free.size() <= static_cast<std::size_t>(a.n_rows);
         if (!s.scanned(i)) return false;
     }
-    for (Index j = 0; j < a.n_cols; ++j) {
-        if (good) s.col[j].v = v[j];
-        else s.col[j].mate = UNMATCHED<Index>;
-    }
-    if (good) return true;
-    s.free.clear();
-    for (Index& j : s.col_of) j = UNMATCHED<Index>;
-    return false;
+    for (Index j = 0; j < a.n_cols; ++j) s.col[j].v = v[j];
+    return good;
 }
 
 }  // namespace sparsematch
