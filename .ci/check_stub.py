@@ -11,7 +11,9 @@ from sparsematch._engines.cpu import _core
 
 def as_function(compiled):
     """Return a function of Python with the parameters of a compiled one, for `inspect`."""
-    text = compiled.__nb_signature__[0][0].rpartition(" -> ")[0]
+    signature, _, *defaults = compiled.__nb_signature__[0]
+    text = signature.rpartition(" -> ")[0]
+    text = re.sub(r"\\(\d+)", lambda found: repr(defaults[0][int(found[1])]), text)
     while (shorter := re.sub(r"\[[^][]*\]", "", text)) != text:  # the parts of annotations
         text = shorter
     # a parameter without a name: stubtest takes one letter for any

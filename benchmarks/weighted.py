@@ -2,6 +2,7 @@
 
     python benchmarks/weighted.py FOLDER             # its .npz matrices of more than 50,000 entries
     python benchmarks/weighted.py FOLDER --entries 0 --limit 60
+    python benchmarks/weighted.py --same-pattern 10000   # that many matrices of 300 rows
 
 Prints a markdown table. Matrices without a full matching are left out, since SciPy refuses them,
 and so are those with equal values only. Times are medians of processor time after one call that is
@@ -9,6 +10,10 @@ not counted. Ours is the call as a user makes it: checks, logarithms, search, fa
 the search alone, on costs made outside the timed part and shifted away from zero, in a process of
 its own that is stopped at the limit. Every result of ours is proved by its duals, and
 SciPy's objective, where it finished, must be the same. "rounded" is `approximate=True`.
+
+--same-pattern: microseconds a matrix by `analyse_transversal`, of random matrices whose values have
+logarithms with a standard deviation of 3 and differ from those of the first by the factor shown;
+"step" is `maximum_product` from the result of the matrix before, "loop" a call for each.
 """
 
 import pathlib
@@ -80,6 +85,45 @@ def row(path, A, args):
     return cells, theirs.get("seconds", args.limit) / times["product"]
 
 
+def same_pattern(k):
+    """Yield a line for each kind of values: what a matrix takes in a batch, a step, a loop."""
+    rng, n = np.random.default_rng(0), 300
+    A = sp.csr_array(sp.random_array((n, n), density=5 / n, rng=rng) + sp.eye_array(n))
+    analysis, first = sm.analyse_transversal(A), rng.normal(0, 3, A.nnz)
+
+    def steps(values):
+        last = None
+        for row in values:
+            last = analysis.maximum_product(row, start=last)
+            yield last
+
+    def loop(values):
+        for row in values:
+            yield sm.maximum_product_transversal(
+                sp.csr_array((row, A.indices, A.indptr), shape=A.shape)
+            )
+
+    for spread in (0.01, 0.1, 1.0, None):
+        noise = rng.normal(0, 3 if spread is None else spread, (k, A.nnz))
+        values = np.exp(noise if spread is None else first + noise)
+        few, times = values[: max(1, k // 10)], []
+        for call, given in (
+            (analysis.maximum_products, values),
+            (lambda values: list(steps(values)), few),
+            (lambda values: list(loop(values)), few),
+        ):
+            seconds, found = driver.median(
+                lambda call=call, given=given: call(given), thread_time, 3
+            )
+            times.append(seconds / len(given) * 1e6)
+            if call == analysis.maximum_products:
+                objectives = found.objective
+            elif not np.allclose([T.objective for T in found], objectives[: len(few)], rtol=1e-12):
+                raise AssertionError("the objectives differ")
+        name = "unlike each other" if spread is None else f"exp({spread} x normal)"
+        yield [name, *map(three, times)]
+
+
 def rows(args, ratios):
     """Yield the cells of the matrices that SciPy accepts, and keep its times over ours."""
     for path in sorted(args.folder.glob("*.npz")):
@@ -95,10 +139,18 @@ def rows(args, ratios):
 def main():
     """Print the table and the mean of the ratios."""
     parser = driver.parser(__doc__, limit=20.0, repeats=5)
-    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path, nargs="?")
+    parser.add_argument("--same-pattern", type=int, default=0, metavar="K")
     text = "leave out matrices with no more (default %(default)s)"
     parser.add_argument("--entries", type=int, default=50_000, help=text)
     args = parser.parse_args()
+    if args.same_pattern:
+        driver.show(
+            ["values", "batch, us", "step, us", "loop, us"], same_pattern(args.same_pattern)
+        )
+        return
+    if args.folder is None:
+        parser.error("name a folder, or --same-pattern")
     ratios = []
     driver.show(HEADS, rows(args, ratios))
     if not ratios:

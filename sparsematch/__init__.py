@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from sparsematch._api.transversal import is_structurally_singular as is_structurally_singular
     from sparsematch._api.transversal import maximum_transversal as maximum_transversal
     from sparsematch._api.transversal import structural_rank as structural_rank
+    from sparsematch._api.transversal_analysis import TransversalAnalysis as TransversalAnalysis
+    from sparsematch._api.transversal_analysis import analyse_transversal as analyse_transversal
     from sparsematch._api.weighted import bottleneck_transversal as bottleneck_transversal
     from sparsematch._api.weighted import is_optimal_transversal as is_optimal_transversal
     from sparsematch._api.weighted import maximum_product_transversal as maximum_product_transversal
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from sparsematch._types.singularity import ParallelPair as ParallelPair
     from sparsematch._types.singularity import SingularBlock as SingularBlock
     from sparsematch._types.symmetric import SymmetricTransversal as SymmetricTransversal
+    from sparsematch._types.transversal_batch import TransversalBatch as TransversalBatch
     from sparsematch._types.weighted import WeightedTransversal as WeightedTransversal
     from sparsematch._types.weighted_matching import WeightedMatching as WeightedMatching
 
@@ -106,6 +109,7 @@ _OFFERED = {
     "_api.over_ranks.redistribution": "permute_and_redistribute",
     "_api.symmetric": "is_symmetric_transversal symmetric_product_transversal",
     "_api.transversal": "is_structurally_singular maximum_transversal structural_rank",
+    "_api.transversal_analysis": "TransversalAnalysis analyse_transversal",
     "_api.weighted": "bottleneck_transversal is_optimal_transversal "
     "maximum_product_transversal maximum_sum_transversal",
     "_api.weighted_matching": "is_optimal_matching maximum_weight_matching",
@@ -128,6 +132,7 @@ _OFFERED = {
     "_types.run_info": "RunInfo",
     "_types.singularity": "Dependence NumericalDefects ParallelPair SingularBlock",
     "_types.symmetric": "SymmetricTransversal",
+    "_types.transversal_batch": "TransversalBatch",
     "_types.weighted": "WeightedTransversal",
     "_types.weighted_matching": "WeightedMatching",
 }

@@ -26,6 +26,7 @@ from sparsematch._types.labels import (
 )
 from sparsematch._types.matching import Matching
 from sparsematch._types.symmetric import SymmetricTransversal
+from sparsematch._types.transversal_batch import TransversalBatch
 from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
 from sparsematch._types.weighted_matching import SignedCSR, WeightedMatching
 
@@ -120,10 +121,19 @@ class WeightedOps:
     #: may be repeated.
     least_cost: Callable[[BipartiteCSR, FloatArray, int], LeastCost] = in_host_memory_only
     #: The weighted transversal with the largest product; whether factors are wanted, whether
-    #: magnitudes are rounded, workers, tolerance.
-    maximum_product: Callable[[WeightedCSR, bool, bool, int, float], WeightedTransversal] = (
-        in_host_memory_only
-    )
+    #: magnitudes are rounded, workers, tolerance. In host memory `start`, that of similar values, to
+    #: begin with, may be given, too.
+    maximum_product: Callable[..., WeightedTransversal] = in_host_memory_only
+    #: Writes those of the rows of an array of values, one for each entry, none repeated, to the
+    #: batch from the given place on, given the one to begin with, if any. The first row with a
+    #: value that is not finite, or how many rows there are.
+    product_batch: Callable[
+        [BipartiteCSR, FloatArray, TransversalBatch, int, WeightedTransversal | None, int], int
+    ] = in_host_memory_only
+    #: The same with duals that stay feasible longest when values change, given the magnitudes.
+    central_duals: Callable[
+        [BipartiteCSR, FloatArray, WeightedTransversal], WeightedTransversal
+    ] = in_host_memory_only
     #: The weighted transversal with the largest sum; workers, tolerance.
     maximum_sum: Callable[[WeightedCSR, int, float], WeightedTransversal] = in_host_memory_only
     #: The weighted transversal whose smallest magnitude is largest.

@@ -39,7 +39,27 @@ def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
         del magnitude  # as large as the copies that are made now
         wide = data.dtype.kind in "biu" or data.dtype.itemsize < 4
         graph, data = add_up(graph, data, np.float64 if wide else data.dtype)
-        magnitude, _, least, largest = _magnitude(graph, data, threads)
+        return with_values(graph, data, name=name, threads=threads)
+    return _weighted(graph, data, magnitude, (least, largest), name)
+
+
+def with_values(
+    graph: BipartiteCSR, data: NDArray[Any], *, name: str = "A", threads: int = 1
+) -> WeightedCSR:
+    """Return a pattern without repeated entries with the magnitudes of numbers, one for each."""
+    magnitude, _, least, largest = _magnitude(graph, data, threads)
+    return _weighted(graph, data, magnitude, (least, largest), name)
+
+
+def _weighted(
+    graph: BipartiteCSR,
+    data: NDArray[Any],
+    magnitude: FloatArray,
+    bounds: tuple[float, float],
+    name: str,
+) -> WeightedCSR:
+    """Refuse what is not finite, leave out zeros."""
+    least, largest = bounds
     if not largest < np.inf:
         _refuse_value(graph, data, magnitude, name)
     if least == 0:

@@ -155,5 +155,29 @@ def test_searches_poll():
     B = random_matrix(20_000, 20_000, 8, seed=31) + sp.eye_array(20_000)
     B.data = np.random.default_rng(37).integers(1, 5, B.nnz).astype(float)
     calls["weights"] = partial(sm.maximum_product_transversal, B)
+    C = random_matrix(300, 300, 6, seed=41)
+    values = np.exp(np.random.default_rng(43).normal(0, 3, (1000, C.nnz)))
+    calls["batch"] = partial(sm.analyse_transversal(C).maximum_products, values)
     handled = {name: handled_during(call) for name, call in calls.items()}
     assert min(handled.values()) >= 3, handled
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_ctrl_c_stops_a_batch_in_one_call_of_the_core(workers, monkeypatch):
+    monkeypatch.setenv("SPARSEMATCH_CORES", "4")
+    C = random_matrix(300, 300, 6, seed=41) + sp.eye_array(300)
+    values = np.exp(np.random.default_rng(43).normal(0, 3, (2000, C.nnz)))
+    analysis = sm.analyse_transversal(C)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            analysis.maximum_products(values, workers=workers)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert analysis.maximum_products(values[:5]).cardinality.tolist() == [300] * 5

@@ -281,8 +281,31 @@ def least_cost(
     duals: tuple[FloatArray, FloatArray],
     workers: int,
     limits: tuple[float, float] | None = None,
+    warm: bool = False,
 ) -> None:
-    """Write a maximum matching of least cost, and duals that prove it."""
+    """Write a maximum matching of least cost, and duals that prove it.
+
+    Warm: the arrays hold those of similar costs, to begin with.
+    """
+
+def product_batch(
+    matrix: Csr,
+    values: FloatArray,
+    mates: tuple[IndexArray, IndexArray],
+    duals: tuple[FloatArray, FloatArray],
+    scales: tuple[FloatArray, FloatArray],
+    numbers: tuple[FloatArray, BoolArray],
+    first: tuple[IndexArray, FloatArray],
+    flipped: bool,
+    workers: int,
+    /,
+) -> int:
+    """Write transversals with the largest product of many matrices with one pattern.
+
+    Arrays of several dimensions are flat. Numbers: objectives, and whether all factors are in
+    range. First: mates of stored rows and duals of stored columns to begin with, or empty arrays.
+    Returns the first matrix with a value that is not finite, or how many there are.
+    """
 
 def matched_entries(matrix: Csr, row_mate: IndexArray, entry: IndexArray, workers: int, /) -> None:
     """Write the position of the matched entry of each row, or -1."""

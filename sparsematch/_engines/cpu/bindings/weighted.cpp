@@ -4,6 +4,7 @@
 #include "weighted/entry_values.hpp"
 #include "weighted/least_cost_matching.hpp"
 #include "weighted/matched_entries.hpp"
+#include "weighted/product_batch.hpp"
 #include "weighted/scale_factors.hpp"
 #include "weighted/symmetric.hpp"
 
@@ -11,16 +12,17 @@ using namespace sparsematch;
 
 namespace {
 
-// limits: AssignmentLimits, but for tests their defaults.
+// limits: AssignmentLimits, but for tests their defaults. warm: mates and duals hold those to begin
+// with.
 template <class Index>
 void run_least_cost(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, Sides<double> duals,
-                    int workers, std::optional<std::pair<double, double>> limits) {
+                    int workers, std::optional<std::pair<double, double>> limits, bool warm) {
     AssignmentLimits l;
     if (limits) l = {limits->first, limits->second};
     interruptible(workers, [&](RunContext& run) {
         const auto a = matrix.view();
         double *u = duals.first.data(), *v = duals.second.data();
-        LeastCostMatching<Index>(a, cost.data(), view(mates), u, v, l, run).solve();
+        LeastCostMatching<Index>(a, cost.data(), view(mates), u, v, l, run).solve(warm);
     });
 }
 
@@ -74,6 +76,33 @@ double run_bottleneck(CsrArg<Index> matrix, In<double> magnitude, Sides<Index> m
     });
 }
 
+// The first matrix with a value that is not finite, or how many there are. Arrays of scales, and of
+// first mates and duals, are empty where there are none.
+template <class Index>
+std::int64_t run_product_batch(CsrArg<Index> matrix, In<double> values, Sides<Index> mates,
+                               Sides<double> duals, Sides<double> scales,
+                               std::pair<Out<double>, Out<bool>> numbers,
+                               std::pair<In<Index>, In<double>> first, bool flipped, int workers) {
+    return interruptible(workers, [&](RunContext& run) {
+        const auto n = static_cast<std::int64_t>(numbers.first.size());
+        const bool scaling = numbers.second.size() > 0, warm = first.second.size() > 0;
+        const auto a = matrix.view();
+        const ProductBatch<Index> batch{values.data(),
+                                        mates.first.data(),
+                                        mates.second.data(),
+                                        duals.first.data(),
+                                        duals.second.data(),
+                                        scaling ? scales.first.data() : nullptr,
+                                        scaling ? scales.second.data() : nullptr,
+                                        numbers.first.data(),
+                                        numbers.second.data(),
+                                        warm ? first.first.data() : nullptr,
+                                        warm ? first.second.data() : nullptr,
+                                        flipped};
+        return ProductBatchSearch<Index>(a, batch, run).solve(n);
+    });
+}
+
 // The position of an entry, or -1; the diagonal.
 template <class Index>
 Index run_unsymmetric_entry(CsrArg<Index> a, In<double> weight, Out<double> diagonal) {
@@ -115,7 +144,8 @@ void bind(nb::module_& m) {
     m.def("matched_sum", run_matched_sum<Index>);
     m.def("scale_factors", run_scale_factors<Index>);
     m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
-          "workers"_a, "limits"_a = nb::none());
+          "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
+    m.def("product_batch", run_product_batch<Index>);
     m.def("matched_entries", run_matched_entries<Index>);
     m.def("unsymmetric_entry", run_unsymmetric_entry<Index>);
     m.def("largest_scaled", run_largest_scaled<Index>);

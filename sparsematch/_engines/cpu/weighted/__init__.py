@@ -4,6 +4,7 @@ from sparsematch._engines.cpu.weighted import (
     least_cost,
     maximum_weight,
     optimality,
+    product_batch,
     symmetric,
     transversals,
 )
@@ -16,6 +17,8 @@ register_operations(
         read_magnitudes=transversals.read_magnitudes,
         least_cost=least_cost.least_cost,
         maximum_product=transversals.maximum_product,
+        product_batch=product_batch.write_products,
+        central_duals=product_batch.central_duals,
         maximum_sum=transversals.maximum_sum,
         bottleneck=transversals.bottleneck,
         maximum_weight=maximum_weight.maximum_weight,

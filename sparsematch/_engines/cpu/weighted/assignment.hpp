@@ -23,6 +23,7 @@
 #include "weighted/initial_duals.hpp"
 #include "weighted/path_forest.hpp"
 #include "weighted/path_search.hpp"
+#include "weighted/resume.hpp"
 #include "weighted/row_reduction.hpp"
 
 namespace sparsematch {
@@ -43,9 +44,10 @@ class Assignment {
 
     // Reads: the matrix, n_rows <= n_cols, and a cost for each entry. Writes: mates and duals.
     // Returns whether every row is matched; free columns, if there are more columns than rows, then
-    // have the largest v. Time: O(n_rows nnz log n_cols) at worst, rarely.
-    bool solve(Matching<Index> m, double* v) {
-        const bool feasible = start() && search();
+    // have the largest v. warm: row mates and v hold those of a matrix with similar costs. Time:
+    // O(n_rows nnz log n_cols) at worst, rarely.
+    bool solve(Matching<Index> m, double* v, bool warm = false) {
+        const bool feasible = start(warm ? m.row_mate : nullptr, v) && search();
         for (Index j = 0; j < s_.a.n_cols; ++j) {
             m.col_mate[j] = s_.col[j].mate;
             v[j] = s_.col[j].v;
@@ -65,11 +67,17 @@ class Assignment {
         std::vector<Index> free;
     };
 
-    // Columns first; where that leaves many rows, geometric means if these leave fewer.
-    bool start() {
+    // Columns first; where that leaves many rows, what is given to begin with, or geometric means
+    // if these leave fewer.
+    bool start(const Index* row_mate, const double* v) {
         auto timer = s_.run.time("start");
         if (!fit_duals(s_, true)) return false;
         const std::size_t left = s_.free.size();
+        if (row_mate && left > few()) {
+            Saved saved = set_aside();
+            if (resume(s_, row_mate, v)) return reduce_rows(s_);
+            restore(saved);
+        }
         if (!reduce_rows(s_)) return false;
         if (!has_alternatives() || s_.free.size() <= many()) return true;
         Saved saved = set_aside();
@@ -78,6 +86,10 @@ class Assignment {
         restore(saved);
         return true;
     }
+    // Rows: beginning elsewhere costs half as much again at worst where fitted duals leave few (one
+    // in 50 of an admittance matrix of 25,000 rows), and spares four fifths where these need long
+    // searches (one in 130 of a circuit of 12,675).
+    std::size_t few() const { return static_cast<std::size_t>(s_.a.n_rows) / 256; }
     // Rows: means cost five passes; interior-point systems and meshes that gain leave a fifth.
     std::size_t many() const { return static_cast<std::size_t>(s_.a.n_rows) / 6; }
     // Columns of a wide matrix start from 0; ties are ties by any duals.

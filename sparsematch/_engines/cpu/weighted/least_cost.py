@@ -17,23 +17,33 @@ _LARGEST = np.finfo(np.float64).max
 
 
 def least_cost(
-    graph: BipartiteCSR, cost: FloatArray, workers: int, largest: float | None = None
+    graph: BipartiteCSR,
+    cost: FloatArray,
+    workers: int,
+    largest: float | None = None,
+    start: tuple[Matching, FloatArray, FloatArray] | None = None,
 ) -> LeastCost:
     """Return a maximum matching of least cost, and duals that prove it.
 
     Duals of unmatched rows and columns are the largest of their side. `largest`: a bound on the
-    absolute values of the costs, if one is known. Time: that of the core; memory: as much again as
+    absolute values of the costs, if one is known. `start`: a matching and finite duals of similar
+    costs, to begin with; none need be right. Time: that of the core; memory: as much again as
     the matrix where the core needs the transpose, or parts of it.
     """
     unit = 1.0 if largest is not None and largest < _SAFE else _unit(graph, cost)
-    mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-    row_dual, col_dual = np.empty(graph.n_rows), np.empty(graph.n_cols)
+    if start is None:
+        mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
+        row_dual, col_dual = np.empty(graph.n_rows), np.empty(graph.n_cols)
+    else:
+        mates = start[0].row_mate.astype(graph.dtype), start[0].col_mate.astype(graph.dtype)
+        row_dual, col_dual = start[1].copy(), start[2].copy()
     _core.least_cost(
         csr(graph),
         cost if unit == 1 else cost / unit,
         graph.orient(*mates),
         graph.orient(row_dual, col_dual),
         worthwhile(workers, graph.nnz),
+        warm=start is not None,
     )
     if unit > 1:
         most = max(np.abs(side).max(initial=0.0) for side in (row_dual, col_dual))

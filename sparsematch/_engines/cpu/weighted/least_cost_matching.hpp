@@ -92,9 +92,10 @@ class LeastCostMatching {
     // Writes mates and duals: u + v is at most the cost of an entry, and that of matched ones; no
     // dual is above that of an unmatched row or column. False: stopped. Time and workspace: those
     // of Assignment, and a copy of the matrix if there are more rows than columns, or neither all
-    // rows nor all columns can be matched.
-    bool solve() {
-        if (!solve_whole() && !run_.stopped() && !solve_parts()) return false;
+    // rows nor all columns can be matched. warm: the mates of rows and v hold those of a matrix
+    // with similar costs, to begin with where both sides can be matched; none need be right.
+    bool solve(bool warm = false) {
+        if (!solve_whole(warm) && !run_.stopped() && !solve_parts()) return false;
         balance();
         return !run_.stopped();
     }
@@ -103,9 +104,9 @@ class LeastCostMatching {
     using Part = AssignmentPart<Index>;
 
     // False if the smaller side cannot be matched; the matching is valid all the same.
-    bool solve_whole() {
+    bool solve_whole(bool warm) {
         if (a_.n_rows <= a_.n_cols)
-            return Assignment<Index>(a_, cost_, u_, limits_, run_).solve(m_, v_);
+            return Assignment<Index>(a_, cost_, u_, limits_, run_).solve(m_, v_, warm);
         Part whole;
         for (Index i = 0; i < a_.n_rows; ++i) whole.rows.push_back(i);
         for (Index j = 0; j < a_.n_cols; ++j) whole.cols.push_back(j);

@@ -23,16 +23,22 @@ _FEW = 16
 
 
 def maximum_product(
-    weighted: WeightedCSR, scaling: bool, approximate: bool, workers: int, _tolerance: float = 0.0
+    weighted: WeightedCSR,
+    scaling: bool,
+    approximate: bool,
+    workers: int,
+    _tolerance: float = 0.0,
+    start: WeightedTransversal | None = None,
 ) -> WeightedTransversal:
     """Return the transversal with the largest product, with factors if `scaling` is set.
 
-    Approximate: by magnitudes rounded to powers of 2. The optimum is within any tolerance. Time:
-    that of `least_cost`.
+    Approximate: by magnitudes rounded to powers of 2. The optimum is within any tolerance. `start`:
+    that of similar values, with finite duals, to begin with. Time: that of `least_cost`.
     """
     graph, magnitude = weighted.graph, weighted.magnitude
     cost = (_rounded_cost if approximate else product_cost)(magnitude, workers)
-    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers, _LOGARITHM)
+    first = None if start is None else (start.matching, start.row_dual, start.col_dual)
+    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers, _LOGARITHM, first)
     if approximate:
         row_dual, col_dual = round_duals(row_dual, col_dual)
     row_scale = col_scale = None
@@ -161,9 +167,14 @@ def _factors(
         worthwhile(workers, graph.nnz),
     )
     if not in_range:
-        text = (
-            "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
-            "logarithms"
-        )
-        warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
+        warn_of_cut_factors()
     return scales
+
+
+def warn_of_cut_factors() -> None:
+    """Say that some factors are not what the duals say."""
+    text = (
+        "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
+        "logarithms"
+    )
+    warnings.warn(text, RuntimeWarning, stacklevel=stack_level())

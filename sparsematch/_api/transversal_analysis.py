@@ -1,0 +1,288 @@
+"""Weighted transversals of matrices with the same pattern: one after the other, or all at once."""
+
+from __future__ import annotations  # readable names in help()
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._api.arguments import check_flags
+from sparsematch._api.workers import resolve_workers
+from sparsematch._engines.operations import WeightedOps
+from sparsematch._engines.registry import operations
+from sparsematch._input.weighted import with_values
+from sparsematch._input.weighted_pattern import WeightedPattern, read_pattern
+from sparsematch._types.errors import wrong_type
+from sparsematch._types.sparse_like import Local
+from sparsematch._types.transversal_batch import TransversalBatch
+from sparsematch._types.weighted import WeightedTransversal
+
+#: Values of other types than double that one worker converts before they are used: 1 MB.
+_CONVERTED_AT_ONCE = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TransversalAnalysis:
+    """The pattern of a matrix, read and checked, to be matched by any number of values.
+
+    Made by `analyse_transversal`. It never changes, so threads may share it.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    nnz : int
+        Number of stored entries, the length of ``data``.
+
+    Examples
+    --------
+    A sequence, as in Newton's method, each step begun where the last one ended:
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import analyse_transversal
+    >>> A = csr_array([[1., 100., 0.], [2., 10., 4.], [0., 8., 2.]])
+    >>> analysis, best = analyse_transversal(A), None
+    >>> for step in range(3):
+    ...     best = analysis.maximum_product(A.data, start=best)
+    ...     A.data *= 1.01
+    >>> best.matching.row_mate.tolist()
+    [1, 0, 2]
+    """
+
+    _pattern: WeightedPattern
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._pattern.graph.shape
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+        return self._pattern.nnz
+
+    def maximum_product(
+        self,
+        values: Any,
+        *,
+        scaling: bool = True,
+        start: WeightedTransversal | None = None,
+        workers: int | None = None,
+    ) -> WeightedTransversal:
+        """Find what `maximum_product_transversal` does, for one matrix with this pattern.
+
+        Parameters
+        ----------
+        values : array of numbers, shape (nnz,), or sparse array or matrix
+            The values, in the order of the ``data`` of the matrix that was analysed, or a matrix
+            with its pattern. Entries in the same place are added up, and zeros are no candidates.
+        scaling : bool, optional
+            Whether to compute the factors of rows and columns.
+        start : WeightedTransversal, optional
+            That of similar values, such as those of the step before. It makes the search shorter,
+            and the result is as exact as without. It is used where the matrix is square, all rows
+            can be matched, and a start from scratch leaves more than a few of them; where more than
+            half of its pairs are no longer best for their rows, the search starts from scratch.
+        workers : int, optional
+            Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+
+        Returns
+        -------
+        WeightedTransversal
+            As that of `maximum_product_transversal`, and of the same objective. With `start` its
+            duals, and where several matchings are best its pairs, may be others.
+
+        Raises
+        ------
+        TypeError
+            If `values` are no numbers, or an argument is of the wrong type.
+        ValueError
+            If there are not as many values as entries, the matrix has another pattern, a value is
+            NaN or infinite, naming the first, `start` has another shape or duals that are not
+            finite or not those of a product, or `workers` is out of range.
+
+        Warns
+        -----
+        RuntimeWarning
+            If factors are beyond the range of doubles, as `maximum_product_transversal` does.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import analyse_transversal
+        >>> analysis = analyse_transversal(csr_array([[1, 1], [1, 1]]))
+        >>> best = analysis.maximum_product([1.0, 2.0, 3.0, 4.0])
+        >>> best.matching.row_mate.tolist()
+        [1, 0]
+        >>> analysis.maximum_product([1.0, 2.1, 2.9, 4.0], start=best).matching.row_mate.tolist()
+        [1, 0]
+        """
+        check_flags(scaling=scaling)
+        _check_start(start, self.shape)
+        threads = resolve_workers(workers)
+        pattern = self._pattern
+        data = pattern.arrange(pattern.read(values, 1))
+        weighted = with_values(pattern.graph, data, threads=threads)
+        product = operations(WeightedOps, "numpy").maximum_product
+        return product(weighted, bool(scaling), False, threads, start=start)
+
+    def maximum_products(
+        self, values: Any, *, scaling: bool = True, workers: int | None = None
+    ) -> TransversalBatch:
+        """Find what `maximum_product_transversal` does, for many matrices with this pattern.
+
+        Parameters
+        ----------
+        values : array of numbers, shape (k, nnz)
+            The values of each matrix, in the order of the ``data`` of the one that was analysed.
+            A C-contiguous array of doubles is read where it is.
+        scaling : bool, optional
+            Whether to compute the factors of rows and columns.
+        workers : int, optional
+            Number of threads, -1 for all cores, which share the matrices. By default that of
+            `set_workers`, which is 1.
+
+        Returns
+        -------
+        TransversalBatch
+            Arrays with a row for each matrix. They are the same for any number of workers.
+
+        Raises
+        ------
+        TypeError
+            If `values` are no numbers, or an argument is of the wrong type.
+        ValueError
+            If it has another shape, a value is NaN or infinite, naming the matrix and the entry of
+            the first, or `workers` is out of range.
+
+        Warns
+        -----
+        RuntimeWarning
+            If factors are beyond the range of doubles, as `maximum_product_transversal` does.
+
+        Notes
+        -----
+        The first matrix is matched from scratch. All others start from its result, as by `start` of
+        `maximum_product`: so put a typical one first. Ctrl-C stops a run. Memory beside the
+        results: three arrays of nnz for each worker.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import analyse_transversal
+        >>> analysis = analyse_transversal(csr_array([[1, 1], [1, 1]]))
+        >>> batch = analysis.maximum_products([[1, 2, 3, 4], [4, 3, 2, 1], [0, 5, 0, 7]])
+        >>> batch.cardinality.tolist(), np.exp(batch.objective).round(9).tolist()
+        ([2, 2, 1], [6.0, 6.0, 7.0])
+        """
+        check_flags(scaling=scaling)
+        threads = resolve_workers(workers)
+        return _match_all(self._pattern, self._pattern.read(values, 2), bool(scaling), threads)
+
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        return f"TransversalAnalysis({n_rows}x{n_cols}, {self.nnz} entries)"
+
+
+def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalAnalysis:
+    """Read the pattern of a sparse matrix, to match matrices that have it and other values.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        Every stored entry belongs to the pattern; its value does not count. Values follow in the
+        order of ``A.data`` if `A` is CSR, CSC or COO; other formats are converted to CSR, whose
+        order is meant then.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+
+    Returns
+    -------
+    TransversalAnalysis
+        With ``maximum_product``, for one matrix after the other, and ``maximum_products``, for
+        many at once.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix in host memory, or `workers` is not an integer.
+    ValueError
+        If the index arrays of `A` are inconsistent, or `workers` is out of range.
+
+    See Also
+    --------
+    maximum_product_transversal : For a single matrix.
+    sparsematch.solvers.analyse : The same for factorisations.
+
+    Notes
+    -----
+    Time: O(n_rows + n_cols + nnz), and a sort where the entries are not in order.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import analyse_transversal
+    >>> analyse_transversal(csr_array([[1, 1], [0, 1]]))
+    TransversalAnalysis(2x2, 3 entries)
+    """
+    return TransversalAnalysis(read_pattern(A, threads=resolve_workers(workers)))
+
+
+def _check_start(start: Any, shape: tuple[int, int]) -> None:
+    if start is None:
+        return
+    if not isinstance(start, WeightedTransversal):
+        raise wrong_type("start", start, "a WeightedTransversal")
+    duals = start.row_dual, start.col_dual
+    if start.shape != shape or (duals[0].shape, duals[1].shape) != ((shape[0],), (shape[1],)):
+        raise ValueError(f"start has shape {start.shape}, but the matrix has shape {shape}")
+    if start.job != "product":
+        raise ValueError(f"start is the transversal of a {start.job}, but must be of a product")
+    if not all(np.isfinite(dual).all() for dual in duals):
+        raise ValueError("start has duals that are not finite")
+
+
+def _match_all(
+    pattern: WeightedPattern, values: NDArray[Any], scaling: bool, threads: int
+) -> TransversalBatch:
+    """Match the first matrix, and the others from its result."""
+    batch = TransversalBatch.empty(pattern.graph, len(values), scaling)
+    in_place = values.dtype == np.float64 and values.dtype.isnative and pattern.order is None
+    if in_place and values.flags.c_contiguous:
+        at_once = max(1, len(values))
+    else:
+        at_once = threads * max(1, _CONVERTED_AT_ONCE // max(1, pattern.nnz))
+    ops = operations(WeightedOps, "numpy")
+    first, begin = None, 0
+    while begin < len(values):
+        end = min(begin + at_once, len(values)) if begin else 1
+        piece = _as_doubles(pattern.arrange(values[begin:end]))
+        done = ops.product_batch(pattern.graph, piece, batch, begin, first, threads)
+        if done < len(piece):
+            _refuse_value(pattern, values[begin + done], begin + done)
+        if begin == 0 < len(values) - 1:
+            first = ops.central_duals(pattern.graph, np.abs(piece[0]), batch[0])
+        begin = end
+    np.sum(batch.row_mate >= 0, axis=1, out=batch.cardinality)
+    return batch.freeze()
+
+
+def _as_doubles(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return doubles of the same magnitudes."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        real = np.abs(values) if values.dtype.kind == "c" else values
+        return np.ascontiguousarray(real, np.float64)
+
+
+def _refuse_value(pattern: WeightedPattern, values: NDArray[Any], k: int) -> None:
+    arranged = pattern.arrange(values)
+    p = int(np.flatnonzero(~np.isfinite(_as_doubles(arranged)))[0])
+    i, j = pattern.place(p)
+    why = "is not finite" if not np.isfinite(arranged[p]) else "is too large for a double"
+    raise ValueError(
+        f"values of matrix {k}: A[{i}, {j}] is {arranged[p]}, which {why}; weights must be finite"
+    )

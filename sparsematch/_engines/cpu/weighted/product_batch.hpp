@@ -1,0 +1,156 @@
+// Transversals with the largest product, of many matrices with one pattern.
+//
+// Each matrix is matched by one thread, from costs of its own, and begins from the same given
+// matching and duals (resume.hpp): so the results depend neither on how many threads there are nor
+// on which of them was first.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+#include "weighted/least_cost_matching.hpp"
+#include "weighted/scale_factors.hpp"
+
+namespace sparsematch {
+
+// Arrays of all matrices, one after the other: n_rows, n_cols, or one number for each. Scales are
+// null where no factors are wanted, and those of stored rows come first where `flipped` is not set.
+template <class Index>
+struct ProductBatch {
+    const double* value;  // nnz for each matrix
+    Index *row_mate, *col_mate;
+    double *u, *v, *row_scale, *col_scale;
+    double* objective;         // sum of logarithms
+    bool* in_range;            // whether all factors are
+    const Index* first_mates;  // of rows, and duals of columns, to begin with; or null
+    const double* first_v;
+    bool flipped;
+};
+
+template <class Index>
+class ProductBatchSearch {
+  public:
+    ProductBatchSearch(const Csr<Index>& a, const ProductBatch<Index>& batch, RunContext& run)
+        : a_(a), batch_(batch), run_(run), workspaces_(run.team.size()) {}
+
+    // Writes the results of n matrices. Returns the first that has a value that is not finite, or n
+    // if there is none; the results of others after it may be missing. Workspace: for each thread
+    // two doubles and an index an entry, and that of LeastCostMatching.
+    std::int64_t solve(std::int64_t n) {
+        std::atomic<std::int64_t> bad{n};
+        run_.team.loop(n, 1, [&](int rank, std::int64_t begin, std::int64_t end) {
+            auto& space = workspaces_[rank];
+            if (!space) space = std::make_unique<Workspace>(a_, run_, rank);
+            for (std::int64_t k = begin; k < end && k < bad && !run_.stopped(); ++k) {
+                if (!space->read(batch_.value + k * a_.nnz(), a_)) {
+                    std::int64_t first = bad;
+                    while (k < first && !bad.compare_exchange_weak(first, k)) {
+                    }
+                } else {
+                    solve_one(*space, k);
+                }
+                run_.flush(a_.nnz(), rank);
+            }
+        });
+        return bad;
+    }
+
+  private:
+    // What one thread needs for one matrix after the other.
+    struct Workspace {
+        Workspace(const Csr<Index>& a, RunContext& outer, int rank)
+            : outer(&outer), rank(rank), run(team, {}, poll, this), magnitude(a.nnz()),
+              cost(a.nnz()) {}
+
+        static bool poll(void* self) {
+            const auto* space = static_cast<Workspace*>(self);
+            return !space->outer->flush(0, space->rank);
+        }
+
+        // Magnitudes and costs of the values, and the pattern of those that are not zero. False:
+        // one is not finite.
+        bool read(const double* value, const Csr<Index>& a) {
+            const auto nnz = static_cast<std::size_t>(a.nnz());
+            double not_finite = 0;  // NaN where a value is not finite
+            bool zero = false;
+            for (std::size_t p = 0; p < nnz; ++p) {
+                magnitude[p] = std::abs(value[p]);
+                not_finite += value[p] * 0;
+                zero |= value[p] == 0;
+            }
+            if (not_finite != 0) return false;
+            pattern = a;
+            if (zero) leave_out_zeros(a);
+            for (std::size_t p = 0; p < static_cast<std::size_t>(pattern.nnz()); ++p)
+                cost[p] = -std::log(magnitude[p]);
+            return true;
+        }
+
+        void leave_out_zeros(const Csr<Index>& a) {
+            if (indptr.size() == 0)
+                indptr = Buffer<Index>(static_cast<std::size_t>(a.n_rows) + 1),
+                indices = Buffer<Index>(a.nnz());
+            Index n = indptr[0] = 0;
+            for (Index i = 0; i < a.n_rows; ++i) {
+                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
+                    if (magnitude[p] != 0) indices[n] = a.indices[p], magnitude[n++] = magnitude[p];
+                indptr[i + 1] = n;
+            }
+            pattern = {a.n_rows, a.n_cols, indptr.data(), indices.data()};
+        }
+
+        RunContext* outer;
+        int rank;
+        ThreadTeam team{1};
+        RunContext run;
+        Csr<Index> pattern{};
+        Buffer<double> magnitude, cost;
+        Buffer<Index> indptr, indices;  // made when the first zero is met
+    };
+
+    void solve_one(Workspace& space, std::int64_t k) {
+        const Csr<Index>& a = space.pattern;
+        const std::int64_t row = k * a.n_rows, col = k * a.n_cols;
+        Index* mate = batch_.row_mate + row;
+        double *u = batch_.u + row, *v = batch_.v + col;
+        const bool warm = batch_.first_v != nullptr;
+        if (warm) {
+            std::copy_n(batch_.first_mates, a.n_rows, mate);
+            std::copy_n(batch_.first_v, a.n_cols, v);
+        }
+        LeastCostMatching<Index>(a, space.cost.data(), {mate, batch_.col_mate + col}, u, v, {},
+                                 space.run)
+            .solve(warm);
+        if (space.run.stopped()) return;
+        batch_.objective[k] = 0.0 - matched_sum(a, space.cost.data(), mate);
+        if (batch_.row_scale) batch_.in_range[k] = scale(space, k);
+    }
+
+    bool scale(Workspace& space, std::int64_t k) {
+        const Csr<Index>& a = space.pattern;
+        const std::int64_t row = k * a.n_rows, col = k * a.n_cols;
+        ScaleFactors f{batch_.u + row,
+                       batch_.v + col,
+                       batch_.row_scale + row,
+                       batch_.col_scale + col,
+                       batch_.flipped,
+                       false,
+                       false};
+        if (f.flipped) std::swap(f.row_dual, f.col_dual), std::swap(f.row_scale, f.col_scale);
+        return write_factors(a, space.magnitude.data(), batch_.row_mate + row, f, space.run);
+    }
+
+    const Csr<Index>& a_;
+    const ProductBatch<Index> batch_;
+    RunContext& run_;
+    std::vector<std::unique_ptr<Workspace>> workspaces_;
+};
+
+}  // namespace sparsematch

@@ -1,0 +1,96 @@
+"""Transversals with the largest product of many matrices with one pattern, in one call."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr, worthwhile
+from sparsematch._engines.cpu.weighted.transversals import warn_of_cut_factors
+from sparsematch._types.arrays import FloatArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.transversal_batch import TransversalBatch
+from sparsematch._types.weighted import WeightedTransversal
+
+#: Steps towards central duals. 5, 10, 20, 40 of them: 42, 40, 38, 34 us for each of 2,000 matrices
+#: of 300 rows whose values differ by a tenth.
+_STEPS = 20
+#: Beyond any slack of interest, in logarithms: where a row or a column has a single entry.
+_FAR = 10.0
+
+
+def write_products(
+    graph: BipartiteCSR,
+    values: FloatArray,
+    batch: TransversalBatch,
+    begin: int,
+    first: WeightedTransversal | None,
+    workers: int,
+) -> int:
+    """Write the results of rows of values to the batch; return the first row that is not finite.
+
+    Or how many rows there are. `first` is what each of them begins with. Time: that of
+    `least_cost` for each; workspace: three arrays of nnz for each worker.
+    """
+    rows = slice(begin, begin + len(values))
+    scaling = batch.row_scale is not None
+    none = np.empty((0, 0))
+    sides = (
+        (batch.row_mate[rows], batch.col_mate[rows]),
+        (batch.row_dual[rows], batch.col_dual[rows]),
+        (batch.row_scale[rows], batch.col_scale[rows])
+        if batch.row_scale is not None and batch.col_scale is not None
+        else (none, none),
+    )
+    mates, duals, scales = (graph.orient(*(side.reshape(-1) for side in pair)) for pair in sides)
+    start = np.empty(0, graph.dtype), np.empty(0)
+    if first is not None:
+        start = (
+            graph.orient(first.matching.row_mate, first.matching.col_mate)[0],
+            graph.orient(first.row_dual, first.col_dual)[1],
+        )
+    in_range = np.ones(len(values) if scaling else 0, bool)
+    done = _core.product_batch(
+        csr(graph),
+        values.reshape(-1),
+        mates,
+        duals,
+        scales,
+        (batch.objective[rows], in_range),
+        start,
+        graph.flipped,
+        worthwhile(workers, values.size),
+    )
+    if done == len(values) and not in_range.all():
+        warn_of_cut_factors()
+    return done
+
+
+def central_duals(
+    graph: BipartiteCSR, magnitude: FloatArray, transversal: WeightedTransversal
+) -> WeightedTransversal:
+    """Return a transversal of a square matrix with duals far from those that are not feasible.
+
+    A dual of a pair's column may grow, and that of its row shrink, by the least reduced cost of
+    another entry of the column; the other way by that of the row. Each step moves both half way to
+    the middle, all pairs at once, which keeps every reduced cost positive. Time: some passes.
+    """
+    if not transversal.is_perfect or graph.n_rows < 2:
+        return transversal
+    mate, _ = graph.orient(transversal.matching.row_mate, transversal.matching.col_mate)
+    u, v = (dual.copy() for dual in graph.orient(transversal.row_dual, transversal.col_dual))
+    majors = np.repeat(np.arange(u.size), np.diff(graph.indptr))
+    other = (graph.indices[: graph.nnz] != mate[majors]) & (magnitude > 0)
+    rows, cols, cost = majors[other], graph.indices[: graph.nnz][other], -np.log(magnitude[other])
+    for _ in range(_STEPS):
+        slack = np.maximum(cost - u[rows] - v[cols], 0)
+        by_row, by_col = np.full(u.size, np.inf), np.full(v.size, np.inf)
+        np.minimum.at(by_row, rows, slack)
+        np.minimum.at(by_col, cols, slack)
+        up, down = by_col[mate], by_row
+        most = np.minimum(np.maximum(up, down), _FAR)
+        move = (np.minimum(up, most) - np.minimum(down, most)) / 4
+        v[mate] += move
+        u -= move
+    row_dual, col_dual = graph.orient(u, v)
+    return replace(transversal, row_dual=row_dual, col_dual=col_dual)

@@ -1,0 +1,104 @@
+"""The weighted transversals of many matrices with one pattern."""
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
+from sparsematch._types.weighted import WeightedTransversal
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TransversalBatch:
+    """Transversals with the largest product, one for each row of an array of values.
+
+    ``batch[b]`` is that of matrix `b`, a view of its rows of the arrays. The arrays are read-only;
+    copy them to change them.
+
+    Attributes
+    ----------
+    row_mate, col_mate : ndarray of int32 or int64, shapes (k, n_rows), (k, n_cols)
+        The matchings; -1 for rows and columns without a partner.
+    cardinality : ndarray of int64, shape (k,)
+        Numbers of pairs: fewer where zeros among the values leave fewer entries.
+    objective : ndarray of float64, shape (k,)
+        Sums of the natural logarithms of the absolute values of the matched entries.
+    row_dual, col_dual : ndarray of float64, shapes (k, n_rows), (k, n_cols)
+        The duals that prove them.
+    row_scale, col_scale : ndarray of float64 or None, shapes (k, n_rows), (k, n_cols)
+        The factors that scale matched entries to 1; None where no scaling was wanted.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import analyse_transversal
+    >>> batch = analyse_transversal(csr_array([[1, 1], [1, 1]])).maximum_products(
+    ...     [[1.0, 2.0, 3.0, 4.0], [5.0, 1.0, 1.0, 5.0]]
+    ... )
+    >>> batch
+    TransversalBatch(2 of 2x2)
+    >>> batch.row_mate.tolist(), batch[1].matching.row_mate.tolist()
+    ([[1, 0], [0, 1]], [0, 1])
+    """
+
+    row_mate: IndexArray
+    col_mate: IndexArray
+    cardinality: IndexArray
+    objective: FloatArray
+    row_dual: FloatArray
+    col_dual: FloatArray
+    row_scale: FloatArray | None = None
+    col_scale: FloatArray | None = None
+
+    @classmethod
+    def empty(cls, graph: BipartiteCSR, k: int, scaling: bool) -> "TransversalBatch":
+        """Return arrays to be written, for matrices with the pattern of a graph."""
+        sizes = graph.n_rows, graph.n_cols
+        row_mate, col_mate = (np.empty((k, n), graph.dtype) for n in sizes)
+        row_dual, col_dual = (np.empty((k, n)) for n in sizes)
+        row_scale, col_scale = (np.empty((k, n)) if scaling else None for n in sizes)
+        cardinality, objective = np.empty(k, np.int64), np.empty(k)
+        mates, scales = (row_mate, col_mate), (row_scale, col_scale)
+        return cls(*mates, cardinality, objective, row_dual, col_dual, *scales)
+
+    def freeze(self) -> "TransversalBatch":
+        """Make the arrays read-only, and return the object."""
+        for name in self.__slots__:
+            array = getattr(self, name)
+            if array is not None:
+                array.flags.writeable = False
+        return self
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of each matrix."""
+        return self.row_mate.shape[1], self.col_mate.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.objective)
+
+    def __getitem__(self, b: Any) -> WeightedTransversal:
+        k = operator.index(b)
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"there are {len(self)} transversals, but number {k} was asked for")
+        return WeightedTransversal(
+            Matching(self.row_mate[k], self.col_mate[k]),
+            "product",
+            float(self.objective[k]),
+            self.row_dual[k],
+            self.col_dual[k],
+            None if self.row_scale is None else self.row_scale[k],
+            None if self.col_scale is None else self.col_scale[k],
+        )
+
+    def __iter__(self) -> Iterator[WeightedTransversal]:
+        return (self[k] for k in range(len(self)))
+
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        return f"TransversalBatch({len(self)} of {n_rows}x{n_cols})"
