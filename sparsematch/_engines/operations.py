@@ -121,8 +121,8 @@ class WeightedOps:
     #: may be repeated.
     least_cost: Callable[[BipartiteCSR, FloatArray, int], LeastCost] = in_host_memory_only
     #: The weighted transversal with the largest product; whether factors are wanted, whether
-    #: magnitudes are rounded, workers, tolerance. In host memory `start`, that of similar values, to
-    #: begin with, may be given, too.
+    #: magnitudes are rounded, workers, tolerance. In host memory `start`, that of similar values
+    #: to begin with, may be given, too.
     maximum_product: Callable[..., WeightedTransversal] = in_host_memory_only
     #: Writes those of the rows of an array of values, one for each entry, none repeated, to the
     #: batch from the given place on, given the one to begin with, if any. The first row with a
