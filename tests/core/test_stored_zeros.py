@@ -8,6 +8,7 @@ from typing import get_type_hints
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 import gpu_calls
 import sparsematch as sm
@@ -33,7 +34,7 @@ DTYPES = [np.float64, np.float32, np.complex128, np.longdouble, np.int64, np.int
 def glued(n_blocks, size, rng):
     """Full diagonal blocks, and stored zeros that make one block of them."""
     n = n_blocks * size
-    A = sp.coo_array(sp.block_diag([np.ones((size, size))] * n_blocks))
+    A = sp.coo_array(block_diag(*[np.ones((size, size))] * n_blocks))
     rows, cols = rng.integers(0, n, (2, 2 * n))
     data = np.concatenate([A.data, np.zeros(2 * n)])
     return sp.csc_array((data, (np.r_[A.row, rows], np.r_[A.col, cols])), shape=(n, n))
