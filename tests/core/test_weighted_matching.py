@@ -16,7 +16,7 @@ from calls import frozen, random_matrix
 from sparsematch._engines.cpu.weighted import least_cost
 from strategies import larger, with_index_type
 
-pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+pytestmark = pytest.mark.wheel
 
 KINDS = ("ties", "whole", "normal", "lognormal", "positive")
 COSTS = ("none", "scalar", "sides", "arrays", "rows alone")

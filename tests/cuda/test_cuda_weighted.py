@@ -11,7 +11,7 @@ from gpu_calls import CUPY, host, one_call, values_to_gpu
 from sparsematch._engines.cuda.weighted import auction, least_cost, primal_dual
 from weights import JOBS, check, check_scaling, weighted, with_values
 
-pytestmark = [pytest.mark.asan, pytest.mark.kernels]
+pytestmark = pytest.mark.kernels
 
 BOTH = pytest.mark.parametrize("job", ["product", "sum"])
 
