@@ -202,11 +202,7 @@ class _System(_Scaled):
             return 1.0
         with np.errstate(all="ignore"):
             norm = float(((abs(A).T @ rows) * cols).max())
-            if n < 5:  # too small for the estimate
-                inverse = self.solve(np.diag(1 / rows), False) / cols[:, np.newaxis]
-                condition = norm * float(np.abs(inverse).sum(axis=0).max())
-            else:
-                condition = norm * inverse_norm(solve, n, self.factors.dtype)
+            condition = norm * inverse_norm(solve, n, self.factors.dtype)
         return min(1 / condition, 1.0) if condition > 0 else 0.0
 
 

@@ -388,10 +388,6 @@ class BlockTriangularLU(InverseOperator):
         def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
             return factors.solve(b[:, np.newaxis], "H" if adjoint else "N", False)[0][:, 0]
 
-        if n < 5:  # too small for the estimate
-            identity = np.eye(n, dtype=self.dtype)
-            x = factors.solve(identity, "N", False)[0]
-            return self._norm * float(np.abs(x).sum(axis=0).max(initial=0))
         return self._norm * inverse_norm(solve, n, self.dtype)
 
     @property

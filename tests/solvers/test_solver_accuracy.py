@@ -246,7 +246,7 @@ def test_growth_without_end_is_said(solver, n):
 
 def test_estimates_of_conditions():
     rng = np.random.default_rng(0)
-    for n in (1, 2, 5, 30):
+    for n in (1, 2, 5, 11, 12, 30):
         M = rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n))
 
         def solve(b, adjoint, M=M):
@@ -254,6 +254,9 @@ def test_estimates_of_conditions():
 
         exact = np.linalg.norm(np.linalg.inv(M), 1)
         assert exact / 3 < inverse_norm(solve, n, M.dtype) < exact * (1 + 1e-10)
+        if n < 12:  # no more solves than an estimate takes
+            assert inverse_norm(solve, n, M.dtype) > exact * (1 - 1e-10)
+    assert inverse_norm(lambda b, adjoint: b * [np.nan, 1], 2, np.dtype(float)) == np.inf
     lu = solvers.splu(sp.csc_array(np.array([[1.0, 2.0], [3.0, 4.0]])))
     assert lu.rcond is lu.rcond
     assert not lu.rcond.flags.writeable
