@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from sparsematch._types.arrays import FloatArray, IndexArray, scale_entries
 from sparsematch._types.errors import wrong_type
+from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse
 
@@ -17,7 +18,7 @@ _WEAK = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SymmetricTransversal:
+class SymmetricTransversal(MatchedResult):
     """A transversal of greatest product of a symmetric matrix, and the pivots made of it.
 
     The arrays are read-only; copy them to change them.
@@ -60,29 +61,6 @@ class SymmetricTransversal:
     dual: FloatArray
     diagonal: FloatArray
     factors: FloatArray | None = None
-
-    def freeze(self) -> "SymmetricTransversal":
-        """Make the arrays read-only, and return the object."""
-        self.matching.freeze()
-        for array in (self.partner, self.dual, self.diagonal, self.factors):
-            if array is not None:
-                array.flags.writeable = False
-        return self
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix."""
-        return self.matching.shape
-
-    @property
-    def cardinality(self) -> int:
-        """Number of matched entries: the structural rank."""
-        return self.matching.cardinality
-
-    @property
-    def is_perfect(self) -> bool:
-        """Whether no row is left out."""
-        return self.matching.is_perfect
 
     @property
     def pairs(self) -> IndexArray:

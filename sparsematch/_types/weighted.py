@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sparsematch._types.arrays import FloatArray, IndexArray, namespace, on_gpu, scale_by_parts
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
+from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse
 
@@ -41,7 +42,7 @@ class LeastCost(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WeightedTransversal:
+class WeightedTransversal(MatchedResult):
     """A maximum transversal of greatest weight, with the duals that prove it.
 
     The arrays are read-only; copy them to change them.
@@ -101,39 +102,6 @@ class WeightedTransversal:
     dual_unit: float = 1.0
     gap: float = 0.0
 
-    def freeze(self) -> "WeightedTransversal":
-        """Make the arrays read-only, and return the object."""
-        self.matching.freeze()
-        for array in (self.row_dual, self.col_dual, self.row_scale, self.col_scale):
-            if isinstance(array, np.ndarray):  # CuPy knows no read-only arrays
-                array.flags.writeable = False
-        return self
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix."""
-        return self.matching.shape
-
-    @property
-    def cardinality(self) -> int:
-        """Number of matched pairs."""
-        return self.matching.cardinality
-
-    @property
-    def is_perfect(self) -> bool:
-        """Whether every row and every column is matched."""
-        return self.matching.is_perfect
-
-    @property
-    def unmatched_rows(self) -> IndexArray:
-        """Rows without a column, in ascending order."""
-        return _unmatched(self.matching.row_mate)
-
-    @property
-    def unmatched_cols(self) -> IndexArray:
-        """Columns without a row, in ascending order."""
-        return _unmatched(self.matching.col_mate)
-
     def scale(self, A: Sparse) -> Sparse:
         """Return the matrix with its rows and columns multiplied by the factors, not reordered.
 
@@ -154,11 +122,7 @@ class WeightedTransversal:
         ValueError
             If it has another shape, its arrays are inconsistent, or there are no factors.
         """
-        if self.row_scale is None or self.col_scale is None:
-            raise ValueError(
-                "there are no factors: only maximum_product_transversal(A, scaling=True) computes "
-                "them"
-            )
+        (row, p), (col, q) = self.scale_parts()
         if on_gpu(A):
             S = self._checked(A).copy()
             entry = namespace(S.indptr).arange(S.data.size, dtype=S.indptr.dtype)
@@ -167,7 +131,6 @@ class WeightedTransversal:
             S = sp.csr_array(self._checked(A), copy=True)
             rows = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))
         cols = S.indices
-        (row, p), (col, q) = self.scale_parts()
         S.data = scale_by_parts(S.data, (row[rows], p[rows]), (col[cols], q[cols]))
         return S
 
@@ -271,7 +234,3 @@ def _parts(scale: FloatArray, dual: FloatArray) -> tuple[FloatArray, IndexArray]
         mantissa[cut], more = xp.frexp(xp.exp(rest))
         exponent[cut] = power.astype(np.int64) + more
     return mantissa, exponent
-
-
-def _unmatched(mate: IndexArray) -> IndexArray:
-    return namespace(mate).flatnonzero(mate < 0).astype(mate.dtype, copy=False)

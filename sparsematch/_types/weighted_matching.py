@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.arrays import FloatArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching
 
 
@@ -18,7 +17,7 @@ class SignedCSR:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WeightedMatching:
+class WeightedMatching(MatchedResult):
     """A matching of greatest or least weight, with the duals that prove it.
 
     The arrays are read-only; copy them to change them.
@@ -72,35 +71,6 @@ class WeightedMatching:
     maximize: bool = True
     maximum_cardinality: bool = False
     dual_unit: float = 1.0
-
-    def freeze(self) -> "WeightedMatching":
-        """Make the arrays read-only, and return the object."""
-        self.matching.freeze()
-        for array in (self.row_dual, self.col_dual):
-            array.flags.writeable = False
-        return self
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix."""
-        return self.matching.shape
-
-    @property
-    def cardinality(self) -> int:
-        """Number of matched pairs."""
-        return self.matching.cardinality
-
-    @property
-    def unmatched_rows(self) -> IndexArray:
-        """Rows without a column, in ascending order."""
-        mate = self.matching.row_mate
-        return np.flatnonzero(mate < 0).astype(mate.dtype, copy=False)
-
-    @property
-    def unmatched_cols(self) -> IndexArray:
-        """Columns without a row, in ascending order."""
-        mate = self.matching.col_mate
-        return np.flatnonzero(mate < 0).astype(mate.dtype, copy=False)
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape
