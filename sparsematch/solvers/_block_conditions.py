@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.diagnosis import BlockCondition
+from sparsematch.solvers._dense_blocks import dense_blocks
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._spectrum import FEW_ROWS
 
@@ -16,8 +17,6 @@ _SHOWN = 5
 _EXACT_WORK = 5e8
 #: Other blocks that are looked at: with small pivots, and the largest ones.
 _ESTIMATED = 20
-#: Entries of dense blocks that are decomposed at once: 32 MB.
-_STACK = 1 << 22
 
 
 def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
@@ -47,30 +46,8 @@ def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
 def _by_decomposition(
     A: Any, factors: BlockFactors, blocks: IndexArray
 ) -> Iterator[tuple[int, float]]:
-    """Yield blocks, given in ascending order of size, and their reciprocal conditions."""
-    sizes, starts = np.diff(factors.plan.starts), factors.plan.starts
-    n, plan = A.shape[0], factors.plan.blocks
-    row_place, col_place = np.empty(n, np.intp), np.empty(n, np.intp)
-    row_place[plan.row_perm], col_place[plan.col_perm] = np.arange(n), np.arange(n)
-    block_of = np.repeat(np.arange(sizes.size), sizes)
-    rows, cols = row_place[A.indices], np.repeat(col_place, np.diff(A.indptr))
-    inside = np.flatnonzero(block_of[rows] == block_of[cols])
-    inside = inside[np.argsort(cols[inside], kind="stable")]
-    rows, cols, values = rows[inside], cols[inside], A.data[inside]
-    begins = np.searchsorted(cols, starts)  # the entries of each block
-    for size in np.unique(sizes[blocks]).tolist():
-        alike = blocks[sizes[blocks] == size]
-        at_once = max(1, _STACK // size**2)
-        for first in range(0, alike.size, at_once):
-            some = alike[first : first + at_once]
-            counts = begins[some + 1] - begins[some]
-            p = np.arange(counts.sum()) + np.repeat(
-                begins[some] - np.cumsum(counts) + counts, counts
-            )
-            dense = np.zeros((some.size, size, size), A.dtype)
-            origin = starts[block_of[cols[p]]]
-            which = np.repeat(np.arange(some.size), counts)
-            dense[which, rows[p] - origin, cols[p] - origin] = values[p]
-            values_of = np.linalg.svd(dense, compute_uv=False)
-            rconds = values_of[:, -1] / np.maximum(values_of[:, 0], np.finfo(float).tiny)
-            yield from zip(some.tolist(), rconds.tolist(), strict=True)
+    """Yield blocks, and their reciprocal conditions."""
+    for some, dense in dense_blocks(A, factors, blocks):
+        values = np.linalg.svd(dense, compute_uv=False)
+        rconds = values[:, -1] / np.maximum(values[:, 0], np.finfo(float).tiny)
+        yield from zip(some.tolist(), rconds.tolist(), strict=True)

@@ -17,6 +17,7 @@ from scipy.linalg import qr
 from scipy.sparse import csc_array
 
 from sparsematch._types.arrays import IndexArray
+from sparsematch.solvers._dense_blocks import dense_blocks
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._factors import DIAGONAL, BlockFactors
 from sparsematch.solvers._plan import plan_factorisation
@@ -42,8 +43,6 @@ MOST = 100
 _AMPLIFIED = 1e4
 #: Rows up to which dense singular value decompositions cost less than solves from Python.
 _DENSE = 64
-#: Entries of a stack of dense blocks: 32 MB.
-_STACK = 1 << 22
 
 
 class Border(NamedTuple):
@@ -82,7 +81,7 @@ def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, In
     """Yield the diagonal blocks that have small singular values, and a place for each of these."""
     sizes = np.diff(factors.plan.starts)
     suspects = np.union1d(np.array(factors.suspects, np.intp), _amplifying(B, factors))
-    yield from _dense_blocks(B, factors, suspects[sizes[suspects] <= _DENSE])
+    yield from _places_by_decomposition(B, factors, suspects[sizes[suspects] <= _DENSE])
     for k in suspects[sizes[suspects] > _DENSE].tolist():
         rows, cols = _places_by_iteration(factors, k)
         if rows.size:
@@ -124,43 +123,16 @@ def factorise_with_noise(A: Any, B: Any, size: float = _NOISE) -> BlockFactors:
     return factors
 
 
-def _dense_blocks(
+def _places_by_decomposition(
     B: Any, factors: BlockFactors, blocks: IndexArray
 ) -> Iterator[tuple[int, IndexArray, IndexArray]]:
-    """Yield the places of small blocks by dense decompositions, many of one size at once."""
-    if not blocks.size:
-        return
-    starts, n = factors.plan.starts, B.shape[0]
-    row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
-    row_place, col_place = np.empty(n, np.intp), np.empty(n, np.intp)
-    row_place[row_perm], col_place[col_perm] = np.arange(n), np.arange(n)
-    block_of = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-    rows = row_place[B.indices]
-    cols = np.repeat(col_place, np.diff(B.indptr))
-    wanted = np.zeros(starts.size - 1, bool)
-    wanted[blocks] = True
-    inside = np.flatnonzero((block_of[rows] == block_of[cols]) & wanted[block_of[cols]])
-    rows, cols, values = rows[inside], cols[inside], B.data[inside]
-    sizes, owner = np.diff(starts), block_of[cols]
-    number = np.empty(starts.size - 1, np.intp)
-    for m in np.unique(sizes[blocks]).tolist():
-        alike = blocks[sizes[blocks] == m]
-        of_size = np.flatnonzero(sizes[owner] == m)
-        order = of_size[np.argsort(owner[of_size], kind="stable")]
-        at_once = max(1, _STACK // m**2)
-        for first in range(0, alike.size, at_once):
-            some = alike[first : first + at_once]
-            number[some] = np.arange(some.size)
-            low, high = np.searchsorted(owner[order], [some[0], some[-1] + 1])
-            p = order[low:high]
-            k = owner[p]
-            dense = np.zeros((some.size, m, m), B.dtype)
-            dense[number[k], rows[p] - starts[k], cols[p] - starts[k]] = values[p]
-            u, s, vh = np.linalg.svd(dense)
-            missing = (s <= _SMALL_VALUE * s[:, :1]).sum(axis=1)
-            for b in np.flatnonzero(missing).tolist():
-                d = int(missing[b])
-                yield int(some[b]), leading_rows(u[b][:, -d:]), leading_rows(vh[b][-d:].conj().T)
+    """Yield the places of small blocks by dense decompositions."""
+    for some, dense in dense_blocks(B, factors, blocks):
+        u, s, vh = np.linalg.svd(dense)
+        missing = (s <= _SMALL_VALUE * s[:, :1]).sum(axis=1)
+        for b in np.flatnonzero(missing).tolist():
+            d = int(missing[b])
+            yield int(some[b]), leading_rows(u[b][:, -d:]), leading_rows(vh[b][-d:].conj().T)
 
 
 def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
