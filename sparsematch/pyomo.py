@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sparsematch import Explanation, explain_singularity
-from sparsematch._types.name_lists import Names, family, shared_name
+from sparsematch._types.name_lists import Names, count, counted_family, family
 from sparsematch._types.singularity import Dependence
 
 __all__ = ["ModelExplanation", "explain_model"]
@@ -93,8 +93,9 @@ class ModelExplanation:
         if wrong and self.explanation.numeric and self.explanation.stored_zeros:
             lines += ["", "Zeros are derivatives at the current values; others may do better."]
         if self.n_inequalities:
-            are = "constraint is" if self.n_inequalities == 1 else "constraints are"
-            lines += ["", f"{self.n_inequalities:,} inequality {are} left out."]
+            are = "is" if self.n_inequalities == 1 else "are"
+            constraints = count(self.n_inequalities, "inequality constraint")
+            lines += ["", f"{constraints} {are} left out."]
         return "\n".join(lines)
 
     def _suspects_text(self, max_names: int) -> list[str]:
@@ -105,18 +106,18 @@ class ModelExplanation:
         for v in self.suspects:
             families.setdefault(family(v.name), []).append(v.name)
         lines = [
-            f"  {f'{shared_name(names)} ({len(names):,})' if len(names) > 1 else names[0]}"
+            f"  {counted_family(names)}"
             + (f", of whose family {unfixed[kind]:,} are not fixed" if unfixed[kind] else "")
             for kind, names in list(families.items())[:max_names]
         ]
         if hidden := len(families) - len(lines):
-            lines.append(f"  and {hidden:,} more families")
+            lines.append(f"  and {hidden:,} more {'family' if hidden == 1 else 'families'}")
         if len(self.suspects) == 1:
             return ["Unfixing this variable raises the rank. Is it fixed by mistake?", *lines]
-        total = f"{len(self.suspects):,}"
         return [
-            f"These {total} fixed variables occur in them: any one, unfixed, raises the",
-            "rank by one. One of them may be fixed by mistake:",
+            f"These {len(self.suspects):,} fixed variables occur in them: any one, unfixed, raises "
+            "the rank by one.",
+            "One of them may be fixed by mistake:",
             *lines,
         ]
 
@@ -192,8 +193,8 @@ def explain_model(
       variables: top
       to do: drop one of these equations (any will do), or bring another variable into one of them
     <BLANKLINE>
-    These 2 fixed variables occur in them: any one, unfixed, raises the
-    rank by one. One of them may be fixed by mistake:
+    These 2 fixed variables occur in them: any one, unfixed, raises the rank by one.
+    One of them may be fixed by mistake:
       feed
       bottom
     >>> [variable.name for variable in why.suspects]
@@ -222,7 +223,7 @@ def _equations(model: Any) -> tuple[list[Any], int]:
     if getattr(model, "ctype", None) is not Block:
         raise TypeError(f"model must be a model or a block of Pyomo, not {type(model).__name__}")
     if not model.parent_component().is_constructed():
-        raise ValueError(f"{model.name} is not constructed: create_instance() makes a model of it")
+        raise ValueError("model is not constructed: its create_instance() returns one that is")
     blocks = model.values() if model.is_indexed() else [model]
     found = [c for b in blocks for c in b.component_data_objects(Constraint, active=True)]
     equations = [c for c in found if c.equality or (c.has_lb() and c.lb == c.ub)]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.latex import escape
-from sparsematch._types.name_lists import Names, family, shared_name
+from sparsematch._types.name_lists import Names, counted_family, family
 
 _DIGITS = 4  # of a coefficient that is shown: enough to recognise it
 _EXACT = (
@@ -67,7 +67,7 @@ def combination(
         for value, name in named:
             groups.setdefault((number(value), family(name)), (value, []))[1].append(name)
         terms = [
-            (value, f"sum of {shared_name(members)} ({len(members):,})", len(members))
+            (value, f"sum of {counted_family(members)}", len(members))
             if len(members) > 1
             else (value, members[0], 1)
             for value, members in groups.values()

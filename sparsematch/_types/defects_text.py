@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.dependences_text import ROUNDING, multiple, paragraph
+from sparsematch._types.dependences_text import (
+    ROUNDING,
+    multiple,
+    paragraph,
+    vanishing_digits,
+)
 from sparsematch._types.multiples import Multiples, gather
 from sparsematch._types.name_lists import count
 from sparsematch._types.singularity import (
@@ -34,8 +37,7 @@ def headline(found: NumericalDefects) -> str:
     residual = max(each.residual for each in (*found.equations, *found.variables))
     if residual <= ROUNDING:
         return f"Numerically singular: {size}, but {rank} with these values."
-    digits = int(-np.log10(residual))
-    return f"Nearly singular: {size}, but {rank} to {count(digits, 'digit')}."
+    return f"Nearly singular: {size}, but {rank} to {vanishing_digits(residual)}."
 
 
 def account(found: NumericalDefects, wording: Wording) -> list[Line]:

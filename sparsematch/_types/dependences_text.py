@@ -48,6 +48,11 @@ def multiple(i: int, j: int, factor: Any, names: Names) -> str:
     return f"{names.of(j)} is {_times(factor, names.of(i))}"
 
 
+def vanishing_digits(residual: float) -> str:
+    """Word a residual: 1e-12 are twelve digits."""
+    return count(int(-np.log10(residual)), "digit")
+
+
 def _advice(
     dependences: Sequence[Dependence], chosen: IndexArray, n_sets: int, wording: Wording
 ) -> list[Line]:
@@ -145,4 +150,4 @@ def _changes(one: Dependence, names: Names, most: int) -> str:
 
 def _digits(residual: float) -> str:
     """Say to how many digits a combination vanishes, if it is not all of them."""
-    return "" if residual <= ROUNDING else f" (to {count(int(-np.log10(residual)), 'digit')})"
+    return "" if residual <= ROUNDING else f" (to {vanishing_digits(residual)})"

@@ -108,7 +108,7 @@ class Diagnosis:
     n, n_entries, stored_zeros : int
         Rows of the matrix, its entries that are not zero, and those stored that are.
     rank : int
-        The numerical rank: singular values of the scaled matrix above 1.1e-14 of the largest. Of a
+        The numerical rank: singular values of the scaled matrix above 2.2e-15 of the largest. Of a
         structurally singular matrix the structural rank, an upper bound.
     spectrum : Spectrum or None
         The extreme singular values of the scaled matrix; None if they are not known, as those of a

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sparsematch._types.errors import check_count
 from sparsematch._types.name_lists import Names, count
 from sparsematch._types.tables import table
+from sparsematch._types.wording import wrapped
 
 if TYPE_CHECKING:
     from sparsematch._types.diagnosis import Diagnosis
@@ -45,7 +46,9 @@ def text(found: Diagnosis, max_names: int) -> str:
 def _headline(found: Diagnosis) -> str:
     if found.is_singular:
         why = "see below" if found.explanation is not None else "see the singular values"
-        bound = "at most " if found.spectrum is None and found.digits is None else ""
+        numbers = found.explanation and found.explanation.numbers
+        named = numbers and numbers.is_complete and numbers.is_singular
+        bound = "" if found.spectrum is not None or named else "at most "
         return f"Singular: rank {bound}{found.rank:,} of {found.n:,}, {why}."
     if found.digits is None or not found.fewest_digits.size:
         return "Sound: the solution is zero." if found.n else "There is nothing to solve."
@@ -66,9 +69,10 @@ def _rank(found: Diagnosis) -> list[str]:
     spectrum, (rank, ratio) = found.spectrum, found.gap
     shown = " ".join(f"{value:.1e}" for value in spectrum.smallest[-5:])
     how = "" if spectrum.exact else "about "
+    values = f"largest {spectrum.largest:.1e}, smallest {how}{shown}"
     lines = [
         f"Rank      {found.rank:,} to working precision",
-        f"          singular values, scaled: largest {spectrum.largest:.1e}, smallest {how}{shown}",
+        wrapped(f"          singular values, scaled: {values}", 12),
     ]
     if ratio >= _GAP:
         lines.append(
@@ -107,7 +111,7 @@ def _digits(found: Diagnosis, most: int) -> list[str]:
         lines.append(f"zero but for rounding: {names.list(found.vanishing, most)}")
     if found.backward_error > _POOR_RESIDUAL:
         lines.append(f"solved with a backward error of {found.backward_error:.0e}")
-    return [f"{'Digits' if k == 0 else '':10}{line}" for k, line in enumerate(lines)]
+    return [wrapped(f"{'Digits' if k == 0 else '':10}{line}", 12) for k, line in enumerate(lines)]
 
 
 def _blocks(found: Diagnosis, most: int) -> list[str]:
@@ -150,7 +154,9 @@ def _scaling(found: Diagnosis, most: int) -> list[str]:
         for number, noun in ((n_rows, "row"), (len(found.misscaled) - n_rows, "column"))
         if number
     ]
-    lines = [f"Scaling   units unlike the others in {' and '.join(counts)}; {_HARMLESS}"]
+    words = f"Scaling   units unlike the others in {' and '.join(counts)}; {_HARMLESS}"
+    lines = [wrapped(words, 10)]
     if shown:
-        lines.append(f"          the farthest, with the factor that suits: {', '.join(shown)}")
+        farthest = f"          the farthest, with the factor that suits: {', '.join(shown)}"
+        lines.append(wrapped(farthest, 12))
     return lines

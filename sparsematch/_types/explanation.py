@@ -13,7 +13,7 @@ from sparsematch._types.errors import check_count
 from sparsematch._types.matching import Matching
 from sparsematch._types.name_lists import Names, count
 from sparsematch._types.singularity import NumericalDefects
-from sparsematch._types.wording import Line, Wording
+from sparsematch._types.wording import Line, Wording, wrapped
 
 _ROW, _COL = "equation", "variable"
 
@@ -134,14 +134,15 @@ class Explanation:
         Returns
         -------
         str
-            Several lines, without a line break at the end.
+            Several lines of 100 columns at most, unless a name is longer, without a line break at
+            the end.
 
         Raises
         ------
         TypeError, ValueError
             If a number is no integer, or negative.
         """
-        return "\n".join(map(str, self._lines(max_pieces, max_names)))
+        return "\n".join(map(wrapped, self._lines(max_pieces, max_names)))
 
     def to_latex(self, *, max_pieces: int = 3, max_names: int = 12) -> str:
         r"""Return the text for LaTeX: paragraphs, lists, dependences as mathematics.

@@ -37,10 +37,7 @@ class Names(NamedTuple):
         families: dict[str, list[str]] = {}
         for k in indices.tolist():
             families.setdefault(family(self.given[k]), []).append(self.given[k])
-        groups = [
-            (f"{shared_name(names)} ({len(names):,})" if len(names) > 1 else names[0], len(names))
-            for names in families.values()
-        ]
+        groups = [(counted_family(names), len(names)) for names in families.values()]
         return _cut(groups, indices.size, most)
 
 
@@ -71,6 +68,11 @@ def shared_name(names: Sequence[str]) -> str:
     for place, indices in enumerate(zip(*map(_INDEX.findall, names), strict=True)):
         words[place] += _shared_index(indices)
     return "".join(words)
+
+
+def counted_family(names: Sequence[str]) -> str:
+    """Return the name that members of a family share, and how many they are; of one its name."""
+    return f"{shared_name(names)} ({len(names):,})" if len(names) > 1 else names[0]
 
 
 def _shared_index(indices: tuple[str, ...]) -> str:

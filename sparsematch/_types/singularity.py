@@ -132,8 +132,8 @@ class NumericalDefects:
     tolerance : float
         The residual up to which a combination counts as vanishing.
     is_complete : bool
-        Whether these are all dependences. Of more than a hundred, only some are named: the rank is
-        at most what is said.
+        Whether these are all dependences. Only some are named if there are more than a hundred, or
+        if values are too far apart for doubles: the rank is then at most what is said.
     row_scale, col_scale : ndarray, shape (n,)
         Powers of two that make all entries as nearly 1 as can be, whatever the units are; None if
         nothing was scaled.

@@ -43,9 +43,10 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="sparsematch",
         description=(
-            "Maximum transversals, structural rank and block triangular form of sparse matrices."
+            "Maximum transversals, structural rank and block triangular form of sparse matrices; "
+            "why a matrix is singular, and what to expect of a linear system."
         ),
-        epilog=_EXIT_STATUS.format(_WITH_CHECK.format("structurally singular")),
+        epilog=_EXIT_STATUS.format(_WITH_CHECK.format("singular")),
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="versions, and what there is")
     adders = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -75,7 +76,8 @@ def _matrix_commands() -> dict[str, Command]:
     alone = {"--method": {"choices": _choices("exact", "auto", "none"), "help": note}}
     mates, form = "row_mate, col_mate and permutation", "permutations and block boundaries"
     named = _plain("files", "--numeric", "--tolerance", "--row-names", "--col-names", "--pieces")
-    either = {"--check": {"help": "exit with status 1 if singular, with --numeric in numbers too"}}
+    either = {"--check": {"help": "exit with status 1 if singular, with --numeric by values too"}}
+    singular: dict[str, Keywords] = {"--check": {"help": "exit with status 1 if singular"}}
     pictures = _picture("before and after"), _picture("the matrix and its shortest conflicts")
     return {
         "rank": (commands.rank, "structural rank of the matrix in FILE", files | report | check),
@@ -94,6 +96,11 @@ def _matrix_commands() -> dict[str, Command]:
             "why a matrix is singular, in your own names",
             named | files | report | either | pictures[1],
         ),
+        "diagnose": (
+            diagnose_command.diagnose,
+            "what to expect of a linear system: rank, condition, digits of the solution",
+            _plain("file", "--row-names", "--col-names") | singular | report,
+        ),
     }
 
 
@@ -108,7 +115,6 @@ def _other_commands() -> dict[str, Command]:
     edges: dict[str, Keywords] = {"file": {"metavar": "FILE.npy", "help": records}}
     edges |= _plain("--vertices", "--unweighted") | ties | _plain("--scratch")
     save = _plain("--save")
-    singular: Keywords = {"help": "exit with status 1 if singular"}
     circuit = {"default": 0, "help": "which random circuit (default 0)"}
     return {
         "coarsen": (
@@ -120,11 +126,6 @@ def _other_commands() -> dict[str, Command]:
             graph_commands.match_edges,
             "heavy matching of a file of edges that need not fit in memory",
             edges | report | {"--save": _output(".npy", "mates")},
-        ),
-        "diagnose": (
-            diagnose_command.diagnose,
-            "what to expect of a linear system: rank, condition, digits of the solution",
-            _plain("file", "--row-names", "--col-names") | {"--check": singular} | report,
         ),
         "demo": (
             commands.demo,

@@ -119,8 +119,8 @@ def explain(arguments: Namespace) -> int:
     elif wants_text(arguments) and arguments.brief:
         print(summary.one_line(fields))
     elif wants_text(arguments):
-        note = _only_ones(matrix) if why.numbers is not None else ""
-        print(summary.explanation_text(fields, why.text(max_pieces=arguments.pieces) + note))
+        words = why.text(max_pieces=arguments.pieces) + _about_values(matrix, why)
+        print(summary.explanation_text(fields, words))
         print_written(arguments)
     singular = why.is_singular or why.is_numerically_singular
     return _SINGULAR if arguments.check and singular else _DONE
@@ -135,9 +135,12 @@ def names_of(arguments: Namespace, matrix: Any) -> list[Any]:
     ]
 
 
-def _only_ones(matrix: Any) -> str:
-    """Say so, if a matrix may have no values of its own."""
-    if matrix.nnz and np.all(matrix.data == 1):
+def _about_values(matrix: Any, why: Any) -> str:
+    """Say how to look at the values; or, if they were looked at, that there may be none."""
+    sound = not (why.overdetermined or why.underdetermined)
+    if sound and not why.numeric:
+        return "\n\nThe structure alone was looked at: --numeric looks at the values, too."
+    if why.numbers is not None and matrix.nnz and np.all(matrix.data == 1):
         return "\n\nAll values are 1, as are those of a file that holds a pattern only."
     return ""
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch import BlockForm, Matching, RunInfo
+from sparsematch._types.name_lists import count
 
 __all__ = [
     "block_fields",
@@ -136,7 +137,7 @@ def text(fields: dict[str, Any]) -> str:
     if "square" in fields:
         lines += _part_lines(fields)
     if "n_blocks" in fields:
-        blocks = _count(fields["n_blocks"], "block")
+        blocks = count(fields["n_blocks"], "block")
         lines.append(line("block form", blocks + _kind_words(fields)))
         if fields["reducible"]:
             lines.append(line("block sizes", _size_words(fields["block_sizes"])))
@@ -172,13 +173,13 @@ def one_line(fields: dict[str, Any]) -> str:
     """Word the fields of one file of several."""
     words = f"{_head(fields)}, structural rank {_rank_words(fields)}"
     if "n_blocks" in fields:
-        words += f", {_count(fields['n_blocks'], 'block')}"
+        words += f", {count(fields['n_blocks'], 'block')}"
     if fields["stored_zeros"]:
         what = "".join(f" ({part})" for part in _zero_words(fields))
-        words += f", {_count(fields['stored_zeros'], 'stored zero')}{what}"
+        words += f", {count(fields['stored_zeros'], 'stored zero')}{what}"
     for part in ("overdetermined", "underdetermined"):
         if part in fields and fields[part]["n_pieces"]:
-            words += f", {_count(fields[part]['n_pieces'], 'conflict')} {part[:-10]}-determined"
+            words += f", {count(fields[part]['n_pieces'], 'conflict')} {part[:-10]}-determined"
     if found := fields.get("numbers"):
         singular = f"numerically SINGULAR, rank {found['rank']:,}"
         words += f", {singular if found['singular'] else 'numerically nonsingular'}"
@@ -213,7 +214,7 @@ def _zero_words(fields: dict[str, Any]) -> list[str]:
     if "n_blocks" in fields:
         blocks, before = fields["n_blocks_without_zeros"], fields["n_blocks"]
         same = "as many" if blocks == before else f"instead of {before:,}"
-        words += f", {_count(blocks, 'block')} {same}"
+        words += f", {count(blocks, 'block')} {same}"
     return [words]
 
 
@@ -241,14 +242,8 @@ def _part_lines(fields: dict[str, Any]) -> list[str]:
 
 def _surplus_words(many: int, noun: str, few: int, other: str) -> str:
     if few == 0:
-        return f"{_count(many, noun)} without entries"
-    return (
-        f"{_count(many, noun)} with entries in {_count(few, other)} only: {many - few:,} too many"
-    )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+        return f"{count(many, noun)} without entries"
+    return f"{count(many, noun)} with entries in {count(few, other)} only: {many - few:,} too many"
 
 
 def _listed(indices: list[int], total: int) -> str:
@@ -278,11 +273,11 @@ def _size_words(block_sizes: list[list[int]]) -> str:
 
 
 def _method_words(fields: dict[str, Any]) -> str:
-    words = f"{' then '.join(fields['engines']) or 'none'}, {_count(fields['workers'], 'thread')}"
+    words = f"{' then '.join(fields['engines']) or 'none'}, {count(fields['workers'], 'thread')}"
     if "ranks" not in fields:
         return words
     return (
-        f"{words} on each of {fields['ranks']} ranks, {_count(fields['exchanges'], 'exchange')}, "
+        f"{words} on each of {fields['ranks']} ranks, {count(fields['exchanges'], 'exchange')}, "
         f"{fields['bytes_sent'] / 1e6:,.1f} MB"
     )
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from sparsematch import BlockForm, block_triangular_form
 from sparsematch._input.matrix import checked
+from sparsematch._types.name_lists import count
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     PARTS,
-    count,
     draw_entries,
     frame_matrix,
     given_or_made,
@@ -59,6 +59,8 @@ def spy_blocks(
     ------
     ImportError
         If matplotlib is not installed.
+    TypeError
+        If `A` is not a sparse matrix, or `form` not a `BlockForm`.
     ValueError
         If `form` is not of the shape of `A`.
 
@@ -71,7 +73,7 @@ def spy_blocks(
     >>> [axes.get_title() for axes in figure.axes]
     ['as given: 3 x 3, 6 entries', 'block form: 3 blocks, structural rank 3']
     """
-    form = given_or_made(A, form, block_triangular_form, "form")
+    form = given_or_made(A, form, block_triangular_form, "form", BlockForm)
     small = _small_parts(form)
     figure, before, after, *enlarged = _panels(A.shape, len(small), figure)
     matrix = checked(A, "A")

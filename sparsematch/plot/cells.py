@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.errors import pip_install
+from sparsematch._types.errors import pip_install, wrong_type
 
 _CELLS = 400  # cells along the longer side of the image
 COUNTABLE = 60  # rows and columns of a matrix whose cells are separated by lines
@@ -43,13 +43,15 @@ def import_matplotlib() -> None:
         raise ImportError(f"pictures need matplotlib: {pip_install('matplotlib')}") from error
 
 
-def given_or_made(A: Any, given: Any, make: Callable[[Any], Any], name: str) -> Any:
+def given_or_made(A: Any, given: Any, make: Callable[[Any], Any], name: str, kind: type) -> Any:
     """Return what is known of a matrix, or make it; ImportError if it could not be drawn.
 
-    ValueError if what is given is of another shape.
+    TypeError if what is given is of another kind, ValueError if it is of another shape.
     """
     import_matplotlib()
-    found = make(A) if given is None else given
+    if given is not None and not isinstance(given, kind):
+        raise wrong_type(name, given, f"of type {kind.__name__}")
+    found: Any = make(A) if given is None else given
     if tuple(found.shape) != tuple(A.shape):
         raise ValueError(
             f"{name} is of a matrix of shape {tuple(found.shape)}, A has shape {tuple(A.shape)}"
@@ -84,11 +86,6 @@ def legend_below(figure: Any, handles: list[Any], columns: int) -> None:
     """Put a legend below the picture."""
     where = {"loc": "outside lower center", "ncols": columns}
     figure.legend(handles=handles, fontsize=9, frameon=False, **where)
-
-
-def count(number: int, noun: str) -> str:
-    """Word a number of things."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def draw_grid(ax: Any, n_rows: int, n_cols: int) -> None:

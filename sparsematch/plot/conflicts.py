@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sparsematch import Dependence, Explanation, explain_singularity
 from sparsematch._input.matrix import checked
 from sparsematch._types.combination import bracketed, number, readable
+from sparsematch._types.name_lists import count
 from sparsematch._types.singularity import members_of
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     COUNTABLE,
     PARTS,
-    count,
     draw_entries,
     draw_strip,
     frame_matrix,
@@ -105,6 +105,8 @@ def spy_conflicts(
     ------
     ImportError
         If matplotlib is not installed.
+    TypeError
+        If `A` is not a sparse matrix, or `why` not an `Explanation`.
     ValueError
         If `why` is not of the shape of `A`.
 
@@ -117,7 +119,7 @@ def spy_conflicts(
     >>> [axes.get_title() for axes in figure.axes]
     ['3 x 3, structural rank 2', '2 equations, 1 variable', '2 variables, 1 equation']
     """
-    why = given_or_made(A, why, explain_singularity, "why")
+    why = given_or_made(A, why, explain_singularity, "why", Explanation)
     entries = checked(A, "A").tocoo()
     groups = _worth_seeing(why, entries)
     figure, whole, *close = _panels(A.shape, groups, figure)

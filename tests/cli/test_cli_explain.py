@@ -40,7 +40,9 @@ def test_text(folder, capsys):
     assert "counted from 0" not in out
     assert "explain " in out.splitlines()[-1]
     assert explain(folder, "full") == 0
-    assert "Structurally nonsingular" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "Structurally nonsingular" in out
+    assert "The structure alone was looked at: --numeric looks at the values, too." in out
 
 
 def test_json(folder, capsys):

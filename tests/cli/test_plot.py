@@ -113,6 +113,15 @@ def test_what_is_of_another_matrix():
         spy_conflicts(A, explain_singularity(CHAIN))
 
 
+@pytest.mark.parametrize(
+    ("draw", "name", "kind"),
+    [(spy_blocks, "form", "BlockForm"), (spy_conflicts, "why", "Explanation")],
+)
+def test_what_is_of_another_kind(draw, name, kind):
+    with pytest.raises(TypeError, match=f"{name} must be of type {kind}, not str"):
+        draw(sp.eye_array(4, format="csr"), "block form")
+
+
 def labels_of(axis):
     return [label.get_text() for label in axis.get_ticklabels()]
 

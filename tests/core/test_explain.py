@@ -326,6 +326,29 @@ def test_long_lists_count_the_members_of_a_family():
     assert "equations: unit[*].flow[0.0,*,*] (40), x[*].y[*] (3)\n" in text
 
 
+def test_long_lines_are_broken_between_names():
+    A = sp.csr_array(np.ones((40, 3)))
+    rows = [f"balance[{i}] of energy = inflow - outflow" for i in range(40)]
+    lines = str(sm.explain_singularity(A, rows)).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert f"     equations: {rows[0]}, {rows[1]}," in lines
+    assert f"{'':16}{rows[2]}, {rows[3]}" in lines
+    long = ["x" * 120, "a", "b"]
+    assert (
+        f"     equations: {long[0]}," in str(sm.explain_singularity(A[:3, :1], long)).splitlines()
+    )
+
+
+def test_long_equations_are_broken_between_terms():
+    A = np.diag(np.full(9, 2.0)) + 1
+    A[8] = A[:8].sum(axis=0)
+    names = [f"a rather long name {i}" for i in range(9)]
+    lines = str(sm.explain_singularity(sp.csr_array(A), names, numeric=True)).splitlines()
+    assert f"  {' + '.join(names[:4])}" in lines
+    assert f"    + {' + '.join(names[4:8])}" in lines
+    assert f"    - {names[8]} = 0" in lines
+
+
 def test_stored_zeros_are_counted_and_what_they_change_is_said():
     A = sp.csr_array(([1.0, 0.0, 0.0, 2.0], ([0, 1, 1, 0], [0, 1, 0, 1])), shape=(2, 3))
     why = sm.explain_singularity(A)

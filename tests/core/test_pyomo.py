@@ -104,8 +104,8 @@ def test_one_variable_fixed_too_many():
     why = check_suspects(m)
     lines = why.text(max_names=5).splitlines()
     assert lines[-8:] == [
-        "These 7 fixed variables occur in them: any one, unfixed, raises the",
-        "rank by one. One of them may be fixed by mistake:",
+        "These 7 fixed variables occur in them: any one, unfixed, raises the rank by one.",
+        "One of them may be fixed by mistake:",
         "  unit[1].hot[0], of whose family 15 are not fixed",
         "  unit[4].cold[3], of whose family 15 are not fixed",
         "  unit[3].duty[2], of whose family 11 are not fixed",

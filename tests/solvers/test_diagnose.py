@@ -348,3 +348,13 @@ def test_islands_that_a_weak_line_connects():
         (free,) = found.explanation.numbers.variables
         assert free.indices.tolist() == [3, 4, 5]
         assert free.is_constant
+
+
+def test_the_rank_of_a_large_matrix_is_exact_once_all_dependences_are_named():
+    A = sp.diags_array([1.0, 3.0, 1.0], offsets=[-1, 0, 1], shape=(600, 600)).tolil()
+    A[301] = A[300]
+    found = diagnose(A.tocsc())
+    assert found.spectrum is None
+    assert str(found).startswith("Singular: rank 599 of 600, see below.")
+    A[301] = 0
+    assert str(diagnose(A.tocsc())).startswith("Singular: rank at most 599 of 600, see below.")
