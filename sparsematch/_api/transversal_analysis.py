@@ -12,7 +12,7 @@ from sparsematch._api.arguments import check_flags
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.weighted import with_values
+from sparsematch._input.weighted import refuse_value, with_values
 from sparsematch._input.weighted_pattern import WeightedPattern, read_pattern
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.sparse_like import Local
@@ -263,7 +263,10 @@ def _match_all(
         piece = _as_doubles(pattern.arrange(values[begin:end]))
         done = ops.product_batch(pattern.graph, piece, batch, begin, first, threads)
         if done < len(piece):
-            _refuse_value(pattern, values[begin + done], begin + done)
+            data = pattern.arrange(values[begin + done])
+            refuse_value(
+                pattern.graph, data, _as_doubles(data), f"values of matrix {begin + done}: A"
+            )
         if begin == 0 < len(values) - 1:
             first = ops.central_duals(pattern.graph, np.abs(piece[0]), batch[0])
         begin = end
@@ -276,13 +279,3 @@ def _as_doubles(values: NDArray[Any]) -> NDArray[np.float64]:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         real = np.abs(values) if values.dtype.kind == "c" else values
         return np.ascontiguousarray(real, np.float64)
-
-
-def _refuse_value(pattern: WeightedPattern, values: NDArray[Any], k: int) -> None:
-    arranged = pattern.arrange(values)
-    p = int(np.flatnonzero(~np.isfinite(_as_doubles(arranged)))[0])
-    i, j = pattern.place(p)
-    why = "is not finite" if not np.isfinite(arranged[p]) else "is too large for a double"
-    raise ValueError(
-        f"values of matrix {k}: A[{i}, {j}] is {arranged[p]}, which {why}; weights must be finite"
-    )

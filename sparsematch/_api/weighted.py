@@ -112,14 +112,13 @@ def maximum_product_transversal(
     Notes
     -----
     Shortest augmenting paths over the costs ``-log(abs(a))``, and an auction first where they are
-    long: Duff, Koster, On algorithms for
-    permuting large entries to the diagonal of a sparse matrix (SIAM J. Matrix Anal. Appl. 22,
-    2001); Olschowka, Neumaier, A new pivoting strategy for Gaussian elimination (Linear Algebra
-    Appl. 240, 1996), for the scaling. In the worst case time is O(n nnz log n); on most matrices it
-    is a few passes over the entries. Ctrl-C stops a run. Over ranks: Azad, Buluc, Li, Wang,
-    Langguth, A distributed-memory algorithm for computing a heavy-weight perfect matching on
-    bipartite graphs (SIAM J. Sci. Comput. 42, 2020); in time O(nnz log(degree)) beside that of
-    `maximum_transversal`.
+    long: Duff, Koster, On algorithms for permuting large entries to the diagonal of a sparse matrix
+    (SIAM J. Matrix Anal. Appl. 22, 2001); Olschowka, Neumaier, A new pivoting strategy for Gaussian
+    elimination (Linear Algebra Appl. 240, 1996), for the scaling. In the worst case time is
+    O(n nnz log n); on most matrices it is a few passes over the entries. Ctrl-C stops a run. Over
+    ranks: Azad, Buluc, Li, Wang, Langguth, A distributed-memory algorithm for computing a
+    heavy-weight perfect matching on bipartite graphs (SIAM J. Sci. Comput. 42, 2020); in time
+    O(nnz log(degree)) beside that of `maximum_transversal`.
 
     Several workers share what is done for every entry: the checks, the logarithms, the first duals,
     the matching of what has no full transversal, and the factors. The augmenting paths are one

@@ -36,6 +36,12 @@ def has_duplicates_on_gpu(graph: BipartiteCSR) -> bool:
     return bool(falls.any())
 
 
+def type_of_sums(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a type in which weights are added up: not that of integers or half precision."""
+    wide = dtype.kind in "biu" or dtype.itemsize < 4
+    return np.dtype(np.float64) if wide else dtype.newbyteorder("=")
+
+
 def add_up(
     graph: BipartiteCSR, data: NDArray[Any], dtype: Any = None
 ) -> tuple[BipartiteCSR, NDArray[Any]]:

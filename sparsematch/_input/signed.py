@@ -6,8 +6,9 @@ import numpy as np
 
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.compressed import check_values
-from sparsematch._input.duplicates import add_up, has_duplicates
+from sparsematch._input.duplicates import add_up, has_duplicates, type_of_sums
 from sparsematch._input.matrix import as_compressed
+from sparsematch._types.bipartite import entry_place
 from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted_matching import SignedCSR
 
@@ -27,8 +28,7 @@ def as_signed(A: Any, *, name: str = "A", threads: int = 1) -> SignedCSR:
     if data.dtype.kind == "c":
         raise TypeError(f"{name} must hold real numbers, not {data.dtype}")
     if has_duplicates(graph, threads):
-        wide = data.dtype.kind != "f" or data.dtype.itemsize < 4
-        graph, data = add_up(graph, data, np.float64 if wide else data.dtype)
+        graph, data = add_up(graph, data, type_of_sums(data.dtype))
     with np.errstate(over="ignore"):
         weight = data[: graph.nnz].astype(np.float64, copy=False)
     finite = in_pieces(
@@ -36,7 +36,6 @@ def as_signed(A: Any, *, name: str = "A", threads: int = 1) -> SignedCSR:
     )
     if not all(finite):
         p = int(np.flatnonzero(~np.isfinite(weight))[0])
-        major = int(np.searchsorted(graph.indptr, p, side="right")) - 1
-        i, j = graph.orient(major, int(graph.indices[p]))
+        i, j = entry_place(graph, p)
         raise ValueError(f"{name}[{i}, {j}] is {data[p]}, but weights must be finite doubles")
     return SignedCSR(graph, weight)

@@ -10,11 +10,11 @@ from sparsematch._engines.registry import operations
 from sparsematch._input import cupy
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.compressed import check_values
-from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates_on_gpu
+from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates_on_gpu, type_of_sums
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import as_compressed
 from sparsematch._types.arrays import FloatArray, advising, on_gpu
-from sparsematch._types.bipartite import BipartiteCSR, keep_entries
+from sparsematch._types.bipartite import BipartiteCSR, entry_place, keep_entries
 from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR
 
@@ -37,8 +37,7 @@ def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
     magnitude, ascending, least, largest = _magnitude(graph, data, threads)
     if not ascending:
         del magnitude  # as large as the copies that are made now
-        wide = data.dtype.kind in "biu" or data.dtype.itemsize < 4
-        graph, data = add_up(graph, data, np.float64 if wide else data.dtype)
+        graph, data = add_up(graph, data, type_of_sums(data.dtype))
         return with_values(graph, data, name=name, threads=threads)
     return _weighted(graph, data, magnitude, (least, largest), name)
 
@@ -61,7 +60,7 @@ def _weighted(
     """Refuse what is not finite, leave out zeros."""
     least, largest = bounds
     if not largest < np.inf:
-        _refuse_value(graph, data, magnitude, name)
+        refuse_value(graph, data, magnitude, name)
     if least == 0:
         keep = magnitude != 0
         graph, magnitude = keep_entries(graph, keep), magnitude[keep]
@@ -83,7 +82,7 @@ def _on_gpu(A: Any, name: str) -> WeightedCSR:
     if magnitude.size:
         largest = float(magnitude.max())
         if not np.isfinite(largest):
-            _refuse_value(_pattern_on_host(graph), data.get(), magnitude.get(), name)
+            refuse_value(_pattern_on_host(graph), data.get(), magnitude.get(), name)
         if float(magnitude.min()) == 0:
             keep = magnitude != 0
             graph, magnitude = keep_entries(graph, keep), magnitude[keep]
@@ -126,11 +125,9 @@ def _write_magnitudes(data: NDArray[Any], magnitude: FloatArray, threads: int) -
     in_pieces(write, data.size, threads)
 
 
-def _refuse_value(
-    graph: BipartiteCSR, data: NDArray[Any], magnitude: FloatArray, name: str
-) -> None:
+def refuse_value(graph: BipartiteCSR, data: NDArray[Any], magnitude: FloatArray, name: str) -> None:
+    """Raise ValueError, naming the first entry whose magnitude is not finite; there must be one."""
     p = int(np.flatnonzero(~np.isfinite(magnitude))[0])
-    major = int(np.searchsorted(graph.indptr, p, side="right")) - 1
-    i, j = graph.orient(major, int(graph.indices[p]))
+    i, j = entry_place(graph, p)
     why = "is not finite" if not np.isfinite(data[p]) else "is too large for a double"
     raise ValueError(f"{name}[{i}, {j}] is {data[p]}, which {why}; weights must be finite")

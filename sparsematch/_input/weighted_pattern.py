@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.duplicates import type_of_sums
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import as_compressed
 from sparsematch._input.scipy import check_sparse
@@ -60,15 +61,10 @@ class WeightedPattern:
         values = values[..., self.order]
         if self.starts is None:
             return values
-        wide = values.dtype.kind in "biu" or values.dtype.itemsize < 4
-        values = values.astype(np.float64 if wide else values.dtype.newbyteorder("="))
-        sums: _Values = np.add.reduceat(values, self.starts, axis=-1)
+        values = values.astype(type_of_sums(values.dtype))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
+            sums: _Values = np.add.reduceat(values, self.starts, axis=-1)
         return sums
-
-    def place(self, p: int) -> tuple[int, int]:
-        """Return the row and the column of an entry of the pattern."""
-        major = int(np.searchsorted(self.graph.indptr, p, side="right")) - 1
-        return self.graph.orient(major, int(self.graph.indices[p]))
 
     def _read_matrix(self, A: Any) -> _Values:
         if A.shape != self.graph.shape:

@@ -133,6 +133,12 @@ def keep_entries(graph: BipartiteCSR, keep: BoolArray) -> BipartiteCSR:
     return with_arrays(graph, before[graph.indptr], graph.indices[: graph.nnz][keep])
 
 
+def entry_place(graph: BipartiteCSR, p: int) -> tuple[int, int]:
+    """Return the user's row and column of entry `p`, in host memory. Time: O(log n_major)."""
+    major = int(np.searchsorted(graph.indptr, p, side="right")) - 1
+    return graph.orient(major, int(graph.indices[p]))
+
+
 def with_arrays(graph: BipartiteCSR, indptr: Any, indices: Any) -> BipartiteCSR:
     """Return the pattern with other entries, its index type kept."""
     make = namespace(indptr).ascontiguousarray

@@ -1,4 +1,7 @@
-"""Weighted transversals of many matrices with one pattern: beside single calls, bit by bit."""
+"""Weighted transversals of many matrices with one pattern, beside single calls.
+
+Bit by bit for any number of workers; to single calls up to rounding, with a proof of their own.
+"""
 
 import warnings
 from dataclasses import replace
@@ -206,6 +209,19 @@ def test_factors_beyond_doubles_are_cut_off_with_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sm.analyse_transversal(A).maximum_products(values, scaling=False)
+
+
+@pytest.mark.parametrize("values", [[1e308, 1e308, 1], [np.inf, -np.inf, 1], [1e308j, 1e308j, 1]])
+def test_sums_that_are_not_finite_are_refused_without_a_warning(values):
+    """Though their terms may be finite."""
+    A = sp.coo_array((np.ones(3), ([0, 0, 1], [0, 0, 1])))
+    analysis = sm.analyse_transversal(A)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"A\[0, 0\] is .*, which is not finite"):
+            analysis.maximum_product(values)
+        with pytest.raises(ValueError, match=r"matrix 1: A\[0, 0\] is .*, which is not finite"):
+            analysis.maximum_products([[1, 1, 1], values])
 
 
 def other(**changes):

@@ -104,8 +104,7 @@ class Assignment {
         std::swap(saved.col_of, s_.col_of);
         std::copy_n(s_.u, s_.a.n_rows, saved.u.data());
         saved.free.swap(s_.free);
-        for (auto& c : s_.col) c = {0, s_.infinity, UNMATCHED<Index>, UNMATCHED<Index>};
-        for (Index& j : s_.col_of) j = UNMATCHED<Index>;
+        s_.unmatch_all();
         return saved;
     }
     void restore(Saved& saved) {
@@ -157,8 +156,8 @@ class Assignment {
     }
 
     // Rounds from all free rows, until they are matched; in a wide matrix while they match many, as
-    // they do where there are ties. After each, what the rest will take if
-    // rounds go on to match the same share of the rows, against what an auction takes.
+    // they do where there are ties. After each, what the rest will take if rounds go on to match
+    // the same share of the rows, against what an auction takes.
     bool all_together() {
         PathForest<Index> forest(s_);
         for (bool may_auction = !s_.wide(); !s_.free.empty();) {

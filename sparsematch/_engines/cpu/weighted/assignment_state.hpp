@@ -26,6 +26,10 @@ struct AssignmentState {
 
     AssignmentState(const Csr<Index>& a, const double* cost, double* u, RunContext& run)
         : a(a), cost(cost), u(u), run(run), counter(run), col(a.n_cols), col_of(a.n_rows) {
+        unmatch_all();
+    }
+
+    void unmatch_all() {
         for (Column& c : col) c = {0, infinity, UNMATCHED<Index>, UNMATCHED<Index>};
         for (Index& j : col_of) j = UNMATCHED<Index>;
     }

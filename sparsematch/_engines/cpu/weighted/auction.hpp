@@ -53,7 +53,7 @@ class Auction {
         std::vector<double> sample;
         const Index step = std::max<Index>(1, s_.a.n_rows / 4096);
         for (Index i = 0; i < s_.a.n_rows; i += std::min<Index>(step, s_.a.n_rows - i)) {
-            const Index begin = s_.a.indptr[i], end = std::min(begin + 64, s_.a.indptr[i + 1]);
+            const Index begin = s_.a.indptr[i], end = begin + std::min<Index>(64, s_.a.degree(i));
             double least = s_.infinity;
             for (Index p = begin; p < end; ++p)
                 least = std::min(least, s_.cost[p] - v_[s_.a.indices[p]]);
@@ -101,14 +101,15 @@ class Auction {
             const Index i = waiting_[head_];
             if (++head_ == s_.a.n_rows) head_ = 0;
             --n_waiting_;
-            const Index displaced = bid(i);
+            const Index displaced = outbid(i);
             if (displaced != UNMATCHED<Index>) wait(displaced);
             if (!s_.scanned(i)) return false;
         }
         return true;
     }
 
-    Index bid(Index i) {
+    // Matches row i to its best column. Returns the row displaced, if any.
+    Index outbid(Index i) {
         double first = s_.infinity, second = s_.infinity;
         Index best = UNMATCHED<Index>;
         for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p) {
@@ -118,6 +119,9 @@ class Auction {
             if (h < first) second = std::exchange(first, h), best = j;
             else second = h;
         }
+        // Rows that share their only column raise its price in turn: beyond doubles, if costs are
+        // near the largest. They cannot all be matched.
+        if (best == UNMATCHED<Index>) return best;
         v_[best] -= (second < s_.infinity ? second - first : alone_) + increment_;
         const Index displaced = s_.col[best].mate;
         if (displaced != UNMATCHED<Index>) s_.col_of[displaced] = UNMATCHED<Index>;
@@ -140,8 +144,9 @@ class Auction {
         const Index begin = s_.a.indptr[ahead(8)], i = ahead(4);
         SPARSEMATCH_PREFETCH(&s_.a.indices[begin]);
         SPARSEMATCH_PREFETCH(&s_.cost[begin]);
-        const Index end = std::min(s_.a.indptr[i] + 8, s_.a.indptr[i + 1]);
-        for (Index p = s_.a.indptr[i]; p < end; ++p) SPARSEMATCH_PREFETCH(&v_[s_.a.indices[p]]);
+        const Index* row = s_.a.indices + s_.a.indptr[i];
+        for (Index k = 0; k < std::min<Index>(8, s_.a.degree(i)); ++k)
+            SPARSEMATCH_PREFETCH(&v_[row[k]]);
     }
 
     AssignmentState<Index>& s_;

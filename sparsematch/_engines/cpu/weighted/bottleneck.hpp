@@ -19,6 +19,7 @@
 #include "core/csr.hpp"
 #include "matching/cheap.hpp"
 #include "matching/hopcroft_karp.hpp"
+#include "weighted/matched_entries.hpp"
 
 namespace sparsematch {
 
@@ -40,7 +41,7 @@ class Bottleneck {
   public:
     Bottleneck(const Csr<Index>& a, const double* magnitude, RunContext& run)
         : a_(a), magnitude_(magnitude), run_(run), best_(a), below_(a), trial_(a),
-          indptr_(a.n_rows + 1), indices_(a.nnz()) {}
+          indptr_(static_cast<std::size_t>(a.n_rows) + 1), indices_(a.nnz()) {}
 
     // Writes the matching, and flags of rows and columns that together have every entry larger than
     // its smallest, and are fewer than its pairs. Returns the smallest; infinite if there is none.
@@ -108,9 +109,7 @@ class Bottleneck {
         double least = std::numeric_limits<double>::infinity();
         for (Index i = 0; i < a_.n_rows; ++i) {
             if (of.row_mate[i] == UNMATCHED<Index>) continue;
-            const Index *row = a_.indices + a_.indptr[i], *last = a_.indices + a_.indptr[i + 1];
-            const auto p = std::find(row, last, of.row_mate[i]) - a_.indices;
-            least = std::min(least, magnitude_[p]);
+            least = std::min(least, magnitude_[entry_at(a_, i, of.row_mate[i])]);
         }
         return least;
     }

@@ -12,9 +12,17 @@
 
 namespace sparsematch {
 
+// Of some of the entries.
 struct EntryValues {
     bool ascending = true;  // the columns of every row: no entry is there twice
     double least = std::numeric_limits<double>::infinity(), largest = 0;  // NaN: one is not finite
+
+    void join(const EntryValues& other) {
+        ascending = ascending && other.ascending;
+        least = std::min(least, other.least);
+        const bool keep = other.largest <= largest;  // false if either is NaN, and so is their sum
+        largest = keep ? largest : other.largest + largest * 0;
+    }
 };
 
 // Of the entries first to last - 1. Four at a time, as each of the three results waits for the one
@@ -63,19 +71,13 @@ EntryValues read_magnitudes(const Csr<Index>& a, const double* value, double* ma
     run.team.loop(a.n_rows, 1 << 10, [&](int rank, Index begin, Index end) {
         const auto first = static_cast<std::size_t>(a.indptr[begin]),
                    last = static_cast<std::size_t>(a.indptr[end]);
-        const EntryValues part = write_magnitudes(value, magnitude, first, last);
-        EntryValues& all = found[rank];
-        all.ascending = all.ascending && ascends(a, begin, end);
-        all.least = std::min(all.least, part.least);
-        all.largest = part.largest <= all.largest ? all.largest : part.largest + all.largest * 0;
+        EntryValues part = write_magnitudes(value, magnitude, first, last);
+        part.ascending = ascends(a, begin, end);
+        found[rank].join(part);
         run.flush(static_cast<std::int64_t>(last - first), rank);
     });
     EntryValues all;
-    for (const EntryValues& part : found) {
-        all.ascending = all.ascending && part.ascending;
-        all.least = std::min(all.least, part.least);
-        all.largest = part.largest <= all.largest ? all.largest : part.largest + all.largest * 0;
-    }
+    for (const EntryValues& part : found) all.join(part);
     return all;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "weighted/assignment_state.hpp"
+#include "weighted/matched_entries.hpp"
 
 namespace sparsematch {
 
@@ -90,9 +91,7 @@ bool keep_tight(AssignmentState<Index>& s) {
     for (Index i = 0; i < s.a.n_rows; ++i) {
         const Index j = s.col_of[i];
         if (j == UNMATCHED<Index>) continue;
-        const Index* row = s.a.indices + s.a.indptr[i];
-        const auto p = static_cast<Index>(std::find(row, row + s.a.degree(i), j) - s.a.indices);
-        if (!is_tight(s, i, p)) s.col[j].mate = s.col_of[i] = UNMATCHED<Index>;
+        if (!is_tight(s, i, entry_at(s.a, i, j))) s.col[j].mate = s.col_of[i] = UNMATCHED<Index>;
         if (!s.counter.add(s.a.degree(i))) return false;
     }
     return true;
@@ -106,7 +105,7 @@ bool match_tight(AssignmentState<Index>& s, const Index* first) {
     const auto is_free = [&](Index j) { return s.col[j].mate == UNMATCHED<Index>; };
     s.free.clear(), s.n_tied = 0;
     for (Index i = 0; i < s.a.n_rows; ++i) {
-        const Index later = first[std::min<Index>(i + ahead, s.a.n_rows - 1)];
+        const Index later = first[i + std::min<Index>(ahead, s.a.n_rows - 1 - i)];
         SPARSEMATCH_PREFETCH(&s.col[std::max(later, ~later)].mate, 1);
         if (s.col_of[i] != UNMATCHED<Index>) continue;
         const bool tied = first[i] < 0;

@@ -125,8 +125,9 @@ class PathForest {
             SPARSEMATCH_PREFETCH(&s_.cost[s_.a.indptr[i]]);
         }
         if (const Index i = mate_ahead(4); i != UNMATCHED<Index>) {
-            const Index begin = s_.a.indptr[i], end = std::min(begin + 8, s_.a.indptr[i + 1]);
-            for (Index p = begin; p < end; ++p) SPARSEMATCH_PREFETCH(&s_.col[s_.a.indices[p]], 1);
+            const Index* row = s_.a.indices + s_.a.indptr[i];
+            for (Index k = 0; k < std::min<Index>(8, s_.a.degree(i)); ++k)
+                SPARSEMATCH_PREFETCH(&s_.col[row[k]], 1);
         }
     }
 

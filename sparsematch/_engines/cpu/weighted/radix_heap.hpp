@@ -2,10 +2,11 @@
 //
 // Ahuja, Mehlhorn, Orlin, Tarjan: Faster algorithms for the shortest path problem (J. ACM 37,
 // 1990): a key is in the bucket of the highest bit in which it differs from the last minimum; the
-// first bucket that has keys is dealt out to those before it when these are empty. Doubles that are
-// not negative are in the order of their bits. All keys that are equal to the minimum are in one
-// bucket, in the order in which they came, so that a reader can look ahead. Time: a key moves down
-// at most 64 times, one to three times as a rule.
+// first bucket that has keys is dealt out to those before it when these are empty. Doubles from +0
+// on are in the order of their bits; -0, which would be the largest, is no sum of a distance and a
+// reduced cost. All keys that are equal to the minimum are in one bucket, in the order in which
+// they came, so that a reader can look ahead. Time: a key moves down at most 64 times, one to three
+// times as a rule.
 #pragma once
 
 #include <array>

@@ -11,6 +11,7 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
+#include "weighted/matched_entries.hpp"
 
 namespace sparsematch {
 
@@ -50,8 +51,7 @@ bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* ma
         run.team.loop(a.n_rows, 1 << 13, [&](int, Index begin, Index end) {
             for (Index i = begin; i < end; ++i) {
                 if (mate[i] == UNMATCHED<Index>) continue;
-                const Index *row = a.indices + a.indptr[i], *last = a.indices + a.indptr[i + 1];
-                const double size = magnitude[std::find(row, last, mate[i]) - a.indices];
+                const double size = magnitude[entry_at(a, i, mate[i])];
                 const Index r = f.flipped ? mate[i] : i, c = f.flipped ? i : mate[i];
                 const double scaled = size * f.col_scale[c];
                 if (scaled >= least && scaled <= most && f.col_scale[c] >= least)
@@ -70,8 +70,7 @@ double matched_sum(const Csr<Index>& a, const double* value, const Index* mate) 
     double sum = 0, lost = 0;
     for (Index i = 0; i < a.n_rows; ++i) {
         if (mate[i] == UNMATCHED<Index>) continue;
-        const Index *row = a.indices + a.indptr[i], *last = a.indices + a.indptr[i + 1];
-        const double x = value[std::find(row, last, mate[i]) - a.indices], next = sum + x;
+        const double x = value[entry_at(a, i, mate[i])], next = sum + x;
         lost += std::abs(sum) >= std::abs(x) ? (sum - next) + x : (x - next) + sum;
         sum = next;
     }
