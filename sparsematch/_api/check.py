@@ -244,3 +244,12 @@ def read_matching(graph: BipartiteCSR, given: Any, name: str) -> Matching:
     if flaw := operations(CertificateOps, graph.backend).wrong_pair(graph, matching):
         raise not_a_matching(name, flaw)
     return matching
+
+
+def fit_shape(shape: tuple[int, int], *pairs: tuple[Any, Any]) -> bool:
+    """Tell whether each pair has an array for the rows and one for the columns; None fits too."""
+    return all(
+        array is None or array.shape == (size,)
+        for pair in pairs
+        for array, size in zip(pair, shape, strict=True)
+    )

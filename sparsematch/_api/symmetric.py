@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from sparsematch._api.arguments import check_flags, check_tolerance
-from sparsematch._api.check import read_matching
+from sparsematch._api.check import fit_shape, read_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import operations
@@ -168,8 +168,8 @@ def is_symmetric_transversal(
         raise ValueError(f"A has shape {graph.shape}, but {transversal.shape} was matched")
     ops, dual = operations(WeightedOps, graph.backend), transversal.dual
     diagonal = ops.symmetric_diagonal(weighted)
-    arrays = transversal.partner, dual, transversal.diagonal, transversal.factors
-    if any(array is not None and array.shape != graph.shape[:1] for array in arrays):
+    others = transversal.diagonal, transversal.factors
+    if not fit_shape(graph.shape, (transversal.partner, dual), others):
         return False
     try:
         given = read_matching(graph, transversal.matching, "transversal.matching")

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 
 from sparsematch._api.arguments import check_flags, check_tolerance
-from sparsematch._api.check import read_matching
+from sparsematch._api.check import fit_shape, read_matching
 from sparsematch._api.over_ranks import weighted as over_ranks
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CertificateOps, WeightedOps
@@ -332,6 +332,9 @@ def is_optimal_transversal(
     graph, matching = weighted.graph, transversal.matching
     if graph.shape != transversal.shape:
         raise ValueError(f"A has shape {graph.shape}, but {transversal.shape} was matched")
+    duals = transversal.row_dual, transversal.col_dual
+    if not fit_shape(graph.shape, duals, (transversal.row_scale, transversal.col_scale)):
+        return False
     try:
         given = read_matching(graph, matching, "transversal.matching")
     except ValueError:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparsematch._api.arguments import check_flags, check_tolerance
-from sparsematch._api.check import read_matching
+from sparsematch._api.check import fit_shape, read_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import operations
@@ -189,6 +189,9 @@ def is_optimal_matching(
     graph = signed.graph
     if graph.shape != found.shape:
         raise ValueError(f"A has shape {graph.shape}, but {found.shape} was matched")
+    unmatched = found.row_unmatched_cost, found.col_unmatched_cost
+    if not fit_shape(graph.shape, (found.row_dual, found.col_dual), unmatched):
+        return False
     try:
         given = read_matching(graph, found.matching, "found.matching")
     except ValueError:

@@ -1,5 +1,6 @@
 """The magnitudes of a matrix beside its pattern, and the result of every weighted engine."""
 
+import sys
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -39,6 +40,16 @@ class LeastCost(NamedTuple):
     #: What 1 of the duals is in units of the costs: 1, or a greater power of two where duals would
     #: be beyond the range of doubles.
     unit: float
+
+    def in_units_of_costs(self) -> "LeastCost":
+        """Return it with a unit of 1, if duals are doubles then."""
+        if self.unit == 1:
+            return self
+        sides = self.row_dual, self.col_dual
+        most = max((float(abs(side).max()) for side in sides if side.size), default=0.0)
+        if most > sys.float_info.max / self.unit:
+            return self
+        return LeastCost(self.matching, sides[0] * self.unit, sides[1] * self.unit, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -157,6 +157,8 @@ def test_the_check_finds_what_is_wrong(job):
     assert not sm.is_optimal_transversal(A, change(matching=other.matching))
     assert not sm.is_optimal_transversal(A, change(row_dual=found.row_dual + 1))
     assert not sm.is_optimal_transversal(A, change(row_dual=found.row_dual - 1))
+    assert not sm.is_optimal_transversal(A, change(col_dual=found.col_dual[1:]))
+    assert not sm.is_optimal_transversal(A, change(row_scale=np.ones(31)))
     fewer = found.matching.row_mate.copy()
     fewer[fewer == 0] = -1
     cols = found.matching.col_mate.copy()

@@ -364,6 +364,8 @@ def test_the_check_finds_what_is_wrong():
                 {"col_dual": down},
                 {"row_dual": np.full(30, np.inf)},
                 {"row_dual": np.full(30, np.nan)},
+                {"row_dual": found.row_dual[1:]},
+                {"col_unmatched_cost": np.full(33, 0.2)},
                 {"weight": found.weight + 1e-6},
                 {"objective": np.nextafter(found.objective + 1e-6, 9)},
                 {"objective": np.nan},

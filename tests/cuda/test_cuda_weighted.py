@@ -1,5 +1,7 @@
 """Weighted transversals on a GPU; as threaded C++ where there is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -108,7 +110,8 @@ def test_larger_ones(name, job):
 def test_the_auction_leaves_an_optimum(name, narrow, monkeypatch):
     """Held at once; its rounds by all blocks, and by one alone."""
     monkeypatch.setattr(least_cost, "POLICY", least_cost.Policy(slow=-1.0, left=0.0))
-    monkeypatch.setattr(auction, "NARROW", narrow)
+    for module in (auction, primal_dual):
+        monkeypatch.setattr(module, "NARROW", narrow)
     bids = []
     held = auction.bid
     monkeypatch.setattr(auction, "bid", lambda *args: bids.append(held(*args)))
@@ -117,10 +120,29 @@ def test_the_auction_leaves_an_optimum(name, narrow, monkeypatch):
 
 
 def test_many_launches_find_the_same(monkeypatch):
-    for module in (auction, primal_dual):
-        monkeypatch.setattr(module, "ROUNDS", 2)
+    monkeypatch.setattr(auction, "ROUNDS", 2)
     for name in ("banded", "lognormal"):
         check_exact(LARGER[name](np.random.default_rng(12)), "product")
+
+
+def test_launches_have_fewer_rounds_the_more_entries_there_are(monkeypatch):
+    """As a round may scan them all, and Ctrl-C waits for a launch."""
+    monkeypatch.setattr(auction, "ENTRIES", 100)
+    for entries, rounds in ((0, 2000), (100, 2000), (1000, 200), (10**9, 1)):
+        values = np.empty(0), np.broadcast_to(0.0, entries)
+        assert auction.Assignment(*values, *[np.empty(0)] * 5).rounds == rounds
+
+
+@pytest.mark.parametrize("name", ["banded", "coupled", "lognormal"])
+@pytest.mark.parametrize("power", [295, -295])
+def test_the_auction_of_very_large_and_small_costs(name, power, monkeypatch):
+    """Whose squares are no doubles."""
+    monkeypatch.setattr(least_cost, "POLICY", least_cost.Policy(slow=-1.0, left=0.0))
+    A = LARGER[name](np.random.default_rng(13)) * 10.0**power
+    for tolerance in (0.0, 1e-3 * abs(A).max()):
+        found = solve(A, "sum", tolerance=tolerance)
+        best = sm.maximum_sum_transversal(A).objective
+        assert best - tolerance * found.cardinality * 2 <= found.objective <= best * (1 + 1e-12)
 
 
 @BOTH
@@ -177,9 +199,26 @@ def test_values_are_added_up_and_zeros_left_out():
 def test_sums_beyond_doubles():
     A = sp.csr_array([[1.7e308, 1.0], [1.6e308, 1.5e308]])
     found = solve(A, "sum")
-    assert found.dual_unit > 1
     assert found.matching.row_mate.tolist() == [0, 1]
     assert sm.is_optimal_transversal(A, found)
+    n = 10
+    A = sp.diags_array([np.ones(n), np.full(n - 1, 1.7e308)], offsets=[0, 1], format="csr")
+    found = solve(A, "sum")
+    assert found.dual_unit > 1
+    assert found.objective == n
+    assert sm.is_optimal_transversal(A, found)
+
+
+@pytest.mark.filterwarnings("ignore:factors beyond")
+def test_only_factors_beyond_doubles_are_cut_off():
+    """Those of rows within, whose columns' are beyond, are the exponentials of their duals."""
+    rng = np.random.default_rng(14)
+    for _ in range(5):
+        values = 10 ** rng.uniform(-300, 300, 40), 10 ** rng.uniform(-300, 300, 39)
+        A = sp.csr_array(sp.diags_array(values, offsets=[0, 1]))
+        found = solve(A, "product")
+        assert found.row_scale.min() == np.finfo(float).tiny
+        assert sm.is_optimal_transversal(A, found)
 
 
 def test_false_duals_prove_nothing():
@@ -188,6 +227,15 @@ def test_false_duals_prove_nothing():
         found = sm.maximum_product_transversal(values_to_gpu(A))
         assert sm.is_optimal_transversal(values_to_gpu(A), found)
         assert not sm.is_optimal_transversal(values_to_gpu(2 * A), found)
+        for wrong in (found.objective + 1, np.nan):
+            other = replace(found, objective=wrong)
+            assert not sm.is_optimal_transversal(values_to_gpu(A), other)
+        other = replace(found, col_scale=2 * found.col_scale)
+        assert not sm.is_optimal_transversal(values_to_gpu(A), other)
+        other = replace(found, row_scale=None, col_scale=None)
+        other.col_dual[3] = np.nan
+        assert not sm.is_optimal_transversal(values_to_gpu(A), other)
+        found = sm.maximum_product_transversal(values_to_gpu(A))
         found.row_dual[3] += 1.0
         assert not sm.is_optimal_transversal(values_to_gpu(A), found)
         found.row_dual[3] = np.nan
@@ -201,6 +249,10 @@ def test_what_is_refused():
     A = sp.csr_matrix([[1.0, 2.0], [2.0, 3.0]])
     with pytest.raises(TypeError, match="in host memory only"):
         sm.bottleneck_transversal(values_to_gpu(A))
+    with one_call:
+        found = replace(sm.maximum_sum_transversal(values_to_gpu(A)), job="bottleneck")
+        with pytest.raises(TypeError, match="in host memory only"):
+            sm.is_optimal_transversal(values_to_gpu(A), found)
     for wrong in (-1.0, np.nan, np.inf):
         with pytest.raises(ValueError, match="tolerance"):
             sm.maximum_product_transversal(A, tolerance=wrong)

@@ -13,7 +13,6 @@ from sparsematch._types.weighted import LeastCost
 
 #: Costs below need no unit of their own: whatever is added up stays in the range of doubles.
 _SAFE = 2.0**900
-_LARGEST = np.finfo(np.float64).max
 
 
 def least_cost(
@@ -45,11 +44,7 @@ def least_cost(
         worthwhile(workers, graph.nnz),
         warm=start is not None,
     )
-    if unit > 1:
-        most = max(np.abs(side).max(initial=0.0) for side in (row_dual, col_dual))
-        if most <= _LARGEST / unit:
-            row_dual, col_dual, unit = row_dual * unit, col_dual * unit, 1.0
-    return LeastCost(Matching(*mates), row_dual, col_dual, unit)
+    return LeastCost(Matching(*mates), row_dual, col_dual, unit).in_units_of_costs()
 
 
 def round_duals(row_dual: FloatArray, col_dual: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -9,6 +9,13 @@ from sparsematch._types.arrays import FloatArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
+from sparsematch._types.weighted_proof import (
+    bounded_duals,
+    free_are_last,
+    has_its_factors,
+    has_its_objective,
+    largest_of,
+)
 
 
 def is_optimal(
@@ -19,47 +26,14 @@ def is_optimal(
     And whether its objective and its factors are those of its pairs and duals. Time: O(n_rows +
     n_cols + nnz).
     """
-    if not (_has_its_objective(weighted, transversal) and _has_its_factors(transversal)):
-        return False
     if transversal.job == "bottleneck":
         return _is_bottleneck(weighted, transversal)
-    return _is_least_cost(weighted, transversal, tolerance, workers)
-
-
-def _has_its_objective(weighted: WeightedCSR, transversal: WeightedTransversal) -> bool:
-    """Tell whether the objective is that of the pairs, up to the rounding of their sum."""
-    if transversal.job == "bottleneck":
-        return True  # exactly, below
     matched = weighted.magnitude[matched_entries(weighted.graph, transversal.matching)]
-    values = np.log(matched) if transversal.job == "product" else matched
-    with np.errstate(over="ignore"):
-        total, size = float(values.sum()), float(np.abs(values).sum())
-    if not np.isfinite(total):
-        return transversal.objective == total
-    return abs(transversal.objective - total) <= 2.0**-40 * size
-
-
-def _has_its_factors(transversal: WeightedTransversal) -> bool:
-    """Tell whether factors are the exponentials of the duals, or the doubles next to them.
-
-    The rows' are corrected by the rounding of the pairs' duals.
-    """
-    if transversal.job != "product":
-        return True
-    sides = (
-        (transversal.row_dual, transversal.row_scale),
-        (transversal.col_dual, transversal.col_scale),
+    return (
+        has_its_objective(transversal, matched)
+        and has_its_factors(transversal)
+        and _is_least_cost(weighted, transversal, tolerance, workers)
     )
-    limits = np.log(np.finfo(np.float64).tiny), np.log(np.finfo(np.float64).max)
-    largest = max(np.abs(dual).max(initial=1.0) for dual, _ in sides)
-    for dual, scale in sides:
-        if scale is None:
-            continue
-        with np.errstate(all="ignore"):
-            away = np.abs(np.log(scale) - np.clip(dual, *limits))
-        if not away.max(initial=0.0) <= 2.0**-36 * largest:
-            return False  # NaN too
-    return True
 
 
 def _is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bool:
@@ -79,12 +53,10 @@ def _is_least_cost(
 ) -> bool:
     """Tell whether entries cost at least their duals, pairs no more, and free vertices are last."""
     matching, magnitude, unit = transversal.matching, weighted.magnitude, transversal.dual_unit
-    duals = transversal.row_dual, transversal.col_dual
-    largest = max(np.abs(side).max(initial=0.0) for side in (*duals, magnitude))
-    if not (1 <= unit < np.inf and largest < np.inf):
-        return False  # NaN too
-    scale = 0.125 if largest > 2.0**1020 else 1.0  # a cost less two duals is finite
-    u, v = (side * scale for side in duals)
+    bounded = bounded_duals(weighted, transversal)
+    if bounded is None:
+        return False
+    scale, u, v = bounded
     slack, sums = np.empty_like(magnitude), _dual_sums(weighted.graph, u, v)
 
     def write(begin: int, end: int) -> tuple[float, float]:
@@ -100,17 +72,13 @@ def _is_least_cost(
 
     costs, least = zip(*in_pieces(write, slack.size, workers), strict=True)
     if tolerance is None:
-        tolerance = 2.0**-40 * max(*costs, *(np.abs(side).max(initial=0) for side in (u, v)))
+        tolerance = 2.0**-40 * max(*costs, largest_of(u), largest_of(v))
     else:
         tolerance *= scale / unit
     tight = slack[matched_entries(weighted.graph, matching, workers)]
     if min(least) < -tolerance or tight.max(initial=0) > tolerance:
         return False
-    free_rows, free_cols = matching.row_mate < 0, matching.col_mate < 0
-    return all(
-        side.max(initial=-np.inf) <= side[free].min(initial=np.inf) + tolerance
-        for side, free in ((u, free_rows), (v, free_cols))
-    )
+    return free_are_last(u, v, matching, tolerance)
 
 
 def _dual_sums(

@@ -4,20 +4,16 @@ The duals of rows and columns of an optimal transversal are optimal in each othe
 mean is, too: it proves the same optimum, and its exponentials scale rows and columns alike.
 """
 
-import warnings
-
 import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.weighted.transversals import maximum_product
 from sparsematch._types.arrays import FloatArray, IndexArray
-from sparsematch._types.errors import stack_level
 from sparsematch._types.matching import Matching
+from sparsematch._types.scale_factors import cut_factors, warn_of_cut_factors
 from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.weighted import WeightedCSR
-
-_LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
 
 #: By how much scaled entries may exceed 1: 4,500 roundings. Matched ones may be below it by as many
 #: roundings of the largest logarithm of a factor, which is what duals are exact to; 5e-12 was met
@@ -37,15 +33,16 @@ def symmetric_product(weighted: WeightedCSR, scaling: bool, workers: int) -> Sym
     dual = (best.row_dual + best.col_dual) / 2
     partner = np.empty_like(matching.row_mate)
     mates = matching.row_mate, matching.col_mate
-    factors, cut_off = _exponentials(dual)
+    with np.errstate(over="ignore", under="ignore"):
+        factors = np.exp(dual)
+    cut_off = cut_factors(factors)
     _core.split_pivots(_scaled_diagonal(diagonal, factors), mates, partner)
     if not cut_off:
         pattern, chosen = csr(weighted.graph), (matching.row_mate, partner)
         _core.make_pivots_ones(pattern, weighted.magnitude, diagonal, chosen, factors)
         cut_off = _keep_below_one(weighted, partner, factors, workers)
     if cut_off and scaling:
-        text = "factors beyond the range of doubles are cut off; dual holds their logarithms"
-        warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
+        warn_of_cut_factors("dual holds")
     return SymmetricTransversal(
         matching,
         best.objective,
@@ -76,21 +73,6 @@ def symmetric_diagonal(weighted: WeightedCSR) -> FloatArray:
     )
 
 
-def _exponentials(dual: FloatArray) -> tuple[FloatArray, bool]:
-    """Return the factors, and whether some of them had to be cut off."""
-    with np.errstate(over="ignore", under="ignore"):
-        factors = np.exp(dual)
-    return factors, _cut_off(factors)
-
-
-def _cut_off(factors: FloatArray) -> bool:
-    """Keep factors within the range of doubles; tell whether some were not."""
-    if factors.size == 0 or (factors.min() >= _SMALLEST and factors.max() <= _LARGEST):
-        return False
-    np.clip(factors, _SMALLEST, _LARGEST, out=factors)
-    return True
-
-
 def _scaled_diagonal(diagonal: FloatArray, factors: FloatArray) -> FloatArray:
     """Return the scaled diagonal, which roundings do not take above 1."""
     with np.errstate(over="ignore", under="ignore"):
@@ -119,7 +101,7 @@ def _keep_below_one(
     left &= np.diff(graph.indptr) > 0
     with np.errstate(over="ignore", divide="ignore"):
         factors[left] = 1 / largest[left]
-    return _cut_off(factors)
+    return cut_factors(factors)
 
 
 def is_symmetric(

@@ -1,7 +1,5 @@
 """The transversals with the largest product, sum or smallest magnitude, proved by duals."""
 
-import warnings
-
 import numpy as np
 
 from sparsematch._engines.cpu import _core
@@ -9,9 +7,9 @@ from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import stack_level
 from sparsematch._types.matching import Matching
 from sparsematch._types.pieces import in_pieces
+from sparsematch._types.scale_factors import warn_of_cut_factors
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 
 #: No logarithm of a double is larger, of base 2 or e.
@@ -169,12 +167,3 @@ def _factors(
     if not in_range:
         warn_of_cut_factors()
     return scales
-
-
-def warn_of_cut_factors() -> None:
-    """Say that some factors are not what the duals say."""
-    text = (
-        "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
-        "logarithms"
-    )
-    warnings.warn(text, RuntimeWarning, stacklevel=stack_level())

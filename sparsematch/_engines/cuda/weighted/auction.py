@@ -12,8 +12,9 @@ from sparsematch._types.arrays import FloatArray, IndexArray, namespace
 #: Free rows up to which one block goes on alone.
 NARROW = 512
 
-#: Rounds of one launch, between which Ctrl-C is noticed: some 0.2 s with 20 million entries.
-ROUNDS = 2_000
+#: Rounds of one launch, between which Ctrl-C is noticed, with up to so many entries: some 0.2 s on
+#: an H100. With more entries, as a round may scan them all, as many fewer.
+ROUNDS, ENTRIES = 2_000, 20_000_000
 
 #: Rows that a bid can name: the lower half of a word.
 MOST_ROWS = 2**32 - 1
@@ -39,6 +40,11 @@ class Assignment(NamedTuple):
     def dtype(self) -> "np.dtype[Any]":
         """The type of the indices."""
         return self.indptr.dtype
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of one launch."""
+        return max(ROUNDS * ENTRIES // max(self.indices.size, ENTRIES), 1)
 
     @property
     def shift(self) -> np.int32:
@@ -94,7 +100,7 @@ def bid(problem: Assignment, eps: float, most: float, enough: int, limit: int) -
     given = dtype.type(n), problem.costs(kernels), state, np.float64(eps), np.float64(most)
     rounds, done = 0, False
     while not done and rounds < limit:
-        rounds = min(rounds + ROUNDS, limit)
+        rounds = min(rounds + problem.rounds, limit)
         numbers = problem.shift, np.uint64(enough), np.uint64(rounds), control
         kernels.launch_resident("bid_rounds", *given, *numbers, blocks_per_processor=2)
         words = kernels.read("Rounds", control)

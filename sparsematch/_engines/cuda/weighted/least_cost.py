@@ -82,13 +82,17 @@ def least_cost(
     row_dual, col_dual = graph.orient(*sides[2:])
     _balance(row_dual, col_dual)
     found = LeastCost(Matching(row_mate, col_mate), row_dual, col_dual, unit)
-    return found, proof.gap(graph, cost, found) * unit
+    return found.in_units_of_costs(), proof.gap(graph, cost, found) * unit
 
 
 def _unit(graph: BipartiteCSR, cost: FloatArray) -> float:
-    """Return a power of two in units of which no dual, and no sum of three, is infinite."""
+    """Return a power of two in units of which no dual, and no sum of three, is infinite.
+
+    A round of the auction lowers a dual by no more than 4 times the largest cost, and there are at
+    most 4,000. The host's rule, for the doubled matrix, finds nothing left to scale.
+    """
     largest = float(abs(cost).max()) if cost.size else 0.0
-    spare = (graph.nnz + graph.n_rows + graph.n_cols).bit_length() + 8
+    spare = (graph.nnz + graph.n_rows + graph.n_cols).bit_length() + 16
     return 2.0 ** max(int(np.frexp(largest)[1]) + spare - np.finfo(np.float64).maxexp, 0)
 
 
@@ -133,12 +137,16 @@ def _near(problem: Assignment, largest: float, tolerance: float) -> Tolerances:
 def _hold_auction(problem: Assignment, largest: float, tolerance: float) -> None:
     """Let the free rows bid, with ever smaller least bids."""
     part_worse(problem, _near(problem, largest, tolerance))  # the duals of rows
-    deviation = float(problem.row_dual.std()) + float(problem.col_dual.std())
+    if not largest:
+        return
+    sides = problem.row_dual, problem.col_dual
+    # squares of the duals themselves may be beyond the range of doubles
+    deviation = largest * sum(float((side / largest).std()) for side in sides)
     most = 4 * largest
     for share in POLICY.eps:
         eps = max(share * deviation, tolerance / 2, 2.0**-40 * most)
         if not eps:
-            return  # all costs are 0
+            return  # costs are too near to 0 for less
         part_worse(problem, Tolerances(0.0, eps))
         auction.bid(problem, eps, most, int(POLICY.left * problem.n), POLICY.rounds)
 

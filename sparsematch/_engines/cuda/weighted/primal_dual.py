@@ -8,7 +8,7 @@ from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.layout import layout
 from sparsematch._engines.cuda.core.running_sum import running_sum
 from sparsematch._engines.cuda.matching import auto
-from sparsematch._engines.cuda.weighted.auction import NARROW, ROUNDS, Assignment
+from sparsematch._engines.cuda.weighted.auction import NARROW, Assignment
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -112,7 +112,7 @@ class Phases:
         wanted = np.uint64(enough), np.bool_(enough == 1)
         done, last = False, self._round
         while not done:
-            last += ROUNDS
+            last += problem.rounds
             rest = problem.shift, np.uint64(last), control
             kernels.launch_resident("distances", *lists, *wanted, *rest, blocks_per_processor=2)
             words = kernels.read("Levels", control)

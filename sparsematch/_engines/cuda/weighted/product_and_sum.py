@@ -1,6 +1,5 @@
 """The transversals with the largest product or sum, on the device."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -9,11 +8,14 @@ from sparsematch._engines.cuda.weighted.least_cost import least_cost
 from sparsematch._engines.cuda.weighted.proof import pair_values
 from sparsematch._types.arrays import FloatArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import stack_level
 from sparsematch._types.matching import Matching
+from sparsematch._types.scale_factors import (
+    LARGEST_FACTOR,
+    LEAST_FACTOR,
+    cut_factors,
+    warn_of_cut_factors,
+)
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
-
-_LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
 
 
 def maximum_product(
@@ -84,17 +86,14 @@ def _factors(
     matched: FloatArray | None, matching: Matching, duals: tuple[FloatArray, FloatArray], power: Any
 ) -> tuple[FloatArray, FloatArray]:
     """Return the powers of the duals; those of rows so that pairs are scaled to 1, if given."""
-    row_scale, col_scale = (power(dual) for dual in duals)
-    xp = namespace(row_scale)
-    if matched is not None:
-        rows = xp.flatnonzero(matching.row_mate >= 0)
-        row_scale[rows] = 1 / (matched[rows] * col_scale[matching.row_mate[rows]])
-    for scale in (row_scale, col_scale):
-        if scale.size and not bool(((scale >= _SMALLEST) & (scale <= _LARGEST)).all()):
-            text = (
-                "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
-                "logarithms"
-            )
-            warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
-            scale[:] = xp.clip(xp.where(xp.isnan(scale), 1.0, scale), _SMALLEST, _LARGEST)
+    with np.errstate(all="ignore"):
+        row_scale, col_scale = (power(dual) for dual in duals)
+        if matched is not None:
+            rows = namespace(matched).flatnonzero(matching.row_mate >= 0)
+            others = col_scale[matching.row_mate[rows]]
+            scaled = matched[rows] * others
+            known = (others >= LEAST_FACTOR) & (scaled >= LEAST_FACTOR) & (scaled <= LARGEST_FACTOR)
+            row_scale[rows[known]] = 1 / scaled[known]
+    if any([cut_factors(row_scale), cut_factors(col_scale)]):
+        warn_of_cut_factors()
     return row_scale, col_scale

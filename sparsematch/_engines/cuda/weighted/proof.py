@@ -2,13 +2,19 @@
 
 from typing import Any
 
-import numpy as np
-
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
+from sparsematch._engines.operations import in_host_memory_only
 from sparsematch._types.arrays import FloatArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
+from sparsematch._types.weighted_proof import (
+    bounded_duals,
+    free_are_last,
+    has_its_factors,
+    has_its_objective,
+    largest_of,
+)
 
 
 def is_optimal(
@@ -16,35 +22,48 @@ def is_optimal(
 ) -> bool:
     """Tell whether the duals prove a maximum matching of the graph optimal.
 
-    Entries cost at least their duals, pairs no more, and free vertices have the largest. Time:
-    O(n_rows + n_cols + nnz).
+    Entries cost at least their duals, pairs no more, and free vertices have the largest. And
+    whether its objective and its factors are those of its pairs and duals. Time: O(n_rows + n_cols
+    + nnz).
     """
+    if transversal.job == "bottleneck":
+        in_host_memory_only()
+    graph, matching, magnitude = weighted.graph, transversal.matching, weighted.magnitude
+    mate = graph.orient(matching.row_mate, matching.col_mate)[0]
+    pairs = namespace(magnitude).flatnonzero(mate >= 0)
+    matched = pair_values(graph, mate, magnitude)[pairs]
+    return (
+        has_its_objective(transversal, matched)
+        and has_its_factors(transversal)
+        and _is_least_cost(weighted, transversal, (mate, pairs), tolerance)
+    )
+
+
+def _is_least_cost(
+    weighted: WeightedCSR,
+    transversal: WeightedTransversal,
+    matched: tuple[Any, Any],
+    tolerance: float | None,
+) -> bool:
+    """Tell whether the duals prove it, given the mates of stored rows, and which have one."""
     graph, magnitude, unit = weighted.graph, weighted.magnitude, transversal.dual_unit
-    xp, duals = namespace(magnitude), (transversal.row_dual, transversal.col_dual)
-    largest = max(_largest(side) for side in (*duals, magnitude))
-    if not (1 <= unit < np.inf and largest < np.inf):
-        return False  # NaN too
-    scale = 0.125 if largest > 2.0**1020 else 1.0  # a cost less two duals is finite
-    u, v = (side * scale for side in duals)
-    cost = xp.log(magnitude) if transversal.job == "product" else magnitude
+    bounded = bounded_duals(weighted, transversal)
+    if bounded is None:
+        return False
+    scale, u, v = bounded
+    cost = namespace(magnitude).log(magnitude) if transversal.job == "product" else magnitude
     cost = cost * (-scale / unit)
     if tolerance is None:
-        tolerance = 2.0**-40 * max(_largest(side) for side in (cost, u, v))
+        tolerance = 2.0**-40 * max(largest_of(side) for side in (cost, u, v))
     else:
         tolerance *= scale / unit
-    matching = transversal.matching
     major, minor = graph.orient(u, v)
+    mate, pairs = matched
     slack = least_reduced(graph, cost, minor) - major
-    mates = graph.orient(matching.row_mate, matching.col_mate)
-    pairs = xp.flatnonzero(mates[0] >= 0)
-    own = pair_values(graph, mates[0], cost)[pairs] - major[pairs] - minor[mates[0][pairs]]
+    own = pair_values(graph, mate, cost)[pairs] - major[pairs] - minor[mate[pairs]]
     if bool((slack < -tolerance).any()) or bool((own > tolerance).any()):
         return False
-    free = matching.row_mate < 0, matching.col_mate < 0
-    return all(
-        not bool(alone.any()) or float(side.max()) <= float(side[alone].min()) + tolerance
-        for side, alone in zip((u, v), free, strict=True)
-    )
+    return free_are_last(u, v, transversal.matching, tolerance)
 
 
 def least_reduced(graph: BipartiteCSR, cost: FloatArray, minor_dual: FloatArray) -> FloatArray:
@@ -87,7 +106,3 @@ def gap(graph: BipartiteCSR, cost: FloatArray, found: LeastCost) -> float:
         if free.size:
             total += float((dual.max() - free).sum())
     return max(total, 0.0)
-
-
-def _largest(values: FloatArray) -> float:
-    return float(abs(values).max()) if values.size else 0.0

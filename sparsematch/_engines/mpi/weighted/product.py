@@ -6,9 +6,6 @@ maximum one, then made heavier by cycles of four. The initial matching is that o
 the paper has a greedy one: its prices are duals, which give a bound.
 """
 
-import warnings
-from typing import Any
-
 import numpy as np
 
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
@@ -20,12 +17,10 @@ from sparsematch._engines.mpi.weighted.interchange import Interchange
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.arrays import FloatArray
-from sparsematch._types.errors import stack_level
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.over_ranks.transversal import DistributedTransversal
-
-_LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
+from sparsematch._types.scale_factors import cut_factors, warn_of_cut_factors
 
 
 def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTransversal:
@@ -68,12 +63,7 @@ def _result(
 def _factors(dual: FloatArray) -> FloatArray:
     """Return the exponentials of duals."""
     with np.errstate(all="ignore"):
-        scale: Any = np.exp(dual)
-    if scale.size and not (scale.min() >= _SMALLEST and scale.max() <= _LARGEST):
-        text = (
-            "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
-            "logarithms"
-        )
-        warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
-        scale = np.clip(scale, _SMALLEST, _LARGEST)
+        scale: FloatArray = np.exp(dual)
+    if cut_factors(scale):
+        warn_of_cut_factors()
     return scale

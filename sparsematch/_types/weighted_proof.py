@@ -1,0 +1,82 @@
+"""What every proof of a weighted transversal reads, where its arrays live: but not the entries."""
+
+import math
+
+import numpy as np
+
+from sparsematch._types.arrays import FloatArray, namespace
+from sparsematch._types.matching import Matching
+from sparsematch._types.scale_factors import LARGEST_FACTOR, LEAST_FACTOR
+from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
+
+#: Of costs and duals up to it, a cost less two duals is finite.
+_SAFE = 2.0**1020
+
+
+def has_its_objective(transversal: WeightedTransversal, matched: FloatArray) -> bool:
+    """Tell whether the objective is that of the pairs, up to the rounding of their sum.
+
+    Given the magnitudes of the pairs; for the jobs with a sum.
+    """
+    values = namespace(matched).log(matched) if transversal.job == "product" else matched
+    with np.errstate(over="ignore"):
+        total, size = float(values.sum()), float(abs(values).sum())
+    if not np.isfinite(total):
+        return transversal.objective == total
+    return abs(transversal.objective - total) <= 2.0**-40 * size
+
+
+def has_its_factors(transversal: WeightedTransversal) -> bool:
+    """Tell whether factors are the exponentials of the duals, or the doubles next to them.
+
+    The rows' are corrected by the rounding of the pairs' duals.
+    """
+    if transversal.job != "product":
+        return True
+    sides = (
+        (transversal.row_dual, transversal.row_scale),
+        (transversal.col_dual, transversal.col_scale),
+    )
+    limits = math.log(LEAST_FACTOR), math.log(LARGEST_FACTOR)
+    largest = max(1.0, *(largest_of(dual) for dual, _ in sides))
+    for dual, scale in sides:
+        if scale is None:
+            continue
+        xp = namespace(dual)
+        with np.errstate(all="ignore"):
+            away = xp.log(scale) - xp.clip(dual, *limits)
+        if not largest_of(away) <= 2.0**-36 * largest:
+            return False  # NaN too
+    return True
+
+
+def bounded_duals(
+    weighted: WeightedCSR, transversal: WeightedTransversal
+) -> tuple[float, FloatArray, FloatArray] | None:
+    """Return a factor, and duals times it: a cost times it less two of these is finite.
+
+    None if a dual is not finite, or their unit is none.
+    """
+    duals = transversal.row_dual, transversal.col_dual
+    largest = weighted.largest, *(largest_of(side) for side in duals)
+    if not (1 <= transversal.dual_unit < np.inf and all(size < np.inf for size in largest)):
+        return None  # NaN too
+    factor = 0.125 if max(largest) > _SAFE else 1.0
+    return factor, duals[0] * factor, duals[1] * factor
+
+
+def free_are_last(
+    row_dual: FloatArray, col_dual: FloatArray, matching: Matching, tolerance: float
+) -> bool:
+    """Tell whether no dual exceeds that of an unmatched vertex of its side."""
+    sides = (row_dual, matching.row_mate), (col_dual, matching.col_mate)
+    for dual, mate in sides:
+        free = dual[mate < 0]
+        if free.size and not float(dual.max()) <= float(free.min()) + tolerance:
+            return False
+    return True
+
+
+def largest_of(values: FloatArray) -> float:
+    """Return the largest absolute value, NaN if there is one, 0 of none."""
+    return float(abs(values).max()) if values.size else 0.0
