@@ -12,8 +12,8 @@ from sparsematch._types.arrays import FloatArray, IndexArray, namespace
 #: Free rows up to which one block goes on alone.
 NARROW = 512
 
-#: Rounds of one launch, between which Ctrl-C is noticed, with up to so many entries: some 0.2 s on
-#: an H100. With more entries, as a round may scan them all, as many fewer.
+#: Rounds of one launch, between which Ctrl-C is noticed, of matrices with up to ENTRIES entries;
+#: with more, as a round may scan them all, fewer in proportion; 0.2 s on an H100.
 ROUNDS, ENTRIES = 2_000, 20_000_000
 
 #: Rows that a bid can name: the lower half of a word.
