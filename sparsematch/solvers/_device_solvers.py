@@ -46,12 +46,9 @@ class CudssFactor:
 
     def solve(self, b: Any, trans: str) -> Any:
         """Solve; where pivots were none, what comes out solves nothing."""
-        solver, matrix = self._solver(trans)
+        solver, _ = self._solver(trans)
         solver.reset_operands(b=b)
-        x = solver.solve()
-        if not bool(abs(matrix @ x - b).max() <= 0.1 * abs(b).max()):
-            raise Singular
-        return x
+        return solver.solve()
 
     def _turned(self, trans: str) -> Any:
         A = self._A if trans == "N" else self._A.T.tocsr()
