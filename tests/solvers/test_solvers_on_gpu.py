@@ -151,7 +151,8 @@ class _Solver:
 
     made: list = []  # noqa: RUF012
 
-    def __init__(self, a, b):
+    def __init__(self, a, b, *, options):
+        assert list(options) == ["multithreading_lib"]
         self.plan_config, self.steps, self.a, self.b = types.SimpleNamespace(), [], a, b
         self.made.append(self)
 
