@@ -124,6 +124,13 @@ class WeightedOps:
     #: magnitudes are rounded, workers, tolerance. In host memory `start`, that of similar values
     #: to begin with, may be given, too.
     maximum_product: Callable[..., WeightedTransversal] = in_host_memory_only
+    #: The row of each column's pair, or -1, and factors of rows and columns, given a square matrix
+    #: by columns and magnitudes, positive and finite, none repeated.
+    product_diagonal: Callable[
+        [BipartiteCSR, FloatArray], tuple[IndexArray, FloatArray, FloatArray]
+    ] = in_host_memory_only
+    #: Rows, values and row sums of a square matrix by columns, scaled, with that diagonal.
+    scale_columns: Callable[..., tuple[IndexArray, Any, Any]] = in_host_memory_only
     #: Writes those of the rows of an array of values, one for each entry, none repeated, to the
     #: batch from the given place on, given the one to begin with, if any. The first row with a
     #: value that is not finite, or how many rows there are.

@@ -288,6 +288,16 @@ def least_cost(
     Warm: the arrays hold those of similar costs, to begin with.
     """
 
+def scale_columns(
+    matrix: Csr,
+    values: NDArray[Any],
+    row_of: IndexArray,
+    scales: tuple[FloatArray, FloatArray],
+    out: tuple[IndexArray, NDArray[Any], NDArray[Any]],
+    /,
+) -> None:
+    """Write rows, scaled values and row sums of a matrix whose stored rows are its columns."""
+
 def product_batch(
     matrix: Csr,
     values: FloatArray,
