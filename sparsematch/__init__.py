@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sparsematch import csgraph as csgraph
+    from sparsematch import linalg as linalg
     from sparsematch import plot as plot
     from sparsematch import solvers as solvers
     from sparsematch._api.block_form_check import is_block_form as is_block_form
@@ -137,7 +138,7 @@ _OFFERED = {
     "_types.weighted_matching": "WeightedMatching",
 }
 _PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}
-_SUBMODULES = frozenset({"csgraph", "plot", "solvers"})
+_SUBMODULES = frozenset({"csgraph", "linalg", "plot", "solvers"})
 
 __all__ = sorted(_PLACES)
 

@@ -27,7 +27,7 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
 from sparsematch.solvers._checks import check_square
-from sparsematch.solvers._errors import NamedSystem
+from sparsematch.solvers._errors import NamedSystem, NotFiniteError
 
 Values = NDArray[Any]
 
@@ -95,9 +95,7 @@ class Pattern:
         if not math.isfinite(measured.norm) and not np.isfinite(data).all():
             p = int(np.flatnonzero(~np.isfinite(data))[0])
             col = int(np.searchsorted(self.graph.indptr, p, side="right")) - 1
-            raise ValueError(
-                f"A[{self.graph.indices[p]}, {col}] is {data[p]}, but values must be finite"
-            )
+            raise NotFiniteError(int(self.graph.indices[p]), col, data[p])
         return measured
 
     def any_values(self, A: Any) -> Values:
