@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, issparse
 
+from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.choices import ExplicitZeros, Pivoting, Solver
@@ -183,7 +184,8 @@ def splu(
     array([1., 1., 1.])
     """
     ignore_options("splu", superlu)
-    if not issparse(A) and on_gpu(A):
+    A = from_other_library(A)
+    if on_gpu(A):
         refuse_on_gpu(row_names, col_names, explicit_zeros)
         on_device: Any = DeviceLU(A, matching=matching, pivoting=pivoting, solver=solver)
         return on_device
@@ -267,7 +269,8 @@ def spsolve(
     """
     check_choice("singular", singular, ("raise", "nan"))
     ignore_options("spsolve", scipys)
-    if not issparse(A) and on_gpu(A):
+    A = from_other_library(A)
+    if on_gpu(A):
         refuse_on_gpu(row_names, col_names, "keep")
         lu = splu(A, matching=matching, pivoting=pivoting, solver=solver)
         return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
@@ -292,6 +295,7 @@ def spsolve(
 
 def _right_hand_sides(b: Any) -> tuple[NDArray[Any], bool]:
     """Return them as an array, (n,) if there is one, and whether the solution is to be sparse."""
+    b = from_other_library(b)
     is_sparse = issparse(b)
     right = check_sparse(b, "b").toarray() if is_sparse else np.asarray(b)
     if right.ndim == 2 and right.shape[1] == 1:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.dlpack import as_array
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import as_compressed
 from sparsematch._input.names import read_names
@@ -155,6 +156,7 @@ class Pattern:
         return A.data
 
     def _read_values(self, A: Any) -> Values:
+        A = as_array(A, "A") if hasattr(A, "__dlpack_device__") else A
         if not isinstance(A, np.ndarray):
             raise wrong_type("A", A, "a SciPy sparse array or matrix, or an array of values")
         if A.shape != self.arrays[-1].shape:
