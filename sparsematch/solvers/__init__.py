@@ -12,8 +12,13 @@ from sparsematch._types.diagnosis import BlockCondition, Diagnosis, Misscaled, S
 from sparsematch.solvers._calls import analyse, factorized, splu, spsolve
 from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._diagnose import diagnose
-from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
+from sparsematch.solvers._errors import (
+    IllConditionedWarning,
+    NotFiniteError,
+    SingularMatrixError,
+)
 from sparsematch.solvers._ilu import TransversalILU, spilu
+from sparsematch.solvers._like_scipy import IgnoredOptionWarning
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
 from sparsematch.solvers._permutations import from_superlu, to_superlu
 
@@ -25,8 +30,10 @@ __all__ = [
     "BlockTriangularLU",
     "DeviceLU",
     "Diagnosis",
+    "IgnoredOptionWarning",
     "IllConditionedWarning",
     "Misscaled",
+    "NotFiniteError",
     "SingularMatrixError",
     "Spectrum",
     "TransversalILU",
