@@ -22,10 +22,10 @@ class LeastSquares:
     shape : tuple of int
         The shape of the matrix.
     backward_error : float, or ndarray of shape (k,)
-        The relative change of the columns of the matrix, or of `b`, that makes `x` an exact
-        least-squares solution, at most: about 1e-16 to 1e-13 of a good one. The smaller of Stewart's
-        two bounds (Math. Programming Study 1977): the largest cosine between a column and the
-        residual, or the residual beside ``|A| |x| + |b|``.
+        By how much the columns of the matrix, or `b`, would have to change at most for `x` to be
+        an exact least-squares solution, relative to their size: the largest cosine between a column
+        and the residual, or the residual over ``|A| |x| + |b|`` if that is less (Stewart, Research,
+        development and LINPACK, in Mathematical Software III, 1977). 1e-16 to 1e-13 of a good one.
     minimum_norm : bool
         Whether `x` is the solution of least norm. Of full column rank there is only one solution.
     """

@@ -18,6 +18,7 @@ shortest depends on S and H), and components are solved as they are.
 from __future__ import annotations  # readable names in help()
 
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn
 from sparsematch._api.decomposition import connected_components
 from sparsematch._input.canonical import canonical_columns
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.errors import stack_level, wrong_type
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
 from sparsematch._types.least_squares import LeastSquares
@@ -193,32 +194,74 @@ def _read_rcond(rcond: Any, default: float) -> float:
 
 
 def _solve(A: Any, b: Values, rcond: float, minimum_norm: bool) -> _Solved:
+    """Solve components that are one part, horizontal or vertical, as such, others by parts."""
     if not minimum_norm:
         return _by_columns(A, b, rcond, minimum_norm)
-    return _by_parts(A, b, rcond) or _by_components(A, b, rcond)
-
-
-def _by_parts(A: Any, b: Values, rcond: float) -> _Solved | None:
-    """Solve by the coarse parts; None if one of them is deficient."""
     parts = coarse_dulmage_mendelsohn(A)
-    rows, cols = (
-        [np.flatnonzero(side == part) for part in (HORIZONTAL, SQUARE, VERTICAL)]
-        for side in (parts.row_part, parts.col_part)
-    )
+    labels = connected_components(A)[1:]
+    has = np.zeros((3, A.shape[0] + A.shape[1]), bool)
+    for part, label in zip((parts.row_part, parts.col_part), labels, strict=True):
+        has[part, label] = True
+    single = has.sum(axis=0) == 1
+    wide, tall = single & has[HORIZONTAL], single & has[VERTICAL]
+    mixed = ~(wide | tall)
+
+    def by_parts(A: Any, b: Values, rcond: float) -> _Solved:
+        row_part, col_part = parts.row_part[mixed[labels[0]]], parts.col_part[mixed[labels[1]]]
+        return _by_parts(A, b, rcond, row_part, col_part) or _by_components(A, b, rcond)
+
+    groups = (wide, _by_rows), (tall, _by_columns), (mixed, by_parts)
+    return _by_groups(A, b, rcond, labels, groups)
+
+
+def _by_groups(
+    A: Any,
+    b: Values,
+    rcond: float,
+    labels: tuple[IndexArray, IndexArray],
+    groups: tuple[tuple[BoolArray, Callable[[Any, Values, float], _Solved]], ...],
+) -> _Solved:
+    """Solve components, each in the way of its group."""
+    x, rank = np.zeros((A.shape[1], b.shape[1]), b.dtype), 0
+    for mine, solve in groups:
+        rows, cols = (np.flatnonzero(mine[label]) for label in labels)
+        if rows.size and cols.size:
+            solved = solve(A[:, cols][rows], b[rows], rcond)
+            x[cols] = solved.x
+            rank += solved.rank
+    return _Solved(x, rank)
+
+
+def _by_components(A: Any, b: Values, rcond: float) -> _Solved:
+    """Solve components with more columns than rows by those, the others by columns."""
+    row_label, col_label = connected_components(A)[1:]
+    n = A.shape[0] + A.shape[1]
+    wide = np.bincount(row_label, minlength=n) < np.bincount(col_label, minlength=n)
+    groups = (wide, _by_rows), (~wide, _by_columns)
+    return _by_groups(A, b, rcond, (row_label, col_label), groups)
+
+
+def _by_parts(
+    A: Any, b: Values, rcond: float, row_part: IndexArray, col_part: IndexArray
+) -> _Solved | None:
+    """Solve by the coarse parts; None if one of them is deficient."""
     x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
     rank, done = 0, np.empty(0, np.intp)
-    solvers = _with_rows, _with_square, _with_columns
-    for part in (VERTICAL, SQUARE, HORIZONTAL):
-        if cols[part].size == 0:
+    for part, solve in (
+        (VERTICAL, _with_columns),
+        (SQUARE, _with_square),
+        (HORIZONTAL, _with_rows),
+    ):
+        rows, cols = np.flatnonzero(row_part == part), np.flatnonzero(col_part == part)
+        if cols.size == 0:
             continue
-        mine = A[:, cols[part]][rows[part]]
-        known = A[:, done][rows[part]] @ x[done] if done.size else 0
-        solved = solvers[part](mine, b[rows[part]] - known, rcond)
+        mine = sp.csr_array(A)[rows]
+        solved = solve(sp.csc_array(mine)[:, cols], b[rows] - mine[:, done] @ x[done], rcond)
         if solved is None:
             return None
-        x[cols[part]] = solved.x
+        x[cols] = solved.x
         rank += solved.rank
-        done = np.concatenate([done, cols[part]])
+        done = np.concatenate([done, cols])
     return _Solved(x, rank)
 
 
@@ -243,7 +286,7 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
 
 
 def _with_columns(V: Any, b: Values, rcond: float) -> _Solved | None:
-    factors = _factorise(sp.csr_array(V), b, rcond)
+    factors = OrthogonalFactors(sp.csr_array(V), b, rcond)
     return _Solved(_refined(V, b, factors), factors.rank) if factors.is_full else None
 
 
@@ -252,24 +295,9 @@ def _with_rows(H: Any, b: Values, rcond: float) -> _Solved | None:
     return _Solved(_combined(H, b, factors), factors.rank) if factors.is_full else None
 
 
-def _by_components(A: Any, b: Values, rcond: float) -> _Solved:
-    """Solve components with more columns than rows by those, the others by columns."""
-    _, row_label, col_label = connected_components(A)
-    n = max(row_label.max(initial=-1), col_label.max(initial=-1)) + 1
-    wide = np.bincount(row_label, minlength=n) < np.bincount(col_label, minlength=n)
-    x, rank = np.zeros((A.shape[1], b.shape[1]), b.dtype), 0
-    for is_wide, solve in ((True, _by_rows), (False, _by_columns)):
-        rows, cols = (np.flatnonzero(wide[side] == is_wide) for side in (row_label, col_label))
-        if rows.size and cols.size:
-            solved = solve(A[:, cols][rows], b[rows], rcond)
-            x[cols] = solved.x
-            rank += solved.rank
-    return _Solved(x, rank)
-
-
 def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:
     """Solve by a QR factorisation of A, and project x off the null space."""
-    factors = _factorise(sp.csr_array(A), b, rcond)
+    factors = OrthogonalFactors(sp.csr_array(A), b, rcond)
     x = _refined(A, b, factors)
     if minimum_norm and not factors.is_full:
         x = Complement(factors.null_vectors())(x)
@@ -282,10 +310,6 @@ def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
     if not factors.is_full:
         b = Complement(factors.null_vectors())(b)
     return _Solved(_combined(A, b, factors), factors.rank)
-
-
-def _factorise(B: Any, b: Values, rcond: float) -> OrthogonalFactors:
-    return OrthogonalFactors(B, b, rcond)
 
 
 def _factorise_rows(A: Any, rcond: float) -> OrthogonalFactors:

@@ -37,7 +37,7 @@ class OrthogonalFactors:
         values = B.data * self.scale[B.indices]
         norms = np.sqrt(np.bincount(B.indices, np.abs(values) ** 2, minlength=B.shape[1]))
         self._ops = operations(QrOps, "numpy")
-        graph = BipartiteCSR(*B.shape, B.indptr, B.indices, "numpy")
+        graph = BipartiteCSR(B.shape[0], B.shape[1], B.indptr, B.indices, "numpy")
         found = self._ops.factorise(graph, values, right, rcond * norms)
         #: Columns of B with a row of R, in its order; the others.
         self.live = found.columns[found.start[:-1]]
