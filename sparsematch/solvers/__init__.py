@@ -9,6 +9,7 @@ array([1., 1., 1.])
 """
 
 from sparsematch._types.diagnosis import BlockCondition, Diagnosis, Misscaled, Spectrum
+from sparsematch._types.least_squares import LeastSquares
 from sparsematch.solvers._calls import analyse, factorized, splu, spsolve
 from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._diagnose import diagnose
@@ -19,6 +20,7 @@ from sparsematch.solvers._errors import (
 )
 from sparsematch.solvers._ilu import TransversalILU, spilu
 from sparsematch.solvers._like_scipy import IgnoredOptionWarning
+from sparsematch.solvers._lstsq import lstsq
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
 from sparsematch.solvers._permutations import from_superlu, to_superlu
 
@@ -32,6 +34,7 @@ __all__ = [
     "Diagnosis",
     "IgnoredOptionWarning",
     "IllConditionedWarning",
+    "LeastSquares",
     "Misscaled",
     "NotFiniteError",
     "SingularMatrixError",
@@ -42,6 +45,7 @@ __all__ = [
     "diagnose",
     "factorized",
     "from_superlu",
+    "lstsq",
     "spilu",
     "splu",
     "spsolve",
