@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsematch._api.decomposition import block_triangular_form
+from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import checked
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.block_form import BlockForm
@@ -337,6 +338,7 @@ class DeviceLU:
 
 def _canonical(A: Any) -> Any:
     """Return a copy in CSR, sorted and without duplicates, of a square matrix on a GPU."""
+    A = from_other_library(A)
     if not on_gpu(A) or not hasattr(A, "format"):
         raise wrong_type("A", A, "a sparse matrix of CuPy")
     check_square(A.shape)

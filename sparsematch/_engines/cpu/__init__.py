@@ -4,7 +4,9 @@ from importlib import import_module
 
 from sparsematch._engines.cpu._find_core import load_core
 
-PACKAGES = "core", "matching", "decomposition", "weighted", "graph", "coarsening", "stream", "lu"
+PACKAGES = (
+    "core", "matching", "decomposition", "weighted", "graph", "coarsening", "stream", "lu", "qr",
+)  # fmt: skip
 
 if _found := load_core():  # else it lies here, and is imported like any other module
     _core = _found

@@ -451,3 +451,14 @@ BlockLUComplex32 = BlockLU
 BlockLUComplex64 = BlockLU
 LocalMaxPart32 = LocalMaxPart
 LocalMaxPart64 = LocalMaxPart
+
+def qr(
+    rows: Csr, values: NDArray[Any], right: NDArray[Any], tolerance: FloatArray, gemm: Any, /
+) -> tuple[IndexArray, IndexArray, NDArray[Any], NDArray[Any]]:
+    """Return R: where its rows begin, columns of the matrix, values; and the top of Q^H `right`.
+
+    `gemm`: the capsule of SciPy's ``cython_blas`` for this type of values.
+    """
+
+def solve_upper(upper: Csr, values: NDArray[Any], x: NDArray[Any], adjoint: bool, /) -> None:
+    """Solve with an upper triangle, its diagonal first in each row, or its adjoint, in place."""
