@@ -77,8 +77,9 @@ class ColumnOrder {
         constexpr double no_limit = std::numeric_limits<double>::infinity();
         order.resize(static_cast<std::size_t>(rows_.n_cols));
         EliminationCost cost;
-        return Amd<Index>().run(rows_.n_cols, begin_, length_, pool_,
-                                {no_limit, no_limit, no_limit}, order.data(), cost, counter_);
+        AdjacencyLists<Index> graph{std::move(begin_), std::move(length_), std::move(pool_)};
+        return Amd<Index>().run(graph, {no_limit, no_limit, no_limit}, order.data(), cost,
+                                counter_);
     }
 
     bool grow_tree() {
