@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -25,10 +26,14 @@ class ColumnOrder {
     static constexpr Index no_column = UNMATCHED<Index>;
 
   public:
-    // Reads: the matrix by rows, no repeats. Time: O(sum of squared row lengths), rows that count
-    // as dense left out, and the minimum degree order. After a stop nothing is to be read.
-    ColumnOrder(const Csr<Index>& rows, WorkCounter& counter) : rows_(rows), counter_(counter) {
-        if (gather_columns() && gather_neighbours() && eliminate() && grow_tree()) postorder();
+    // Reads: the matrix by rows, no repeats; columns that are to come after all others. Time:
+    // O(sum of squared row lengths), rows that count as dense left out, and the minimum degree
+    // order. After a stop nothing is to be read.
+    ColumnOrder(const Csr<Index>& rows, const bool* last, WorkCounter& counter)
+        : rows_(rows), counter_(counter) {
+        if (!gather_columns() || !gather_neighbours() || !eliminate()) return;
+        std::stable_partition(order.begin(), order.end(), [&](Index j) { return !last[j]; });
+        if (grow_tree()) postorder();
     }
 
     std::vector<Index> order;   // columns in order of elimination
