@@ -87,9 +87,8 @@ def check(D, b, found, rcond=None):
     assert found.rank == rank
     want = np.linalg.pinv(D, rcond=rcond) @ b if rank else np.zeros((D.shape[1], *b.shape[1:]))
     condition = s[0] / s[rank - 1] if rank else 1.0
-    size = (
-        1 + np.abs(want).max(initial=0) + condition * np.abs(b).max(initial=0) / (s[0:1] + 1).sum()
-    )
+    change = condition * np.abs(b).max(initial=0) / (s[0] if rank else 1)
+    size = 1 + np.abs(want).max(initial=0) + change
     assert found.x.shape == want.shape
     assert np.abs(found.x - want).max(initial=0) <= 50 * EPS * max(*D.shape, 1) * condition * size
     norm = np.linalg.norm(b - D @ want, axis=0)
@@ -157,7 +156,13 @@ def test_a_deficiency_that_no_pivot_shows():
     """Each column of R has a large pivot, the least singular value is 2^-99."""
     K = kahan(100)
     rng = np.random.default_rng(0)
-    for D in (K, np.vstack([K, K[:3]]), np.hstack([K, K[:, :3]]), K.T, np.kron(np.eye(3), K)):
+    for D in (
+        K,
+        np.vstack([K, K[:3]]),
+        np.hstack([K, K[:, :3]]),
+        K.T,
+        np.kron(np.eye(2), kahan(60)),
+    ):
         b = rng.standard_normal(len(D))
         check(D, b, lstsq(sp.csr_array(D), b))
 
@@ -205,13 +210,13 @@ def test_a_large_square_block_beside_many_small_pieces():
 
 
 @pytest.mark.parametrize("kind", [float, complex])
-@pytest.mark.parametrize("shape", [(330, 300), (300, 330)])
+@pytest.mark.parametrize("shape", [(140, 120), (120, 140)])
 def test_fronts_that_are_eliminated_by_panels(shape, kind):
     """With dead columns within a panel."""
     rng = np.random.default_rng(7)
     D = numbers(rng, *shape, kind=kind) * (rng.random(shape) < 0.2)
     D[:, 40:50] = D[:, 50:60] * 2
-    D[100:110] = D[:10]
+    D[100:105] = D[:5]
     b = numbers(rng, shape[0], 3, kind=kind)
     check(D, b, lstsq(sp.csc_array(D), b))
 
