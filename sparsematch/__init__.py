@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sparsematch import csgraph as csgraph
+    from sparsematch import linalg as linalg
     from sparsematch import plot as plot
     from sparsematch import solvers as solvers
     from sparsematch._api.block_form_check import is_block_form as is_block_form
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from sparsematch._api.edge_file import write_edge_file as write_edge_file
     from sparsematch._api.engine_list import engines as engines
     from sparsematch._api.explain import explain_singularity as explain_singularity
+    from sparsematch._api.from_casadi import from_casadi as from_casadi
     from sparsematch._api.general import approximate_matching as approximate_matching
     from sparsematch._api.general import maximal_matching as maximal_matching
     from sparsematch._api.graclus import graclus_cluster as graclus_cluster
@@ -104,6 +106,7 @@ _OFFERED = {
     "_api.edge_file": "match_edge_file write_edge_file",
     "_api.engine_list": "engines",
     "_api.explain": "explain_singularity",
+    "_api.from_casadi": "from_casadi",
     "_api.general": "approximate_matching maximal_matching",
     "_api.graclus": "graclus_cluster",
     "_api.over_ranks.redistribution": "permute_and_redistribute",
@@ -137,7 +140,7 @@ _OFFERED = {
     "_types.weighted_matching": "WeightedMatching",
 }
 _PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}
-_SUBMODULES = frozenset({"csgraph", "plot", "solvers"})
+_SUBMODULES = frozenset({"csgraph", "linalg", "plot", "solvers"})
 
 __all__ = sorted(_PLACES)
 

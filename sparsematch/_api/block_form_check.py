@@ -78,7 +78,9 @@ def is_block_form(
     if on_gpu(form.row_perm) != (graph.backend == "cupy"):
         raise TypeError("A and form must both be on a GPU, or both in host memory")
     if form.shape != graph.shape:
-        raise ValueError(f"form is of a matrix of shape {form.shape}, but A has shape {A.shape}")
+        raise ValueError(
+            f"form is of a matrix of shape {form.shape}, but A has shape {graph.shape}"
+        )
     layout = block_layout(form)
     if layout is None:
         return False

@@ -193,6 +193,7 @@ def coarsening_hierarchy(
         raise not_sparse("G", G, "a sparse array or matrix of SciPy or CuPy")
     how: Any = {"method": method, "weights": weights, "workers": workers, "options": options}
     levels: list[CoarseLevel] = []
+    G = from_other_library(G)
     while True:
         n = getattr(G, "shape", (0,))[0]
         stopped_by = "max_levels" if len(levels) + 1 >= max_levels else None

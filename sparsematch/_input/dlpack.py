@@ -24,11 +24,16 @@ def as_array(value: Any, name: str) -> Any:
         return value
     if not hasattr(value, "__dlpack_device__"):
         return np.asarray(value)
+    if hasattr(value, "detach"):  # a tensor of PyTorch that may require gradients
+        value = value.detach()
     kind = int(value.__dlpack_device__()[0])
-    if kind in _HOST:
-        return np.from_dlpack(value)
-    if kind in _CUDA:
-        return import_cupy(f"{name}, which is on a GPU,").from_dlpack(value)
+    try:
+        if kind in _HOST:
+            return np.from_dlpack(value)
+        if kind in _CUDA:
+            return import_cupy(f"{name}, which is on a GPU,").from_dlpack(value)
+    except (BufferError, RuntimeError) as error:  # its type of numbers, say
+        raise TypeError(f"{name} holds what cannot be read: {error}") from error
     raise TypeError(
         f"{name} is on a device of DLPack type {kind}, but must be in host memory (1) or on an "
         "NVIDIA GPU (2)"

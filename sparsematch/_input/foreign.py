@@ -1,41 +1,26 @@
 """Which adapter reads a sparse matrix that is neither SciPy's nor CuPy's.
 
 None of these libraries is imported: what an object offers says what it is. An adapter returns a
-matrix of SciPy or CuPy, on the same arrays where it can; these are checked where that is read.
+matrix of SciPy or CuPy, on the same arrays where it can, or the view of a pattern without values;
+these are checked where that is read.
 """
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import issparse
 
-from sparsematch._input import pydata, torch
-from sparsematch._types.arrays import on_gpu
+from sparsematch._input import casadi, cvxopt, jax, pydata, torch, triple
 
-#: Types of values that a matrix of cupyx.scipy.sparse can have.
-_CUPYX_VALUES = "?fdFD"
+#: Each has `convert`, which returns None of what is not its own.
+_ADAPTERS = (triple, torch, pydata, jax, cvxopt, casadi)
 
 
 def from_other_library(A: Any) -> Any:
-    """Convert a sparse matrix of pydata/sparse, or a sparse tensor; return the rest as it is."""
-    if pydata.is_sparse(A):
-        return A.to_scipy_sparse()  # on the same arrays, not yet checked
-    if (parts := torch.compressed_parts(A)) is not None:
-        return compressed_matrix(*parts)
+    """Convert a sparse matrix of another library than SciPy and CuPy; return the rest as it is."""
+    if issparse(A) or isinstance(A, np.ndarray):
+        return A
+    for adapter in _ADAPTERS:
+        if (matrix := adapter.convert(A)) is not None:
+            return matrix
     return A
-
-
-def compressed_matrix(
-    form: str, shape: tuple[int, ...], indptr: Any, indices: Any, data: Any
-) -> Any:
-    """Return a matrix that has these arrays; its constructor might cast them down, and copy."""
-    if not on_gpu(indptr):
-        matrix: Any = (csr_array if form == "csr" else csc_array)(shape, dtype=data.dtype)
-    else:
-        if data.dtype.char not in _CUPYX_VALUES:
-            data = data.astype(np.float64)
-        sparse = import_module("cupyx.scipy.sparse")
-        matrix = getattr(sparse, f"{form}_matrix")(shape, dtype=data.dtype)
-    matrix.indptr, matrix.indices, matrix.data = indptr, indices, data
-    return matrix

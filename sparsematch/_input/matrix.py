@@ -4,8 +4,9 @@ from typing import Any
 
 from scipy.sparse import issparse
 
+from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.bipartite import as_bipartite
-from sparsematch._input.foreign import compressed_matrix, from_other_library
+from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse, compress
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.bipartite import BipartiteCSR

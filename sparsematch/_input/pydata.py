@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 
-def is_sparse(A: Any) -> bool:
-    """Tell whether this is a sparse array of that library."""
+def convert(A: Any) -> Any:
+    """Return a matrix of SciPy on the same arrays, or None if this is no array of that library."""
     kind = getattr(sys.modules.get("sparse"), "SparseArray", None)
-    return kind is not None and isinstance(A, kind)
+    return A.to_scipy_sparse() if kind is not None and isinstance(A, kind) else None

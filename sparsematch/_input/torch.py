@@ -2,17 +2,23 @@
 
 from typing import Any
 
+from scipy.sparse import bsr_array
+
+from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.dlpack import as_array
+from sparsematch._types.arrays import on_gpu
 
 #: By the layout of a tensor, the methods that return its pointers and its indices.
 _COMPRESSED = {
     "sparse_csr": ("csr", "crow_indices", "col_indices"),
     "sparse_csc": ("csc", "ccol_indices", "row_indices"),
+    "sparse_bsr": ("bsr", "crow_indices", "col_indices"),
+    "sparse_bsc": ("bsc", "ccol_indices", "row_indices"),
 }
 
 
-def compressed_parts(A: Any) -> tuple[str, tuple[int, ...], Any, Any, Any] | None:
-    """Return format, shape and arrays of a tensor, or None if it is no sparse one.
+def convert(A: Any) -> Any:
+    """Return a matrix on the same arrays, or None if this is no sparse tensor.
 
     A COO tensor is coalesced first.
     """
@@ -21,19 +27,26 @@ def compressed_parts(A: Any) -> tuple[str, tuple[int, ...], Any, Any, Any] | Non
         _check_coordinates(A)
         A, layout = A.coalesce().to_sparse_csr(), "sparse_csr"
     if layout not in _COMPRESSED:
-        if layout.startswith("sparse_"):
-            raise TypeError(
-                f"a sparse tensor must be in the layout CSR, CSC or COO, not {A.layout}; "
-                "to_sparse_csr() converts it"
-            )
         return None
     form, pointers, indices = _COMPRESSED[layout]
     if len(A.shape) != 2:
         raise ValueError(f"a sparse tensor must have two dimensions, not {len(A.shape)}")
-    A = A.detach()
+    A, shape = A.detach(), tuple(A.shape)
     fields = getattr(A, pointers)(), getattr(A, indices)(), A.values()
-    arrays = map(as_array, fields, (f"{pointers}()", f"{indices}()", "values()"))
-    return form, tuple(A.shape), *arrays
+    names = f"{pointers}()", f"{indices}()", "values()"
+    arrays = tuple(map(as_array, fields, names))
+    return (_of_blocks if form.startswith("b") else compressed_matrix)(form, shape, *arrays)
+
+
+def _of_blocks(form: str, shape: tuple[int, ...], indptr: Any, indices: Any, blocks: Any) -> Any:
+    """Return a matrix of blocks by rows, or by columns."""
+    if on_gpu(indptr):
+        raise TypeError(
+            f"a sparse tensor on a GPU must be in the layout CSR, CSC or COO, not {form}"
+        )
+    if form == "bsr":
+        return bsr_array((blocks, indices, indptr), shape=shape)
+    return bsr_array((blocks.transpose(0, 2, 1), indices, indptr), shape=shape[::-1]).T
 
 
 def _check_coordinates(A: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from sparsematch._types.errors import pip_install
 
@@ -46,12 +47,17 @@ def unmatched(n: int, like: Any) -> Any:
 
 def on_gpu(thing: Any) -> bool:
     """Tell whether something is an array, or a sparse matrix of arrays, in the memory of a GPU."""
-    if isinstance(thing, np.ndarray):
+    if isinstance(thing, np.ndarray) or issparse(thing):
         return False
     sparse = sys.modules.get("cupyx.scipy.sparse")
-    return hasattr(thing, "__cuda_array_interface__") or (
-        sparse is not None and sparse.issparse(thing)
-    )
+    return _has_cuda_arrays(thing) or (sparse is not None and sparse.issparse(thing))
+
+
+def _has_cuda_arrays(thing: Any) -> bool:
+    try:
+        return hasattr(thing, "__cuda_array_interface__")
+    except RuntimeError:  # of a sparse tensor of PyTorch, wherever it is
+        return False
 
 
 def scale_entries(values: Any, by_row: FloatArray, by_col: FloatArray) -> Any:

@@ -149,17 +149,18 @@ class BlockForm:
         from sparsematch._input.foreign import from_other_library  # readers: above the types
         from sparsematch._input.matrix import checked
 
-        A, here = from_other_library(A), on_gpu(self.row_perm)
-        if not (on_gpu(A) if here else issparse(A)):
+        given: Any = from_other_library(A)
+        here = on_gpu(self.row_perm)
+        if not (on_gpu(given) if here else issparse(given)):
             library, place = ("CuPy", "on a GPU") if here else ("SciPy", "not on a GPU")
             raise wrong_type(
-                "A", A, f"a sparse array or matrix of {library}, the block form being {place}"
+                "A", given, f"a sparse array or matrix of {library}, the block form being {place}"
             )
-        if A.shape != self.shape:
+        if given.shape != self.shape:
             raise ValueError(
-                f"A has shape {A.shape}, but the block form is of a matrix of shape {self.shape}"
+                f"A has shape {given.shape}, but the block form is of a matrix of shape {self.shape}"
             )
-        given: Any = checked(A, "A")
+        given = checked(given, "A")
         compressed = given if given.format == "csc" else given.tocsr()
         permuted = compressed[self.row_perm][:, self.col_perm]
         # Larger blocks would be filled up with entries that are not in the matrix.
@@ -225,6 +226,42 @@ class BlockForm:
         ([2, 1], [1, 2], [1, 2, 3])
         """
         return tuple(array + 1 for array in self)
+
+    def to_casadi(self) -> tuple[Any, ...]:
+        """Return what ``Sparsity.btf()`` of CasADi does: a block **lower** triangular form.
+
+        It is this form in reverse order: the last block comes first, and the over-determined part
+        before the square one.
+
+        Returns
+        -------
+        (int, list, list, list, list, list, list)
+            The number of blocks, ``rowperm``, ``colperm``, ``rowblock``, ``colblock``,
+            ``coarse_rowblock``, ``coarse_colblock``.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import block_triangular_form
+        >>> A = csr_array([[1, 1, 0], [0, 1, 1], [0, 1, 1]])
+        >>> n_blocks, p, q, r, s, *coarse = block_triangular_form(A).to_casadi()
+        >>> A.toarray()[p][:, q]
+        array([[1, 1, 0],
+               [1, 1, 0],
+               [0, 1, 1]])
+        >>> n_blocks, r, s
+        (2, [0, 2, 3], [0, 2, 3])
+        """
+        n_rows, n_cols = self.shape
+        return (
+            self.n_blocks,
+            self.row_perm[::-1].tolist(),
+            self.col_perm[::-1].tolist(),
+            (n_rows - self.row_blocks[::-1]).tolist(),
+            (n_cols - self.col_blocks[::-1]).tolist(),
+            (n_rows - self.coarse_rows[::-1]).tolist(),
+            (n_cols - self.coarse_cols[::-1]).tolist(),
+        )
 
     @classmethod
     def from_matlab(cls, p: Any, q: Any, r: Any, s: Any, cc: Any, rr: Any) -> "BlockForm":

@@ -34,7 +34,37 @@ class Tensor(Protocol):
         """Return where each row begins."""
 
 
-SparseLike: TypeAlias = Convertible | Tensor | BipartiteCSR
+class Batched(Protocol):
+    """What the arrays of ``jax.experimental.sparse`` have."""
+
+    @property
+    def shape(self) -> Any:
+        """Its sides."""
+
+    @property
+    def n_batch(self) -> Any:
+        """How many of its dimensions are batches."""
+
+
+class Spmatrix(Protocol):
+    """What the matrices of cvxopt and kvxopt have."""
+
+    @property
+    def CCS(self) -> Any:
+        """Its columns: where each begins, the rows, the values."""
+
+
+class Symbolic(Protocol):
+    """What the matrices and patterns of CasADi have."""
+
+    def colind(self) -> Any:
+        """Return where each column begins."""
+
+
+#: Entries as SciPy's `coo_array` takes them: their values, their rows and columns.
+Triple: TypeAlias = tuple[Any, tuple[Any, Any]]
+
+SparseLike: TypeAlias = Convertible | Tensor | Batched | Spmatrix | Symbolic | Triple | BipartiteCSR
 
 
 #: A matrix that comes back with its type.

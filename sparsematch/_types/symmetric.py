@@ -229,8 +229,10 @@ class SymmetricTransversal(MatchedResult):
         return (np.cumsum(first == rows) - 1)[first]
 
     def _checked(self, A: Any) -> Any:
-        from sparsematch._input.matrix import checked  # a reader: above the types
+        from sparsematch._input.foreign import from_other_library  # readers: above the types
+        from sparsematch._input.matrix import checked
 
+        A = from_other_library(A)
         if not sp.issparse(A):
             raise wrong_type("A", A, "a SciPy sparse array or matrix")
         if A.shape != self.shape:

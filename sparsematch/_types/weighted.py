@@ -134,12 +134,13 @@ class WeightedTransversal(MatchedResult):
             If it has another shape, its arrays are inconsistent, or there are no factors.
         """
         (row, p), (col, q) = self.scale_parts()
-        if on_gpu(A):
-            S = self._checked(A).copy()
+        S = self._checked(A)
+        if on_gpu(S):
+            S = S.copy()
             entry = namespace(S.indptr).arange(S.data.size, dtype=S.indptr.dtype)
             rows = namespace(entry).searchsorted(S.indptr, entry, side="right") - 1
         else:
-            S = sp.csr_array(self._checked(A), copy=True)
+            S = sp.csr_array(S, copy=True)
             rows = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))
         cols = S.indices
         S.data = scale_by_parts(S.data, (row[rows], p[rows]), (col[cols], q[cols]))
@@ -209,8 +210,10 @@ class WeightedTransversal(MatchedResult):
 
     def _checked(self, A: Any) -> Any:
         """Return the matrix in CSR."""
-        from sparsematch._input.matrix import checked  # a reader: above the types
+        from sparsematch._input.foreign import from_other_library  # readers: above the types
+        from sparsematch._input.matrix import checked
 
+        A = from_other_library(A)
         if not sp.issparse(A) and not on_gpu(A):
             raise wrong_type("A", A, "a SciPy sparse array or matrix")
         if on_gpu(A) != on_gpu(self.row_dual):

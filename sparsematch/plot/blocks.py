@@ -75,19 +75,19 @@ def spy_blocks(
     """
     form = given_or_made(A, form, block_triangular_form, "form", BlockForm)
     small = _small_parts(form)
-    figure, before, after, *enlarged = _panels(A.shape, len(small), figure)
     matrix = checked(A, "A")
+    figure, before, after, *enlarged = _panels(matrix.shape, len(small), figure)
     entries = matrix.tocoo()
     rows, cols = entries.row, entries.col
-    draw_entries(before, rows, cols, A.shape, bar=True)
+    draw_entries(before, rows, cols, matrix.shape, bar=True)
     gap = ", " if _width(figure) >= 9 else ",\n"
     before.set_title(
-        f"as given: {A.shape[0]:,} x {A.shape[1]:,}{gap}{matrix.nnz:,} entries", fontsize=11
+        f"as given: {form.shape[0]:,} x {form.shape[1]:,}{gap}{matrix.nnz:,} entries", fontsize=11
     )
     _number_small(after, form)
     _draw_parts(after, form)
     rows, cols = _inverse(form.row_perm)[rows], _inverse(form.col_perm)[cols]
-    draw_entries(after, rows, cols, A.shape, bar=True)
+    draw_entries(after, rows, cols, matrix.shape, bar=True)
     for ax, name in zip(enlarged, small, strict=True):
         _mark(after, _coarse_boxes(form)[name], PARTS[name][2])
         _enlarge(ax, rows, cols, _coarse_boxes(form)[name], PARTS[name])

@@ -122,9 +122,11 @@ def spy_conflicts(
     why = given_or_made(A, why, explain_singularity, "why", Explanation)
     entries = checked(A, "A").tocoo()
     groups = _worth_seeing(why, entries)
-    figure, whole, *close = _panels(A.shape, groups, figure)
-    draw_entries(whole, entries.row, entries.col, A.shape, bar=True)
-    whole.set_title(f"{A.shape[0]:,} x {A.shape[1]:,}, {_rank(why, groups)}", fontsize=11)
+    figure, whole, *close = _panels(entries.shape, groups, figure)
+    draw_entries(whole, entries.row, entries.col, entries.shape, bar=True)
+    whole.set_title(
+        f"{entries.shape[0]:,} x {entries.shape[1]:,}, {_rank(why, groups)}", fontsize=11
+    )
     _name_small(whole, why)
     _mark(figure, whole, why, groups)
     for ax, group in zip(close, groups, strict=True):

@@ -13,8 +13,13 @@ from sparsematch._types.least_squares import LeastSquares
 from sparsematch.solvers._calls import analyse, factorized, splu, spsolve
 from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._diagnose import diagnose
-from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
+from sparsematch.solvers._errors import (
+    IllConditionedWarning,
+    NotFiniteError,
+    SingularMatrixError,
+)
 from sparsematch.solvers._ilu import TransversalILU, spilu
+from sparsematch.solvers._like_scipy import IgnoredOptionWarning
 from sparsematch.solvers._lstsq import lstsq
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
 from sparsematch.solvers._permutations import from_superlu, to_superlu
@@ -27,9 +32,11 @@ __all__ = [
     "BlockTriangularLU",
     "DeviceLU",
     "Diagnosis",
+    "IgnoredOptionWarning",
     "IllConditionedWarning",
     "LeastSquares",
     "Misscaled",
+    "NotFiniteError",
     "SingularMatrixError",
     "Spectrum",
     "TransversalILU",

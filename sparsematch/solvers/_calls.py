@@ -3,24 +3,33 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, issparse
 
+from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.choices import ExplicitZeros, Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._checks import refuse_on_gpu
+from sparsematch.solvers._checks import check_choice, refuse_on_gpu
 from sparsematch.solvers._device import DeviceLU
+from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
 from sparsematch.solvers._external import MakeExternal
+from sparsematch.solvers._like_scipy import (
+    Singular,
+    SpsolveOptions,
+    SuperLUOptions,
+    ignore_options,
+    no_solution,
+)
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
 from sparsematch.solvers._plan import plan_factorisation
 
 
-class _Settings(TypedDict, total=False):
+class _Settings(SpsolveOptions, total=False):
     """The arguments of `spsolve` that do not determine what it returns."""
 
     matching: Any
@@ -28,6 +37,7 @@ class _Settings(TypedDict, total=False):
     solver: Solver | MakeExternal
     row_names: Iterable[Any] | None
     col_names: Iterable[Any] | None
+    singular: Singular
 
 
 def analyse(
@@ -113,6 +123,7 @@ def splu(
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
     explicit_zeros: ExplicitZeros = "keep",
+    **superlu: Unpack[SuperLUOptions],
 ) -> BlockTriangularLU:  # a DeviceLU on a GPU: narrow by isinstance
     """Factorise a sparse square matrix.
 
@@ -124,6 +135,9 @@ def splu(
     matching, pivoting, solver, row_names, col_names, explicit_zeros
         As those of `analyse`. The first three are those of `DeviceLU` if `A` is on a GPU, and the
         others are refused: no names are kept there, and all entries.
+    **superlu
+        ``permc_spec``, ``diag_pivot_thresh``, ``relax``, ``panel_size`` and ``options`` of SciPy's
+        function: checked, and ignored.
 
     Returns
     -------
@@ -136,7 +150,9 @@ def splu(
     TypeError
         If `A` is not a sparse matrix, or an argument is of the wrong type.
     ValueError
-        If `A` is not square, a value is not finite, or an argument is none of the choices.
+        If `A` is not square, or an argument is none of the choices.
+    NotFiniteError
+        If a value is not finite; a ValueError, and a RuntimeError as in SciPy.
     SingularMatrixError
         If `A` is singular; a RuntimeError, as in SciPy, that says which rows and columns are to
         blame.
@@ -144,6 +160,11 @@ def splu(
         If there is no room for the factors, SuperLU's included, which is a RuntimeError in SciPy.
     ImportError
         If `solver` is not installed, whether or not a block will be left to it.
+
+    Warns
+    -----
+    IgnoredOptionWarning
+        Once in a process for each keyword of SciPy's.
 
     See Also
     --------
@@ -162,7 +183,9 @@ def splu(
     >>> lu.solve(np.array([6.0, 6.0, 8.0]), trans="T")
     array([1., 1., 1.])
     """
-    if not issparse(A) and on_gpu(A):
+    ignore_options("splu", superlu)
+    A = from_other_library(A)
+    if on_gpu(A):
         refuse_on_gpu(row_names, col_names, explicit_zeros)
         on_device: Any = DeviceLU(A, matching=matching, pivoting=pivoting, solver=solver)
         return on_device
@@ -192,6 +215,8 @@ def spsolve(
     solver: Solver | MakeExternal = "auto",
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
+    singular: Singular = "raise",
+    **scipys: Unpack[SpsolveOptions],
 ) -> Any:
     """Solve a sparse linear system, or several with the same matrix.
 
@@ -204,6 +229,11 @@ def spsolve(
         The right-hand sides.
     matching, pivoting, solver, row_names, col_names
         As those of `analyse`, or of `splu` if `A` is on a GPU.
+    singular : {"raise", "nan"}, optional
+        What to do with a singular matrix, or one with values that are not finite: raise an error,
+        or warn and return NaN, as SciPy does, unless the solution is sparse or on a GPU.
+    **scipys
+        ``permc_spec`` and ``use_umfpack`` of SciPy's function: checked, and ignored.
 
     Returns
     -------
@@ -218,9 +248,17 @@ def spsolve(
     SingularMatrixError
         If `A` is singular. SciPy's function warns and returns NaN.
 
+    Warns
+    -----
+    scipy.sparse.linalg.MatrixRankWarning
+        If NaN is returned.
+    IgnoredOptionWarning
+        Once in a process for each keyword of SciPy's.
+
     See Also
     --------
     splu, factorized
+    sparsematch.linalg.spsolve : Drop-in for SciPy's function.
 
     Examples
     --------
@@ -229,24 +267,40 @@ def spsolve(
     >>> spsolve(csc_array([[0.0, 2.0], [4.0, 1.0]]), [2.0, 5.0])
     array([1., 1.])
     """
-    if not issparse(A) and on_gpu(A):
+    check_choice("singular", singular, ("raise", "nan"))
+    ignore_options("spsolve", scipys)
+    A = from_other_library(A)
+    if on_gpu(A):
         refuse_on_gpu(row_names, col_names, "keep")
         lu = splu(A, matching=matching, pivoting=pivoting, solver=solver)
         return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
-    sparse = issparse(b)
-    right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
-    one = right.ndim == 1 or (right.ndim == 2 and right.shape[1] == 1)
-    lu = BlockTriangularLU(
-        A,
-        matching=matching,
-        pivoting=pivoting,
-        solver=solver,
-        row_names=row_names,
-        col_names=col_names,
-        explicit_zeros="drop",
-    )
-    x = lu.solve(right.ravel() if one else right)
-    return csc_array(x) if sparse and not one else x
+    right, is_sparse = _right_hand_sides(b)
+    try:
+        lu = BlockTriangularLU(
+            A,
+            matching=matching,
+            pivoting=pivoting,
+            solver=solver,
+            row_names=row_names,
+            col_names=col_names,
+            explicit_zeros="drop",
+        )
+    except (SingularMatrixError, NotFiniteError):
+        if singular == "raise" or is_sparse:
+            raise
+        return no_solution(A, right)
+    x = lu.solve(right)
+    return csc_array(x) if is_sparse else x
+
+
+def _right_hand_sides(b: Any) -> tuple[NDArray[Any], bool]:
+    """Return them as an array, (n,) if there is one, and whether the solution is to be sparse."""
+    b = from_other_library(b)
+    is_sparse = issparse(b)
+    right = check_sparse(b, "b").toarray() if is_sparse else np.asarray(b)
+    if right.ndim == 2 and right.shape[1] == 1:
+        return right.ravel(), False
+    return right, is_sparse
 
 
 def factorized(A: SparseLike, **options: Any) -> Callable[[ArrayLike], NDArray[Any]]:
@@ -257,8 +311,7 @@ def factorized(A: SparseLike, **options: Any) -> Callable[[ArrayLike], NDArray[A
     A : sparse array or matrix, shape (n, n)
         The matrix, factorised here.
     **options
-        ``matching``, ``pivoting``, ``solver``, ``row_names``, ``col_names``, ``explicit_zeros``, as
-        those of `splu`.
+        Those of `splu`.
 
     Returns
     -------

@@ -47,6 +47,35 @@ class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[m
     """
 
 
+class NotFiniteError(ValueError, RuntimeError):
+    """A value of a matrix is NaN or infinite.
+
+    A ValueError, and a RuntimeError, too, because SciPy finds such a matrix "exactly singular".
+
+    Attributes
+    ----------
+    row, col : int
+        Where it is.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.solvers import splu
+    >>> splu(csc_array([[1.0, float("nan")], [0.0, 1.0]]))
+    Traceback (most recent call last):
+    ...
+    sparsematch.solvers._errors.NotFiniteError: A[0, 1] is nan, but values must be finite
+    """
+
+    def __init__(self, row: int, col: int, value: Any) -> None:
+        super().__init__(row, col, value)
+        self.row, self.col = row, col
+
+    def __str__(self) -> str:
+        row, col, value = self.args
+        return f"A[{row}, {col}] is {value}, but values must be finite"
+
+
 class NamedSystem(NamedTuple):
     """A matrix, and what its rows and columns are called: what an explanation is made of."""
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.dlpack import as_array
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import as_compressed
 from sparsematch._input.names import read_names
@@ -27,7 +28,7 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
 from sparsematch.solvers._checks import check_square
-from sparsematch.solvers._errors import NamedSystem
+from sparsematch.solvers._errors import NamedSystem, NotFiniteError
 
 Values = NDArray[Any]
 
@@ -95,9 +96,7 @@ class Pattern:
         if not math.isfinite(measured.norm) and not np.isfinite(data).all():
             p = int(np.flatnonzero(~np.isfinite(data))[0])
             col = int(np.searchsorted(self.graph.indptr, p, side="right")) - 1
-            raise ValueError(
-                f"A[{self.graph.indices[p]}, {col}] is {data[p]}, but values must be finite"
-            )
+            raise NotFiniteError(int(self.graph.indices[p]), col, data[p])
         return measured
 
     def any_values(self, A: Any) -> Values:
@@ -157,6 +156,7 @@ class Pattern:
         return A.data
 
     def _read_values(self, A: Any) -> Values:
+        A = as_array(A, "A") if hasattr(A, "__dlpack_device__") else A
         if not isinstance(A, np.ndarray):
             raise wrong_type("A", A, "a SciPy sparse array or matrix, or an array of values")
         if A.shape != self.arrays[-1].shape:

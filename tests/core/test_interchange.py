@@ -113,8 +113,8 @@ def test_tensors_keep_their_values():
 
 
 def test_other_layouts_are_refused():
-    tensor = SparseTensor(sp.csr_array(np.eye(2)), "sparse_bsr")
-    with pytest.raises(TypeError, match=r"CSR, CSC or COO, not torch.sparse_bsr"):
+    tensor = SparseTensor(sp.csr_array(np.eye(2)), "strided")
+    with pytest.raises(TypeError, match="A must be a sparse array or matrix"):
         sm.structural_rank(tensor)
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import sparsematch
 from source_sizes import functions
-from sparsematch import csgraph, solvers
+from sparsematch import csgraph, linalg, solvers
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "sparsematch"
@@ -65,7 +65,7 @@ def name_of(path):
 def test_the_tree():
     """Public modules over three packages; a new entry is added here on purpose."""
     public = {"__init__.py", "__main__.py", "_io", "cli", "csgraph.py", "demo.py"}
-    public |= {"networkx_backend.py", "plot", "py.typed", "pyomo.py", "solvers"}
+    public |= {"linalg.py", "networkx_backend.py", "plot", "py.typed", "pyomo.py", "solvers"}
     here = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert here == public | {"_api", "_engines", "_input", "_types"}
 
@@ -231,7 +231,7 @@ def test_every_public_name_is_tested(name):
 
 
 @pytest.mark.parametrize(
-    "module", [sparsematch, csgraph, solvers], ids=lambda module: module.__name__
+    "module", [sparsematch, csgraph, linalg, solvers], ids=lambda module: module.__name__
 )
 def test_a_public_module_lists_its_names(module):
     assert all(hasattr(module, name) for name in module.__all__)

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 import sparsematch
 from calls import run_python
 from driver import median
-from sparsematch import csgraph, demo, networkx_backend, plot, pyomo, solvers
+from sparsematch import csgraph, demo, linalg, networkx_backend, plot, pyomo, solvers
 
-PUBLIC = sparsematch, csgraph, demo, networkx_backend, plot, pyomo, solvers
+PUBLIC = sparsematch, csgraph, demo, linalg, networkx_backend, plot, pyomo, solvers
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 ALGORITHMS = DOCS / "algorithms"

@@ -8,7 +8,7 @@ import pkgutil
 import pytest
 
 import sparsematch
-from sparsematch import csgraph, solvers
+from sparsematch import csgraph, linalg, solvers
 
 MODULES = sorted(
     module.name
@@ -17,7 +17,7 @@ MODULES = sorted(
 )
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
-    for module in (sparsematch, csgraph, solvers)
+    for module in (sparsematch, csgraph, linalg, solvers)
     for name in module.__all__
 }
 

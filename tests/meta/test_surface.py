@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from calls import run_python
-from sparsematch import csgraph, plot, solvers
+from sparsematch import csgraph, linalg, plot, solvers
 from sparsematch._types.choices import ApproximateMethod, ExactMethod, Heuristic, Pivoting
 from sparsematch._types.sparse_like import Convertible, SparseLike
 
@@ -38,7 +38,7 @@ def test_type_checkers_find_names_where_they_are():
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
-        if alias.asname not in {None, "csgraph", "plot", "solvers"}
+        if alias.asname not in {None, "csgraph", "linalg", "plot", "solvers"}
     }
     assert found == {name: (f"sparsematch.{sm._PLACES[name]}", name) for name in sm.__all__}
 
@@ -48,10 +48,12 @@ def test_a_name_that_is_not_there():
         _ = sm.nothing
 
 
-@pytest.mark.parametrize("module", [sm, csgraph, plot, solvers], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [sm, csgraph, linalg, plot, solvers], ids=lambda module: module.__name__
+)
 def test_dir_lists_the_public_names_alone(module):
     names = {name for name in dir(module) if not name.startswith("__")}
-    submodules = {"csgraph", "plot", "solvers"} if module is sm else set()
+    submodules = {"csgraph", "linalg", "plot", "solvers"} if module is sm else set()
     assert names == set(module.__all__) | submodules
 
 
@@ -141,7 +143,9 @@ def test_type_checkers_tell_sparse_matrices_from_others():
     assert get_type_hints(solvers.analyse)["pivoting"] == Pivoting
 
 
-@pytest.mark.parametrize("module", [sm, csgraph, plot, solvers], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [sm, csgraph, linalg, plot, solvers], ids=lambda module: module.__name__
+)
 def test_help_names_types_in_a_word(module):
     """No spelt-out union of protocols, no list of engines that belong to other back-ends."""
     for name in module.__all__:

@@ -407,6 +407,14 @@ def gather(values: NDArray[Any], places: IndexArray, /) -> NDArray[Any]:
 def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any], /) -> bool:
     """Return whether all diagonal entries are at least a tenth of the largest of their column."""
 
+def elimination_tree(
+    indptr: IndexArray, indices: IndexArray, order: IndexArray, /
+) -> tuple[IndexArray, IndexArray, IndexArray]:
+    """Return the order as a postorder, the parents, and the entries of L below its diagonal.
+
+    The pattern is symmetric, without its diagonal.
+    """
+
 def quick_analysis(
     columns: Csr,
     values: NDArray[Any],

@@ -1,0 +1,38 @@
+"""Sparse matrices of SciPy or CuPy put together of arrays, checked where they are read."""
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, csc_array, csr_array
+
+from sparsematch._types.arrays import on_gpu
+
+#: Types of values that a matrix of cupyx.scipy.sparse can have.
+_CUPYX_VALUES = "?fdFD"
+
+
+def compressed_matrix(
+    form: str, shape: tuple[int, ...], indptr: Any, indices: Any, data: Any
+) -> Any:
+    """Return a matrix that has these arrays; its constructor might cast them down, and copy."""
+    if not on_gpu(indptr):
+        matrix: Any = (csr_array if form == "csr" else csc_array)(shape, dtype=data.dtype)
+    else:
+        data = _as_cupyx_holds(data)
+        sparse = import_module("cupyx.scipy.sparse")
+        matrix = getattr(sparse, f"{form}_matrix")(shape, dtype=data.dtype)
+    matrix.indptr, matrix.indices, matrix.data = indptr, indices, data
+    return matrix
+
+
+def coordinate_matrix(shape: tuple[int, ...], rows: Any, cols: Any, data: Any) -> Any:
+    """Return a matrix of entries in any order; those in one place will be added up."""
+    if not on_gpu(rows):
+        return coo_array((data, (rows, cols)), shape=shape)
+    sparse = import_module("cupyx.scipy.sparse")
+    return sparse.coo_matrix((_as_cupyx_holds(data), (rows, cols)), shape=shape)
+
+
+def _as_cupyx_holds(data: Any) -> Any:
+    return data if data.dtype.char in _CUPYX_VALUES else data.astype(np.float64)

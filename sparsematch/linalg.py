@@ -1,0 +1,235 @@
+"""Drop-in for the direct solvers of ``scipy.sparse.linalg``: splu, spilu, spsolve, factorized.
+
+Names, signatures and what happens to singular matrices are the same: change the import, and
+nothing else. Where SciPy returns a ``SuperLU``, a `sparsematch.solvers.BlockTriangularLU` is
+returned, without ``L`` and ``U``. The functions of the same names of `sparsematch.solvers` raise
+errors that explain what is wrong where SciPy, and these, return NaN.
+"""
+
+from __future__ import annotations  # readable names in help()
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
+
+from sparsematch import solvers
+from sparsematch._input.foreign import from_other_library
+from sparsematch._types.arrays import on_gpu
+from sparsematch._types.errors import stack_level
+
+__all__ = ["factorized", "spilu", "splu", "spsolve"]
+
+
+def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> Any:
+    """Solve a sparse linear system, or several with the same matrix.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, or array_like, shape (n, n)
+        In any format; dense ones are converted, with SciPy's warning.
+    b : array_like, sparse array or matrix, shape (n,) or (n, k)
+        The right-hand sides.
+    permc_spec, use_umfpack : optional
+        Checked as in SciPy, and ignored.
+
+    Returns
+    -------
+    ndarray, sparse array or matrix
+        The solution: of shape (n,) if there is one right-hand side; sparse and of the class of `A`
+        if `b` is sparse and has more than one column. In single precision if `A` and `b` are, but
+        computed in double precision. NaN if `A` is singular or holds NaN.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `sparsematch.solvers.spsolve` does.
+    RuntimeError
+        If `A` is singular and `b` sparse with more than one column.
+
+    Warns
+    -----
+    scipy.sparse.linalg.MatrixRankWarning
+        If `A` is singular, exactly or (`sparsematch.solvers.IllConditionedWarning`) to working
+        precision.
+    sparsematch.solvers.IgnoredOptionWarning
+        If `permc_spec` or `use_umfpack` is given, once in a process for each.
+
+    See Also
+    --------
+    sparsematch.solvers.spsolve : What this calls, with an error for singular matrices.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.linalg import spsolve
+    >>> spsolve(csc_array([[0.0, 2.0], [4.0, 1.0]]), [2.0, 5.0])
+    array([1., 1.])
+    """
+    A = _as_sparse(A, "spsolve requires A be CSC or CSR matrix format")
+    b = b if issparse(b) or on_gpu(b) else np.asarray(b)
+    options: Any = {"permc_spec": permc_spec, "use_umfpack": use_umfpack}
+    x = solvers.spsolve(A, b, singular="nan", **options)
+    dtype = np.promote_types(np.promote_types(A.dtype, np.float32), b.dtype)
+    x = x.astype(dtype) if dtype.char in "fF" else x
+    return type(A)(x) if issparse(x) and A.format in ("csr", "csc") else x
+
+
+def splu(
+    A: Any,
+    permc_spec: Any = None,
+    diag_pivot_thresh: Any = None,
+    relax: Any = None,
+    panel_size: Any = None,
+    options: Any = None,
+) -> solvers.BlockTriangularLU:
+    """Factorise a sparse square matrix.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, or array_like, shape (n, n)
+        In any format; dense ones are converted, with SciPy's warning.
+    permc_spec, diag_pivot_thresh, relax, panel_size, options : optional
+        Checked as in SciPy, and ignored.
+
+    Returns
+    -------
+    BlockTriangularLU
+        With ``solve``, ``shape``, ``nnz``, ``perm_r`` and ``perm_c``; ``solve`` returns float64 or
+        complex128.
+
+    Raises
+    ------
+    RuntimeError
+        If `A` is singular, or holds NaN: `sparsematch.solvers.SingularMatrixError` or
+        `sparsematch.solvers.NotFiniteError`.
+    TypeError, ValueError
+        As `sparsematch.solvers.splu` does.
+
+    See Also
+    --------
+    sparsematch.solvers.splu : What this calls, with arguments of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.linalg import splu
+    >>> splu(csc_array([[0.0, 2.0], [4.0, 1.0]])).solve(np.array([2.0, 5.0]))
+    array([1., 1.])
+    """
+    A = _as_sparse(A, "splu converted its input to CSC format")
+    return solvers.splu(
+        A,
+        permc_spec=permc_spec,
+        diag_pivot_thresh=diag_pivot_thresh,
+        relax=relax,
+        panel_size=panel_size,
+        options=options,
+    )
+
+
+def spilu(
+    A: Any,
+    drop_tol: float | None = None,
+    fill_factor: float | None = None,
+    drop_rule: Any = None,
+    permc_spec: Any = None,
+    diag_pivot_thresh: Any = None,
+    relax: Any = None,
+    panel_size: Any = None,
+    options: Any = None,
+) -> solvers.TransversalILU:
+    """Factorise a sparse square matrix incompletely.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, or array_like, shape (n, n)
+        In any format; dense ones are converted, with SciPy's warning.
+    drop_tol, fill_factor, drop_rule, permc_spec, diag_pivot_thresh, relax, panel_size, options
+        As in SciPy, whose function factorises the matrix scaled, and with large entries on its
+        diagonal.
+
+    Returns
+    -------
+    TransversalILU
+        With ``solve``, ``shape`` and ``nnz``.
+
+    Raises
+    ------
+    RuntimeError
+        If `A` is singular.
+    TypeError, ValueError
+        As `sparsematch.solvers.spilu` does.
+
+    See Also
+    --------
+    sparsematch.solvers.spilu : What this calls.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.linalg import spilu
+    >>> spilu(csc_array([[0.0, 2.0], [4.0, 1.0]]), 1e-5).solve([2.0, 5.0])
+    array([1., 1.])
+    """
+    A = _as_sparse(A, "spilu converted its input to CSC format")
+    return solvers.spilu(
+        A,
+        drop_tol,
+        fill_factor=fill_factor,
+        drop_rule=drop_rule,
+        permc_spec=permc_spec,
+        diag_pivot_thresh=diag_pivot_thresh,
+        relax=relax,
+        panel_size=panel_size,
+        options=options,
+    )
+
+
+def factorized(A: Any) -> Callable[[ArrayLike], NDArray[Any]]:
+    """Return a function that solves systems with one matrix.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, or array_like, shape (n, n)
+        The matrix, factorised here.
+
+    Returns
+    -------
+    callable
+        It maps a right-hand side, or several as columns, to the solution.
+
+    Raises
+    ------
+    RuntimeError, TypeError, ValueError
+        As `splu` does.
+
+    See Also
+    --------
+    splu
+
+    Examples
+    --------
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.linalg import factorized
+    >>> factorized(csc_array([[0.0, 2.0], [4.0, 1.0]]))([2.0, 5.0])
+    array([1., 1.])
+    """
+    return splu(A).solve
+
+
+def _as_sparse(A: Any, warning: str) -> Any:
+    """Return a sparse matrix of SciPy or CuPy; convert what is dense, with SciPy's warning."""
+    A = from_other_library(A)
+    if issparse(A) or on_gpu(A):
+        return A
+    warnings.warn(warning, SparseEfficiencyWarning, stacklevel=stack_level())
+    return csc_array(A)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,86 @@
+"""What SciPy's functions do that these do not, for code that was written for them.
+
+Their keywords for SuperLU are checked and ignored; their NaN for what has no solution is returned
+where a call asks for it.
+"""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, linalg
+
+from sparsematch._types.errors import stack_level
+from sparsematch.solvers._checks import check_right_hand_side
+
+#: What to do with a matrix that has no solution.
+Singular: TypeAlias = Literal["raise", "nan"]
+
+
+class IgnoredOptionWarning(UserWarning):
+    """A keyword of SciPy's functions was given that has no meaning here, and was ignored.
+
+    Of each keyword, once in a process: orders and pivots are chosen for each block, whatever
+    ``permc_spec`` or ``diag_pivot_thresh`` say, and no other library is called for ``use_umfpack``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sparsematch.solvers import IgnoredOptionWarning
+    >>> warnings.simplefilter("ignore", IgnoredOptionWarning)
+    """
+
+
+class SuperLUOptions(TypedDict, total=False):
+    """The keywords of SciPy's ``splu``."""
+
+    permc_spec: Any
+    diag_pivot_thresh: Any
+    relax: Any
+    panel_size: Any
+    options: Any
+
+
+class SpsolveOptions(TypedDict, total=False):
+    """The keywords of SciPy's ``spsolve``."""
+
+    permc_spec: Any
+    use_umfpack: Any
+
+
+#: What SciPy's functions do without the keyword: asking for that needs no warning.
+_DEFAULTS = dict.fromkeys(SuperLUOptions.__annotations__) | {"use_umfpack": True}
+
+_warned: set[str] = set()
+
+
+def ignore_options(call: str, options: Mapping[str, Any]) -> None:
+    """Refuse what SciPy's function of this name refuses; warn once of each keyword else ignored.
+
+    Raises TypeError or ValueError, as that function does. Time: 20 us where there is a keyword.
+    """
+    given = {k: v for k, v in options.items() if k not in _DEFAULTS or v is not _DEFAULTS[k]}
+    if not given:
+        return
+    one = csc_array(np.ones((1, 1)))  # SciPy's function shows on it what it would refuse
+    if call == "spsolve":
+        linalg.spsolve(one, np.ones(1), **given)
+    else:
+        linalg.splu(one, **given)
+    for name in sorted(given.keys() - _warned):
+        _warned.add(name)
+        text = (
+            f"{name}={given[name]!r} has no meaning for a block triangular form, and is ignored; "
+            "solver= and pivoting= are the choices here"
+        )
+        warnings.warn(text, IgnoredOptionWarning, stacklevel=stack_level())
+
+
+def no_solution(A: Any, b: NDArray[Any]) -> NDArray[Any]:
+    """Return NaN for each right-hand side, with SciPy's warning; errors are those of a `solve`."""
+    check_right_hand_side(b, A.shape[0], "N")
+    text = "Matrix is exactly singular, or not finite: the solution is NaN; splu says why"
+    warnings.warn(text, linalg.MatrixRankWarning, stacklevel=stack_level())
+    return np.full(b.shape, np.nan, np.result_type(A.dtype, b.dtype, np.float64))

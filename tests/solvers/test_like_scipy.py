@@ -1,0 +1,179 @@
+"""What was written for SciPy's solvers: its keywords, its NaN, the drop-in `sparsematch.linalg`."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import linalg as scipys
+
+from sparsematch import linalg, solvers
+from sparsematch.solvers import _like_scipy
+
+A = sp.csc_array([[4.0, 1, 0], [0, 2, 1], [1, 0, 3]])
+SINGULAR = {
+    "structurally": [[1.0, 2, 0], [2, 4, 0], [1, 3, 0]],
+    "numerically": [[1.0, 2, 0], [2, 4, 0], [1, 0, 1]],
+    "NaN": [[1.0, 2, 0], [0, np.nan, 1], [1, 0, 1]],
+    "NaN alone": [[np.nan, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "zeros": [[0.0, 0, 0], [0, 0, 0], [0, 0, 0]],
+}
+IGNORED = {
+    "splu": {
+        "permc_spec": "natural",
+        "diag_pivot_thresh": 0.5,
+        "relax": 1,
+        "panel_size": 10,
+        "options": {"Equil": False, "IterRefine": "SINGLE"},
+    },
+    "spsolve": {"permc_spec": 3, "use_umfpack": False},
+}
+
+
+def call(function, *args, **keywords):
+    if "spsolve" in function.__name__:
+        return function(*args, np.ones(3), **keywords)
+    return function(*args, **keywords).solve(np.ones(3))
+
+
+@pytest.fixture(autouse=True)
+def _no_keyword_has_been_seen(monkeypatch):
+    monkeypatch.setattr(_like_scipy, "_warned", set())
+
+
+@pytest.mark.parametrize("module", [solvers, linalg])
+@pytest.mark.parametrize("name", IGNORED)
+def test_each_keyword_is_ignored_with_one_warning(module, name):
+    function, expected = getattr(module, name), scipys.spsolve(A, np.ones(3))
+    for keyword, value in IGNORED[name].items():
+        with pytest.warns(solvers.IgnoredOptionWarning, match=f"^{keyword}=") as caught:
+            x = call(function, A, **{keyword: value})
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+        assert np.allclose(x, expected)
+    x = call(function, A, **IGNORED[name])  # a warning would be an error
+    assert np.allclose(x, expected)
+
+
+@pytest.mark.parametrize("module", [solvers, linalg])
+def test_what_scipy_does_anyway_is_not_warned_of(module):
+    call(module.splu, A, **dict.fromkeys(IGNORED["splu"]))
+    call(module.spsolve, A, permc_spec=None, use_umfpack=True)
+
+
+@pytest.mark.parametrize("module", [solvers, linalg])
+@pytest.mark.parametrize(
+    ("name", "keywords"),
+    [
+        ("splu", {"permc_spec": "foo"}),
+        ("spsolve", {"permc_spec": "foo"}),
+        ("splu", {"permc_spec": 17}),
+        ("splu", {"relax": "a"}),
+        ("splu", {"panel_size": 1.5}),
+        ("splu", {"diag_pivot_thresh": "x"}),
+        ("splu", {"options": {"foo": 1}}),
+        ("splu", {"options": 3}),
+        ("splu", {"foo": 1}),
+        ("spsolve", {"foo": None}),
+        ("spilu", {"permc_spec": "foo"}),
+        ("spilu", {"drop_rule": "foo"}),
+        ("spilu", {"foo": 1}),
+    ],
+)
+def test_what_scipy_refuses_is_refused(module, name, keywords):
+    with pytest.raises((TypeError, ValueError)) as expected:
+        call(getattr(scipys, name), A, **keywords)
+    with pytest.raises(expected.type):
+        call(getattr(module, name), A, **keywords)
+    assert not _like_scipy._warned
+
+
+def test_arguments_by_position():
+    with pytest.warns(solvers.IgnoredOptionWarning):
+        assert np.allclose(linalg.splu(A, "COLAMD", 0.1, 1, 10, {}).solve(A @ np.ones(3)), 1)
+    exact = linalg.spilu(A, 0.0, 100, "basic", "NATURAL", 0.0, 1, 1, {"Equil": False})
+    assert np.allclose(exact.solve(A @ np.ones(3)), 1)
+    with pytest.warns(solvers.IgnoredOptionWarning, match="use_umfpack"):
+        assert np.allclose(linalg.spsolve(A, A @ np.ones(3), "COLAMD", False), 1)
+    with pytest.raises(TypeError):
+        linalg.spilu(A, 0.0, 100, "basic", "NATURAL", 0.0, 1, 1, {}, "one more")
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("why", SINGULAR)
+def test_a_singular_matrix_has_nan_where_it_has_in_scipy(why, form):
+    B = sp.csc_array(SINGULAR[why]).asformat(form)
+    for b in (np.ones(3), np.ones((3, 1)), np.ones((3, 2)), sp.csc_array(np.ones((3, 1)))):
+        with pytest.warns(scipys.MatrixRankWarning, match="Matrix is exactly singular"):
+            expected = scipys.spsolve(B.tocsc(), b)
+        for solve in (linalg.spsolve, lambda *a: solvers.spsolve(*a, singular="nan")):
+            with pytest.warns(scipys.MatrixRankWarning, match="Matrix is exactly singular") as w:
+                x = solve(B, b)
+            assert len(w) == 1
+            assert x.shape == expected.shape
+            assert np.isnan(x).all()
+    for function in (linalg.splu, linalg.factorized, solvers.spsolve, solvers.splu):
+        with pytest.raises(RuntimeError):
+            call(function, B)
+    with pytest.raises(RuntimeError):  # as SciPy
+        linalg.spsolve(B, sp.csc_array(np.ones((3, 2))))
+
+
+def test_what_does_not_fit_is_refused_before_it_is_found_singular():
+    zeros = sp.csc_array((3, 3))
+    for b in (np.ones(2), np.ones((4, 3))):
+        with pytest.raises(ValueError, match="b has shape"):
+            linalg.spsolve(zeros, b)
+    with pytest.raises(ValueError, match="square"):
+        linalg.spsolve(sp.csc_array((3, 4)), np.ones(3))
+    with pytest.raises(ValueError, match="singular is 'warn', but must be one of"):
+        solvers.spsolve(A, np.ones(3), singular="warn")
+
+
+def test_an_infinite_value_has_no_solution():
+    B = sp.csc_array([[1.0, 2, 0], [0, np.inf, 1], [1, 0, 1]])
+    with pytest.warns(scipys.MatrixRankWarning):
+        assert np.isnan(linalg.spsolve(B, np.ones(3))).all()
+    with pytest.raises(solvers.NotFiniteError, match=r"A\[1, 1\] is inf"):
+        solvers.spsolve(B, np.ones(3))
+
+
+DTYPES = "?", "b", "i", "l", "f", "d", "F", "D"
+
+
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@given(
+    st.sampled_from(DTYPES),
+    st.sampled_from(DTYPES),
+    st.sampled_from([(3,), (3, 1), (3, 2)]),
+    st.booleans(),
+    st.sampled_from([sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix]),
+)
+def test_results_are_of_scipys_types_and_shapes(of_matrix, of_b, shape, sparse, kind):
+    B = kind(A.toarray().astype(of_matrix))
+    b = np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(of_b)
+    if sparse and len(shape) == 2:
+        b = sp.csc_array(b)
+    expected, x = scipys.spsolve(B, b), linalg.spsolve(B, b)
+    assert type(x) is type(expected)
+    assert (x.shape, x.dtype) == (expected.shape, expected.dtype)
+    difference = x - expected
+    difference = difference.toarray() if sp.issparse(difference) else difference
+    assert np.abs(difference).max() < (1e-5 if expected.dtype.char in "fF" else 1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+def test_dense_matrices_are_converted():
+    dense, b = A.toarray(), A @ np.ones(3)
+    assert np.allclose(linalg.spsolve(dense, b), 1)
+    assert np.allclose(linalg.spsolve(dense.tolist(), b.tolist()), 1)
+    assert np.allclose(linalg.splu(dense).solve(b), 1)
+    assert np.allclose(linalg.factorized(dense)(b), 1)
+    assert np.allclose(linalg.spilu(dense).solve(b), 1)
+    with pytest.raises(ValueError, match="square"):
+        linalg.splu(np.ones((3, 4)))
+
+
+def test_dense_matrices_are_warned_of():
+    with pytest.warns(sp.SparseEfficiencyWarning, match="spsolve requires A be CSC or CSR"):
+        linalg.spsolve(A.toarray(), np.ones(3))
