@@ -25,7 +25,8 @@ template <class Index, class Value>
 class MultifrontalQr {
   public:
     // Reads: B by rows, no repeats; right-hand sides, `n_right` for each row of B; of each
-    // column the tolerance, in its unit, and whether it comes last. Time: O(nnz) beside the order, and that of the fronts.
+    // column the tolerance, in its unit, and whether it comes last. Time: O(nnz) beside the order,
+    // and that of the fronts.
     MultifrontalQr(const Csr<Index>& rows, const Value* values, const Value* right,
                    std::int64_t n_right, const double* tolerance, const bool* last,
                    Gemm<Value> gemm, WorkCounter& counter)
