@@ -255,8 +255,8 @@ class QrOps:
     """QR factorisation of matrices by rows."""
 
     #: R of a matrix, and Q^H applied to right-hand sides, given its values, these, and for each
-    #: column the size up to which what is left of it is zero.
-    factorise: Callable[[BipartiteCSR, _Values, _Values, FloatArray], UpperTrapezoid] = (
+    #: column the size up to which what is left of it is zero, and whether it comes last.
+    factorise: Callable[[BipartiteCSR, _Values, _Values, FloatArray, BoolArray], UpperTrapezoid] = (
         in_host_memory_only
     )
     #: Solves with the rows of a triangular R, in place: indptr, indices, values, right-hand sides,

@@ -453,11 +453,18 @@ LocalMaxPart32 = LocalMaxPart
 LocalMaxPart64 = LocalMaxPart
 
 def qr(
-    rows: Csr, values: NDArray[Any], right: NDArray[Any], tolerance: FloatArray, gemm: Any, /
+    rows: Csr,
+    values: NDArray[Any],
+    right: NDArray[Any],
+    tolerance: FloatArray,
+    last: BoolArray,
+    gemm: Any,
+    /,
 ) -> tuple[IndexArray, IndexArray, NDArray[Any], NDArray[Any]]:
     """Return R: where its rows begin, columns of the matrix, values; and the top of Q^H `right`.
 
-    `gemm`: the capsule of SciPy's ``cython_blas`` for this type of values.
+    `last`: columns that come after all others. `gemm`: the capsule of SciPy's ``cython_blas`` for
+    this type of values.
     """
 
 def solve_upper(upper: Csr, values: NDArray[Any], x: NDArray[Any], adjoint: bool, /) -> None:
