@@ -226,8 +226,8 @@ class LuOps:
     block_plan: Callable[
         [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray], BlockPlan
     ] = in_host_memory_only
-    #: Room for a factorisation by a plan, of numbers like the ones given.
-    new_factors: Callable[[BlockPlan, _Values], BlockLU] = in_host_memory_only
+    #: Room for a factorisation of the columns of a matrix by a plan, of numbers like those given.
+    new_factors: Callable[[BlockPlan, BipartiteCSR, _Values], BlockLU] = in_host_memory_only
     #: The block form of a matrix, norms of its values and a plan, in one call. The third argument
     #: is what is known: a perfect matching, or the form; None if neither is. Nothing is returned
     #: where no matching is near at hand. The last arguments: whether a plan is wanted, and whether
@@ -244,10 +244,6 @@ class LuOps:
     equal_indices: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
     #: The values at places that a plan names.
     gather: Callable[[_Values, IndexArray], _Values] = in_host_memory_only
-    #: Solutions, refined where they are not good, and their backward errors, given the numbers of a
-    #: factorisation, the matrix, its values and the largest of them, right-hand sides, which of A
-    #: and its transposes it is, what solves with external blocks, and whether to check.
-    solve: Callable[..., tuple[_Values, _Values]] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -440,8 +440,8 @@ def quick_analysis(
     There is no plan if none is wanted, or if `exchange` allows another diagonal and it would pay.
     """
 
-def new_factors(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
-    """Make room for a factorisation; of `values`, only the type counts."""
+def new_factors(plan: BlockPlan, columns: Csr, values: NDArray[Any], /) -> BlockLU:
+    """Make room for a factorisation of a matrix; of `values`, only the type counts."""
 
 BlockPlan32 = BlockPlan
 BlockPlan64 = BlockPlan
