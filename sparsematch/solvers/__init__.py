@@ -20,6 +20,7 @@ from sparsematch.solvers._errors import (
 from sparsematch.solvers._ilu import TransversalILU, spilu
 from sparsematch.solvers._like_scipy import IgnoredOptionWarning
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
+from sparsematch.solvers._pattern_solver import PatternSolver
 from sparsematch.solvers._permutations import from_superlu, to_superlu
 
 analyze = analyse
@@ -34,6 +35,7 @@ __all__ = [
     "IllConditionedWarning",
     "Misscaled",
     "NotFiniteError",
+    "PatternSolver",
     "SingularMatrixError",
     "Spectrum",
     "TransversalILU",
