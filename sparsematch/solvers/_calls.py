@@ -15,7 +15,6 @@ from sparsematch._types.arrays import on_gpu
 from sparsematch._types.choices import ExplicitZeros, Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import check_choice, refuse_on_gpu
-from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._like_scipy import (
@@ -187,6 +186,8 @@ def splu(
     A = from_other_library(A)
     if on_gpu(A):
         refuse_on_gpu(row_names, col_names, explicit_zeros)
+        from sparsematch.solvers._device import DeviceLU
+
         on_device: Any = DeviceLU(A, matching=matching, pivoting=pivoting, solver=solver)
         return on_device
     return BlockTriangularLU(
