@@ -4,31 +4,34 @@ Each package of a back-end registers the operations of its concept when it is im
 leaves out is not done where its matrices live: calling it raises TypeError.
 """
 
+from __future__ import annotations  # the types below are not imported to run
+
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from numpy.typing import NDArray
 
-from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.block_layout import BlockLayout
-from sparsematch._types.edge_file import EdgeFile, EdgeReport
-from sparsematch._types.factors import BlockLU, BlockPlan, UpperTrapezoid
-from sparsematch._types.graph import GraphProperties
-from sparsematch._types.labels import (
-    BlockLabels,
-    BlockPermutation,
-    Components,
-    HallViolators,
-    VertexCover,
-)
-from sparsematch._types.matching import Matching
-from sparsematch._types.symmetric import SymmetricTransversal
-from sparsematch._types.transversal_batch import TransversalBatch
-from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
-from sparsematch._types.weighted_matching import SignedCSR, WeightedMatching
+if TYPE_CHECKING:
+    from sparsematch._engines.registry import Run
+    from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
+    from sparsematch._types.bipartite import BipartiteCSR
+    from sparsematch._types.block_layout import BlockLayout
+    from sparsematch._types.edge_file import EdgeFile, EdgeReport
+    from sparsematch._types.factors import BlockLU, BlockPlan, UpperTrapezoid
+    from sparsematch._types.graph import GraphProperties
+    from sparsematch._types.labels import (
+        BlockLabels,
+        BlockPermutation,
+        Components,
+        HallViolators,
+        VertexCover,
+    )
+    from sparsematch._types.matching import Matching
+    from sparsematch._types.symmetric import SymmetricTransversal
+    from sparsematch._types.transversal_batch import TransversalBatch
+    from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
+    from sparsematch._types.weighted_matching import SignedCSR, WeightedMatching
 
 _Values = NDArray[Any]
 _Progress = Callable[[int, int, int], object] | None
@@ -46,7 +49,7 @@ def in_host_memory_only(*_: Any) -> Any:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DeviceCheckOps:
     """The check of a matrix where its arrays live, if that is a device."""
 
@@ -54,7 +57,7 @@ class DeviceCheckOps:
     count_entries: Callable[[BipartiteCSR], int] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DeviceCompilerOps:
     """Kernels that are compiled on first use."""
 
@@ -63,7 +66,7 @@ class DeviceCompilerOps:
     compile_all: Callable[[Callable[[str, int, int], object]], int] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CertificateOps(Generic[_Matrix, _Mates]):
     """Whether a matching is valid, maximal, maximum."""
 
@@ -76,7 +79,7 @@ class CertificateOps(Generic[_Matrix, _Mates]):
     vertex_cover: Callable[..., VertexCover | None] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DecompositionOps:
     """Blocks and components of a matrix.
 
@@ -104,7 +107,7 @@ class DecompositionOps:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WeightedOps:
     """Matchings of weighted matrices; workers are how many threads may be used, if there are any.
 
@@ -174,7 +177,7 @@ class WeightedOps:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GraphOps(Generic[_Lists]):
     """General graphs beside their matching."""
 
@@ -190,7 +193,7 @@ class GraphOps(Generic[_Lists]):
     first_infinite: Callable[[_Lists], tuple[int, int, float]] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CoarseningOps:
     """Coarsening by a matching of a general graph."""
 
@@ -204,7 +207,7 @@ class CoarseningOps:
     ] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StreamOps:
     """Graphs in files of edges; the last argument is called with round, done and total edges."""
 
@@ -217,7 +220,7 @@ class StreamOps:
     largest_vertex: Callable[[EdgeFile, _Progress], int] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LuOps:
     """Factorisation of square matrices by columns."""
 

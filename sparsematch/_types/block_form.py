@@ -158,7 +158,7 @@ class BlockForm:
             )
         if given.shape != self.shape:
             raise ValueError(
-                f"A has shape {given.shape}, but the block form is of a matrix of shape {self.shape}"
+                f"A has shape {given.shape}, but the block form is of one of shape {self.shape}"
             )
         given = checked(given, "A")
         compressed = given if given.format == "csc" else given.tocsr()

@@ -8,49 +8,63 @@
 array([1., 1., 1.])
 """
 
-from sparsematch._types.diagnosis import BlockCondition, Diagnosis, Misscaled, Spectrum
-from sparsematch._types.least_squares import LeastSquares
-from sparsematch.solvers._calls import analyse, factorized, splu, spsolve
-from sparsematch.solvers._device import DeviceLU
-from sparsematch.solvers._diagnose import diagnose
-from sparsematch.solvers._errors import (
-    IllConditionedWarning,
-    NotFiniteError,
-    SingularMatrixError,
-)
-from sparsematch.solvers._ilu import TransversalILU, spilu
-from sparsematch.solvers._like_scipy import IgnoredOptionWarning
-from sparsematch.solvers._lstsq import lstsq
-from sparsematch.solvers._lu import Analysis, BlockTriangularLU
-from sparsematch.solvers._permutations import from_superlu, to_superlu
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-analyze = analyse
+if TYPE_CHECKING:
+    from sparsematch._types.diagnosis import BlockCondition as BlockCondition
+    from sparsematch._types.diagnosis import Diagnosis as Diagnosis
+    from sparsematch._types.diagnosis import Misscaled as Misscaled
+    from sparsematch._types.diagnosis import Spectrum as Spectrum
+    from sparsematch._types.least_squares import LeastSquares as LeastSquares
+    from sparsematch.solvers._calls import analyse as analyse
+    from sparsematch.solvers._calls import factorized as factorized
+    from sparsematch.solvers._calls import splu as splu
+    from sparsematch.solvers._calls import spsolve as spsolve
+    from sparsematch.solvers._device import DeviceLU as DeviceLU
+    from sparsematch.solvers._diagnose import diagnose as diagnose
+    from sparsematch.solvers._errors import IllConditionedWarning as IllConditionedWarning
+    from sparsematch.solvers._errors import NotFiniteError as NotFiniteError
+    from sparsematch.solvers._errors import SingularMatrixError as SingularMatrixError
+    from sparsematch.solvers._ilu import TransversalILU as TransversalILU
+    from sparsematch.solvers._ilu import spilu as spilu
+    from sparsematch.solvers._like_scipy import IgnoredOptionWarning as IgnoredOptionWarning
+    from sparsematch.solvers._lstsq import lstsq as lstsq
+    from sparsematch.solvers._lu import Analysis as Analysis
+    from sparsematch.solvers._lu import BlockTriangularLU as BlockTriangularLU
+    from sparsematch.solvers._pattern_solver import PatternSolver as PatternSolver
+    from sparsematch.solvers._permutations import from_superlu as from_superlu
+    from sparsematch.solvers._permutations import to_superlu as to_superlu
 
-__all__ = [
-    "Analysis",
-    "BlockCondition",
-    "BlockTriangularLU",
-    "DeviceLU",
-    "Diagnosis",
-    "IgnoredOptionWarning",
-    "IllConditionedWarning",
-    "LeastSquares",
-    "Misscaled",
-    "NotFiniteError",
-    "SingularMatrixError",
-    "Spectrum",
-    "TransversalILU",
-    "analyse",
-    "analyze",
-    "diagnose",
-    "factorized",
-    "from_superlu",
-    "lstsq",
-    "spilu",
-    "splu",
-    "spsolve",
-    "to_superlu",
-]
+    analyze = analyse
+
+#: What each module offers; it is imported when first used.
+_OFFERED = {
+    "_types.diagnosis": "BlockCondition Diagnosis Misscaled Spectrum",
+    "_types.least_squares": "LeastSquares",
+    "solvers._calls": "analyse factorized splu spsolve",
+    "solvers._device": "DeviceLU",
+    "solvers._diagnose": "diagnose",
+    "solvers._errors": "IllConditionedWarning NotFiniteError SingularMatrixError",
+    "solvers._ilu": "TransversalILU spilu",
+    "solvers._like_scipy": "IgnoredOptionWarning",
+    "solvers._lstsq": "lstsq",
+    "solvers._lu": "Analysis BlockTriangularLU",
+    "solvers._pattern_solver": "PatternSolver",
+    "solvers._permutations": "from_superlu to_superlu",
+}
+_PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}
+
+__all__ = sorted({*_PLACES, "analyze"})
+
+
+def __getattr__(name: str) -> Any:
+    found = "analyse" if name == "analyze" else name
+    if found not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"sparsematch.{_PLACES[found]}"), found)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

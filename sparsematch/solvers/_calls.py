@@ -15,7 +15,6 @@ from sparsematch._types.arrays import on_gpu
 from sparsematch._types.choices import ExplicitZeros, Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import check_choice, refuse_on_gpu
-from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._like_scipy import (
@@ -187,6 +186,8 @@ def splu(
     A = from_other_library(A)
     if on_gpu(A):
         refuse_on_gpu(row_names, col_names, explicit_zeros)
+        from sparsematch.solvers._device import DeviceLU
+
         on_device: Any = DeviceLU(A, matching=matching, pivoting=pivoting, solver=solver)
         return on_device
     return BlockTriangularLU(
@@ -269,15 +270,15 @@ def spsolve(
     """
     check_choice("singular", singular, ("raise", "nan"))
     ignore_options("spsolve", scipys)
-    A = from_other_library(A)
-    if on_gpu(A):
+    given: Any = from_other_library(A)
+    if on_gpu(given):
         refuse_on_gpu(row_names, col_names, "keep")
-        lu = splu(A, matching=matching, pivoting=pivoting, solver=solver)
+        lu = splu(given, matching=matching, pivoting=pivoting, solver=solver)
         return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
-    right, is_sparse = _right_hand_sides(b)
+    right, is_sparse = right_hand_sides(b)
     try:
         lu = BlockTriangularLU(
-            A,
+            given,
             matching=matching,
             pivoting=pivoting,
             solver=solver,
@@ -288,12 +289,12 @@ def spsolve(
     except (SingularMatrixError, NotFiniteError):
         if singular == "raise" or is_sparse:
             raise
-        return no_solution(A, right)
+        return no_solution(right, given.shape[0], given.dtype)
     x = lu.solve(right)
     return csc_array(x) if is_sparse else x
 
 
-def _right_hand_sides(b: Any) -> tuple[NDArray[Any], bool]:
+def right_hand_sides(b: Any) -> tuple[NDArray[Any], bool]:
     """Return them as an array, (n,) if there is one, and whether the solution is to be sparse."""
     b = from_other_library(b)
     is_sparse = issparse(b)

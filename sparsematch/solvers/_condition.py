@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._types.arrays import IndexArray
 
 Solve = Callable[[NDArray[Any], bool], NDArray[Any]]
@@ -83,6 +82,8 @@ def reciprocal_condition(solve: Solve, block: Any, row_of: IndexArray) -> float:
     rcond = estimate(np.ones(n), np.ones(n))
     if rcond >= SINGULAR:
         return rcond
+    from sparsematch._api.weighted import maximum_product_transversal  # seldom needed
+
     best = maximum_product_transversal(abs(block))
     if not best.matching.is_perfect or best.row_scale is None or best.col_scale is None:
         return rcond

@@ -1,15 +1,19 @@
 """The error of a system that has no solution, or too many, with what is to blame."""
 
+from __future__ import annotations  # an Explanation is imported when one is made
+
 import itertools
 import warnings
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse.linalg import MatrixRankWarning
 
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.explanation import Explanation
+
+if TYPE_CHECKING:
+    from sparsematch._types.explanation import Explanation
 
 Names = tuple[str, ...] | None
 

@@ -78,9 +78,9 @@ def ignore_options(call: str, options: Mapping[str, Any]) -> None:
         warnings.warn(text, IgnoredOptionWarning, stacklevel=stack_level())
 
 
-def no_solution(A: Any, b: NDArray[Any]) -> NDArray[Any]:
+def no_solution(b: NDArray[Any], n: int, dtype: Any) -> NDArray[Any]:
     """Return NaN for each right-hand side, with SciPy's warning; errors are those of a `solve`."""
-    check_right_hand_side(b, A.shape[0], "N")
+    check_right_hand_side(b, n, "N")
     text = "Matrix is exactly singular, or not finite: the solution is NaN; splu says why"
     warnings.warn(text, linalg.MatrixRankWarning, stacklevel=stack_level())
-    return np.full(b.shape, np.nan, np.result_type(A.dtype, b.dtype, np.float64))
+    return np.full(b.shape, np.nan, np.result_type(dtype, b.dtype, np.float64))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.compressed import INT32_MAX
 from sparsematch._input.dlpack import as_array
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import as_compressed
@@ -121,7 +121,7 @@ class Pattern:
         dtype = np.complex128 if data.dtype.kind == "c" else np.float64
         data = np.ascontiguousarray(data[:nnz], dtype)
         if self.order is not None:
-            data = data[self.order]
+            data = data.take(self.order, mode="clip")  # all are inside, which need not be checked
         if self.starts is not None:
             data = np.add.reduceat(data, self.starts)
         return data if self.kept is None else self._keep(data)
@@ -143,7 +143,7 @@ class Pattern:
         return values
 
     def _read_matrix(self, A: Any) -> Values:
-        A = _compress(A)
+        A = compress(A)
         if A.shape != self.graph.shape:
             raise ValueError(
                 f"A has shape {A.shape}, but the matrix that was analysed has shape "
@@ -151,14 +151,24 @@ class Pattern:
             )
         if A.format != self.layout:
             A = check_sparse(A, "A").asformat(self.layout)
-        equal = operations(LuOps, self.graph.backend).equal_indices
-        for now, then in zip(_index_arrays(A), self.arrays, strict=True):
-            if not equal(now, then):
-                raise ValueError(
-                    "A has another pattern than the matrix that was analysed: analyse it, or give "
-                    "it the same entries, explicit zeros included, in the same order"
-                )
+        if not self._has_arrays_of(A):
+            raise ValueError(
+                "A has another pattern than the matrix that was analysed: analyse it, or give "
+                "it the same entries, explicit zeros included, in the same order"
+            )
         return A.data
+
+    def is_of(self, A: Any) -> bool:
+        """Tell whether a SciPy matrix by rows, columns or coordinates has this pattern, as stored.
+
+        Its index arrays are compared, whoever they are: sorting the indices of a matrix changes
+        them in place. Time: that of reading them once.
+        """
+        return A.format == self.layout and A.shape == self.graph.shape and self._has_arrays_of(A)
+
+    def _has_arrays_of(self, A: Any) -> bool:
+        equal = operations(LuOps, self.graph.backend).equal_indices
+        return all(map(equal, _index_arrays(A), self.arrays))
 
     def _read_values(self, A: Any) -> Values:
         A = as_array(A, "A") if hasattr(A, "__dlpack_device__") else A
@@ -179,26 +189,53 @@ def read_pattern(A: Any) -> Pattern:
     arrays are inconsistent.
     """
     if sp.issparse(A):
-        A = _compress(A)
+        A = compress(A)
         if A.format == "csc" and (columns := _columns(A)):
             n = A.shape[0]
             return Pattern(BipartiteCSR(n, n, *columns, "numpy", True), "csc", columns, None, None)
-    given = as_bipartite(as_compressed(A, "A"))  # refuses what is no matrix, or is elsewhere
-    check_square(given.shape)
-    n = given.n_rows
-    arrays = tuple(array.copy() for array in _index_arrays(A))
-    rows, cols = _positions(A.format, arrays)
-    order = np.lexsort((rows, cols))
-    rows, cols = rows[order], cols[order]
-    first = np.ones(order.size, bool)
-    first[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
-    starts = None if first.all() else np.flatnonzero(first)
-    rows, cols = rows[first].astype(given.dtype), cols[first]
-    indptr = np.searchsorted(cols, np.arange(n + 1)).astype(given.dtype)
+    A = _as_checked(A)
+    check_square(A.shape)
+    n, arrays = A.shape[0], tuple(array.copy() for array in _index_arrays(A))
+    indptr, rows, order = _by_columns(A.format, arrays, n)
+    starts = None
+    if not operations(LuOps, "numpy").is_canonical(indptr, rows):  # there are duplicates
+        cols = np.repeat(np.arange(n), np.diff(indptr))
+        first = np.ones(order.size, bool)
+        first[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
+        starts = np.flatnonzero(first)
+        indptr, rows = np.searchsorted(starts, indptr).astype(rows.dtype), rows[starts]
     return Pattern(BipartiteCSR(n, n, indptr, rows, "numpy", True), A.format, arrays, order, starts)
 
 
-def _compress(A: Any) -> Any:
+def _as_checked(A: Any) -> Any:
+    """Return a matrix by rows, by columns or by coordinates whose index arrays are consistent."""
+    return check_sparse(A, "A") if sp.issparse(A) else as_compressed(A, "A")  # which refuses it
+
+
+def _by_columns(
+    layout: str, arrays: tuple[IndexArray, ...], n: int
+) -> tuple[IndexArray, IndexArray, IndexArray]:
+    """Return pointers and rows of the columns, and the place of each entry in the matrix.
+
+    Entries in one place stay in the order in which they come. SciPy's conversions sort by counting,
+    with the places as values: O(n + nnz).
+    """
+    places = np.arange(arrays[-1].size)
+    if layout == "coo":
+        entries: Any = sp.coo_array((places, arrays), shape=(n, n))
+        entries.has_canonical_format = True  # or SciPy adds up what is in one place
+    else:
+        kind = sp.csr_array if layout == "csr" else sp.csc_array
+        entries = kind((places, arrays[1], arrays[0]), shape=(n, n))
+    columns = entries.tocsr().tocsc()
+    of_matrix = all(array.dtype == np.int32 for array in arrays) and n <= INT32_MAX
+    dtype = np.int32 if of_matrix else np.int64
+    indptr, rows = (x.astype(dtype, copy=False) for x in (columns.indptr, columns.indices))
+    return indptr, rows, columns.data
+
+
+def compress(A: Any) -> Any:
+    """Return a matrix by rows, columns or coordinates as it is, another one by rows."""
     if A.ndim != 2:
         raise ValueError(f"A must have two dimensions, not {A.ndim}")
     return A if A.format in ("csr", "csc", "coo") else check_sparse(A, "A").tocsr()

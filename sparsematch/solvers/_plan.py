@@ -13,13 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sparsematch._api.decomposition import block_form
-from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.operations import LuOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.zeros import check_choice as check_explicit_zeros
 from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 from sparsematch._types.matching import Matching
@@ -170,11 +170,17 @@ def _analyse_blocks(
         pattern, values = pattern.without_zeros(values)
         if pattern.graph is not graph:
             return _analyse_blocks(pattern, values, matching, wanted, False)
-    form = block_form(graph, matching)
+    form = _search_blocks(graph, matching)
     if form.structural_rank < graph.n_rows:
         raise structurally_singular(pattern.system(values.copy()), form.structural_rank)
     known = form.row_perm, form.col_perm, form.row_blocks
     return pattern, values, analyse(graph, values, known, *wanted)
+
+
+def _search_blocks(graph: BipartiteCSR, matching: Any) -> BlockForm:
+    from sparsematch._api.decomposition import block_form  # needed where quick analysis gives up
+
+    return block_form(graph, matching)
 
 
 def _exchange(
@@ -193,5 +199,7 @@ def _best_diagonal(pattern: Pattern, values: NDArray[Any]) -> Matching:
     if magnitude.size and magnitude.min() > 0 and magnitude.max() < math.inf:
         least_cost = operations(WeightedOps, graph.backend).least_cost
         return least_cost(graph, -np.log(magnitude), 1).matching
+    from sparsematch._api.weighted import maximum_product_transversal  # seldom needed
+
     columns = sp.csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
     return maximum_product_transversal(columns, scaling=False).matching

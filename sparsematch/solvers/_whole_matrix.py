@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 from scipy.sparse.linalg import splu
 
-from sparsematch._api.transversal import structural_rank
-
 #: Sums of two products with exponents up to this are in the range of doubles.
 _LARGEST_EXPONENT = 1020
 #: Rows up to which a dense factorisation takes some milliseconds.
@@ -53,6 +51,8 @@ class WholeMatrix:
         if flipped and trans == "H":
             return self._by_superlu(b.conj(), "T", True).conj()
         if flipped not in self._superlu:
+            from sparsematch._api.transversal import structural_rank  # seldom needed
+
             if structural_rank(self._A) < self._A.shape[0]:
                 raise RuntimeError("singular without its zeros")  # SuperLU may crash
             self._superlu[flipped] = splu(self._A.T.tocsc() if flipped else self._A).solve

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import linalg as scipys
 
+from calls import run_python
 from sparsematch import linalg, solvers
 from sparsematch.solvers import _like_scipy
 
@@ -177,3 +178,26 @@ def test_dense_matrices_are_converted():
 def test_dense_matrices_are_warned_of():
     with pytest.warns(sp.SparseEfficiencyWarning, match="spsolve requires A be CSC or CSR"):
         linalg.spsolve(A.toarray(), np.ones(3))
+
+
+def test_a_first_solve_imports_no_more_than_it_needs():
+    """Other engines, explanations and calls over ranks would take several times as long."""
+    code = (
+        "import sys, sparsematch.solvers; assert 'sparsematch.solvers._calls' not in sys.modules\n"
+        "import numpy as np, scipy.sparse as sp\n"
+        "sparsematch.solvers.spsolve(sp.csr_array([[4.0, 1], [1, 3]]), np.ones(2))\n"
+        "print(*sys.modules)"
+    )
+    done = run_python("-c", code)
+    assert done.stderr == ""
+    loaded = {name for name in done.stdout.split() if name.startswith("sparsematch.")}
+    wanted = "_input", "_types", "solvers", "_engines.cpu.core", "_engines.cpu.lu"
+    others = {"sparsematch._engines", "sparsematch._engines.cpu", "sparsematch._engines.cpu._core"}
+    others |= {f"sparsematch._engines.{name}" for name in ("operations", "registry")}
+    others.add("sparsematch._engines.cpu._find_core")
+    assert not {
+        name
+        for name in loaded - others
+        if not name.startswith(tuple(map("sparsematch.".__add__, wanted)))
+    }
+    assert not any("explanation" in name or "over_ranks" in name for name in loaded)

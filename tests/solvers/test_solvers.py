@@ -173,7 +173,7 @@ def test_no_search_for_new_values(monkeypatch):
     def forbidden(*args, **kwargs):
         raise AssertionError("the pattern was searched again")
 
-    for step in ("block_form", "_analyse_blocks", "_make_plan"):
+    for step in ("_search_blocks", "_analyse_blocks", "_make_plan"):
         monkeypatch.setattr(_plan, step, forbidden)
     lu = analysis.factorise(A)
     lu.refactorise(A)

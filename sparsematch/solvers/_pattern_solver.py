@@ -1,0 +1,198 @@
+"""One call for every system of a Newton or time-stepping loop, whatever its pattern."""
+
+from __future__ import annotations  # readable names in help()
+
+import functools
+import threading
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array, issparse
+
+from sparsematch._input.foreign import from_other_library
+from sparsematch._types.choices import Pivoting, Solver
+from sparsematch._types.errors import check_count
+from sparsematch._types.name_lists import count
+from sparsematch._types.sparse_like import SparseLike
+from sparsematch.solvers._calls import right_hand_sides
+from sparsematch.solvers._checks import check_choice
+from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
+from sparsematch.solvers._external import MakeExternal
+from sparsematch.solvers._like_scipy import Singular, SpsolveOptions, ignore_options, no_solution
+from sparsematch.solvers._lu import BlockTriangularLU
+from sparsematch.solvers._pattern import compress
+
+
+class PatternSolver:
+    """Solve systems one after the other: analyse a new pattern, refactorise a known one.
+
+    It can stand wherever ``spsolve`` is called, and needs no analysis to be kept by hand. The index
+    arrays of each matrix are compared with those of the patterns that are known; where they are
+    equal, nothing is converted, matched or ordered, and the values are read in the order of
+    ``A.data``, by rows, columns or coordinates. A matrix that is that of the last call is not
+    factorised again.
+
+    Parameters
+    ----------
+    patterns : int, optional
+        How many patterns are known at a time, each with factors: the one unused for longest makes
+        room for a new one.
+    singular : {"raise", "nan"}, optional
+        As that of `spsolve`.
+    pivoting, solver
+        As those of `analyse`.
+
+    Attributes
+    ----------
+    lu : BlockTriangularLU or None
+        The factorisation of the last matrix.
+    n_analyses, n_factorisations : int
+        How many patterns have been analysed, and how many matrices factorised.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong type or none of the choices.
+
+    See Also
+    --------
+    analyse : To keep an analysis by hand, and share it between threads.
+    spsolve : For one system.
+
+    Notes
+    -----
+    Threads may call one solver; they wait for each other. Entries that are zero belong to the
+    pattern, as they may not be zero in the next matrix. A copy knows no pattern.
+
+    Examples
+    --------
+    A Newton iteration for ``x**3 + B x = c``:
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array, diags_array
+    >>> from sparsematch.solvers import PatternSolver
+    >>> B, c = csr_array([[4.0, 1.0, 0.0], [0.0, 3.0, 1.0], [1.0, 0.0, 5.0]]), np.ones(3)
+    >>> solver, x = PatternSolver(), np.zeros(3)
+    >>> for _ in range(5):
+    ...     J = csr_array(B + diags_array(3 * x**2))
+    ...     x -= solver.solve(J, x**3 + B @ x - c)
+    >>> float(abs(x**3 + B @ x - c).max()) < 1e-14
+    True
+    >>> solver
+    PatternSolver(1 pattern known, 1 analysis, 5 factorisations)
+    """
+
+    def __init__(
+        self,
+        *,
+        patterns: int = 4,
+        singular: Singular = "raise",
+        pivoting: Pivoting = "auto",
+        solver: Solver | MakeExternal = "auto",
+    ) -> None:
+        check_count("patterns", patterns)
+        if not patterns:
+            raise ValueError("patterns is 0, but must be at least 1")
+        check_choice("singular", singular, ("raise", "nan"))
+        self._settings: dict[str, Any] = {
+            "patterns": patterns,
+            "singular": singular,
+            "pivoting": pivoting,
+            "solver": solver,
+        }
+        self._known: list[_Known] = []  # the one used last comes first
+        self._lock = threading.Lock()
+        self.n_analyses = self.n_factorisations = 0
+
+    @property
+    def lu(self) -> BlockTriangularLU | None:
+        """The factorisation of the last matrix."""
+        return self._known[0].lu if self._known else None
+
+    def solve(
+        self,
+        A: SparseLike | NDArray[Any],
+        b: ArrayLike | SparseLike,
+        **scipys: Unpack[SpsolveOptions],
+    ) -> Any:
+        """Solve a linear system, or several with the same matrix.
+
+        Parameters
+        ----------
+        A : sparse array or matrix, shape (n, n), or ndarray of shape (nnz,)
+            The matrix; or its values alone, in the order of ``A.data``, where its pattern is that
+            of the last call.
+        b : array_like, sparse array or matrix, shape (n,) or (n, k)
+            The right-hand sides.
+        **scipys
+            ``permc_spec`` and ``use_umfpack`` of SciPy's function: checked, and ignored.
+
+        Returns
+        -------
+        ndarray or csc_array
+            The solution, as `spsolve` returns it.
+
+        Raises
+        ------
+        TypeError, ValueError, SingularMatrixError
+            As `spsolve` does.
+        """
+        ignore_options("spsolve", scipys)
+        matrix: Any = from_other_library(A)
+        right, is_sparse = right_hand_sides(b)
+        with self._lock:
+            try:
+                x = self._factorise(matrix).solve(right)
+            except (SingularMatrixError, NotFiniteError):
+                if is_sparse or self._settings["singular"] == "raise":
+                    raise
+                n = matrix.shape[0] if issparse(matrix) else self._known[0].lu.shape[0]
+                x = no_solution(right, n, matrix.dtype)
+        return csc_array(x) if is_sparse else x
+
+    __call__ = solve
+
+    def _factorise(self, A: Any) -> BlockTriangularLU:
+        """Return factors of a matrix, new ones or those of a known pattern."""
+        is_matrix = issparse(A)
+        A = compress(A) if is_matrix else A
+        for k, known in enumerate(self._known):
+            if known.pattern.is_of(A) if is_matrix else k == 0:
+                self._known.insert(0, self._known.pop(k))
+                self.n_factorisations += known.update(A.data if is_matrix else A)
+                return known.lu
+        pivoting, solver = self._settings["pivoting"], self._settings["solver"]
+        known = _Known(BlockTriangularLU(A, pivoting=pivoting, solver=solver), A.data)
+        self._known = [known, *self._known[: self._settings["patterns"] - 1]]
+        self.n_analyses, self.n_factorisations = self.n_analyses + 1, self.n_factorisations + 1
+        return known.lu
+
+    def __reduce__(self) -> Any:
+        return functools.partial(PatternSolver, **self._settings), ()
+
+    def __repr__(self) -> str:
+        known, done = (
+            count(len(self._known), "pattern"),
+            count(self.n_factorisations, "factorisation"),
+        )
+        analyses = "1 analysis" if self.n_analyses == 1 else f"{self.n_analyses} analyses"
+        return f"PatternSolver({known} known, {analyses}, {done})"
+
+
+class _Known:
+    """Factors of the last matrix of one pattern, and the values that it had."""
+
+    def __init__(self, lu: BlockTriangularLU, values: NDArray[Any]) -> None:
+        self.lu = lu
+        self.pattern = lu.analysis._plan.pattern
+        self._values: NDArray[Any] | None = values.copy()
+
+    def update(self, values: Any) -> bool:
+        """Refactorise, unless these are the values of the last time; tell which."""
+        if self._values is not None and np.array_equal(values, self._values):
+            return False
+        self._values = None  # until there are factors of the new ones
+        self.lu.refactorise(values)
+        self._values = np.array(values)
+        return True
