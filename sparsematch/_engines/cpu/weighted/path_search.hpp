@@ -115,6 +115,7 @@ class PathSearch {
             }
             if (col.distance == s_.infinity) touched_.push_back(j);
             col.distance = d;
+            s_.prefetch(col.mate, UNMATCHED<Index>, UNMATCHED<Index>);
             if (d <= level_) near_.push_back(j);
             else push(d, j);
         }
@@ -125,6 +126,7 @@ class PathSearch {
         if (!near_.empty()) {
             const Index j = near_.back();
             near_.pop_back();
+            if (!near_.empty()) fetch(near_.back());
             return s_.col[j].mate;
         }
         while (!heap_.empty() && heap_.front().first < best_) {
@@ -133,10 +135,13 @@ class PathSearch {
             heap_.pop_back();
             if (d > s_.col[j].distance) continue;  // a shorter path was found since
             level_ = d;
+            if (!heap_.empty()) fetch(heap_.front().second);
             return s_.col[j].mate;
         }
         return UNMATCHED<Index>;
     }
+
+    void fetch(Index j) const { s_.prefetch(UNMATCHED<Index>, s_.col[j].mate, UNMATCHED<Index>); }
 
     using Entry = std::pair<double, Index>;
     static bool later(const Entry& x, const Entry& y) { return x.first > y.first; }
