@@ -25,6 +25,7 @@
 #include "weighted/path_search.hpp"
 #include "weighted/resume.hpp"
 #include "weighted/row_reduction.hpp"
+#include "weighted/short_auction.hpp"
 
 namespace sparsematch {
 
@@ -33,6 +34,8 @@ namespace sparsematch {
 // 35 passes on random, lognormal and mesh matrices of 300,000 rows.
 struct AssignmentLimits {
     double short_searches = 16, auction = 30;
+    // For matrices like one that needed long searches (product_batch).
+    bool auction_first = false;
 };
 
 template <class Index>
@@ -67,17 +70,21 @@ class Assignment {
         std::vector<Index> free;
     };
 
-    // Columns first; where that leaves many rows, what is given to begin with, or geometric means
-    // if these leave fewer.
+    // What is given to begin with, unless columns first leave hardly a row; geometric means where
+    // these leave many.
     bool start(const Index* row_mate, const double* v) {
         auto timer = s_.run.time("start");
+        Saved given;
+        const bool resumed = row_mate && resume(s_, row_mate, v);
+        if (resumed && s_.free.size() <= some()) return reduce_rows(s_);
+        if (row_mate) given = set_aside();
         if (!fit_duals(s_, true)) return false;
         const std::size_t left = s_.free.size();
-        if (row_mate && left > few()) {
-            Saved saved = set_aside();
-            if (resume(s_, row_mate, v)) return reduce_rows(s_);
-            restore(saved);
+        if (resumed && left > few()) {
+            restore(given);
+            return reduce_rows(s_);
         }
+        if (limits_.auction_first && left > some() && has_alternatives()) return auction_first();
         if (!reduce_rows(s_)) return false;
         if (!has_alternatives() || s_.free.size() <= many()) return true;
         Saved saved = set_aside();
@@ -92,6 +99,14 @@ class Assignment {
     std::size_t few() const { return static_cast<std::size_t>(s_.a.n_rows) / 256; }
     // Rows: means cost five passes; interior-point systems and meshes that gain leave a fifth.
     std::size_t many() const { return static_cast<std::size_t>(s_.a.n_rows) / 6; }
+    // Rows, as of many: a start that leaves fewer is not worth another one.
+    std::size_t some() const { return static_cast<std::size_t>(s_.a.n_rows) / 8; }
+    // Duals that fit the prices of a short auction.
+    bool auction_first() {
+        Buffer<Index> first(s_.a.n_rows);
+        return short_auction(s_) && row_minima(s_, first.data()) && fit_duals(s_) &&
+               reduce_rows(s_);
+    }
     // Columns of a wide matrix start from 0; ties are ties by any duals.
     bool has_alternatives() const { return !s_.wide() && s_.n_tied <= s_.a.n_rows / 2; }
 
