@@ -306,15 +306,16 @@ def product_batch(
     scales: tuple[FloatArray, FloatArray],
     numbers: tuple[FloatArray, BoolArray],
     first: tuple[IndexArray, FloatArray],
-    flipped: bool,
+    flags: tuple[bool, bool],
     workers: int,
     /,
-) -> int:
+) -> tuple[int, float]:
     """Write transversals with the largest product of many matrices with one pattern.
 
     Arrays of several dimensions are flat. Numbers: objectives, and whether all factors are in
     range. First: mates of stored rows and duals of stored columns to begin with, or empty arrays.
-    Returns the first matrix with a value that is not finite, or how many there are.
+    Flags: whether rows are the user's columns, and whether to begin with an auction. Returns the
+    first matrix with a value that is not finite, or how many there are, and the passes made.
     """
 
 def matched_entries(matrix: Csr, row_mate: IndexArray, entry: IndexArray, workers: int, /) -> None:

@@ -25,6 +25,7 @@
 #include "weighted/path_search.hpp"
 #include "weighted/resume.hpp"
 #include "weighted/row_reduction.hpp"
+#include "weighted/short_auction.hpp"
 
 namespace sparsematch {
 
@@ -33,6 +34,8 @@ namespace sparsematch {
 // 35 passes on random, lognormal and mesh matrices of 300,000 rows.
 struct AssignmentLimits {
     double short_searches = 16, auction = 30;
+    // For matrices like one that needed long searches (product_batch).
+    bool auction_first = false;
 };
 
 template <class Index>
@@ -67,18 +70,23 @@ class Assignment {
         std::vector<Index> free;
     };
 
-    // Columns first; where that leaves many rows, what is given to begin with, or, if half a pass
-    // of row reduction leaves many as well, geometric means if these leave fewer.
+    // What is given to begin with, unless columns first leave hardly a row; else these, or, if half
+    // a pass of row reduction leaves many as well, geometric means if they leave fewer.
     bool start(const Index* row_mate, const double* v) {
         auto timer = s_.run.time("start");
+        const bool resumed = row_mate && resume(s_, row_mate, v);
+        fitted_ = s_.free.size();
+        if (resumed && fitted_ <= some()) return reduce_rows(s_, 4);
+        Saved given;
+        if (row_mate) given = set_aside();
         if (!fit_duals(s_, true)) return false;
         fitted_ = s_.free.size();
-        if (row_mate && fitted_ > few()) {
-            Saved saved = set_aside();
-            if (resume(s_, row_mate, v)) return reduce_rows(s_, 4);
-            restore(saved);
+        if (resumed && fitted_ > few()) {
+            restore(given);
+            return reduce_rows(s_, 4);
         }
         if (!has_alternatives()) return reduce_rows(s_, 4);
+        if (limits_.auction_first && fitted_ > some()) return auction_first();
         if (!reduce_rows(s_, 0.5)) return false;
         if (s_.free.size() > many()) {
             Saved saved = set_aside();
@@ -95,6 +103,14 @@ class Assignment {
     // Rows: means cost five passes. Interior-point systems and meshes in bad units, which gain,
     // leave 22 and 38% here; interior-point systems, meshes and bands that do not, at most 20%.
     std::size_t many() const { return static_cast<std::size_t>(s_.a.n_rows) / 5; }
+    // Rows, as of many: a start that leaves fewer is not worth another one.
+    std::size_t some() const { return static_cast<std::size_t>(s_.a.n_rows) / 8; }
+    // Duals that fit the prices of a short auction.
+    bool auction_first() {
+        Buffer<Index> first(s_.a.n_rows);
+        return short_auction(s_) && row_minima(s_, first.data()) && fit_duals(s_) &&
+               reduce_rows(s_, 4);
+    }
     // Columns of a wide matrix start from 0; ties are ties by any duals.
     bool has_alternatives() const { return !s_.wide() && s_.n_tied <= s_.a.n_rows / 2; }
 
