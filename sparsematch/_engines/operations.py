@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sparsematch._types.bipartite import BipartiteCSR
     from sparsematch._types.block_layout import BlockLayout
     from sparsematch._types.edge_file import EdgeFile, EdgeReport
-    from sparsematch._types.factors import BlockLU, BlockPlan
+    from sparsematch._types.factors import BlockLU, BlockPlan, UpperTrapezoid
     from sparsematch._types.graph import GraphProperties
     from sparsematch._types.labels import (
         BlockLabels,
@@ -244,3 +244,19 @@ class LuOps:
     #: factorisation, the matrix, its values and the largest of them, right-hand sides, which of A
     #: and its transposes it is, what solves with external blocks, and whether to check.
     solve: Callable[..., tuple[_Values, _Values]] = in_host_memory_only
+
+
+@dataclass(frozen=True, kw_only=True)
+class QrOps:
+    """QR factorisation of matrices by rows."""
+
+    #: R of a matrix, and Q^H applied to right-hand sides, given its values, these, and for each
+    #: column the size up to which what is left of it is zero.
+    factorise: Callable[[BipartiteCSR, _Values, _Values, FloatArray], UpperTrapezoid] = (
+        in_host_memory_only
+    )
+    #: Solves with the rows of a triangular R, in place: indptr, indices, values, right-hand sides,
+    #: and whether with its conjugate transpose.
+    solve_upper: Callable[[IndexArray, IndexArray, _Values, _Values, bool], None] = (
+        in_host_memory_only
+    )

@@ -89,5 +89,18 @@ class BlockLU(Protocol):
         """Return the entries of scaled block k, in the order of ``BlockPlan.block``."""
 
 
+class UpperTrapezoid(NamedTuple):
+    """R of a QR factorisation by rows, those of dead columns left out.
+
+    Row k has the entries ``start[k]`` to ``start[k + 1]``; the first is in the column of its pivot,
+    and no later row has one there. Columns are those of the matrix.
+    """
+
+    start: IndexArray
+    columns: IndexArray
+    values: NDArray[Any]
+    top: NDArray[Any]  #: The rows of Q^H applied to the right-hand sides that belong to rows of R.
+
+
 #: How the core names a matrix, its transpose and its conjugate transpose.
 SIDES = ("N", "T", "H")

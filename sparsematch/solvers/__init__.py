@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sparsematch._types.diagnosis import Diagnosis as Diagnosis
     from sparsematch._types.diagnosis import Misscaled as Misscaled
     from sparsematch._types.diagnosis import Spectrum as Spectrum
+    from sparsematch._types.least_squares import LeastSquares as LeastSquares
     from sparsematch.solvers._calls import analyse as analyse
     from sparsematch.solvers._calls import factorized as factorized
     from sparsematch.solvers._calls import splu as splu
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sparsematch.solvers._ilu import TransversalILU as TransversalILU
     from sparsematch.solvers._ilu import spilu as spilu
     from sparsematch.solvers._like_scipy import IgnoredOptionWarning as IgnoredOptionWarning
+    from sparsematch.solvers._lstsq import lstsq as lstsq
     from sparsematch.solvers._lu import Analysis as Analysis
     from sparsematch.solvers._lu import BlockTriangularLU as BlockTriangularLU
     from sparsematch.solvers._pattern_solver import PatternSolver as PatternSolver
@@ -39,12 +41,14 @@ if TYPE_CHECKING:
 #: What each module offers; it is imported when first used.
 _OFFERED = {
     "_types.diagnosis": "BlockCondition Diagnosis Misscaled Spectrum",
+    "_types.least_squares": "LeastSquares",
     "solvers._calls": "analyse factorized splu spsolve",
     "solvers._device": "DeviceLU",
     "solvers._diagnose": "diagnose",
     "solvers._errors": "IllConditionedWarning NotFiniteError SingularMatrixError",
     "solvers._ilu": "TransversalILU spilu",
     "solvers._like_scipy": "IgnoredOptionWarning",
+    "solvers._lstsq": "lstsq",
     "solvers._lu": "Analysis BlockTriangularLU",
     "solvers._pattern_solver": "PatternSolver",
     "solvers._permutations": "from_superlu to_superlu",

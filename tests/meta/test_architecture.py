@@ -53,6 +53,7 @@ MAY_INCLUDE = {
     "coarsening": {"core", "graph"},
     "stream": {"core", "graph"},
     "lu": {"core", "matching", "decomposition"},
+    "qr": {"core", "lu"},
 }
 MAY_INCLUDE["bindings"] = set(MAY_INCLUDE)
 

@@ -151,7 +151,8 @@ class _Solver:
 
     made: list = []  # noqa: RUF012
 
-    def __init__(self, a, b):
+    def __init__(self, a, b, *, options):
+        assert list(options) == ["multithreading_lib"]
         self.plan_config, self.steps, self.a, self.b = types.SimpleNamespace(), [], a, b
         self.made.append(self)
 
@@ -214,3 +215,16 @@ def test_cudss_says_nothing(nvmath, monkeypatch):
             monkeypatch.setattr(nvmath, "solve", lambda self, wrong=wrong: self.b * wrong)
             with pytest.raises(solvers.SingularMatrixError, match=f"numerically.*{text}"):
                 lu.solve(CUPY.asarray(np.ones(2)))
+
+
+def test_perturbed_pivots_are_made_up_for(nvmath, monkeypatch):
+    """By refinement; where it does not help, with a warning."""
+    exact = nvmath.solve
+    lu = factorise(on_gpu(np.array([[1.0, 2], [3, 4]])), solver="cudss")
+    b = np.array([1.0, 3])
+    monkeypatch.setattr(nvmath, "solve", lambda self: exact(self) * 1.001)
+    assert abs(host(lu.solve(CUPY.asarray(b))) - [1, 0]).max() < 1e-14
+    answers = iter((1.05, 0, 0))
+    monkeypatch.setattr(nvmath, "solve", lambda self: exact(self) * next(answers))
+    with pytest.warns(solvers.IllConditionedWarning, match="backward error"):
+        lu.solve(CUPY.asarray(b))

@@ -407,6 +407,14 @@ def gather(values: NDArray[Any], places: IndexArray, /) -> NDArray[Any]:
 def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any], /) -> bool:
     """Return whether all diagonal entries are at least a tenth of the largest of their column."""
 
+def elimination_tree(
+    indptr: IndexArray, indices: IndexArray, order: IndexArray, /
+) -> tuple[IndexArray, IndexArray, IndexArray]:
+    """Return the order as a postorder, the parents, and the entries of L below its diagonal.
+
+    The pattern is symmetric, without its diagonal.
+    """
+
 def quick_analysis(
     columns: Csr,
     values: NDArray[Any],
@@ -433,3 +441,14 @@ BlockLUComplex32 = BlockLU
 BlockLUComplex64 = BlockLU
 LocalMaxPart32 = LocalMaxPart
 LocalMaxPart64 = LocalMaxPart
+
+def qr(
+    rows: Csr, values: NDArray[Any], right: NDArray[Any], tolerance: FloatArray, gemm: Any, /
+) -> tuple[IndexArray, IndexArray, NDArray[Any], NDArray[Any]]:
+    """Return R: where its rows begin, columns of the matrix, values; and the top of Q^H `right`.
+
+    `gemm`: the capsule of SciPy's ``cython_blas`` for this type of values.
+    """
+
+def solve_upper(upper: Csr, values: NDArray[Any], x: NDArray[Any], adjoint: bool, /) -> None:
+    """Solve with an upper triangle, its diagonal first in each row, or its adjoint, in place."""

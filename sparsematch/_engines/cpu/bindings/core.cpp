@@ -62,6 +62,7 @@ NB_MODULE(_core, m) {
     bind_coarsening(m);
     bind_stream(m);
     bind_lu(m);
+    bind_qr(m);
 #ifdef SPARSEMATCH_FAILING_NEW
     bind_failing_new(m);
 #endif

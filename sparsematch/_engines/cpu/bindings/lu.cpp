@@ -11,6 +11,7 @@
 
 #include "bindings/nanobind_helpers.hpp"
 #include "lu/checked_solve.hpp"
+#include "lu/elimination_tree.hpp"
 #include "lu/gilbert_peierls.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/quick_analysis.hpp"
@@ -116,6 +117,28 @@ bool run_is_canonical(In<Index> indptr, In<Index> indices) {
                                              indices.data(), indices.size());
 }
 
+// The graph of a symmetric pattern without its diagonal.
+template <class Index>
+AdjacencyLists<Index> read_graph(In<Index> indptr, In<Index> indices) {
+    AdjacencyLists<Index> out;
+    out.pool.assign(indices.data(), indices.data() + indices.size());
+    for (std::size_t i = 0; i + 1 < indptr.size(); ++i) {
+        out.begin.push_back(indptr.data()[i]);
+        out.length.push_back(indptr.data()[i + 1] - indptr.data()[i]);
+    }
+    return out;
+}
+
+// The order as a postorder, the parents in the elimination tree, entries of L below its diagonal.
+template <class Index>
+nb::tuple elimination_tree(In<Index> indptr, In<Index> indices, In<Index> order) {
+    const AdjacencyLists<Index> graph = read_graph<Index>(indptr, indices);
+    std::vector<Index> out(order.data(), order.data() + order.size());
+    EliminationTree<Index> tree;
+    tree.postorder(graph, out);
+    return nb::make_tuple(copied(out), copied(tree.parent()), copied(tree.counts()));
+}
+
 template <class Index>
 void bind_plan(nb::module_& m, const char* name) {
     using Plan = BlockPlan<Index>;
@@ -141,6 +164,7 @@ void bind_plan(nb::module_& m, const char* name) {
         return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
     });
     m.def("is_canonical", run_is_canonical<Index>);
+    m.def("elimination_tree", elimination_tree<Index>);
 }
 
 // preference: for the diagonal; below 0, the same pivots again. Returns the outcome, the block

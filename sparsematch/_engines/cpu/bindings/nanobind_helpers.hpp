@@ -165,6 +165,7 @@ void bind_graph(nb::module_& m);
 void bind_coarsening(nb::module_& m);
 void bind_stream(nb::module_& m);
 void bind_lu(nb::module_& m);
+void bind_qr(nb::module_& m);
 void bind_failing_new(nb::module_& m);  // in builds for tests
 
 }  // namespace sparsematch

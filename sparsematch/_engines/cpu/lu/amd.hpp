@@ -4,10 +4,9 @@
 // Amestoy, Davis, Duff, An approximate minimum degree ordering algorithm (SIAM J. Matrix Anal.
 // Appl. 17, 1996), Algorithm 2.
 // Paper's names: A_i and E_i are the two parts of the list of variable i, elements first; L_e the
-// list of element e; nv, w and degree as there. Elements are appended to the pool, which is not
-// compacted: the caller bounds the fill, and with it the pool. Vertices that are equal from the
-// start are merged first: Ashcraft, Compressed graphs and the minimum degree algorithm (SIAM J.
-// Sci. Comput. 16, 1995).
+// list of element e; nv, w and degree as there. Elements are appended to the pool, which is
+// compacted when it has doubled. Vertices that are equal from the start are merged first: Ashcraft,
+// Compressed graphs and the minimum degree algorithm (SIAM J. Sci. Comput. 16, 1995).
 // Invariant: L_e of a living element holds living variables only, and degree[e] is their number,
 // merged ones counted.
 #pragma once
@@ -23,39 +22,10 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
+#include "lu/adjacency_lists.hpp"
+#include "lu/elimination_cost.hpp"
 
 namespace sparsematch {
-
-// What a factorisation L L^T in the order found costs at most.
-struct EliminationCost {
-    double entries = 0;  // below the diagonal
-    double work = 0;     // multiplications
-
-    // k vertices in a row, of which the last has degree d.
-    void add(double k, double d) {
-        entries += k * d + k * (k - 1) / 2;
-        work += k * d * d + k * (k - 1) * d + k * (k - 1) * (2 * k - 1) / 6;
-    }
-
-    // What all of it will cost if `left` vertices are left and have this degree: degrees hardly
-    // fall until few vertices are left.
-    EliminationCost foreseen(double degree, double left) const {
-        const double d = degree, rest = std::max(left - d, 0.0);
-        return {entries + rest * d + d * d / 2, work + rest * d * d + d * d * d / 3};
-    }
-};
-
-// What an order may cost, as far as can be foreseen: entries of L, multiplications for each of
-// them, and all multiplications.
-struct EliminationLimits {
-    double entries, work_per_entry, work;
-
-    // cost: so far; foreseen: of all n vertices.
-    bool exceeded_by(const EliminationCost& cost, const EliminationCost& foreseen, double n) const {
-        return cost.entries > entries || foreseen.work > work ||
-               foreseen.work > work_per_entry * (foreseen.entries + 0.5 * n);
-    }
-};
 
 // Vertices by degree: a doubly linked list for each degree.
 template <class Index>
@@ -98,16 +68,14 @@ class DegreeLists {
 template <class Index>
 class Amd {
   public:
-    // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list
-    // is the length[i] numbers at pool[begin[i]]; the pool is used up. Writes: order, the vertices
-    // in order of elimination, and the cost. Returns false, no order, and the cost foreseen when
-    // that exceeds a limit, or the run was stopped. Time: O(n nnz) at worst, nearly O(nnz) mostly.
-    bool run(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length,
-             std::vector<Index>& pool, const EliminationLimits& limits, Index* order,
+    // Reads: the graph, whose pool is used up. Writes: order, the vertices in order of elimination,
+    // and the cost. Returns false, no order, and the cost foreseen when that exceeds a limit, or
+    // the run was stopped. Time: O(n nnz) at worst, nearly O(nnz) mostly.
+    bool run(AdjacencyLists<Index>& graph, const EliminationLimits& limits, Index* order,
              EliminationCost& cost, WorkCounter& counter) {
-        pool_.swap(pool);
-        const bool found = eliminate(n, begin, length, limits, order, cost, counter);
-        pool_.swap(pool);
+        pool_.swap(graph.pool);
+        const bool found = eliminate(graph, limits, order, cost, counter);
+        pool_.swap(graph.pool);
         return found;
     }
 
@@ -135,10 +103,9 @@ class Amd {
     std::span<const Index> elements(Index i) const { return list(i).first(v_[i].n_elements); }
     std::span<const Index> variables(Index i) const { return list(i).subspan(v_[i].n_elements); }
 
-    bool eliminate(Index n, const std::vector<std::int64_t>& begin,
-                   const std::vector<Index>& length, const EliminationLimits& limits, Index* order,
-                   EliminationCost& cost, WorkCounter& counter) {
-        prepare(n, begin, length);
+    bool eliminate(const AdjacencyLists<Index>& graph, const EliminationLimits& limits,
+                   Index* order, EliminationCost& cost, WorkCounter& counter) {
+        prepare(graph);
         cost = {};
         while (eliminated_ < n_) {
             const Index p = lists_.pop_least();
@@ -148,6 +115,7 @@ class Amd {
                 add_cost(p, std::exchange(v_[p].nv, 0), cost);
                 continue;
             }
+            if (pool_.size() > room_) compact();
             const Index weight = form_element(p);
             measure_overlap(p);
             const Index grown = update_degrees(p, weight);
@@ -161,9 +129,10 @@ class Amd {
         return true;
     }
 
-    void prepare(Index n, const std::vector<std::int64_t>& begin,
-                 const std::vector<Index>& length) {
+    void prepare(const AdjacencyLists<Index>& graph) {
+        const Index n = graph.n();
         const auto size = static_cast<std::size_t>(n);
+        room_ = 2 * pool_.size();
         n_ = n, eliminated_ = 0, stamp_ = 2, largest_ = 0;
         mask_ = std::bit_floor(size) - 1;
         lists_.clear(size), hash_.resize(size);
@@ -174,7 +143,8 @@ class Amd {
         v_.resize(size);
         std::int64_t entries = 0;
         for (Index i = 0; i < n; ++i)
-            v_[i] = {begin[i], 1, length[i], 0, 1, length[i]}, entries += length[i];
+            v_[i] = {graph.begin[i], 1, graph.length[i], 0, 1, graph.length[i]},
+            entries += graph.length[i];
         if (entries >= 8 * std::int64_t{n}) compress(dense);
         for (Index i = 0; i < n; ++i) {
             if (v_[i].degree > dense) v_[i].nv = 0, dense_.push_back(i), ++eliminated_;
@@ -210,6 +180,23 @@ class Amd {
                 if (v_[pool_[q]].nv > 0) pool_[to++] = pool_[q];
             v_[i].length = static_cast<Index>(to - v_[i].begin);
         }
+    }
+
+    // Moves the lists of living variables and elements to the front of the pool.
+    void compact() {
+        std::vector<Index> living;
+        for (Index i = 0; i < n_; ++i)
+            if (v_[i].nv > 0 && v_[i].w != 0) living.push_back(i);
+        std::sort(living.begin(), living.end(),
+                  [&](Index i, Index j) { return v_[i].begin < v_[j].begin; });
+        auto to = pool_.begin();
+        for (const Index i : living) {
+            const auto from = pool_.begin() + v_[i].begin;
+            v_[i].begin = to - pool_.begin();
+            to = std::copy(from, from + v_[i].length, to);
+        }
+        pool_.erase(to, pool_.end());
+        room_ = std::max(room_, 2 * pool_.size());
     }
 
     // If p has no neighbours, or one and no elements, it leaves no element: its neighbour only
@@ -412,6 +399,7 @@ class Amd {
     Index n_ = 0, eliminated_ = 0;
     std::int64_t stamp_ = 0, largest_ = 0;
     std::uint64_t mask_ = 0;
+    std::size_t room_ = 0;  // size of the pool at which it is compacted
     std::vector<Index> pool_, bucket_, hash_, parent_, pivots_, dense_, ends_;
     std::vector<double> entries_;
 };

@@ -15,7 +15,9 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
+#include "lu/adjacency_lists.hpp"
 #include "lu/amd.hpp"
+#include "lu/elimination_tree.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/square_form.hpp"
 #include "lu/zero_pivots.hpp"
@@ -127,6 +129,9 @@ class Planner {
         const bool must = m <= limits_.always_inside;
         EliminationCost cost;
         if (!order_block(k, m, entries, must, cost)) return;
+        const bool heavy =
+            !must && 2 * cost.work > limits_.trial_work * static_cast<double>(entries);
+        if (heavy) cost = postorder(k, m);
         reorder(plan_.row_perm.data() + first);
         reorder(plan_.col_perm.data() + first);
         const double filled = 2 * cost.entries + static_cast<double>(m);
@@ -137,7 +142,8 @@ class Planner {
         // A block near the limit of work loses less by being given to an external solver.
         const double share = 2 * cost.work > 0.35 * work_limit_ * filled ? 1.2 : 1.6;
         double* most = plan_.most.data() + first;
-        amd_.accumulate(most);
+        if (heavy) tree_.accumulate(most);
+        else amd_.accumulate(most);
         plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
         for (Index c = 0; c < m; ++c)
             most[c] = 1000 + share * (2 * most[c] + static_cast<double>(c + 1));
@@ -180,7 +186,7 @@ class Planner {
         EliminationLimits limits{no_limit, no_limit, no_limit};
         if (outlook(k) == PivotOutlook::weak)
             limits.work = limits_.trial_work * static_cast<double>(entries) / 2;
-        else if (!must) limits.entries = limits_.fill * static_cast<double>(entries) / 2;
+        else if (!must && !useful) limits.entries = limits_.fill * static_cast<double>(entries) / 2;
         // Without symmetry, L and U have about half of the entries of a factor of B + B^T.
         work_limit_ = (2 - symmetry_) * limits_.work_per_entry;
         if (!must && !useful) limits.work_per_entry = work_limit_;
@@ -190,7 +196,15 @@ class Planner {
     }
     bool eliminate(Index m, const EliminationLimits& limits, EliminationCost& cost) {
         order_.resize(static_cast<std::size_t>(m));
-        return amd_.run(m, begin_, length_, pool_, limits, order_.data(), cost, counter_);
+        return amd_.run(graph_, limits, order_.data(), cost, counter_);
+    }
+    // The same order but for what does not depend on each other, and its exact cost.
+    EliminationCost postorder(Index k, Index m) {
+        const Index first = plan_.starts[k];
+        for (Index c = 0; c < m; ++c) place_[plan_.row_perm[first + c]] = first + c;
+        translate(first, m);
+        symmetrise(m);
+        return tree_.postorder(graph_, order_);
     }
     // Where a matching has left the diagonal of a symmetric block because of zeros there, as in
     // saddle point systems, an order of the block itself makes less fill, if a neighbour of each
@@ -246,18 +260,19 @@ class Planner {
     // column is behind the mirrors already joined. Returns how many entries have a mirror.
     std::int64_t symmetrise(Index m) {
         const auto size = static_cast<std::size_t>(m);
-        length_.assign(size, 0), begin_.resize(size);
-        for (Index p = 0; p < column_[m]; ++p) ++length_[local_[p]];
+        auto& [begin, length, pool] = graph_;
+        length.assign(size, 0), begin.resize(size);
+        for (Index p = 0; p < column_[m]; ++p) ++length[local_[p]];
         std::int64_t room = 0;
         for (Index c = 0; c < m; ++c) {
-            begin_[c] = room;
-            room += length_[c] + column_[c + 1] - column_[c];
-            length_[c] = 0;
+            begin[c] = room;
+            room += length[c] + column_[c + 1] - column_[c];
+            length[c] = 0;
         }
-        pool_.resize(static_cast<std::size_t>(room));
+        pool.resize(static_cast<std::size_t>(room));
         const auto join = [&](Index i, Index j) {
-            pool_[begin_[i] + length_[i]++] = j;
-            pool_[begin_[j] + length_[j]++] = i;
+            pool[begin[i] + length[i]++] = j;
+            pool[begin[j] + length[j]++] = i;
         };
         std::int64_t mirrors = 0;
         for (Index c = 0; c < m; ++c) {
@@ -316,8 +331,9 @@ class Planner {
     BlockPlan<Index> plan_;
     Amd<Index> amd_;
     Buffer<Index> place_, local_, column_, cursor_;
-    std::vector<Index> order_, old_, length_, pool_, zeros_;
-    std::vector<std::int64_t> begin_;
+    AdjacencyLists<Index> graph_;
+    EliminationTree<Index> tree_;
+    std::vector<Index> order_, old_, zeros_;
     std::int64_t n_inner_ = 0;
     bool wants_exchange_ = false, is_triangular_ = true;
     // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,

@@ -1,0 +1,63 @@
+// Bindings of sparse QR factorisations: R and what Q does to right-hand sides as arrays, and solves
+// with R, the GIL released meanwhile.
+#include <nanobind/stl/complex.h>
+
+#include <vector>
+
+#include "bindings/nanobind_helpers.hpp"
+#include "qr/multifrontal_qr.hpp"
+#include "qr/upper_solve.hpp"
+
+namespace sparsematch {
+namespace {
+
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// gemm: the capsule of SciPy's cython_blas for this type. Returns R by rows, with columns of the
+// matrix: where rows begin, columns, values; and the top of Q^H applied to the right-hand sides.
+template <class Index, class Value>
+nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> right,
+                    In<double> tolerance, nb::capsule gemm) {
+    const auto rows = matrix.view();
+    const auto multiply = reinterpret_cast<Gemm<Value>>(gemm.data());
+    auto qr = interruptible(1, [&](RunContext& run) {
+        WorkCounter counter(run);
+        return MultifrontalQr<Index, Value>(rows, values.data(), right.data(),
+                                            static_cast<std::int64_t>(right.shape(1)),
+                                            tolerance.data(), multiply, counter);
+    });
+    const auto result = [](auto& from) {
+        const std::size_t n = from.size();
+        return owned(std::move(from), n);
+    };
+    return nb::make_tuple(result(qr.start), result(qr.column), result(qr.value), result(qr.top));
+}
+
+template <class Index, class Value>
+void solve(CsrArg<Index> upper, In<Value> values, Matrix<Value> x, bool adjoint) {
+    const UpperFactor<Index, Value> r{upper.view(), values.data()};
+    const auto width = static_cast<std::int64_t>(x.shape(1));
+    interruptible(1, [&](RunContext& run) {
+        WorkCounter counter(run);
+        if (adjoint) solve_upper_adjoint(r, x.data(), width, counter);
+        else solve_upper(r, x.data(), width, counter);
+    });
+}
+
+template <class Index, class Value>
+void bind(nb::module_& m) {
+    m.def("qr", factorise<Index, Value>);
+    m.def("solve_upper", solve<Index, Value>);
+}
+
+}  // namespace
+
+void bind_qr(nb::module_& m) {
+    bind<std::int32_t, double>(m);
+    bind<std::int64_t, double>(m);
+    bind<std::int32_t, std::complex<double>>(m);
+    bind<std::int64_t, std::complex<double>>(m);
+}
+
+}  // namespace sparsematch

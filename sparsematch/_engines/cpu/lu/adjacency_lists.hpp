@@ -1,0 +1,24 @@
+// The graph that an elimination order is found for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sparsematch {
+
+// Without its diagonal, edge {i, j} in both lists, no repeats: vertex i's list is the length[i]
+// numbers at pool[begin[i]].
+template <class Index>
+struct AdjacencyLists {
+    std::vector<std::int64_t> begin;
+    std::vector<Index> length, pool;
+
+    Index n() const { return static_cast<Index>(length.size()); }
+    std::span<const Index> operator[](Index i) const {
+        return {pool.data() + begin[i], static_cast<std::size_t>(length[i])};
+    }
+};
+
+}  // namespace sparsematch

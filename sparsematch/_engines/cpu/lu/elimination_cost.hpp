@@ -1,0 +1,39 @@
+// What elimination costs, in entries and multiplications, and limits of it.
+#pragma once
+
+#include <algorithm>
+
+namespace sparsematch {
+
+// What a factorisation L L^T costs.
+struct EliminationCost {
+    double entries = 0;  // below the diagonal
+    double work = 0;     // multiplications
+
+    // k vertices in a row, of which the last has degree d.
+    void add(double k, double d) {
+        entries += k * d + k * (k - 1) / 2;
+        work += k * d * d + k * (k - 1) * d + k * (k - 1) * (2 * k - 1) / 6;
+    }
+
+    // What all of it will cost if `left` vertices are left and have this degree: degrees hardly
+    // fall until few vertices are left.
+    EliminationCost foreseen(double degree, double left) const {
+        const double d = degree, rest = std::max(left - d, 0.0);
+        return {entries + rest * d + d * d / 2, work + rest * d * d + d * d * d / 3};
+    }
+};
+
+// What an order may cost, as far as can be foreseen: entries of L, multiplications for each of
+// them, and all multiplications.
+struct EliminationLimits {
+    double entries, work_per_entry, work;
+
+    // cost: so far; foreseen: of all n vertices.
+    bool exceeded_by(const EliminationCost& cost, const EliminationCost& foreseen, double n) const {
+        return cost.entries > entries || foreseen.work > work ||
+               foreseen.work > work_per_entry * (foreseen.entries + 0.5 * n);
+    }
+};
+
+}  // namespace sparsematch

@@ -1,0 +1,137 @@
+// In which order to eliminate the columns of a matrix B by orthogonal transformations of its rows,
+// and the tree along which that goes: R of B = Q R is the Cholesky factor of B^H B.
+//
+// George, Heath, Solution of sparse linear least squares problems using Givens rotations (Linear
+// Algebra Appl. 34, 1980): a minimum degree order of B^H B. Liu, The role of elimination trees in
+// sparse factorization (SIAM J. Matrix Anal. Appl. 11, 1990), with the tree of B^H B found from the
+// columns of B alone: Gilbert, Ng, Peyton (SIMAX 15, 1994).
+// Invariant: a column comes after its children in the tree, which follow one another.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+#include "lu/amd.hpp"
+
+namespace sparsematch {
+
+template <class Index>
+class ColumnOrder {
+    static constexpr Index no_column = UNMATCHED<Index>;
+
+  public:
+    // Reads: the matrix by rows, no repeats. Time: O(sum of squared row lengths), rows that count
+    // as dense left out, and the minimum degree order. After a stop nothing is to be read.
+    ColumnOrder(const Csr<Index>& rows, WorkCounter& counter) : rows_(rows), counter_(counter) {
+        if (gather_columns() && gather_neighbours() && eliminate() && grow_tree()) postorder();
+    }
+
+    std::vector<Index> order;   // columns in order of elimination
+    std::vector<Index> parent;  // by position in that order; -1 of a root
+
+  private:
+    // A row of more entries would join nearly all columns: the order is found without it. Columns;
+    // as of dense vertices in amd.hpp.
+    double dense_row() const {
+        return std::max(16.0, 10 * std::sqrt(static_cast<double>(rows_.n_cols)));
+    }
+
+    bool gather_columns() {
+        const auto n = static_cast<std::size_t>(rows_.n_cols);
+        start_.assign(n + 1, 0), row_.resize(static_cast<std::size_t>(rows_.nnz()));
+        for (std::int64_t p = 0; p < rows_.nnz(); ++p) ++start_[rows_.indices[p] + 1];
+        for (std::size_t j = 0; j < n; ++j) start_[j + 1] += start_[j];
+        std::vector<std::int64_t> next(start_.begin(), start_.end() - 1);
+        for (Index i = 0; i < rows_.n_rows; ++i)
+            for (const Index j : rows_.neighbours(i)) row_[next[j]++] = i;
+        return counter_.add(rows_.nnz());
+    }
+
+    bool gather_neighbours() {
+        const auto n = static_cast<std::size_t>(rows_.n_cols);
+        begin_.resize(n), length_.resize(n);
+        std::vector<Index> seen(n, no_column);
+        for (Index j = 0; j < rows_.n_cols; ++j) {
+            begin_[j] = static_cast<std::int64_t>(pool_.size());
+            seen[j] = j;
+            std::int64_t work = 1;
+            for (auto p = start_[j]; p < start_[j + 1]; ++p) {
+                const auto row = rows_.neighbours(row_[p]);
+                if (static_cast<double>(row.size()) > dense_row()) continue;
+                work += static_cast<std::int64_t>(row.size());
+                for (const Index k : row)
+                    if (seen[k] != j) seen[k] = j, pool_.push_back(k);
+            }
+            length_[j] = static_cast<Index>(static_cast<std::int64_t>(pool_.size()) - begin_[j]);
+            if (!counter_.add(work)) return false;
+        }
+        return true;
+    }
+
+    bool eliminate() {
+        constexpr double no_limit = std::numeric_limits<double>::infinity();
+        order.resize(static_cast<std::size_t>(rows_.n_cols));
+        EliminationCost cost;
+        return Amd<Index>().run(rows_.n_cols, begin_, length_, pool_,
+                                {no_limit, no_limit, no_limit}, order.data(), cost, counter_);
+    }
+
+    bool grow_tree() {
+        const Index n = rows_.n_cols;
+        parent.assign(static_cast<std::size_t>(n), no_column);
+        std::vector<Index> ancestor(parent),
+            last(static_cast<std::size_t>(rows_.n_rows), no_column);
+        for (Index k = 0; k < n; ++k) {
+            const Index column = order[k];
+            for (auto p = start_[column]; p < start_[column + 1]; ++p) {
+                for (Index j = last[row_[p]]; j != no_column && j < k;) {
+                    const Index next = std::exchange(ancestor[j], k);
+                    if (next == no_column) parent[j] = k;
+                    j = next;
+                }
+                last[row_[p]] = k;
+            }
+            if (!counter_.add(1 + start_[column + 1] - start_[column])) return false;
+        }
+        return true;
+    }
+
+    // Renumbers the columns, each right after all those below it in the tree.
+    void postorder() {
+        const Index n = rows_.n_cols;
+        const auto size = static_cast<std::size_t>(n);
+        std::vector<Index> child(size, no_column), sibling(size, no_column), place(size), stack;
+        for (Index k = n; k-- > 0;)
+            if (parent[k] != no_column) sibling[k] = std::exchange(child[parent[k]], k);
+        Index found = 0;
+        for (Index root = 0; root < n; ++root) {
+            if (parent[root] == no_column) stack.push_back(root);
+            while (!stack.empty()) {
+                const Index k = stack.back();
+                if (child[k] != no_column) {
+                    stack.push_back(child[k]);
+                    child[k] = sibling[child[k]];
+                } else {
+                    place[k] = found++, stack.pop_back();
+                }
+            }
+        }
+        const std::vector<Index> before(order), above(parent);
+        for (Index k = 0; k < n; ++k) {
+            order[place[k]] = before[k];
+            parent[place[k]] = above[k] == no_column ? no_column : place[above[k]];
+        }
+    }
+
+    const Csr<Index> rows_;
+    WorkCounter& counter_;
+    std::vector<std::int64_t> start_, begin_;
+    std::vector<Index> row_, length_, pool_;
+};
+
+}  // namespace sparsematch

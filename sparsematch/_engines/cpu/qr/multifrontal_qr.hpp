@@ -1,0 +1,152 @@
+// The QR factorisation of a sparse matrix B, front by front: R, and Q^H applied to right-hand sides
+// on the way. Q itself is not kept.
+//
+// Davis, Algorithm 915: SuiteSparseQR (ACM TOMS 38, 2011). A front is made of the rows of B that
+// begin there and of what is left of the rows of its children; its own rows of R go to the result,
+// the rest to its parent. Columns of which less is left than a tolerance are dead: R has no row for
+// them, and no entry below the rows there are.
+// Invariant: what is left of a front ends in its parent, and then is freed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+#include "qr/column_order.hpp"
+#include "qr/dense_front.hpp"
+#include "qr/fronts.hpp"
+
+namespace sparsematch {
+
+template <class Index, class Value>
+class MultifrontalQr {
+  public:
+    // Reads: B by rows, no repeats; right-hand sides, `n_right` for each row of B. tolerance: of
+    // each column, in its unit. Time: O(nnz) beside the order, and that of the fronts.
+    MultifrontalQr(const Csr<Index>& rows, const Value* values, const Value* right,
+                   std::int64_t n_right, const double* tolerance, Gemm<Value> gemm,
+                   WorkCounter& counter)
+        : rows_(rows), values_(values), right_(right), n_right_(n_right), counter_(counter),
+          front_(gemm) {
+        ColumnOrder<Index> order(rows, counter);
+        if (!counter.add(0)) return;
+        const Fronts<Index> fronts(rows, order, counter);
+        if (!counter.add(0)) return;
+        for (const Index j : order.order) tolerance_.push_back(tolerance[j]);
+        order_.swap(order.order);
+        factorise(fronts);
+    }
+
+    // Row k of R: its columns, the pivot first, and values; and of Q^H applied to the right-hand
+    // sides. Columns are those of B.
+    std::vector<std::int64_t> start{0};
+    std::vector<Index> column;
+    std::vector<Value> value, top;
+
+  private:
+    using Front = typename Fronts<Index>::Front;
+
+    // Rows left of a front, by columns with right-hand sides behind, and the place in the order
+    // where each begins.
+    struct Rest {
+        std::vector<Index> begin, columns;
+        std::vector<Value> values;
+    };
+
+    void factorise(const Fronts<Index>& all) {
+        place_ = all.place.data();
+        local_.resize(all.place.size());
+        std::vector<std::vector<Rest>> waiting(all.fronts.size());
+        for (std::size_t f = 0; f < all.fronts.size(); ++f) {
+            const Front& front = all.fronts[f];
+            assemble(front, waiting[f]);
+            waiting[f] = {};
+            if (!front_.factorise(front.n_pivots, tolerance_.data() + front.first, counter_))
+                return;
+            const std::int64_t done = keep_rows(front);
+            if (front.parent >= 0 && front_.rank > done)
+                waiting[front.parent].push_back(rest(front, done));
+            if (!counter_.add(1 + front_.n_rows * front_.n_all / 16)) return;
+        }
+    }
+
+    // Rows of the front in the order in which they begin, which makes the staircase.
+    void assemble(const Front& front, const std::vector<Rest>& children) {
+        const auto n = static_cast<Index>(front.columns.size());
+        for (Index c = 0; c < n; ++c) local_[front.columns[c]] = c;
+        count_.assign(static_cast<std::size_t>(n) + 1, 0);
+        for (const Index i : front.rows) ++count_[first_column(i) + 1];
+        for (const Rest& child : children)
+            for (const Index begin : child.begin) ++count_[local_[begin] + 1];
+        for (Index c = 0; c < n; ++c) count_[c + 1] += count_[c];
+        front_.reset(count_[n], n, n_right_);
+        std::copy(count_.begin() + 1, count_.end(), front_.stair.begin());
+        for (const Index i : front.rows) put_row(i, count_[first_column(i)]++);
+        for (const Rest& child : children) put_rest(child);
+    }
+    Index first_column(Index i) const {
+        Index first = local_[place_[rows_.neighbours(i)[0]]];
+        for (const Index j : rows_.neighbours(i)) first = std::min(first, local_[place_[j]]);
+        return first;
+    }
+    void put_row(Index i, std::int64_t to) {
+        for (auto p = rows_.indptr[i]; p < rows_.indptr[i + 1]; ++p)
+            front_.at(to, local_[place_[rows_.indices[p]]]) = values_[p];
+        for (std::int64_t k = 0; k < n_right_; ++k)
+            front_.at(to, front_.n_columns + k) = right_[i * n_right_ + k];
+    }
+    void put_rest(const Rest& child) {
+        const auto m = static_cast<std::int64_t>(child.begin.size());
+        to_.clear();
+        for (const Index begin : child.begin) to_.push_back(count_[local_[begin]]++);
+        const auto n = static_cast<std::int64_t>(child.columns.size());
+        for (std::int64_t c = 0; c < n + n_right_; ++c) {
+            const std::int64_t column =
+                c < n ? local_[child.columns[c]] : front_.n_columns + (c - n);
+            const Value* from = child.values.data() + c * m;
+            for (std::int64_t i = 0; i < m; ++i) front_.at(to_[i], column) = from[i];
+        }
+    }
+
+    // The rows of R that begin at a pivot go to the result; how many they are.
+    std::int64_t keep_rows(const Front& front) {
+        std::int64_t done = 0;
+        for (Index p = 0; p < front.n_pivots; ++p) {
+            if (front_.row_of[p] < 0) continue;
+            ++done;
+            for (std::int64_t c = p; c < front_.n_columns; ++c)
+                if (const Value v = front_.at(front_.row_of[p], c); v != Value(0))
+                    column.push_back(order_[front.columns[c]]), value.push_back(v);
+            for (std::int64_t k = 0; k < n_right_; ++k)
+                top.push_back(front_.at(front_.row_of[p], front_.n_columns + k));
+            start.push_back(static_cast<std::int64_t>(column.size()));
+        }
+        return done;
+    }
+    Rest rest(const Front& front, std::int64_t done) const {
+        Rest out;
+        out.columns.assign(front.columns.begin() + front.n_pivots, front.columns.end());
+        out.begin.resize(static_cast<std::size_t>(front_.rank - done));
+        for (std::int64_t c = front.n_pivots; c < front_.n_columns; ++c)
+            if (front_.row_of[c] >= 0) out.begin[front_.row_of[c] - done] = front.columns[c];
+        out.values.reserve(out.begin.size() * (out.columns.size() + n_right_));
+        for (std::int64_t c = front.n_pivots; c < front_.n_all; ++c)
+            for (std::int64_t i = done; i < front_.rank; ++i) out.values.push_back(front_.at(i, c));
+        return out;
+    }
+
+    const Csr<Index> rows_;
+    const Value *values_, *right_;
+    const std::int64_t n_right_;
+    WorkCounter& counter_;
+    DenseFront<Value> front_;
+    const Index* place_ = nullptr;
+    std::vector<double> tolerance_;
+    std::vector<Index> order_, local_;
+    std::vector<std::int64_t> count_, to_;
+};
+
+}  // namespace sparsematch

@@ -1,0 +1,393 @@
+"""Least squares: rectangular, rank-deficient and singular systems.
+
+What is exact about it. Connected components of a matrix know nothing of each other, nor do their
+solutions. The coarse Dulmage-Mendelsohn parts
+
+    [H X Y]        H: more columns than rows
+    [  S Z]        S: square
+    [    V]        V: more rows than columns
+
+decouple the problem if the rows of H and the columns of V are independent and S is regular: the
+residual of V's rows does not depend on the other columns, and whatever these rows leave for x_V,
+those of S and H can be satisfied. So x_V is the least-squares solution with V, unique; x_S follows
+from it, unique, too; and x_H is the solution of least norm with H. The rank is the sum of the
+ranks. If one of the three is deficient, all this is wrong (x_V is then not unique, and which one is
+shortest depends on S and H), and components are solved as they are.
+"""
+
+from __future__ import annotations  # readable names in help()
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn
+from sparsematch._api.decomposition import connected_components
+from sparsematch._input.canonical import canonical_columns
+from sparsematch._input.scipy import check_sparse
+from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.errors import stack_level, wrong_type
+from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
+from sparsematch._types.least_squares import LeastSquares
+from sparsematch._types.sparse_like import SparseLike
+from sparsematch.solvers._condition import EPSILON, SINGULAR, inverse_norm
+from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
+from sparsematch.solvers._lu import BlockTriangularLU
+from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors
+
+Values = NDArray[Any]
+
+#: Backward error above which there is a warning, unless `rcond` accounts for it.
+_POOR = 1e-9
+#: Steps of refinement at most, and what each must gain to be kept.
+_REFINEMENTS, _GAIN = 4, 0.5
+
+
+class _Solved(NamedTuple):
+    x: Values
+    rank: int
+
+
+def lstsq(
+    A: SparseLike,
+    b: ArrayLike | SparseLike,
+    *,
+    rcond: float | None = None,
+    minimum_norm: bool = True,
+) -> LeastSquares:
+    """Solve a sparse linear system of any shape and rank in the least-squares sense.
+
+    Of all vectors for which the 2-norm of ``b - A @ x`` is least, the one of least 2-norm, as
+    ``numpy.linalg.lstsq`` and ``scipy.linalg.lstsq`` return it for dense matrices.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (m, n)
+        In any format, of real or complex numbers. Entries whose value is zero are left out.
+    b : array_like, sparse array or matrix, shape (m,) or (m, k)
+        The right-hand sides.
+    rcond : float, optional
+        A column counts as dependent on others if, in units of its norm, no more than this is left
+        of it beside them; for components with more columns than rows the same is said of rows. By
+        default the rounding error of the type of `A` times ``max(m, n, 50)``.
+    minimum_norm : bool, optional
+        Whether of several solutions the one of least norm is wanted. ``False``: a *basic* solution,
+        with at most as many entries that are not zero as the rank is, as MATLAB's backslash returns
+        it for sparse matrices.
+
+    Returns
+    -------
+    LeastSquares
+        With ``x``, ``residual_norm``, ``rank`` and ``backward_error``.
+
+    Warns
+    -----
+    IllConditionedWarning
+        If a backward error remains above 1e-9, and above ten times `rcond`.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or an argument is of the wrong type.
+    ValueError
+        If `b` or `rcond` does not fit, or a value is not finite.
+    MemoryError
+        If there is no room for the factors.
+
+    See Also
+    --------
+    spsolve, splu : For regular square matrices.
+    diagnose : Why a square matrix is singular, or nearly so.
+
+    Notes
+    -----
+    By the coarse Dulmage-Mendelsohn parts where each has full rank: LU factorisation of the square
+    part, sparse QR factorisations of the others (George, Heath, Linear Algebra Appl. 34, 1980;
+    Davis, ACM TOMS 38, 2011), which are not blocked by rows that are dense. Else by QR
+    factorisations of the connected components, or of their conjugate transposes if these have fewer
+    columns: dead columns reveal the rank (Heath, SIAM J. Sci. Stat. Comput. 3, 1982), tiny singular
+    values that they miss are found by inverse iteration, and x is projected onto the orthogonal
+    complement of the null space. Solutions are refined by corrected seminormal equations (Björck,
+    Linear Algebra Appl. 88/89, 1987). The rank is that of the matrix with columns of norm 1: that
+    of dense solvers, which see the matrix as it is, can be smaller if units differ by many orders.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch.solvers import lstsq
+    >>> A = csr_array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> found = lstsq(A, [1.0, 2.0, 6.0])
+    >>> found
+    LeastSquares(3x2, rank 2, the only solution)
+    >>> found.x.round(12).tolist(), round(found.residual_norm**2, 12)
+    ([0.5, 2.5], 1.5)
+
+    A singular system with many solutions:
+
+    >>> A = csr_array([[1.0, 1.0], [2.0, 2.0]])
+    >>> lstsq(A, [1.0, 2.0]).x.round(12).tolist()
+    [0.5, 0.5]
+    """
+    eps = _rounding_error(A)
+    columns, _ = canonical_columns(A, "A")
+    m, n = columns.shape
+    right = _read_right(b, m)
+    least = _read_rcond(rcond, eps * max(m, n, 50))
+    if right.dtype.kind == "c":
+        columns = columns.astype(np.complex128)
+    dense = (right[:, np.newaxis] if right.ndim == 1 else right).astype(columns.dtype)
+    exponent = np.frexp(np.abs(dense).max(axis=0, initial=0))[1]
+    dense = dense * np.ldexp(1.0, -exponent)
+    with np.errstate(over="ignore", invalid="ignore"):
+        x, rank = _solve(columns, dense, least, bool(minimum_norm))
+        error, norm = _measure(columns, x, dense)
+        unit = np.ldexp(1.0, exponent)
+        x, norm = x * unit, norm * unit
+    _warn_of(error, least)
+    one = right.ndim == 1
+    if sp.issparse(b) and not one:
+        x = sp.csc_array(x)
+    return LeastSquares(
+        x.reshape(n) if one else x,
+        float(norm[0]) if one else norm,
+        rank,
+        (m, n),
+        float(error[0]) if one else error,
+        bool(minimum_norm),
+    )
+
+
+def _rounding_error(A: Any) -> float:
+    dtype = getattr(A, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "fc" and dtype.itemsize:
+        return max(float(np.finfo(dtype).eps), EPSILON)
+    return EPSILON
+
+
+def _read_right(b: Any, m: int) -> Values:
+    sparse = sp.issparse(b)
+    right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
+    if right.dtype.kind not in "biufc":
+        raise wrong_type("b", right, f"an array of numbers, not of {right.dtype}")
+    if right.ndim not in (1, 2) or right.shape[0] != m:
+        raise ValueError(f"b has shape {right.shape}, but must have shape ({m},) or ({m}, k)")
+    right = right.astype(np.complex128 if right.dtype.kind == "c" else np.float64)
+    if not np.isfinite(right).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(right))[0])
+        raise ValueError(f"b{list(place)} is {right[place]}, but values must be finite")
+    return right.ravel() if sparse and right.ndim == 2 and right.shape[1] == 1 else right
+
+
+def _read_rcond(rcond: Any, default: float) -> float:
+    if rcond is None:
+        return default
+    if isinstance(rcond, bool) or not isinstance(rcond, float | int | np.floating | np.integer):
+        raise wrong_type("rcond", rcond, "a number")
+    if not 0 <= rcond < 1:
+        raise ValueError(f"rcond is {rcond}, but must be at least 0 and less than 1")
+    return float(rcond)
+
+
+def _solve(A: Any, b: Values, rcond: float, minimum_norm: bool) -> _Solved:
+    """Solve components that are one part, horizontal or vertical, as such, others by parts."""
+    if not minimum_norm:
+        return _by_columns(A, b, rcond, minimum_norm)
+    parts = coarse_dulmage_mendelsohn(A)
+    labels = connected_components(A)[1:]
+    has = np.zeros((3, A.shape[0] + A.shape[1]), bool)
+    for part, label in zip((parts.row_part, parts.col_part), labels, strict=True):
+        has[part, label] = True
+    single = has.sum(axis=0) == 1
+    wide, tall = single & has[HORIZONTAL], single & has[VERTICAL]
+    mixed = ~(wide | tall)
+
+    def by_parts(A: Any, b: Values, rcond: float) -> _Solved:
+        row_part, col_part = parts.row_part[mixed[labels[0]]], parts.col_part[mixed[labels[1]]]
+        return _by_parts(A, b, rcond, row_part, col_part) or _by_components(A, b, rcond)
+
+    groups = (wide, _by_rows), (tall, _by_columns), (mixed, by_parts)
+    return _by_groups(A, b, rcond, labels, groups)
+
+
+def _by_groups(
+    A: Any,
+    b: Values,
+    rcond: float,
+    labels: tuple[IndexArray, IndexArray],
+    groups: tuple[tuple[BoolArray, Callable[[Any, Values, float], _Solved]], ...],
+) -> _Solved:
+    """Solve components, each in the way of its group."""
+    x, rank = np.zeros((A.shape[1], b.shape[1]), b.dtype), 0
+    for mine, solve in groups:
+        rows, cols = (np.flatnonzero(mine[label]) for label in labels)
+        if rows.size and cols.size:
+            solved = solve(A[:, cols][rows], b[rows], rcond)
+            x[cols] = solved.x
+            rank += solved.rank
+    return _Solved(x, rank)
+
+
+def _by_components(A: Any, b: Values, rcond: float) -> _Solved:
+    """Solve components with more columns than rows by those, the others by columns."""
+    row_label, col_label = connected_components(A)[1:]
+    n = A.shape[0] + A.shape[1]
+    wide = np.bincount(row_label, minlength=n) < np.bincount(col_label, minlength=n)
+    groups = (wide, _by_rows), (~wide, _by_columns)
+    return _by_groups(A, b, rcond, (row_label, col_label), groups)
+
+
+def _by_parts(
+    A: Any, b: Values, rcond: float, row_part: IndexArray, col_part: IndexArray
+) -> _Solved | None:
+    """Solve by the coarse parts; None if one of them is deficient."""
+    x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
+    rank, done = 0, np.empty(0, np.intp)
+    for part, solve in (
+        (VERTICAL, _with_columns),
+        (SQUARE, _with_square),
+        (HORIZONTAL, _with_rows),
+    ):
+        rows, cols = np.flatnonzero(row_part == part), np.flatnonzero(col_part == part)
+        if cols.size == 0:
+            continue
+        mine = sp.csr_array(A)[rows]
+        solved = solve(sp.csc_array(mine)[:, cols], b[rows] - mine[:, done] @ x[done], rcond)
+        if solved is None:
+            return None
+        x[cols] = solved.x
+        rank += solved.rank
+        done = np.concatenate([done, cols])
+    return _Solved(x, rank)
+
+
+def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
+    """Solve with the square part; None if it is singular to working precision."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", IllConditionedWarning)
+            lu = BlockTriangularLU(S)
+            size = np.asarray(abs(S).sum(axis=1)).ravel()[:, np.newaxis]
+
+            def solve(x: Values, adjoint: bool) -> Values:
+                x = x[:, np.newaxis]
+                return (lu.solve(size * x) if adjoint else size * lu.solve(x, "H")).ravel()
+
+            # |S^-1| |S|, which no scaling of rows changes (Skeel, J. ACM 26, 1979)
+            if inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
+                return None
+            return _Solved(lu.solve(b), S.shape[0])
+    except (SingularMatrixError, IllConditionedWarning):
+        return None
+
+
+def _with_columns(V: Any, b: Values, rcond: float) -> _Solved | None:
+    factors = OrthogonalFactors(sp.csr_array(V), b, rcond)
+    return _Solved(_refined(V, b, factors), factors.rank) if factors.is_full else None
+
+
+def _with_rows(H: Any, b: Values, rcond: float) -> _Solved | None:
+    factors = _factorise_rows(H, rcond)
+    return _Solved(_combined(H, b, factors), factors.rank) if factors.is_full else None
+
+
+def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:
+    """Solve by a QR factorisation of A, and project x off the null space."""
+    factors = OrthogonalFactors(sp.csr_array(A), b, rcond)
+    x = _refined(A, b, factors)
+    if minimum_norm and not factors.is_full:
+        x = Complement(factors.null_vectors())(x)
+    return _Solved(x, factors.rank)
+
+
+def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
+    """Solve by a QR factorisation of A^H, after projecting b onto what A maps to."""
+    factors = _factorise_rows(A, rcond)
+    if not factors.is_full:
+        b = Complement(factors.null_vectors())(b)
+    return _Solved(_combined(A, b, factors), factors.rank)
+
+
+def _factorise_rows(A: Any, rcond: float) -> OrthogonalFactors:
+    adjoint = sp.csr_array(A.conj().T)
+    return OrthogonalFactors(adjoint, np.empty((A.shape[1], 0), A.dtype), rcond)
+
+
+def _refined(A: Any, b: Values, factors: OrthogonalFactors) -> Values:
+    """Return the basic solution that factors of A found, refined.
+
+    What is left of Q^H r, that is R^-H A^H r, is the part of the residual that should be zero.
+    """
+    live = factors.live
+    scale = factors.scale[live, np.newaxis]
+    columns = A[:, live]
+    adjoint = columns.conj().T
+    y = factors.solution
+
+    def remaining(y: Values) -> Values:
+        return factors.solve(scale * (adjoint @ (b - columns @ (scale * y))), adjoint=True)
+
+    y = _refine(y, remaining, factors.solve)
+    x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
+    x[live] = scale * y
+    return x
+
+
+def _combined(A: Any, b: Values, factors: OrthogonalFactors) -> Values:
+    """Return the combination of rows of A that solves A x = b, given factors of A^H."""
+    live = factors.live
+    scale = factors.scale[live, np.newaxis]
+    rows = sp.csr_array(A)[live]
+    adjoint = rows.conj().T
+
+    def solve(c: Values) -> Values:
+        return adjoint @ (scale * factors.solve(factors.solve(c, adjoint=True)))
+
+    def remaining(x: Values) -> Values:
+        return scale * (b[live] - rows @ x)
+
+    return _refine(np.zeros((A.shape[1], b.shape[1]), b.dtype), remaining, solve)
+
+
+def _refine(x: Values, remaining: Any, solve: Any) -> Values:
+    """Add what `solve` makes of what remains, as long as that shrinks, for each column."""
+    left = remaining(x)
+    size = np.linalg.norm(left, axis=0)
+    for _ in range(_REFINEMENTS):
+        trial = x + solve(left)
+        left_of_trial = remaining(trial)
+        size_of_trial = np.linalg.norm(left_of_trial, axis=0)
+        better = size_of_trial < _GAIN * size
+        if not better.any():
+            break
+        x = np.where(better, trial, x)
+        left = np.where(better, left_of_trial, left)
+        size = np.where(better, size_of_trial, size)
+    return x
+
+
+def _measure(A: Any, x: Values, b: Values) -> tuple[Values, Values]:
+    """Return the backward errors, and the norms of the residuals."""
+    r = b - A @ x
+    norm = np.linalg.norm(r, axis=0)
+    scale = np.sqrt(np.asarray((abs(A) ** 2).sum(axis=0)).ravel())[:, np.newaxis]
+    cosine = np.abs(A.conj().T @ r) / np.where(scale > 0, scale, 1)
+    cosine = cosine.max(axis=0, initial=0) / np.where(norm > 0, norm, 1)
+    size = np.linalg.norm(abs(A) @ np.abs(x) + np.abs(b), axis=0)
+    return np.minimum(cosine, norm / np.where(size > 0, size, 1)), norm
+
+
+def _warn_of(error: Values, rcond: float) -> None:
+    poor = ~(error <= max(_POOR, 10 * rcond))
+    if poor.any():
+        warnings.warn(
+            f"a least-squares solution has a backward error of {np.max(error[poor]):.0e}: the "
+            "matrix is too ill-conditioned for its rank to be clear (see rcond), or a value is "
+            "beyond the range of doubles",
+            IllConditionedWarning,
+            stacklevel=stack_level(),
+        )
