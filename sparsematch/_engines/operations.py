@@ -127,6 +127,13 @@ class WeightedOps:
     #: magnitudes are rounded, workers, tolerance. In host memory `start`, that of similar values
     #: to begin with, may be given, too.
     maximum_product: Callable[..., WeightedTransversal] = in_host_memory_only
+    #: The row of each column's pair, or -1, and factors of rows and columns, given a square matrix
+    #: by columns and magnitudes, positive and finite, none repeated.
+    product_diagonal: Callable[
+        [BipartiteCSR, FloatArray], tuple[IndexArray, FloatArray, FloatArray]
+    ] = in_host_memory_only
+    #: Rows, values and row sums of a square matrix by columns, scaled, with that diagonal.
+    scale_columns: Callable[..., tuple[IndexArray, Any, Any]] = in_host_memory_only
     #: Writes those of the rows of an array of values, one for each entry, none repeated, to the
     #: batch from the given place on, given the one to begin with, if any. The first row with a
     #: value that is not finite, or how many rows there are.
@@ -222,8 +229,8 @@ class LuOps:
     block_plan: Callable[
         [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray], BlockPlan
     ] = in_host_memory_only
-    #: Room for a factorisation by a plan, of numbers like the ones given.
-    new_factors: Callable[[BlockPlan, _Values], BlockLU] = in_host_memory_only
+    #: Room for a factorisation of the columns of a matrix by a plan, of numbers like those given.
+    new_factors: Callable[[BlockPlan, BipartiteCSR, _Values], BlockLU] = in_host_memory_only
     #: The block form of a matrix, norms of its values and a plan, in one call. The third argument
     #: is what is known: a perfect matching, or the form; None if neither is. Nothing is returned
     #: where no matching is near at hand. The last arguments: whether a plan is wanted, and whether
@@ -240,10 +247,6 @@ class LuOps:
     equal_indices: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
     #: The values at places that a plan names.
     gather: Callable[[_Values, IndexArray], _Values] = in_host_memory_only
-    #: Solutions, refined where they are not good, and their backward errors, given the numbers of a
-    #: factorisation, the matrix, its values and the largest of them, right-hand sides, which of A
-    #: and its transposes it is, what solves with external blocks, and whether to check.
-    solve: Callable[..., tuple[_Values, _Values]] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,8 +254,8 @@ class QrOps:
     """QR factorisation of matrices by rows."""
 
     #: R of a matrix, and Q^H applied to right-hand sides, given its values, these, and for each
-    #: column the size up to which what is left of it is zero.
-    factorise: Callable[[BipartiteCSR, _Values, _Values, FloatArray], UpperTrapezoid] = (
+    #: column the size up to which what is left of it is zero, and whether it comes last.
+    factorise: Callable[[BipartiteCSR, _Values, _Values, FloatArray, BoolArray], UpperTrapezoid] = (
         in_host_memory_only
     )
     #: Solves with the rows of a triangular R, in place: indptr, indices, values, right-hand sides,

@@ -1,6 +1,6 @@
 """What the solvers need of a back-end: a plan of the blocks, and numbers by that plan."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,29 +57,38 @@ class BlockLU(Protocol):
     #: The largest entry of U over that of the scaled block; 1 where the core factorises nothing.
     @property
     def growth(self) -> NDArray[np.float64]: ...
+    @property
+    def values(self) -> NDArray[Any]: ...  #: A copy of those of the matrix.
     def factorise(
         self, values: NDArray[Any], preference: float, small: float, /
-    ) -> tuple[str, int, IndexArray]:
+    ) -> tuple[str, int, list[int]] | None:
         """Compute the numbers, the diagonal preferred so much; below 0: with the same pivots.
 
-        Returns how it went (an ``Outcome`` of gilbert_peierls.hpp), in which block, and the blocks
-        with pivots smaller than `small` times their largest entry.
+        Returns None where all is well; else how it went (an ``Outcome`` of gilbert_peierls.hpp),
+        in which block, and the blocks with pivots smaller than `small` times their largest entry.
+        """
+
+    def refactorise_quickly(
+        self, indptr: Any, indices: Any, values: Any, small: float, /
+    ) -> tuple[str, int, list[int]] | Literal[False] | None:
+        """Do as `factorise` with the same pivots, of the arrays of a matrix with the same pattern.
+
+        `indices` are None where there are only values. False, nothing being changed, where the
+        arrays are others or a value is not finite.
         """
 
     def solve(
-        self,
-        matrix: Any,
-        values: NDArray[Any],
-        largest: float,
-        b: NDArray[Any],
-        side: str,
-        external: Any,
-        check: bool,
-        /,
+        self, b: NDArray[Any], side: str, external: Any, check: bool, /
     ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return solutions, one behind the other, and the backward error of each.
+        """Return solutions, one behind the other, and the backward error of each, 0 where small.
 
         `external` solves in place with a block that is left to it.
+        """
+
+    def solve_quickly(self, b: Any, x: NDArray[Any], side: str, check: bool, /) -> float:
+        """Write the solution of one right-hand side, and return its backward error, 0 if small.
+
+        -1 where `b` is no contiguous vector of the type of the numbers. No block may be external.
         """
 
     def solve_scaled(self, k: int, x: NDArray[Any], adjoint: bool, /) -> None:

@@ -22,10 +22,11 @@ class LeastSquares:
     shape : tuple of int
         The shape of the matrix.
     backward_error : float, or ndarray of shape (k,)
-        By how much the columns of the matrix, or `b`, would have to change at most for `x` to be
-        an exact least-squares solution, relative to their size: the largest cosine between a column
-        and the residual, or the residual over ``|A| |x| + |b|`` if that is less (Stewart, Research,
-        development and LINPACK, in Mathematical Software III, 1977). 1e-16 to 1e-13 of a good one.
+        By how much `A` and `b` would have to change at most, relative to ``|A| |x| + |b|``, for
+        `x` to be an exact least-squares solution: the norm of what the range of `A` has of the
+        residual. Or, if that is less, the largest cosine between a column of `A` and the residual
+        (Stewart, On the perturbation of pseudo-inverses, projections and linear least squares
+        problems, SIAM Review 19, 1977). About 1e-16 of a good one.
     minimum_norm : bool
         Whether `x` is the solution of least norm. Of full column rank there is only one solution.
     """

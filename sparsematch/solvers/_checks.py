@@ -19,7 +19,10 @@ def check_choice(argument: str, value: Any, choices: Collection[str]) -> None:
 def check_square(shape: tuple[int, ...]) -> None:
     """Raise ValueError unless a sparse matrix is square."""
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(f"A must be square, but has shape {shape}")
+        raise ValueError(
+            f"A must be square, but has shape {shape}; sparsematch.solvers.lstsq solves systems of "
+            "any shape"
+        )
 
 
 def check_right_hand_side(b: Any, n: int, trans: Any) -> None:

@@ -19,6 +19,11 @@ Names = tuple[str, ...] | None
 
 #: How many rows or columns a short message lists, and in how many characters.
 _MOST, _WIDEST = 10, 60
+#: What there is instead of a solution, in host memory.
+_WAY_OUT = (
+    "sparsematch.solvers.lstsq(A, b) finds the x of least norm among those that leave the least "
+    "residual."
+)
 
 
 class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[misc]
@@ -88,7 +93,8 @@ class SingularMatrixError(RuntimeError):
 
     It is a RuntimeError, as SciPy's "Factor is exactly singular" is. Nothing is looked for until
     `report`, `rows`, `cols` or the text is read, once: an error that is caught and dropped costs
-    nothing. ``args[0]`` is one line, ``str`` of the error adds the report.
+    nothing. ``args[0]`` is one line, ``str`` of the error adds the report, and that `lstsq` solves
+    such systems in the least-squares sense.
 
     Attributes
     ----------
@@ -172,11 +178,11 @@ class SingularMatrixError(RuntimeError):
 
     def __str__(self) -> str:
         message = super().__str__()
-        report = self._found()
-        if report is None:
+        if self._system is None:
             return message
-        text = str(report)
-        return text if text.startswith(message) else f"{message}\n\n{text}"
+        report = self._found()
+        text = message if report is None else str(report)
+        return "\n\n".join([*([] if text.startswith(message) else [message]), text, _WAY_OUT])
 
 
 def structurally_singular(system: NamedSystem, rank: int) -> SingularMatrixError:

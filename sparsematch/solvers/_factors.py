@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csc_matrix
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
@@ -44,7 +44,6 @@ class BlockFactors:
         self.dtype = np.dtype(np.float64)
         #: Blocks whose condition is worth an estimate: with small pivots, and the external ones.
         self.suspects: list[int] = []
-        self._measured = MeasuredValues(np.empty(0), 0.0, 0.0)
         self._numbers: BlockLU | None = None
         self._external: dict[int, ScaledFactor] = {}
         self._orders: tuple[IndexArray, IndexArray] | None = None
@@ -79,7 +78,7 @@ class BlockFactors:
 
         Another plan is made for a block that fills up; SingularMatrixError if one has no inverse.
         """
-        values = measured.values.copy()  # solutions are checked with them
+        values = measured.values
         again = self._numbers is not None and self.dtype == values.dtype
         numbers = self._numbers if again else None
         self._numbers, self._orders, self.dtype = None, None, values.dtype
@@ -88,18 +87,45 @@ class BlockFactors:
                 self._external = {}
                 numbers = self.plan.new_numbers(values)
             preference = _AS_BEFORE if again else self.preference
-            outcome, block, suspects = numbers.factorise(values, preference, self._small)
+            if (found := numbers.factorise(values, preference, self._small)) is None:
+                suspects: list[int] = []
+                break
+            outcome, block, suspects = found
             if outcome == "done":
                 break
             if outcome == "singular":
-                raise self._singular(values, block)
+                raise self._singular(values.copy(), block)
             if outcome != "fill_exceeded":  # a stop has raised; what is unstable has new pivots
                 raise AssertionError(f"a factorisation ended with {outcome!r}")
             self.plan, numbers, again = self.plan.replan_block(block, values), None, False
-        self._factorise_external(values)
-        self.suspects = [*suspects.tolist(), *self._external]
-        self._measured = MeasuredValues(values, measured.largest, measured.norm)
+        if self.plan.external:
+            self._factorise_external(values)
+        self.suspects = [*suspects, *self._external]
         self._numbers = numbers
+
+    def refactorise_quickly(self, A: Any) -> bool:
+        """Factorise the values of a matrix with the same pivots in one call of the core.
+
+        False where that will not do, and `factorise` is to find out why.
+        """
+        numbers, pattern = self._numbers, self.plan.pattern
+        if numbers is None or self._external or not pattern.is_plain:
+            return False
+        if type(A) is np.ndarray:
+            arrays = None, None, A
+        elif type(A) is csc_array or type(A) is csc_matrix:
+            arrays = A.indptr, A.indices, A.data
+        else:
+            return False
+        self._numbers = None
+        found = numbers.refactorise_quickly(*arrays, self._small)
+        if found is False:
+            self._numbers = numbers
+            return False
+        if found and found[0] != "done":
+            return False
+        self._numbers, self._orders, self.suspects = numbers, None, found[2] if found else []
+        return True
 
     def with_partial_pivoting(self) -> "BlockFactors | None":
         """Return factors of the same values by partial pivoting; None if there are none better."""
@@ -107,7 +133,7 @@ class BlockFactors:
             return None
         strict = BlockFactors(self.plan, PARTIAL, self._small)
         try:
-            strict.factorise(self._measured)
+            strict.factorise(MeasuredValues(self.numbers.values, 0.0, 0.0))
         except (SingularMatrixError, MemoryError):
             return None
         return strict
@@ -126,16 +152,22 @@ class BlockFactors:
 
         A real factorisation sees a complex right-hand side as two real ones.
         """
-        graph, measured = self.plan.pattern.graph, self._measured
-        solve = operations(LuOps, graph.backend).solve
-        columns = b.view(self.dtype)
         external = self._solve_external if self._external else None
-        x, errors = solve(
-            self.numbers, graph, measured.values, measured.largest, columns, trans, external, check
-        )
+        x, errors = self.numbers.solve(b.view(self.dtype), trans, external, check)
         if b.dtype != self.dtype:
             errors = errors.reshape(-1, 2).max(axis=1)
-        return x.view(b.dtype), errors
+        return x.view(b.dtype).reshape(b.shape), errors
+
+    def solve_quickly(self, b: Any, trans: str, check: bool) -> tuple[NDArray[Any], float] | None:
+        """Return the solution of a contiguous vector, and its backward error, 0 if it is small.
+
+        None where `b` is no such vector of the type of the factors, or a block is external.
+        """
+        if self._external:
+            return None
+        x = np.empty(self.plan.row_perm.size, self.dtype)
+        error = self.numbers.solve_quickly(b, x, trans, check)
+        return None if error < 0 else (x, error)
 
     def rcond(self, k: int) -> float:
         """Estimate the reciprocal condition of block k in the 1-norm, as it is scaled.
@@ -186,7 +218,7 @@ class BlockFactors:
     def matrix(self, values: NDArray[Any] | None = None) -> Any:
         """Return the matrix that was factorised, or one of its pattern."""
         graph = self.plan.pattern.graph
-        values = self._measured.values if values is None else values
+        values = self.numbers.values if values is None else values
         return csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
 
     def _factorise_external(self, values: NDArray[Any]) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations  # readable names in help()
 
-from typing import Any, Literal
+import copy
+import math
+import warnings
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,22 +15,47 @@ from scipy.sparse.linalg import spilu as _spilu
 
 from sparsematch._api.arguments import check_tolerance
 from sparsematch._api.transversal import maximum_transversal
-from sparsematch._api.weighted import maximum_product_transversal
+from sparsematch._engines.operations import WeightedOps
+from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.scipy import check_sparse
+from sparsematch._input.weighted import refuse_value
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.choices import Side
-from sparsematch._types.errors import wrong_type
+from sparsematch._types.errors import stack_level
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._checks import check_choice, check_right_hand_side, check_square
-from sparsematch.solvers._errors import NamedSystem, numerically_singular, structurally_singular
-from sparsematch.solvers._external import Singular, superlu_errors
+from sparsematch.solvers._checks import check_choice, check_right_hand_side
+from sparsematch.solvers._errors import (
+    IllConditionedWarning,
+    NamedSystem,
+    SingularMatrixError,
+    numerically_singular,
+    structurally_singular,
+)
+from sparsematch.solvers._external import Singular, Values, superlu_errors
 from sparsematch.solvers._operator import InverseOperator
+from sparsematch.solvers._pattern import Pattern, read_pattern
 
 #: Least drop tolerance that SuperLU gets; relative to the column; the square of a rounding, which
 #: changes no digit. With 0 it keeps zeros, some twice: a column of more than n then overflows its
 #: workspace (seen on 66 rows, by valgrind, SciPy 1.17 and 1.18).
 _LEAST_DROP_TOL = np.finfo(np.float64).eps ** 2
+#: Largest entry of the approximate solution for row sums, whose exact one is ones, that is kept:
+#: the inverse of a rounding. GMRES diverges on teko_szdMat, where it is 8e24; it converges up to
+#: 8e12 on 21 real matrices.
+_UNSTABLE = 1 / np.finfo(np.float64).eps
+#: SciPy's defaults, from which less is dropped.
+_DROP_TOL, _FILL_FACTOR = 1e-4, 10.0
+#: By how much the drop tolerance is lowered where no pivot is left: on 16 real matrices a tenth is
+#: enough for 13 and a hundredth for one.
+_LOWER = 10.0, 100.0
+
+
+class Diagonal(NamedTuple):
+    """Which row comes to each place, and the factors of rows and columns."""
+
+    row_perm: IndexArray
+    row_scale: FloatArray
+    col_scale: FloatArray
 
 
 class TransversalILU(InverseOperator):
@@ -48,6 +77,9 @@ class TransversalILU(InverseOperator):
         The diagonals of R and C.
     ilu : SuperLU
         SciPy's factorisation of the permuted and scaled matrix.
+    attempts : tuple of str
+        How it was made, last; before that what was tried, and left no pivot or was unstable. One
+        element if it was made as asked.
 
     Examples
     --------
@@ -56,28 +88,22 @@ class TransversalILU(InverseOperator):
     >>> ilu = spilu(csc_array([[0.0, 2.0], [4.0, 1.0]]))
     >>> ilu.solve([2.0, 5.0])
     array([1., 1.])
+    >>> ilu.attempts
+    ('product',)
     """
 
     def __init__(
-        self, A: Any, row_perm: Any, row_scale: Any, col_scale: Any, options: dict[str, Any]
+        self, ilu: Any, dtype: np.dtype[Any], diagonal: Diagonal, attempts: tuple[str, ...]
     ) -> None:
-        self.row_perm: IndexArray = row_perm
-        self.row_scale: FloatArray = row_scale
-        self.col_scale: FloatArray = col_scale
-        self.shape: tuple[int, int] = A.shape
-        self.dtype: np.dtype[Any] = A.dtype
-        scaled = (sp.diags_array(row_scale) @ A @ sp.diags_array(col_scale)).tocsr()[row_perm]
-        try:
-            with superlu_errors():
-                self.ilu = _spilu(scaled.tocsc(), **options)
-        except Singular:
-            everything = np.arange(A.shape[0])
-            raise numerically_singular(NamedSystem(A), everything, everything) from None
-        self.nnz: int = int(self.ilu.nnz)
+        self.row_perm, self.row_scale, self.col_scale = diagonal
+        self.shape: tuple[int, int] = (self.row_perm.size,) * 2
+        self.dtype, self.attempts, self.ilu = dtype, attempts, ilu
+        self.nnz: int = int(ilu.nnz)
 
     def __repr__(self) -> str:
-        n = self.shape[0]
-        return f"TransversalILU({n}x{n}, {self.nnz} entries)"
+        n, failed = self.shape[0], len(self.attempts) - 1
+        how = f", {self.attempts[-1]} after {failed} failed" if failed else ""
+        return f"TransversalILU({n}x{n}, {self.nnz} entries{how})"
 
     def solve(self, b: ArrayLike, trans: Side = "N") -> NDArray[Any]:
         """Solve approximately with A ("N"), its transpose ("T") or its conjugate transpose ("H").
@@ -122,6 +148,10 @@ def spilu(
 ) -> TransversalILU:
     """Factorise a sparse square matrix incompletely, after bringing large entries to its diagonal.
 
+    Where dropping leaves no pivot, or solutions that are unstable, it is tried again: ordered by
+    A + A' (unless `permc_spec` is given), with a tenth and a hundredth of `drop_tol` and twice the
+    `fill_factor`, and with the other `pivoting`. The result's ``attempts`` list what was tried.
+
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
@@ -146,16 +176,26 @@ def spilu(
     TypeError
         If `A` is not a sparse matrix, `drop_tol` not a number, or `pivoting` not a string.
     ValueError
-        If `A` is not square, its arrays are inconsistent, `drop_tol` is negative or NaN, or
-        `pivoting` is none of the choices.
+        If `A` is not square, its arrays are inconsistent, a value is not finite, `drop_tol` is
+        negative or NaN, or `pivoting` is none of the choices.
     SingularMatrixError
-        If `A` is structurally singular, or numerically where nothing is dropped.
+        If `A` is structurally singular, or all attempts left no pivot.
     MemoryError
         If SuperLU has no memory left.
+
+    Warns
+    -----
+    IllConditionedWarning
+        If all attempts are unstable: the most stable one is returned.
 
     See Also
     --------
     splu : The complete factorisation.
+
+    Notes
+    -----
+    Li, Shao, A supernodal approach to incomplete LU factorization with partial pivoting (ACM TOMS
+    37, 2011); for the diagonal, see `maximum_product_transversal`.
 
     Examples
     --------
@@ -169,23 +209,105 @@ def spilu(
     """
     check_choice("pivoting", pivoting, ("structure", "product"))
     check_tolerance("drop_tol", drop_tol)
-    given = from_other_library(A)
-    if not sp.issparse(given):
-        raise wrong_type("A", A, "a SciPy sparse array or matrix")
-    check_square(given.shape)
-    given = check_sparse(given, "A")
-    dtype = np.complex128 if given.dtype.kind == "c" else np.float64
-    matrix = sp.csc_array(given, dtype=dtype, copy=True)
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    if pivoting == "product":
-        best = maximum_product_transversal(matrix)
-        matching, scales = best.matching, (best.row_scale, best.col_scale)
-    else:
-        ones = np.ones(matrix.shape[0])
-        matching, scales = maximum_transversal(matrix), (ones, ones)
-    if not matching.is_perfect:
-        raise structurally_singular(NamedSystem(matrix), matching.cardinality)
+    given: Any = from_other_library(A)
+    pattern = read_pattern(given)
+    same = given.format == pattern.layout
+    values = pattern.arrange(given.data) if same else pattern.any_values(given)
     if drop_tol is not None:
         options["drop_tol"] = max(drop_tol, _LEAST_DROP_TOL)
-    return TransversalILU(matrix, matching.as_permutation(), *scales, options)
+    columns = given if given.format == "csc" else sp.csc_array(given.shape)
+    return _first_stable(columns, *pattern.without_zeros(values), pivoting, options)
+
+
+def _first_stable(
+    columns: Any, pattern: Pattern, values: Values, pivoting: str, options: dict[str, Any]
+) -> TransversalILU:
+    """Return the first attempt that is stable; if there is none, the most stable one.
+
+    `columns` is any CSC matrix of the shape.
+    """
+    attempts: list[str] = []
+    best, least = None, np.inf
+    graph = pattern.graph
+    matrix = copy.copy(columns)  # a tenth of what its constructor costs
+    for name, chosen, how in _ways(pivoting, options):
+        attempts.append(name)
+        diagonal = _diagonal(pattern, values, chosen)
+        place = operations(WeightedOps, graph.backend).scale_columns
+        matrix.indptr = graph.indptr
+        matrix.indices, matrix.data, sums = place(graph, values, diagonal[0], diagonal[1:])
+        matrix.has_canonical_format = True  # no duplicates: SuperLU wants no more
+        try:
+            with superlu_errors():
+                ilu = _spilu(matrix, **how)
+        except Singular:
+            continue
+        x = ilu.solve(sums)
+        size = math.sqrt(np.vdot(x, x).real)
+        if size <= _UNSTABLE:
+            return TransversalILU(ilu, values.dtype, diagonal, tuple(attempts))
+        if best is None or size < least:
+            best, least = TransversalILU(ilu, values.dtype, diagonal, (name,)), size
+    if best is None:
+        raise _without_pivot(pattern.system(values), attempts, options)
+    kept = best.attempts[0]
+    best.attempts = (*(name for name in attempts if name != kept), kept)
+    warnings.warn(
+        f"the incomplete factorisation is unstable: its solution for the row sums has entries of "
+        f"{least:.0e} instead of 1; a smaller drop_tol, or splu, may do",
+        IllConditionedWarning,
+        stacklevel=stack_level(),
+    )
+    return best
+
+
+def _without_pivot(
+    system: NamedSystem, attempts: list[str], options: dict[str, Any]
+) -> SingularMatrixError:
+    """Describe a matrix of which every attempt left no pivot."""
+    everything = np.arange(system.matrix.shape[0])
+    if options.get("drop_tol") == _LEAST_DROP_TOL:  # dropping is not to blame
+        return numerically_singular(system, everything, everything)
+    return SingularMatrixError(
+        f"no incomplete factorisation of {everything.size} rows has all its pivots (tried: "
+        f"{'; '.join(attempts)}): the matrix is numerically singular, or a smaller drop_tol is "
+        "needed, or splu",
+        everything,
+        everything,
+        system,
+    )
+
+
+def _ways(pivoting: str, options: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield names, which diagonal, and options of SciPy's function, as asked first."""
+    yield pivoting, pivoting, options
+    if "permc_spec" not in options:
+        inside = {"SymmetricMode": True} | (options.get("options") or {})
+        symmetric = {"permc_spec": "MMD_AT_PLUS_A", "options": inside}
+        yield f"{pivoting}, ordered by A + A'", pivoting, options | symmetric
+    drop_tol, fill = options.get("drop_tol"), options.get("fill_factor")
+    drop_tol = _DROP_TOL if drop_tol is None else drop_tol
+    fill = 2 * (_FILL_FACTOR if fill is None else fill)
+    if drop_tol > _LEAST_DROP_TOL:  # else nothing is dropped
+        for times in _LOWER:
+            lower = drop_tol / times
+            less = options | {"drop_tol": lower, "fill_factor": fill}
+            yield f"{pivoting}, drop_tol={lower:.0e}", pivoting, less
+    other = "product" if pivoting == "structure" else "structure"
+    yield other, other, options
+
+
+def _diagonal(pattern: Pattern, values: Values, pivoting: str) -> Diagonal:
+    """Choose the diagonal; SingularMatrixError if the pattern has none without zeros."""
+    graph, magnitude = pattern.graph, np.abs(values)
+    if not math.isfinite(np.vdot(magnitude, magnitude)) and not np.isfinite(magnitude).all():
+        refuse_value(graph, values, magnitude, "A")
+    if pivoting == "product":
+        product = operations(WeightedOps, graph.backend).product_diagonal
+        diagonal = Diagonal(*product(graph, magnitude))
+    else:
+        ones = np.ones(graph.n_rows)
+        diagonal = Diagonal(maximum_transversal(graph).col_mate, ones, ones)
+    if (rank := int(np.count_nonzero(diagonal.row_perm >= 0))) < graph.n_rows:
+        raise structurally_singular(pattern.system(values), rank)
+    return diagonal

@@ -40,6 +40,7 @@ from sparsematch.solvers._lu import BlockTriangularLU
 from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors
 
 Values = NDArray[Any]
+_Map = Callable[[Values], Values]
 
 #: Backward error above which there is a warning, unless `rcond` accounts for it.
 _POOR = 1e-9
@@ -50,6 +51,7 @@ _REFINEMENTS, _GAIN = 4, 0.5
 class _Solved(NamedTuple):
     x: Values
     rank: int
+    left: Values  #: For each right-hand side, the norm of what A's range has of the residual.
 
 
 def lstsq(
@@ -144,10 +146,11 @@ def lstsq(
     exponent = np.frexp(np.abs(dense).max(axis=0, initial=0))[1]
     dense = dense * np.ldexp(1.0, -exponent)
     with np.errstate(over="ignore", invalid="ignore"):
-        x, rank = _solve(columns, dense, least, bool(minimum_norm))
-        error, norm = _measure(columns, x, dense)
+        x, rank, left = _solve(columns, dense, least, bool(minimum_norm))
+        error, norm = _measure(columns, x, dense, left)
         unit = np.ldexp(1.0, exponent)
         x, norm = x * unit, norm * unit
+        error[~np.isfinite(x).all(axis=0)] = np.inf
     _warn_of(error, least)
     one = right.ndim == 1
     if sp.issparse(b) and not one:
@@ -222,14 +225,15 @@ def _by_groups(
     groups: tuple[tuple[BoolArray, Callable[[Any, Values, float], _Solved]], ...],
 ) -> _Solved:
     """Solve components, each in the way of its group."""
-    x, rank = np.zeros((A.shape[1], b.shape[1]), b.dtype), 0
+    x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
+    rank, left = 0, np.zeros(b.shape[1])
     for mine, solve in groups:
         rows, cols = (np.flatnonzero(mine[label]) for label in labels)
         if rows.size and cols.size:
             solved = solve(A[:, cols][rows], b[rows], rcond)
             x[cols] = solved.x
-            rank += solved.rank
-    return _Solved(x, rank)
+            rank, left = rank + solved.rank, np.hypot(left, solved.left)
+    return _Solved(x, rank, left)
 
 
 def _by_components(A: Any, b: Values, rcond: float) -> _Solved:
@@ -246,7 +250,7 @@ def _by_parts(
 ) -> _Solved | None:
     """Solve by the coarse parts; None if one of them is deficient."""
     x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
-    rank, done = 0, np.empty(0, np.intp)
+    rank, left, done = 0, np.zeros(b.shape[1]), np.empty(0, np.intp)
     for part, solve in (
         (VERTICAL, _with_columns),
         (SQUARE, _with_square),
@@ -260,9 +264,9 @@ def _by_parts(
         if solved is None:
             return None
         x[cols] = solved.x
-        rank += solved.rank
+        rank, left = rank + solved.rank, np.hypot(left, solved.left)
         done = np.concatenate([done, cols])
-    return _Solved(x, rank)
+    return _Solved(x, rank, left)
 
 
 def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
@@ -280,97 +284,87 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
             # |S^-1| |S|, which no scaling of rows changes (Skeel, J. ACM 26, 1979)
             if inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
                 return None
-            return _Solved(lu.solve(b), S.shape[0])
+            x = lu.solve(b)
+            return _Solved(x, S.shape[0], np.linalg.norm(b - S @ x, axis=0))
     except (SingularMatrixError, IllConditionedWarning):
         return None
 
 
 def _with_columns(V: Any, b: Values, rcond: float) -> _Solved | None:
-    factors = OrthogonalFactors(sp.csr_array(V), b, rcond)
-    return _Solved(_refined(V, b, factors), factors.rank) if factors.is_full else None
+    solved = _by_columns(V, b, rcond)
+    return solved if solved.rank == V.shape[1] else None
 
 
 def _with_rows(H: Any, b: Values, rcond: float) -> _Solved | None:
-    factors = _factorise_rows(H, rcond)
-    return _Solved(_combined(H, b, factors), factors.rank) if factors.is_full else None
+    solved = _by_rows(H, b, rcond)
+    return solved if solved.rank == H.shape[0] else None
 
 
 def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:
-    """Solve by a QR factorisation of A, and project x off the null space."""
+    """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
     factors = OrthogonalFactors(sp.csr_array(A), b, rcond)
-    x = _refined(A, b, factors)
+    live = factors.live
+    scale = factors.scale[live, np.newaxis]
+    adjoint = sp.csr_array(A[:, live].conj().T)
+
+    def left(x: Values) -> Values:  # Q^H r = R^-H A^H r
+        return factors.solve(scale * (adjoint @ (b - A @ x)), adjoint=True)
+
+    def step(c: Values) -> Values:
+        x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
+        x[live] = scale * factors.solve(c)
+        return x
+
+    x = _refine(step(factors.top), left, step)
     if minimum_norm and not factors.is_full:
         x = Complement(factors.null_vectors())(x)
-    return _Solved(x, factors.rank)
+    return _Solved(x, factors.rank, np.linalg.norm(left(x), axis=0))
 
 
 def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
     """Solve by a QR factorisation of A^H, after projecting b onto what A maps to."""
-    factors = _factorise_rows(A, rcond)
+    nothing = np.empty((A.shape[1], 0), A.dtype)
+    factors = OrthogonalFactors(sp.csr_array(A.conj().T), nothing, rcond)
     if not factors.is_full:
         b = Complement(factors.null_vectors())(b)
-    return _Solved(_combined(A, b, factors), factors.rank)
-
-
-def _factorise_rows(A: Any, rcond: float) -> OrthogonalFactors:
-    adjoint = sp.csr_array(A.conj().T)
-    return OrthogonalFactors(adjoint, np.empty((A.shape[1], 0), A.dtype), rcond)
-
-
-def _refined(A: Any, b: Values, factors: OrthogonalFactors) -> Values:
-    """Return the basic solution that factors of A found, refined.
-
-    What is left of Q^H r, that is R^-H A^H r, is the part of the residual that should be zero.
-    """
-    live = factors.live
-    scale = factors.scale[live, np.newaxis]
-    columns = A[:, live]
-    adjoint = columns.conj().T
-    y = factors.solution
-
-    def remaining(y: Values) -> Values:
-        return factors.solve(scale * (adjoint @ (b - columns @ (scale * y))), adjoint=True)
-
-    y = _refine(y, remaining, factors.solve)
-    x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
-    x[live] = scale * y
-    return x
-
-
-def _combined(A: Any, b: Values, factors: OrthogonalFactors) -> Values:
-    """Return the combination of rows of A that solves A x = b, given factors of A^H."""
     live = factors.live
     scale = factors.scale[live, np.newaxis]
     rows = sp.csr_array(A)[live]
-    adjoint = rows.conj().T
+    adjoint = sp.csr_array(rows.conj().T)
 
-    def solve(c: Values) -> Values:
-        return adjoint @ (scale * factors.solve(factors.solve(c, adjoint=True)))
-
-    def remaining(x: Values) -> Values:
+    def residual(x: Values) -> Values:
         return scale * (b[live] - rows @ x)
 
-    return _refine(np.zeros((A.shape[1], b.shape[1]), b.dtype), remaining, solve)
+    def left(x: Values) -> Values:  # Q^H of the error, since x = Q R^-H b
+        return factors.solve(residual(x), adjoint=True)
+
+    def step(c: Values) -> Values:  # Q c
+        return adjoint @ (scale * factors.solve(c))
+
+    x = _refine(np.zeros((A.shape[1], b.shape[1]), b.dtype), left, step)
+    # where rounding errors of the residual are all that R^-H shows, the residual may still shrink
+    x = _refine(x, residual, lambda c: step(factors.solve(c, adjoint=True)))
+    return _Solved(x, factors.rank, np.linalg.norm(b - A @ x, axis=0))
 
 
-def _refine(x: Values, remaining: Any, solve: Any) -> Values:
-    """Add what `solve` makes of what remains, as long as that shrinks, for each column."""
-    left = remaining(x)
-    size = np.linalg.norm(left, axis=0)
+def _refine(x: Values, left: _Map, step: _Map) -> Values:
+    """Add what `step` makes of what is left, as long as that shrinks, for each column."""
+    rest = left(x)
+    size = np.linalg.norm(rest, axis=0)
     for _ in range(_REFINEMENTS):
-        trial = x + solve(left)
-        left_of_trial = remaining(trial)
-        size_of_trial = np.linalg.norm(left_of_trial, axis=0)
+        trial = x + step(rest)
+        rest_of_trial = left(trial)
+        size_of_trial = np.linalg.norm(rest_of_trial, axis=0)
         better = size_of_trial < _GAIN * size
         if not better.any():
             break
         x = np.where(better, trial, x)
-        left = np.where(better, left_of_trial, left)
+        rest = np.where(better, rest_of_trial, rest)
         size = np.where(better, size_of_trial, size)
     return x
 
 
-def _measure(A: Any, x: Values, b: Values) -> tuple[Values, Values]:
+def _measure(A: Any, x: Values, b: Values, left: Values) -> tuple[Values, Values]:
     """Return the backward errors, and the norms of the residuals."""
     r = b - A @ x
     norm = np.linalg.norm(r, axis=0)
@@ -378,7 +372,7 @@ def _measure(A: Any, x: Values, b: Values) -> tuple[Values, Values]:
     cosine = np.abs(A.conj().T @ r) / np.where(scale > 0, scale, 1)
     cosine = cosine.max(axis=0, initial=0) / np.where(norm > 0, norm, 1)
     size = np.linalg.norm(abs(A) @ np.abs(x) + np.abs(b), axis=0)
-    return np.minimum(cosine, norm / np.where(size > 0, size, 1)), norm
+    return np.minimum(cosine, left / np.where(size > 0, size, 1)), norm
 
 
 def _warn_of(error: Values, rcond: float) -> None:

@@ -2,10 +2,11 @@
 
 The core leaves out dead columns, which are dependent on those before them: R = [R1 R2], R1
 triangular, and B [-R1^-1 R2; I] = 0. Columns may depend on each other though none of them is
-dead (Kahan's matrix): then R1 has tiny singular values, whose vectors are found by inverse
-iteration and left out of every solve, as in Chan, Deflated decomposition of solutions of nearly
-singular systems (SIAM J. Numer. Anal. 21, 1984). Columns are scaled to norms of about 1 by powers
-of two, so that units do not count; null vectors are those of B as it is.
+dead (Kahan's matrix), or though the dead one has hardly a part in it: then R1 has tiny singular
+values, which inverse iteration finds. The columns that have most part in their vectors go to the
+end of the order, where they are dead: Foster, Rank and null space calculations using matrix
+decomposition without column interchanges (Linear Algebra Appl. 74, 1986). Columns are scaled to
+norms of about 1 by powers of two, so that units do not count; null vectors are those of B as it is.
 """
 
 from typing import Any
@@ -13,16 +14,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import FloatArray
+from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.factors import UpperTrapezoid
 
 Values = NDArray[Any]
 
 #: Vectors of the first inverse iteration, and steps: each squares the ratio of singular values.
 _VECTORS, _STEPS = 4, 3
+#: Factorisations at most, each with more columns at the end of the order.
+_ROUNDS = 10
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 64
 #: Entries of null vectors up to which these are made orthonormal by LAPACK.
@@ -38,80 +43,82 @@ class OrthogonalFactors:
         norms = np.sqrt(np.bincount(B.indices, np.abs(values) ** 2, minlength=B.shape[1]))
         self._ops = operations(QrOps, "numpy")
         graph = BipartiteCSR(B.shape[0], B.shape[1], B.indptr, B.indices, "numpy")
-        found = self._ops.factorise(graph, values, right, rcond * norms)
+        last = np.zeros(B.shape[1], bool)
+        for _ in range(_ROUNDS):
+            # of a vector of n elements the largest is at least 1 / sqrt(n)
+            tolerance = rcond * np.where(last, 2 * np.sqrt(B.shape[1]), 1) * norms
+            self._split(self._ops.factorise(graph, values, right, tolerance, last))
+            dependent = self._dependent(rcond * norms.max(initial=0))
+            if not dependent.size:
+                break
+            last[dependent] = True
+
+    def _split(self, found: UpperTrapezoid) -> None:
+        columns, n = found.columns, self.scale.size
         #: Columns of B with a row of R, in its order; the others.
-        self.live = found.columns[found.start[:-1]]
-        place = np.full(B.shape[1], -1, B.indices.dtype)
+        self.live = columns[found.start[:-1]]
+        place = np.full(n, -1, columns.dtype)
         place[self.live] = np.arange(self.live.size)
         self.dead = np.flatnonzero(place < 0)
-        self._split(found, place)
-        self._left = self._right = np.empty((self.live.size, 0), values.dtype)
-        self._deflate(rcond * norms.max(initial=0))
-        #: R1^-1 applied to the top of Q^H `right`: columns of B in units of their scale.
-        self.solution = self.solve(found.top)
-
-    def _split(self, found: Any, place: Any) -> None:
-        where = place[found.columns]
+        where = place[columns]
         is_live = where >= 0
         self._indptr = np.append(0, np.cumsum(is_live))[found.start].astype(place.dtype)
         self._indices, self._values = where[is_live], found.values[is_live]
-        where = np.searchsorted(self.dead, found.columns[~is_live])
+        where = np.searchsorted(self.dead, columns[~is_live])
         rows = np.repeat(np.arange(self.live.size), np.diff(found.start))[~is_live]
         shape = self.live.size, self.dead.size
         self._beside = sp.csc_array((found.values[~is_live], (rows, where)), shape)
+        self.top = found.top  #: Q^H applied to the right-hand sides.
 
     @property
     def rank(self) -> int:
         """The numerical rank."""
-        return self.live.size - self._right.shape[1]
+        return self.live.size
 
     @property
     def is_full(self) -> bool:
         """Whether all columns are independent."""
-        return self.rank == self.scale.size
+        return self.dead.size == 0
 
-    def _solve(self, x: Values, adjoint: bool) -> Values:
+    def solve(self, x: Values, adjoint: bool = False) -> Values:
+        """Solve with R1, or its conjugate transpose."""
         x = np.array(x, self._values.dtype, order="C")  # solved in place
         self._ops.solve_upper(self._indptr, self._indices, self._values, x, adjoint)
         return x
 
-    def solve(self, x: Values, adjoint: bool = False) -> Values:
-        """Solve with R1, or its conjugate transpose, but for its tiny singular values."""
-        before, after = (self._right, self._left) if adjoint else (self._left, self._right)
-        return _without(after, self._solve(_without(before, x), adjoint))
-
-    def _deflate(self, least: float) -> None:
-        """Find the singular vectors of R1 with values up to `least`."""
+    def _dependent(self, least: float) -> IndexArray:
+        """Return columns with most part in the singular vectors of R1 with values up to `least`."""
         n, width = self.live.size, _VECTORS
         rng = np.random.default_rng(0)
         while n:
             width = min(width, n)
-            right = _orthonormal(rng.standard_normal((n, width)).astype(self._values.dtype))
+            vectors = rng.standard_normal((n, width)).astype(self._values.dtype)
             with np.errstate(all="ignore"):
                 for _ in range(_STEPS):
-                    left = _orthonormal(self._solve(right, True))
-                    inverse = self._solve(left, False)
-                    right = _orthonormal(inverse)
-            # inverse = right S: its singular values are those of R1^-1
-            u, sizes, vh = np.linalg.svd(right.conj().T @ inverse)
+                    inverse = self.solve(_orthonormal(self.solve(vectors, True)))
+                    if not np.isfinite(inverse).all():
+                        return self.live[[int(np.argmax(~np.isfinite(inverse).all(axis=1)))]]
+                    vectors = _orthonormal(inverse)
+            # the singular values of R1^-1 on what is left of the space
+            u, sizes, _ = np.linalg.svd(vectors.conj().T @ inverse)
             tiny = sizes * least >= 1
             if width == n or not tiny.all():
-                self._right, self._left = (right @ u)[:, tiny], (left @ vh.conj().T)[:, tiny]
-                return
+                largest = qr((vectors @ u[:, tiny]).conj().T, mode="r", pivoting=True)[1]
+                return self.live[largest[: np.count_nonzero(tiny)]]
             width *= 4
+        return self.live
 
     def null_vectors(self) -> Any:
         """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank)."""
-        pieces = []
+        pieces = [sp.csc_array((self.live.size, 0))]
         for first in range(0, self.dead.size, _AT_ONCE):
             some = slice(first, first + _AT_ONCE)
             pieces.append(sp.csc_array(-self.solve(self._beside[:, some].toarray())))
-        n, deficiency = self.scale.size, self.dead.size + self._right.shape[1]
-        above = sp.coo_array(sp.hstack([*pieces, sp.csc_array(self._right)]))
+        above = sp.coo_array(sp.hstack(pieces))
         rows = np.concatenate([self.live[above.row], self.dead])
         cols = np.concatenate([above.col, np.arange(self.dead.size)])
         data = np.concatenate([above.data, np.ones(self.dead.size)]) * self.scale[rows]
-        return sp.csc_array((data, (rows, cols)), (n, deficiency))
+        return sp.csc_array((data, (rows, cols)), (self.scale.size, self.dead.size))
 
 
 class Complement:
@@ -134,7 +141,7 @@ class Complement:
         """Project; twice, since once leaves a rounding error times the condition of N."""
         for _ in range(2):
             if self._basis is not None:
-                x = _without(self._basis, x)
+                x = x - self._basis @ (self._basis.conj().T @ x)
             else:
                 z = self._scale * (self._vectors.conj().T @ x)
                 z = self._factors.solve(self._factors.solve(z, adjoint=True))
@@ -155,11 +162,3 @@ def _column_scale(B: Any) -> FloatArray:
 def _orthonormal(x: Values) -> Values:
     basis: Values = np.linalg.qr(x)[0]
     return basis
-
-
-def _without(basis: Values, x: Values) -> Values:
-    """Return vectors without their parts in an orthonormal basis."""
-    if not basis.shape[1]:
-        return x
-    out: Values = x - basis @ (basis.conj().T @ x)
-    return out

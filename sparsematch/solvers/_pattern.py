@@ -58,6 +58,11 @@ class Pattern:
     row_names: tuple[str, ...] | None = None
     col_names: tuple[str, ...] | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the values of the matrix are used as they come, by columns."""
+        return self.order is None and self.kept is None and self.layout == "csc"
+
     def without_zeros(self, values: Values) -> tuple["Pattern", Values]:
         """Return the pattern of the values that are not zero, and these."""
         if np.count_nonzero(values) == values.size:

@@ -77,7 +77,8 @@ class FactorisationPlan:
 
     def new_numbers(self, values: NDArray[Any]) -> BlockLU:
         """Allocate the numbers of a factorisation."""
-        return operations(LuOps, self.pattern.graph.backend).new_factors(self.blocks, values)
+        graph = self.pattern.graph
+        return operations(LuOps, graph.backend).new_factors(self.blocks, graph, values)
 
     def replan_block(self, k: int, values: NDArray[Any]) -> "FactorisationPlan":
         """Return a plan for values whose pivots bring far more fill to block k than was foreseen.

@@ -288,6 +288,16 @@ def least_cost(
     Warm: the arrays hold those of similar costs, to begin with.
     """
 
+def scale_columns(
+    matrix: Csr,
+    values: NDArray[Any],
+    row_of: IndexArray,
+    scales: tuple[FloatArray, FloatArray],
+    out: tuple[IndexArray, NDArray[Any], NDArray[Any]],
+    /,
+) -> None:
+    """Write rows, scaled values and row sums of a matrix whose stored rows are its columns."""
+
 def product_batch(
     matrix: Csr,
     values: FloatArray,
@@ -430,8 +440,8 @@ def quick_analysis(
     There is no plan if none is wanted, or if `exchange` allows another diagonal and it would pay.
     """
 
-def new_factors(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
-    """Make room for a factorisation; of `values`, only the type counts."""
+def new_factors(plan: BlockPlan, columns: Csr, values: NDArray[Any], /) -> BlockLU:
+    """Make room for a factorisation of a matrix; of `values`, only the type counts."""
 
 BlockPlan32 = BlockPlan
 BlockPlan64 = BlockPlan
@@ -443,11 +453,18 @@ LocalMaxPart32 = LocalMaxPart
 LocalMaxPart64 = LocalMaxPart
 
 def qr(
-    rows: Csr, values: NDArray[Any], right: NDArray[Any], tolerance: FloatArray, gemm: Any, /
+    rows: Csr,
+    values: NDArray[Any],
+    right: NDArray[Any],
+    tolerance: FloatArray,
+    last: BoolArray,
+    gemm: Any,
+    /,
 ) -> tuple[IndexArray, IndexArray, NDArray[Any], NDArray[Any]]:
     """Return R: where its rows begin, columns of the matrix, values; and the top of Q^H `right`.
 
-    `gemm`: the capsule of SciPy's ``cython_blas`` for this type of values.
+    `last`: columns that come after all others. `gemm`: the capsule of SciPy's ``cython_blas`` for
+    this type of values.
     """
 
 def solve_upper(upper: Csr, values: NDArray[Any], x: NDArray[Any], adjoint: bool, /) -> None:

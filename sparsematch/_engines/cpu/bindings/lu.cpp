@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "bindings/nanobind_helpers.hpp"
-#include "lu/checked_solve.hpp"
 #include "lu/elimination_tree.hpp"
-#include "lu/gilbert_peierls.hpp"
+#include "lu/factored_matrix.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/quick_analysis.hpp"
 #include "lu/symbolic.hpp"
@@ -167,26 +166,96 @@ void bind_plan(nb::module_& m, const char* name) {
     m.def("elimination_tree", elimination_tree<Index>);
 }
 
-// preference: for the diagonal; below 0, the same pivots again. Returns the outcome, the block
-// where there was trouble, and the blocks with pivots below `small` times their largest entry.
+// A matrix with its factorisation, and the arrays of its pattern.
 template <class Index, class Value>
-nb::tuple factorise(BlockLU<Index, Value>& lu, In<Value> values, double preference, double small) {
-    const auto outcome = interruptible(1, [&](RunContext& run) {
-        return preference < 0 ? lu.refactorise(values.data(), run)
-                              : lu.factorise(values.data(), preference, run);
-    });
+struct HeldMatrix : FactoredMatrix<Index, Value> {
+    HeldMatrix(const BlockPlan<Index>& plan, const CsrArg<Index>& matrix)
+        : FactoredMatrix<Index, Value>(plan, matrix.view()), pattern(matrix) {}
+    const CsrArg<Index> pattern;
+};
+
+// Below this many entries, other threads wait for a call, and it cannot be interrupted: some
+// microseconds, of which to release the GIL and to take it again would be a part.
+constexpr std::int64_t brief = 1 << 13;
+
+template <class Call>
+auto released_unless_brief(std::int64_t entries, const Call& call) {
+    if (entries > brief) return interruptible(1, call);
+    ThreadTeam team(1);
+    RunContext run(team);
+    return call(run);
+}
+
+// None where all is well; else the outcome, the block where there was trouble, and the blocks with
+// pivots below `small` times their largest entry.
+template <class Index, class Value>
+nb::object result_of(const HeldMatrix<Index, Value>& held, Outcome outcome, double small) {
     std::vector<Index> blocks;
-    if (outcome == Outcome::done) blocks = blocks_with_small_pivots(lu, small);
-    return nb::make_tuple(name(outcome), lu.trouble, copied(blocks));
+    if (outcome == Outcome::done) blocks = blocks_with_small_pivots(held.lu, small);
+    if (outcome == Outcome::done && blocks.empty()) return nb::none();
+    return nb::make_tuple(name(outcome), held.lu.trouble, blocks);
+}
+
+// preference: for the diagonal; below 0, the same pivots again. Returns result_of.
+template <class Index, class Value>
+nb::object factorise(HeldMatrix<Index, Value>& held, In<Value> values, double preference,
+                     double small) {
+    if (values.size() != held.values.size()) throw nb::value_error("values of another pattern");
+    const auto outcome = released_unless_brief(held.work(), [&](RunContext& run) {
+        held.read(values.data());
+        return held.factorise(preference, run);
+    });
+    return result_of(held, outcome, small);
+}
+
+// As factorise with the same pivots, of a matrix by its arrays, or of its values alone where
+// indices are None. False, nothing being changed, where the arrays are others than those of the
+// pattern or a value is not finite; else as factorise.
+template <class Index, class Value>
+nb::object refactorise_quickly(HeldMatrix<Index, Value>& held, nb::handle indptr,
+                               nb::handle indices, nb::handle values, double small) {
+    const LentArray<const Value> v(values);
+    if (!v.fits_vector(held.values.size())) return nb::bool_(false);
+    const auto same = [](nb::handle given, const In<Index>& own) {
+        const LentArray<const Index> lent(given);
+        return lent.fits_vector(own.size()) &&
+               std::equal(lent.data(), lent.data() + own.size(), own.data());
+    };
+    if (!indices.is_none() &&
+        !(same(indptr, held.pattern.indptr) && same(indices, held.pattern.indices)))
+        return nb::bool_(false);
+    bool finite = false;
+    const Outcome outcome = released_unless_brief(held.work(), [&](RunContext& run) {
+        finite = held.read(v.data());
+        return finite ? held.factorise(-1, run) : Outcome::done;
+    });
+    if (!finite) return nb::bool_(false);
+    return result_of(held, outcome, small);
+}
+
+// Writes x, of the shape of b. Returns the largest error; -1 where the arrays do not fit.
+template <class Index, class Value>
+double solve_quickly(const HeldMatrix<Index, Value>& held, nb::handle b, nb::handle x, char side,
+                     bool check) {
+    const LentArray<const Value> from(b);
+    LentArray<Value> to(x);
+    const auto n = static_cast<std::size_t>(held.columns.n_rows);
+    if (!from.fits_vector(n) || !to.fits_vector(n)) return -1;
+    double error = 0;
+    const ExternalSolve<Index, Value> none;
+    released_unless_brief(held.work(), [&](RunContext& run) {
+        return held.solve(from.data(), 1, to.data(), &error, none, static_cast<Side>(side), check,
+                          run);
+    });
+    return error;
 }
 
 // external(k, x, side) solves in place with a block that is not factorised here. Returns the
 // solutions and their errors.
 template <class Index, class Value>
-nb::tuple solve(const BlockLU<Index, Value>& lu, CsrArg<Index> matrix, In<Value> values,
-                double largest, Matrix<const Value> b, char side, nb::object external, bool check) {
-    const auto columns = matrix.view();
-    const auto n = static_cast<std::size_t>(columns.n_rows), width = b.shape(1);
+nb::tuple solve(const HeldMatrix<Index, Value>& held, Matrix<const Value> b, char side,
+                nb::object external, bool check) {
+    const auto n = static_cast<std::size_t>(held.columns.n_rows), width = b.shape(1);
     Buffer<Value> x(n * width);
     Buffer<double> errors(width);
     const ExternalSolve<Index, Value> call = [&](Index k, Value* rows, std::int64_t w, Side s) {
@@ -194,7 +263,7 @@ nb::tuple solve(const BlockLU<Index, Value>& lu, CsrArg<Index> matrix, In<Value>
         or_sleep_at_exit([&] {
             const auto state = PyGILState_Ensure();
             try {
-                const auto m = static_cast<std::size_t>(lu.plan.size(k));
+                const auto m = static_cast<std::size_t>(held.lu.plan.size(k));
                 const nb::ndarray<nb::numpy, Value, nb::ndim<2>> view(
                     rows, {m, static_cast<std::size_t>(w)}, nb::handle());
                 external(k, nb::cast(view, nb::rv_policy::reference), static_cast<char>(s));
@@ -206,19 +275,18 @@ nb::tuple solve(const BlockLU<Index, Value>& lu, CsrArg<Index> matrix, In<Value>
         if (error) std::rethrow_exception(error);
     };
     interruptible(1, [&](RunContext& run) {
-        CheckedSolve<Index, Value>(columns, values.data(), largest, lu, call,
-                                   static_cast<Side>(side), check)
-            .solve(b.data(), static_cast<std::int64_t>(width), x.data(), errors.data(), run);
+        held.solve(b.data(), static_cast<std::int64_t>(width), x.data(), errors.data(), call,
+                   static_cast<Side>(side), check, run);
     });
     return nb::make_tuple(owned(std::move(x), n * width), owned(std::move(errors), width));
 }
 
 // With one scaled block, in place: x has a place for every row, by pivots or by columns.
 template <class Index, class Value>
-void solve_scaled(const BlockLU<Index, Value>& lu, Index k, Array<Value> x, bool adjoint) {
+void solve_scaled(const HeldMatrix<Index, Value>& held, Index k, Array<Value> x, bool adjoint) {
     const ReleasedGil released;
     const ExternalSolve<Index, Value> none;
-    TriangularSolve<Index, Value>(lu, none, x.data(), 1).solve_scaled(k, adjoint);
+    TriangularSolve<Index, Value, 1>(held.lu, none, x.data()).solve_block(k, adjoint);
 }
 
 // given: None, the mates of the rows, or the three arrays of a form. Returns None where no perfect
@@ -252,25 +320,33 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
 
 template <class Index, class Value>
 void bind_factors(nb::module_& m, const char* name) {
-    using LU = BlockLU<Index, Value>;
-    nb::class_<LU>(m, name)
+    using Held = HeldMatrix<Index, Value>;
+    nb::class_<Held>(m, name)
         .def("factorise", &factorise<Index, Value>)
-        .def("solve", &solve<Index, Value>, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-             nb::arg().none(), nb::arg())
+        .def("refactorise_quickly", &refactorise_quickly<Index, Value>, nb::arg().none(),
+             nb::arg().none(), nb::arg(), nb::arg())
+        .def("solve", &solve<Index, Value>, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
+        .def("solve_quickly", &solve_quickly<Index, Value>)
         .def("solve_scaled", &solve_scaled<Index, Value>)
         .def_prop_ro(
-            "row_of", [](const LU& lu) { return copied(lu.row_of); }, nb::rv_policy::move)
-        .def_prop_ro("entries", &LU::entries)
+            "values", [](const Held& held) { return copied(held.values); }, nb::rv_policy::move)
         .def_prop_ro(
-            "growth", [](const LU& lu) { return copied(lu.growth); }, nb::rv_policy::move)
-        .def("scaled_values", [](const LU& lu, Index k) {
-            const auto begin = lu.plan.inner_start[lu.plan.starts[k]],
-                       end = lu.plan.inner_start[lu.plan.starts[k + 1]];
-            return copied(lu.equilibration.inner.data() + begin,
+            "row_of", [](const Held& held) { return copied(held.lu.row_of); }, nb::rv_policy::move)
+        .def_prop_ro("entries", [](const Held& held) { return held.lu.entries(); })
+        .def_prop_ro(
+            "growth", [](const Held& held) { return copied(held.lu.growth); }, nb::rv_policy::move)
+        .def("scaled_values", [](const Held& held, Index k) {
+            const auto& plan = held.lu.plan;
+            const auto begin = plan.inner_start[plan.starts[k]],
+                       end = plan.inner_start[plan.starts[k + 1]];
+            return copied(held.lu.equilibration.inner.data() + begin,
                           static_cast<std::size_t>(end - begin));
         });
     m.def(
-        "new_factors", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); },
+        "new_factors",
+        [](const BlockPlan<Index>& plan, CsrArg<Index> matrix, In<Value>) {
+            return new Held(plan, matrix);
+        },
         nb::keep_alive<0, 1>());
     m.def("value_norms", [](In<Index> indptr, In<Value> values) {
         const ReleasedGil released;

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <thread>
 #include <tuple>
@@ -39,6 +40,45 @@ using Out = Array<T>;
 // One array for the rows and one for the columns.
 template <class T>
 using Sides = std::pair<Array<T>, Array<T>>;
+
+// An array of the caller's by the buffer protocol, for the length of a call: where one takes a
+// microsecond, an Array's DLPack would be half of it. Empty where it is of another type, or has
+// strides.
+template <class T>
+class LentArray {
+    using Value = std::remove_const_t<T>;
+
+  public:
+    explicit LentArray(nb::handle from) {
+        const int flags = PyBUF_FORMAT | PyBUF_C_CONTIGUOUS |
+                          (std::is_const_v<T> ? 0 : static_cast<int>(PyBUF_WRITABLE));
+        lent_ = PyObject_GetBuffer(from.ptr(), &view_, flags) == 0;
+        if (!lent_) PyErr_Clear();
+    }
+    LentArray(const LentArray&) = delete;
+    ~LentArray() {
+        if (lent_) PyBuffer_Release(&view_);
+    }
+    bool fits_vector(std::size_t n) const {
+        return lent_ && view_.ndim == 1 && static_cast<std::size_t>(view_.shape[0]) == n &&
+               view_.itemsize == sizeof(T) && has_type() &&
+               reinterpret_cast<std::uintptr_t>(view_.buf) % alignof(T) == 0;
+    }
+    T* data() const { return static_cast<T*>(view_.buf); }
+
+  private:
+    // Of native byte order: codes of the struct module, without a sign for another order.
+    bool has_type() const {
+        const char* const format = view_.format ? view_.format : "B";
+        if constexpr (std::is_same_v<Value, double>) return std::strcmp(format, "d") == 0;
+        else if constexpr (std::is_integral_v<Value>)
+            return format[1] == 0 && std::strchr("ilq", format[0]);
+        else return std::strcmp(format, "Zd") == 0;
+    }
+
+    Py_buffer view_;
+    bool lent_ = false;
+};
 
 // A pattern: Csr of csr.py.
 template <class Index>

@@ -18,14 +18,14 @@ using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 // matrix: where rows begin, columns, values; and the top of Q^H applied to the right-hand sides.
 template <class Index, class Value>
 nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> right,
-                    In<double> tolerance, nb::capsule gemm) {
+                    In<double> tolerance, In<bool> last, nb::capsule gemm) {
     const auto rows = matrix.view();
     const auto multiply = reinterpret_cast<Gemm<Value>>(gemm.data());
     auto qr = interruptible(1, [&](RunContext& run) {
         WorkCounter counter(run);
         return MultifrontalQr<Index, Value>(rows, values.data(), right.data(),
                                             static_cast<std::int64_t>(right.shape(1)),
-                                            tolerance.data(), multiply, counter);
+                                            tolerance.data(), last.data(), multiply, counter);
     });
     const auto result = [](auto& from) {
         const std::size_t n = from.size();

@@ -1,4 +1,6 @@
 // What Python calls of the weighted package.
+#include <nanobind/stl/complex.h>
+
 #include "bindings/nanobind_helpers.hpp"
 #include "weighted/bottleneck.hpp"
 #include "weighted/entry_values.hpp"
@@ -6,6 +8,7 @@
 #include "weighted/matched_entries.hpp"
 #include "weighted/product_batch.hpp"
 #include "weighted/scale_factors.hpp"
+#include "weighted/scaled_columns.hpp"
 #include "weighted/symmetric.hpp"
 
 using namespace sparsematch;
@@ -103,6 +106,17 @@ std::int64_t run_product_batch(CsrArg<Index> matrix, In<double> values, Sides<In
     });
 }
 
+// scales: of the user's rows and columns. out: rows, values, row sums.
+template <class Index, class Value>
+void run_scale_columns(CsrArg<Index> a, In<Value> values, In<Index> row_of,
+                       std::pair<In<double>, In<double>> scales,
+                       std::tuple<Out<Index>, Out<Value>, Out<Value>> out) {
+    const auto& [row, value, sum] = out;
+    scale_columns<Index, Value>(a.view(), values.data(),
+                                {row_of.data(), scales.first.data(), scales.second.data()},
+                                {row.data(), value.data(), sum.data()});
+}
+
 // The position of an entry, or -1; the diagonal.
 template <class Index>
 Index run_unsymmetric_entry(CsrArg<Index> a, In<double> weight, Out<double> diagonal) {
@@ -146,6 +160,8 @@ void bind(nb::module_& m) {
     m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
           "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
     m.def("product_batch", run_product_batch<Index>);
+    m.def("scale_columns", run_scale_columns<Index, double>);
+    m.def("scale_columns", run_scale_columns<Index, std::complex<double>>);
     m.def("matched_entries", run_matched_entries<Index>);
     m.def("unsymmetric_entry", run_unsymmetric_entry<Index>);
     m.def("largest_scaled", run_largest_scaled<Index>);

@@ -9,13 +9,12 @@ register_operations(
     "numpy",
     LuOps(
         block_plan=factorisation.block_plan,
-        new_factors=_core.new_factors,
+        new_factors=factorisation.new_factors,
         quick_analysis=factorisation.quick_analysis,
         value_norms=factorisation.value_norms,
         steady_diagonal=_core.steady_diagonal,
         is_canonical=_core.is_canonical,
         equal_indices=factorisation.equal_indices,
         gather=_core.gather,
-        solve=factorisation.solve,
     ),
 )

@@ -1,6 +1,12 @@
 // Solutions by a factorisation, every one of them measured against the matrix, and refined where
 // it is not good enough: solve with the residual, and keep the sum if it is better.
 //
+// One call does it all: a gather into the order of the pivots, the sweeps, a scatter, and one pass
+// over the matrix for the residual and its bound at once (backward_error.hpp). Right-hand sides are
+// processed by up to eight, one after the other in memory, padded with zeros where there are fewer.
+// What a solution is measured by: normwise, as it leaves a stable factorisation; componentwise a
+// hundred times that, so that only rows that have lost digits beside their own terms are refined.
+//
 // Wilkinson, Rounding Errors in Algebraic Processes (1963); Skeel, Iterative refinement implies
 // numerical stability for Gaussian elimination (Math. Comp. 35, 1980): one step in the same
 // precision makes the componentwise backward error small unless growth or condition are extreme.
@@ -10,7 +16,7 @@
 #include <cmath>
 #include <complex>
 #include <limits>
-#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -41,143 +47,199 @@ std::vector<Index> blocks_with_small_pivots(const BlockLU<Index, Value>& lu, dou
     return out;
 }
 
+// Numbers of a solve, kept from one to the next.
+template <class Value>
+struct SolveRoom {
+    Buffer<Value> ordered, sums, b, x, r, better, r_better;
+
+    static Value* of(Buffer<Value>& buffer, std::size_t n) {
+        if (buffer.size() < n) buffer = Buffer<Value>(n);
+        return buffer.data();
+    }
+};
+
 template <class Index, class Value>
 class CheckedSolve {
   public:
-    // Backward errors up to which solutions are left as they are. A factorisation without growth
-    // reaches 1e-16 normwise; componentwise, rows whose terms are far smaller than the others' lose
-    // more.
-    static constexpr double good_componentwise = 1e-13, good_normwise = 1e-15;
     static constexpr int max_steps = 4;  // of refinement, each of which must halve the error
 
     // columns: the matrix, of which a are the values and `largest` the largest absolute value.
     // Without `check` nothing is measured, and errors are 0.
     CheckedSolve(const Csr<Index>& columns, const Value* a, double largest,
                  const BlockLU<Index, Value>& lu, const ExternalSolve<Index, Value>& external,
-                 Side side, bool check)
+                 Side side, bool check, SolveRoom<Value>& room)
         : columns_(columns), a_(a), largest_(largest), lu_(lu), external_(external), side_(side),
-          check_(check) {}
+          check_(check), room_(room) {}
 
-    // Reads b and writes x, n x width, and the larger error of each right-hand side. False: the run
-    // was stopped. Time: O((n + nnz + entries of the factors) width); workspace: five
-    // numbers for each row of `at_a_time` right-hand sides.
+    // Reads b and writes x, n x width, and the larger error of each right-hand side, 0 where it is
+    // good enough. False: the run was stopped. Time: O((n + nnz + entries of the factors) width).
     bool solve(const Value* b, std::int64_t width, Value* x, double* errors, RunContext& run) {
-        for (std::int64_t first = 0; first < width; first += at_a_time) {
-            width_ = std::min(at_a_time, width - first);
-            read_scaled(b + first, width);
-            if (!solve_some(errors + first, run)) return false;
-            write_unscaled(x + first, width, errors + first);
+        for (std::int64_t first = 0; first < width;) {
+            const std::int64_t left = width - first;
+            const auto some = [&]<int W>(std::integral_constant<int, W>) {
+                const std::int64_t count = std::min<std::int64_t>(W, left);
+                const Piece piece{b + first, x + first, errors + first, width, count};
+                first += count;
+                return solve_some<W>(piece, run);
+            };
+            const bool done = left == 1   ? some(std::integral_constant<int, 1>())
+                              : left == 2 ? some(std::integral_constant<int, 2>())
+                              : left <= 4 ? some(std::integral_constant<int, 4>())
+                                          : some(std::integral_constant<int, 8>());
+            if (!done) return false;
         }
         return true;
     }
 
   private:
-    // Right-hand sides at a time: the entries of a row are in a few cache lines.
-    static constexpr std::int64_t at_a_time = 16;
     // Exponents of the matrix and right-hand sides up to which no product that matters overflows.
     static constexpr int far = 300;
+    static constexpr double no_number = std::numeric_limits<double>::infinity();
+
+    // Some of the columns of b and x, of which there are `stride`.
+    struct Piece {
+        const Value* b;
+        Value* x;
+        double* errors;
+        std::int64_t stride, count;
+    };
 
     std::int64_t n() const { return columns_.n_rows; }
 
-    bool solve_some(double* errors, RunContext& run) {
-        const auto total = static_cast<std::size_t>(n() * width_);
-        x_.resize(total), y_.resize(total);
-        if (!apply(b_, x_, run)) return false;
-        std::fill(errors, errors + width_, 0.0);
-        if (!check_) return true;
-        r_.resize(total);
-        BackwardError<Index, Value> backward(columns_, a_, side_, width_);
-        error_.resize(width_);
-        WorkCounter counter(run);
-        backward.measure(x_.data(), b_.data(), r_.data(), error_.data(), counter);
-        if (run.stopped()) return false;
-        if (!refine(backward, run)) return false;
-        for (std::int64_t s = 0; s < width_; ++s) errors[s] = error_[s].larger();
+    template <int W>
+    bool solve_some(const Piece& piece, RunContext& run) {
+        const auto total = static_cast<std::size_t>(n() * W);
+        const bool direct = piece.stride == W;
+        const Value* const b = direct ? piece.b : read<W>(piece);
+        Value* const x = direct ? piece.x : room_.of(room_.x, total);
+        std::fill_n(piece.errors, piece.count, 0.0);
+        if (!solve_within_range<W>(b, x, piece, run)) return false;
+        if (!direct)
+            for (std::int64_t i = 0; i < n(); ++i)
+                std::copy_n(x + i * W, piece.count, piece.x + i * piece.stride);
         return true;
+    }
+    template <int W>
+    Value* read(const Piece& piece) {
+        Value* const b = room_.of(room_.b, static_cast<std::size_t>(n() * W));
+        for (std::int64_t i = 0; i < n(); ++i) {
+            std::copy_n(piece.b + i * piece.stride, piece.count, b + i * W);
+            std::fill(b + i * W + piece.count, b + (i + 1) * W, Value(0));
+        }
+        return b;
     }
 
-    // How often the error exceeds what is good enough; infinite if it is no number.
-    static double excess(const SolutionError& error) {
-        return std::isnan(error.larger()) ? no_number
-                                          : std::max(error.componentwise / good_componentwise,
-                                                     error.normwise / good_normwise);
-    }
-    bool refine(BackwardError<Index, Value>& backward, RunContext& run) {
-        std::vector<char> open(width_, 1);
-        for (int step = 0; step < max_steps; ++step) {
-            bool any = false;
-            for (std::int64_t s = 0; s < width_; ++s) any |= open[s] &= excess(error_[s]) > 1;
-            if (!any) return true;
-            better_.resize(x_.size()), r_better_.resize(x_.size()), error_better_.resize(width_);
-            if (!apply(r_, better_, run)) return false;
-            for (std::size_t k = 0; k < x_.size(); ++k) better_[k] += x_[k];
-            WorkCounter counter(run);
-            backward.measure(better_.data(), b_.data(), r_better_.data(), error_better_.data(),
-                             counter);
-            if (run.stopped()) return false;
-            for (std::int64_t s = 0; s < width_; ++s) {
-                const double before = excess(error_[s]), now = excess(error_better_[s]);
-                if (open[s] && now < before) keep(s);
-                open[s] &= now < before / 2;
-            }
+    template <int W>
+    bool solve_within_range(const Value* b, Value* x, const Piece& piece, RunContext& run) {
+        SolutionError errors[W];
+        if (exponent_of(largest_) <= far) {
+            if (!apply<W>(b, x, run)) return false;
+            if (!check_) return true;
+            if (!refine<W>(b, x, errors, run)) return false;
+            if (std::all_of(errors, errors + W, is_within_range)) return report(errors, piece);
         }
+        return solve_rescaled<W>(b, x, piece, run);
+    }
+    static bool report(const SolutionError* errors, const Piece& piece) {
+        for (std::int64_t s = 0; s < piece.count; ++s) piece.errors[s] = errors[s].larger();
         return true;
     }
-    void keep(std::int64_t s) {
-        error_[s] = error_better_[s];
-        for (std::int64_t i = 0; i < n(); ++i)
-            x_[i * width_ + s] = better_[i * width_ + s],
-                            r_[i * width_ + s] = r_better_[i * width_ + s];
+    static int exponent_of(double size) { return size > 0 ? std::abs(std::ilogb(size)) : 0; }
+    static bool is_within_range(const SolutionError& error) {
+        return error.size == 0 || exponent_of(error.size) <= far || std::isnan(error.componentwise);
+    }
+
+    // Measures the solutions, and refines them where they are poor.
+    template <int W>
+    bool refine(const Value* b, Value* x, SolutionError* errors, RunContext& run) {
+        const auto total = static_cast<std::size_t>(n() * W);
+        Value* const r = room_.of(room_.r, total);
+        room_.of(room_.sums, 2 * total);
+        BackwardError<Index, Value, W> backward(columns_, a_, side_, room_.sums);
+        WorkCounter counter(run);
+        backward.measure(x, b, r, errors, counter);
+        bool open[W];
+        std::fill_n(open, W, true);
+        for (int step = 0; step < max_steps && !run.stopped(); ++step) {
+            bool any = false;
+            for (int s = 0; s < W; ++s) any |= open[s] &= errors[s].excess() > 1;
+            if (!any) return true;
+            Value *const better = room_.of(room_.better, total), *const r_better = room_.of(
+                                                                     room_.r_better, total);
+            if (!apply<W>(r, better, run)) return false;
+            for (std::size_t k = 0; k < total; ++k) better[k] += x[k];
+            SolutionError now[W];
+            backward.measure(better, b, r_better, now, counter);
+            for (int s = 0; s < W; ++s) {
+                const double before = errors[s].excess(), after = now[s].excess();
+                if (open[s] && after < before) {
+                    errors[s] = now[s];
+                    for (std::size_t k = s; k < total; k += W) x[k] = better[k], r[k] = r_better[k];
+                }
+                open[s] &= after < before / 2;
+            }
+        }
+        return !run.stopped();
     }
 
     // Solves with the factors: from one order of the user's to the other.
-    bool apply(const std::vector<Value>& from, std::vector<Value>& to, RunContext& run) {
-        const auto& [row_perm, col_perm] = std::tie(lu_.plan.row_perm, lu_.plan.col_perm);
+    template <int W>
+    bool apply(const Value* from, Value* to, RunContext& run) {
+        const Index *const rows = lu_.user_row.data(), *const cols = lu_.plan.col_perm.data();
+        const double *const row = lu_.pivot_row_factor.data(), *const col = lu_.equilibration
+                                                                                .col_factor.data();
         const bool plain = side_ == Side::plain;
-        const auto row = [&](std::int64_t c) { return row_perm[lu_.row_of[c]]; };
+        const Index *const source = plain ? rows : cols, *const target = plain ? cols : rows;
+        const double *const before = plain ? row : col, *const after = plain ? col : row;
+        Value* const y = room_.of(room_.ordered, static_cast<std::size_t>(n() * W));
         for (std::int64_t c = 0; c < n(); ++c)
-            std::copy_n(&from[(plain ? row(c) : col_perm[c]) * width_], width_, &y_[c * width_]);
-        if (!TriangularSolve<Index, Value>(lu_, external_, y_.data(), width_).run(side_, run))
-            return false;
+            for (int s = 0; s < W; ++s)
+                y[c * W + s] = from[static_cast<std::int64_t>(source[c]) * W + s] * before[c];
+        if (!TriangularSolve<Index, Value, W>(lu_, external_, y).run(side_, run)) return false;
         for (std::int64_t c = 0; c < n(); ++c)
-            std::copy_n(&y_[c * width_], width_, &to[(plain ? col_perm[c] : row(c)) * width_]);
+            for (int s = 0; s < W; ++s)
+                to[static_cast<std::int64_t>(target[c]) * W + s] = y[c * W + s] * after[c];
         return true;
     }
 
     // Where the matrix or a right-hand side is near an end of the range, it is multiplied with the
     // power of two that brings it half the way to the matrix: so both it and x are far from there.
-    void read_scaled(const Value* b, std::int64_t stride) {
-        b_.resize(static_cast<std::size_t>(n() * width_));
-        for (std::int64_t i = 0; i < n(); ++i) std::copy_n(b + i * stride, width_, &b_[i * width_]);
-        exponent_.assign(width_, 0);
-        const int own = largest_ > 0 ? std::ilogb(largest_) : 0;
-        for (std::int64_t s = 0; s < width_; ++s) {
-            double most = 0;
-            for (std::int64_t i = 0; i < n(); ++i)
-                most = std::max(most, largest_part(b_[i * width_ + s]));
-            if (!(most > 0) || !std::isfinite(most)) continue;
-            if (const int e = std::ilogb(most); std::max(std::abs(own), std::abs(e)) > far)
-                exponent_[s] = e - own / 2, rescale(b_, s, -exponent_[s]);
-        }
-    }
     // A solution beyond the range of doubles has an infinite error.
-    void write_unscaled(Value* x, std::int64_t stride, double* errors) {
-        for (std::int64_t s = 0; s < width_; ++s) {
-            if (exponent_[s] == 0) continue;
-            rescale(x_, s, exponent_[s]);
-            double most = 0;
-            for (std::int64_t i = 0; i < n(); ++i)
-                most = std::max(most, largest_part(x_[i * width_ + s]));
-            if (!std::isfinite(most)) errors[s] = no_number;
+    template <int W>
+    bool solve_rescaled(const Value* b, Value* x, const Piece& piece, RunContext& run) {
+        const auto total = static_cast<std::size_t>(n() * W);
+        Buffer<Value> right(total);
+        std::copy_n(b, total, right.data());
+        int exponent[W] = {};
+        const int own = largest_ > 0 ? std::ilogb(largest_) : 0;
+        for (int s = 0; s < W; ++s) {
+            const double most = largest_of<W>(b, s);
+            if (!(most > 0) || !std::isfinite(most)) continue;
+            exponent[s] = std::ilogb(most) - own / 2;
+            rescale<W>(right.data(), s, -exponent[s]);
         }
-        for (std::int64_t i = 0; i < n(); ++i) std::copy_n(&x_[i * width_], width_, x + i * stride);
+        SolutionError errors[W];
+        if (!apply<W>(right.data(), x, run)) return false;
+        if (check_ && !refine<W>(right.data(), x, errors, run)) return false;
+        report(errors, piece);
+        for (std::int64_t s = 0; s < piece.count; ++s) {
+            if (exponent[s] == 0) continue;
+            rescale<W>(x, s, exponent[s]);
+            if (!std::isfinite(largest_of<W>(x, s))) piece.errors[s] = no_number;
+        }
+        return true;
     }
-    void rescale(std::vector<Value>& v, std::int64_t s, int exponent) const {
-        for (std::int64_t i = 0; i < n(); ++i)
-            v[i * width_ + s] = scaled(v[i * width_ + s], exponent);
+    template <int W>
+    double largest_of(const Value* v, std::int64_t s) const {
+        double most = 0;
+        for (std::int64_t i = 0; i < n(); ++i) most = std::max(most, largest_part(v[i * W + s]));
+        return most;
+    }
+    template <int W>
+    void rescale(Value* v, std::int64_t s, int exponent) const {
+        for (std::int64_t i = 0; i < n(); ++i) v[i * W + s] = scaled(v[i * W + s], exponent);
     }
 
-    static constexpr double no_number = std::numeric_limits<double>::infinity();
     const Csr<Index>& columns_;
     const Value* a_;
     const double largest_;
@@ -185,10 +247,7 @@ class CheckedSolve {
     const ExternalSolve<Index, Value>& external_;
     const Side side_;
     const bool check_;
-    std::int64_t width_ = 0;
-    std::vector<Value> b_, x_, y_, r_, better_, r_better_;
-    std::vector<SolutionError> error_, error_better_;
-    std::vector<int> exponent_;
+    SolveRoom<Value>& room_;
 };
 
 }  // namespace sparsematch

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <vector>
 
 #include "core/run_context.hpp"
@@ -20,8 +22,11 @@ inline double largest_part(std::complex<double> v) {
     return std::max(std::abs(v.real()), std::abs(v.imag()));
 }
 
-// The power of two that brings a size to 1...2; of a subnormal number as far as a factor can.
+// The power of two that brings a size to 1...2; of a subnormal number as far as a factor can. Of
+// most numbers, its exponent is the other one's, mirrored.
 inline double factor_for(double size) {
+    const auto exponent = std::bit_cast<std::uint64_t>(size) >> 52;
+    if (exponent > 0 && exponent < 2046) return std::bit_cast<double>((2046 - exponent) << 52);
     return size > 0 ? std::ldexp(1.0, -std::max(std::ilogb(size), -1022)) : 1;
 }
 

@@ -64,21 +64,9 @@ def quick_analysis(
     return QuickAnalysis(**found) if found else None
 
 
-def solve(
-    numbers: BlockLU,
-    graph: BipartiteCSR,
-    values: NDArray[Any],
-    largest: float,
-    b: NDArray[Any],
-    side: str,
-    external: Any,
-    check: bool,
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return solutions, refined where they are not good, and the backward error of each.
+def new_factors(plan: BlockPlan, graph: BipartiteCSR, values: NDArray[Any]) -> BlockLU:
+    """Make room for a factorisation by a plan; of `values`, only the type counts.
 
-    `graph` must be flipped; `values` are those of the matrix, `largest` their largest absolute
-    value; `b` is a contiguous matrix of the same type. Without `check` nothing is measured.
-    Time: O((n + nnz + entries of the factors) k) for k right-hand sides.
+    `graph` must be flipped.
     """
-    x, errors = numbers.solve(csr(graph), values, largest, b, side, external, check)
-    return x.reshape(b.shape), errors
+    return _core.new_factors(plan, csr(graph), values)

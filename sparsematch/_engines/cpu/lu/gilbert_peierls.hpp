@@ -9,8 +9,10 @@
 // Each block is equilibrated first (equilibration.hpp), so that the sizes of its entries can be
 // compared. Where entries grow too much all the same, the diagonal is preferred less, in the end
 // not at all: partial pivoting.
-// Invariant: between columns the accumulator x_ is zero; rows of L are counted within the block, by
-// pivot once it is finished.
+// The pattern of the factors is fixed between two choices of pivots, and arranged for the sweeps of
+// triangular_solve.hpp: the columns of U and of the entries above the blocks are one list, scaled
+// alike, rows counted by pivot. So new values need no search and no memory.
+// Invariant: between columns the accumulator x_ is zero.
 #pragma once
 
 #include <algorithm>
@@ -47,16 +49,18 @@ constexpr const char* name(Outcome outcome) {
 template <class Index, class Value>
 class BlockLU {
   public:
-    // Share of the largest in its column below which an old pivot is replaced by a new one.
-    static constexpr double refactor_tolerance = 1e-3;
+    // Share of the largest in its column below which an old pivot is replaced by a new one. Some
+    // five of sixteen digits may be lost, which a step of refinement brings back; at 1e-3, power
+    // flows of small angles choose new pivots in half of their Newton steps.
+    static constexpr double refactor_tolerance = 1e-5;
     // Entries of U beside those of the equilibrated block, above which the diagonal is preferred
     // less: some four of sixteen digits are lost, which a step of refinement brings back.
     static constexpr double growth_limit = 1e4;
 
     explicit BlockLU(const BlockPlan<Index>& plan)
-        : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), pivot(size(), 1),
-          row_of(size()), upper_row(plan.upper_row), upper(plan.upper_row.size()),
-          growth(static_cast<std::size_t>(plan.n_blocks()), 1), place_(size()) {}
+        : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), u_end(size()),
+          pivot(size(), 1), row_of(size()), user_row(size()), pivot_row_factor(size()),
+          growth(static_cast<std::size_t>(plan.n_blocks()), 1), place_(size()), x_(size()) {}
 
     // Factorises with new pivots, chosen by the values: the diagonal if it is at least `preference`
     // times the largest of its column. After `singular` and `fill_exceeded`, `trouble` is the block
@@ -65,7 +69,8 @@ class BlockLU {
         WorkCounter counter(run);
         l_row.clear(), l.clear(), u_row.clear(), u.clear();
         const auto room = static_cast<std::size_t>(plan.expected_entries);
-        l_row.reserve(room), l.reserve(room), u_row.reserve(room), u.reserve(room);
+        l_row.reserve(room), l.reserve(room);
+        u_row.reserve(room + n_upper()), u.reserve(room + n_upper());
         preference_ = preference;
         if (!equilibration.of(plan, a, counter)) return Outcome::stopped;
         return factorise_from(0, 0, a, counter);
@@ -77,31 +82,35 @@ class BlockLU {
     Outcome refactorise(const Value* a, RunContext& run) {
         WorkCounter counter(run);
         if (!equilibration.of(plan, a, counter)) return Outcome::stopped;
+        locate_entries();
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
-            if (plan.external[k] > 0) continue;
-            const Outcome outcome = plan.size(k) == 1 ? one_by_one(k, a) : replay(k, counter);
+            const Outcome outcome = plan.external[k] > 0 || plan.size(k) == 1
+                                        ? replay_without_l(k, a)
+                                        : replay(k, a, counter);
             if (outcome == Outcome::unstable) return resume(k, a, counter);
             if (outcome != Outcome::done) return outcome;
         }
-        return finish(a, counter);
+        return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
 
     std::size_t size() const { return static_cast<std::size_t>(plan.n); }
-    std::int64_t entries() const { return static_cast<std::int64_t>(l.size() + u.size() + size()); }
+    std::size_t n_upper() const { return plan.upper_row.size(); }
+    std::int64_t entries() const {
+        return static_cast<std::int64_t>(l.size() + u.size() - n_upper() + size());
+    }
 
     const BlockPlan<Index>& plan;
-    // Column c: L below its unit diagonal, U above its diagonal, the diagonal of U.
-    std::vector<std::int64_t> l_start, l_end, u_start;
+    // Column c: L below its unit diagonal; U above its diagonal up to u_end, then what is above the
+    // block; the diagonal of U. Rows are counted within the matrix, by pivot.
+    std::vector<std::int64_t> l_start, l_end, u_start, u_end;
     std::vector<Index> l_row, u_row;
     std::vector<Value> l, u, pivot;
-    std::vector<Index> row_of;     // the row of the permuted matrix that is the c-th pivot row
-    std::vector<Index> upper_row;  // as the plan's, rows counted by pivot
-    std::vector<Value> upper;
+    // The row that is the c-th pivot row: of the permuted matrix, and of the user's.
+    std::vector<Index> row_of, user_row;
+    std::vector<double> pivot_row_factor;  // its factor
     Equilibration<Index, Value> equilibration;
     std::vector<double> growth;  // of each block: the largest entry of U over that of the block
-    // The factor of the row that is the c-th pivot row.
-    std::vector<double> pivot_row_factor;
     Index trouble = 0;
 
   private:
@@ -111,123 +120,140 @@ class BlockLU {
 
     // New pivots from a column of a block on; those before stay.
     Outcome factorise_from(Index first_block, Index column, const Value* a, WorkCounter& counter) {
+        prepare();
         for (Index k = first_block; k < plan.n_blocks(); ++k) {
             trouble = k;
-            const bool small = plan.size(k) == 1;
-            if (small || plan.external[k] > 0) skip(k);
-            const Outcome outcome = plan.external[k] > 0 ? Outcome::done
-                                    : small              ? one_by_one(k, a)
-                                                         : block(k, column, counter);
+            const Outcome outcome = plan.external[k] > 0 || plan.size(k) == 1
+                                        ? without_l(k, a)
+                                        : block(k, std::max(column, plan.starts[k]), a, counter);
             if (outcome != Outcome::done) return outcome;
-            column = 0;
         }
         l_start[size()] = static_cast<std::int64_t>(l.size()),
         u_start[size()] = static_cast<std::int64_t>(u.size());
-        for (std::size_t p = 0; p < upper_row.size(); ++p) upper_row[p] = place_[plan.upper_row[p]];
-        return finish(a, counter);
-    }
-    Outcome finish(const Value* a, WorkCounter& counter) {
-        for (std::size_t p = 0; p < upper.size(); ++p) upper[p] = a[plan.upper_from[p]];
-        pivot_row_factor.resize(size());
-        for (std::size_t c = 0; c < size(); ++c)
-            pivot_row_factor[c] = equilibration.row_factor[row_of[c]];
+        for (std::size_t c = 0; c < size(); ++c) user_row[c] = plan.row_perm[row_of[c]];
+        inner_place_.clear();
         return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
     Outcome resume(Index k, const Value* a, WorkCounter& counter) {
-        const Index c = plan.starts[k] + stop_;
-        l_row.resize(l_start[c]), l.resize(l_start[c]);
-        u_row.resize(u_start[c]), u.resize(u_start[c]);
+        l_row.resize(l_start[stop_]), l.resize(l_start[stop_]);
+        u_row.resize(u_start[stop_]), u.resize(u_start[stop_]);
         return factorise_from(k, stop_, a, counter);
     }
 
-    // Columns without L and U: those of 1 x 1 blocks, and of blocks left to an external solver.
-    void skip(Index k) {
+    // Columns without L: those of 1 x 1 blocks, and of blocks left to an external solver.
+    Outcome without_l(Index k, const Value* a) {
         for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) {
-            row_of[c] = place_[c] = c;
+            row_of[c] = place_[c] = c, pivot_row_factor[c] = 1;
             l_start[c] = l_end[c] = static_cast<std::int64_t>(l.size());
-            u_start[c] = static_cast<std::int64_t>(u.size());
+            u_start[c] = u_end[c] = static_cast<std::int64_t>(u.size());
+            append_upper(c, a);
         }
+        return pivot_of_one(k, a);
     }
-    Outcome one_by_one(Index k, const Value* a) {
+    Outcome replay_without_l(Index k, const Value* a) {
+        for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) update_upper(c, a);
+        return pivot_of_one(k, a);
+    }
+    Outcome pivot_of_one(Index k, const Value* a) {
+        if (plan.external[k] > 0) return Outcome::done;
         const Index c = plan.starts[k];
-        Value v = 0;
-        for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
-            v += a[plan.inner_from[p]];
-        pivot[c] = v;
-        return v == Value(0) ? Outcome::singular : Outcome::done;
+        pivot[c] = a[plan.inner_from[plan.inner_start[c]]];
+        return pivot[c] == Value(0) ? Outcome::singular : Outcome::done;
+    }
+
+    // What is above the block, by the rows' pivots, which are all chosen.
+    void append_upper(Index c, const Value* a) {
+        for (auto p = plan.upper_start[c]; p < plan.upper_start[c + 1]; ++p)
+            u_row.push_back(place_[plan.upper_row[p]]);
+        u.resize(u_row.size());
+        update_upper(c, a);
+    }
+    void update_upper(Index c, const Value* a) {
+        auto p = plan.upper_start[c];
+        const double factor = equilibration.col_factor[c];
+        for (auto q = u_end[c]; p < plan.upper_start[c + 1]; ++p, ++q)
+            u[q] = a[plan.upper_from[p]] * pivot_row_factor[u_row[q]] * factor;
     }
 
     // New pivots from this column on; where entries grow too much, from the first column on and
     // with less preference for the diagonal.
-    Outcome block(Index k, Index column, WorkCounter& counter) {
+    Outcome block(Index k, Index column, const Value* a, WorkCounter& counter) {
         begin(k);
-        const auto l_before = column ? l_start[first_] : static_cast<std::int64_t>(l.size()),
-                   u_before = column ? u_start[first_] : static_cast<std::int64_t>(u.size());
-        if (column == 0) grown_ = 0;
+        const bool afresh = column == first_;
+        const auto l_before = afresh ? static_cast<std::int64_t>(l.size()) : l_start[first_],
+                   u_before = afresh ? static_cast<std::int64_t>(u.size()) : u_start[first_];
+        if (afresh) grown_ = 0;
+        l_start[first_] = l_before, u_start[first_] = u_before;
         for (double preference = preference_;;) {
-            const bool last = column == 0 && preference >= 1;
+            const bool last = column == first_ && preference >= 1;
             const Outcome outcome =
-                eliminate_columns(column, preference, last ? no_limit : limit_,
-                                  static_cast<double>(l_before + u_before), counter);
+                eliminate_columns(column, preference, last ? no_limit : limit_, a, counter);
             growth[k] = grown_ / largest_;
             if (outcome == Outcome::done) return outcome;
             clear_x();
             if (outcome != Outcome::unstable) return outcome;
-            if (column == 0) preference = std::min(10 * preference, 1.0);
-            column = 0, grown_ = 0;
+            if (column == first_) preference = std::min(10 * preference, 1.0);
+            column = first_, grown_ = 0;
+            std::fill(done_.begin() + first_, done_.begin() + end_, no_column);
+            std::fill(mark_.begin() + first_, mark_.begin() + end_, no_column);
+            std::fill(pruned_.begin() + first_, pruned_.begin() + end_, no_place);
             l_row.resize(l_before), l.resize(l_before), u_row.resize(u_before), u.resize(u_before);
         }
     }
-    Outcome eliminate_columns(Index column, double preference, double limit, double before,
+    Outcome eliminate_columns(Index column, double preference, double limit, const Value* a,
                               WorkCounter& counter) {
-        prepare();
         restore_rows(column);
-        const double* most = plan.most.data() + first_;
-        for (Index c = column; c < m_; ++c) {
+        const auto before = l_start[first_] + u_start[first_] - plan.upper_start[first_];
+        for (Index c = column; c < end_; ++c) {
             reach(c);
             const std::int64_t work = eliminate(c);
             if (!choose_pivot(c, preference)) return Outcome::singular;
             if (grown_ > limit) return Outcome::unstable;
             prune(c);
-            if (static_cast<double>(l.size() + u.size()) - before > most[c])
-                return Outcome::fill_exceeded;
+            const auto stored =
+                static_cast<std::int64_t>(l.size() + u.size()) - plan.upper_start[c] - before;
+            if (static_cast<double>(stored) > plan.most[c]) return Outcome::fill_exceeded;
+            append_upper(c, a);
             if (!counter.add(work)) return Outcome::stopped;
         }
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
             l_row[p] = done_[l_row[p]];
-        for (Index r = 0; r < m_; ++r)
-            row_of[first_ + done_[r]] = first_ + r, place_[first_ + r] = first_ + done_[r];
+        for (Index r = first_; r < end_; ++r) row_of[done_[r]] = r, place_[r] = done_[r];
+        set_row_factors();
         return Outcome::done;
     }
     void begin(Index k) {
-        first_ = plan.starts[k], m_ = plan.size(k);
+        first_ = plan.starts[k], end_ = plan.starts[k + 1];
         largest_ = equilibration.largest[k] > 0 ? equilibration.largest[k] : 1;
         limit_ = growth_limit * largest_;
     }
-    // Rows as they were when the columns before this one were finished: counted within the block.
+    void set_row_factors() {
+        for (Index c = first_; c < end_; ++c)
+            pivot_row_factor[c] = equilibration.row_factor[row_of[c]];
+    }
+    // Rows as they were when the columns before this one were finished.
     void restore_rows(Index column) {
-        const auto row = [this](Index c) { return row_of[first_ + c] - first_; };
-        if (column == 0) return;
-        for (Index c = 0; c < column; ++c) pivot_row_[c] = row(c), done_[row(c)] = c;
+        if (column == first_) return;
+        for (Index c = first_; c < column; ++c) pivot_row_[c] = row_of[c], done_[row_of[c]] = c;
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
-            l_row[p] = row(l_row[p]);
+            l_row[p] = row_of[l_row[p]];
     }
 
     void prepare() {
-        const auto m = static_cast<std::size_t>(m_);
-        done_.assign(m, no_column), mark_.assign(m, no_column), x_.assign(m, Value(0)),
-            pivot_row_.resize(m);
-        path_.resize(m), next_.resize(m), order_.resize(m), pruned_.assign(m, no_place);
+        done_.assign(size(), no_column), mark_.assign(size(), no_column);
+        pruned_.assign(size(), no_place);
+        pivot_row_.resize(size()), path_.resize(size()), next_.resize(size());
+        order_.resize(size());
     }
-    void clear_x() { std::fill(x_.begin(), x_.end(), Value(0)); }
+    void clear_x() { std::fill(x_.begin() + first_, x_.begin() + end_, Value(0)); }
 
     // Which columns of L column c needs, in topological order (order_[top_...]), and which rows may
     // become its pivot.
     void reach(Index c) {
-        top_ = m_;
+        top_ = plan.n;
         candidates_.clear();
-        for (auto p = plan.inner_start[first_ + c]; p < plan.inner_start[first_ + c + 1]; ++p)
-            if (const Index r = plan.inner_row[p]; mark_[r] != c) visit(r, c);
+        for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
+            if (const Index r = first_ + plan.inner_row[p]; mark_[r] != c) visit(r, c);
     }
     void visit(Index r, Index c) {
         mark_[r] = c;
@@ -236,7 +262,7 @@ class BlockLU {
         enter(depth, done_[r]);
         while (depth >= 0) {
             const Index j = path_[depth];
-            const auto end = pruned_[j] == no_place ? l_end[first_ + j] : pruned_[j];
+            const auto end = pruned_[j] == no_place ? l_end[j] : pruned_[j];
             bool deeper = false;
             while (next_[depth] < end) {
                 const Index s = l_row[next_[depth]++];
@@ -252,24 +278,36 @@ class BlockLU {
             if (!deeper) order_[--top_] = j, --depth;
         }
     }
-    void enter(Index depth, Index j) { path_[depth] = j, next_[depth] = l_start[first_ + j]; }
+    void enter(Index depth, Index j) { path_[depth] = j, next_[depth] = l_start[j]; }
 
     // x becomes column c after elimination by the columns before it; those rows go to U.
     std::int64_t eliminate(Index c) {
-        std::int64_t work = m_ > 16 ? m_ / 16 : 1;
-        for (auto p = plan.inner_start[first_ + c]; p < plan.inner_start[first_ + c + 1]; ++p)
-            x_[plan.inner_row[p]] += equilibration.inner[p];
-        u_start[first_ + c] = static_cast<std::int64_t>(u.size());
-        for (Index t = top_; t < m_; ++t) {
+        const Index m = end_ - first_;
+        std::int64_t work = m > 16 ? m / 16 : 1;
+        for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
+            x_[first_ + plan.inner_row[p]] = equilibration.inner[p];
+        u_start[c] = static_cast<std::int64_t>(u.size());
+        for (Index t = top_; t < plan.n; ++t) {
             const Index j = order_[t];
             const Value v = std::exchange(x_[pivot_row_[j]], Value(0));
             u_row.push_back(j), u.push_back(v);
-            grown_ = std::max(grown_, magnitude(v));
-            const auto end = l_end[first_ + j];
-            for (auto p = l_start[first_ + j]; p < end; ++p) x_[l_row[p]] -= l[p] * v;
-            work += end - l_start[first_ + j];
+            subtract_l(j, v);
+            work += l_end[j] - l_start[j];
         }
+        u_end[c] = static_cast<std::int64_t>(u.size());
+        grown_ = std::max(grown_, largest_of_u(c));
         return work;
+    }
+    void subtract_l(Index j, Value v) {
+        Value* const x = x_.data();
+        const Index* const row = l_row.data();
+        const Value* const value = l.data();
+        for (auto p = l_start[j], end = l_end[j]; p < end; ++p) x[row[p]] -= product(value[p], v);
+    }
+    double largest_of_u(Index c) const {
+        double most = 0;
+        for (auto q = u_start[c]; q < u_end[c]; ++q) most = std::max(most, magnitude(u[q]));
+        return most;
     }
 
     bool choose_pivot(Index c, double preference) {
@@ -281,14 +319,14 @@ class BlockLU {
         if (mark_[c] == c && done_[c] == no_column && magnitude(x_[c]) >= preference * best)
             row = c;
         const Value v = x_[row];
-        pivot[first_ + c] = v, pivot_row_[c] = row, done_[row] = c;
+        pivot[c] = v, pivot_row_[c] = row, done_[row] = c;
         grown_ = std::max(grown_, magnitude(v));
-        l_start[first_ + c] = static_cast<std::int64_t>(l.size());
+        l_start[c] = static_cast<std::int64_t>(l.size());
         for (const Index r : candidates_) {
             if (r != row) l_row.push_back(r), l.push_back(x_[r] / v);
             x_[r] = Value(0);
         }
-        l_end[first_ + c] = static_cast<std::int64_t>(l.size());
+        l_end[c] = static_cast<std::int64_t>(l.size());
         return true;
     }
 
@@ -296,9 +334,9 @@ class BlockLU {
     // that are pivots come first.
     void prune(Index c) {
         const Index row = pivot_row_[c];
-        for (Index t = top_; t < m_; ++t) {
+        for (Index t = top_; t < plan.n; ++t) {
             const Index j = order_[t];
-            const auto from = l_start[first_ + j], end = l_end[first_ + j];
+            const auto from = l_start[j], end = l_end[j];
             if (pruned_[j] != no_place ||
                 std::find(l_row.begin() + from, l_row.begin() + end, row) == l_row.begin() + end)
                 continue;
@@ -311,50 +349,64 @@ class BlockLU {
         }
     }
 
+    // Where each entry of the blocks goes, by pivots: once for all values.
+    void locate_entries() {
+        if (!inner_place_.empty()) return;
+        inner_place_.resize(plan.inner_row.size());
+        for (Index k = 0; k < plan.n_blocks(); ++k)
+            for (auto p = plan.inner_start[plan.starts[k]],
+                      end = plan.inner_start[plan.starts[k + 1]];
+                 p < end; ++p)
+                inner_place_[p] = place_[plan.starts[k] + plan.inner_row[p]];
+    }
     // Stops at the first column whose pivot is too small (stop_), or where entries grow too much
-    // (stop_ = 0).
-    Outcome replay(Index k, WorkCounter& counter) {
+    // (stop_ is the first of the block).
+    Outcome replay(Index k, const Value* a, WorkCounter& counter) {
         begin(k), grown_ = 0;
-        x_.assign(static_cast<std::size_t>(m_), Value(0));
-        const Index* place = place_.data() + first_;
-        for (Index c = first_; c < first_ + m_; ++c) {
-            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
-                x_[place[plan.inner_row[p]] - first_] += equilibration.inner[p];
+        set_row_factors();
+        Value* const x = x_.data();
+        for (Index c = first_; c < end_; ++c) {
+            for (auto p = plan.inner_start[c], end = plan.inner_start[c + 1]; p < end; ++p)
+                x[inner_place_[p]] = equilibration.inner[p];
             std::int64_t work = 1;
-            for (auto q = u_start[c]; q < u_start[c + 1]; ++q) {
+            for (auto q = u_start[c], end = u_end[c]; q < end; ++q) {
                 const Index j = u_row[q];
-                const Value v = std::exchange(x_[j], Value(0));
+                const Value v = std::exchange(x[j], Value(0));
                 u[q] = v;
-                grown_ = std::max(grown_, magnitude(v));
-                const auto end = l_end[first_ + j];
-                for (auto p = l_start[first_ + j]; p < end; ++p) x_[l_row[p]] -= l[p] * v;
-                work += end - l_start[first_ + j];
+                subtract_l(j, v);
+                work += l_end[j] - l_start[j];
             }
-            if (!replay_pivot(c)) return clear_x(), stop_ = c - first_, Outcome::unstable;
-            if (!(grown_ <= limit_)) return clear_x(), stop_ = 0, Outcome::unstable;
+            grown_ = std::max(grown_, largest_of_u(c));
+            if (!replay_pivot(c)) return clear_x(), stop_ = c, Outcome::unstable;
+            if (!(grown_ <= limit_)) return clear_x(), stop_ = first_, Outcome::unstable;
+            update_upper(c, a);
             if (!counter.add(work)) return clear_x(), Outcome::stopped;
         }
         growth[k] = grown_ / largest_;
         return Outcome::done;
     }
     bool replay_pivot(Index c) {
-        const Value v = std::exchange(x_[c - first_], Value(0));
+        const Value v = std::exchange(x_[c], Value(0));
+        const auto begin = l_start[c], end = l_end[c];
         double best = 0;
-        for (auto p = l_start[c]; p < l_end[c]; ++p) best = std::max(best, magnitude(x_[l_row[p]]));
+        for (auto p = begin; p < end; ++p) {
+            l[p] = std::exchange(x_[l_row[p]], Value(0));
+            best = std::max(best, magnitude(l[p]));
+        }
         if (!(magnitude(v) > 0) || magnitude(v) < refactor_tolerance * best) return false;
         pivot[c] = v;
         grown_ = std::max(grown_, magnitude(v));
-        for (auto p = l_start[c]; p < l_end[c]; ++p)
-            l[p] = std::exchange(x_[l_row[p]], Value(0)) / v;
+        for (auto p = begin; p < end; ++p) l[p] /= v;
         return true;
     }
 
-    Index first_ = 0, m_ = 0, top_ = 0, stop_ = 0;  // stop_: the column of a pivot too small
+    // Of the block: its columns; that of a pivot too small.
+    Index first_ = 0, end_ = 0, stop_ = 0, top_ = 0;
     double preference_ = diagonal_preference;
     double largest_ = 1, limit_ = 0;  // of the block: its largest entry, and what U may come to
     double grown_ = 0;                // the largest entry of U
+    std::vector<Index> place_, inner_place_, done_, mark_, pivot_row_, path_, order_, candidates_;
     std::vector<Value> x_;
-    std::vector<Index> place_, done_, mark_, pivot_row_, path_, order_, candidates_;
     std::vector<std::int64_t> next_, pruned_;
 };
 

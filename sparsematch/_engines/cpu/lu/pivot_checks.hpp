@@ -18,6 +18,12 @@ namespace sparsematch {
 inline double magnitude(double v) { return std::abs(v); }
 inline double magnitude(std::complex<double> v) { return std::abs(v.real()) + std::abs(v.imag()); }
 
+// Without the recovery of infinities of std::complex, which takes a branch for each product.
+inline double product(double a, double b) { return a * b; }
+inline std::complex<double> product(std::complex<double> a, std::complex<double> b) {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
 struct ValueNorms {
     double largest = 0;  // absolute value
     double norm = 0;     // 1-norm; not finite if an entry is not

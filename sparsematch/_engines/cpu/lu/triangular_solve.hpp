@@ -1,12 +1,13 @@
-// Solving with a block triangular factorisation, many right-hand sides at a time: blocks from the
-// last to the first, each followed by a multiplication with the columns above it; for the transpose
-// from the first to the last.
+// Solving with a block triangular factorisation: blocks from the last to the first, L, then U with
+// what stands above the block; for the transpose from the first to the last.
 //
-// The right-hand sides are the columns of x: entry (c, s) is x[c * width + s], c counted by pivot.
-// A block is solved as it was scaled, what stands above it is not scaled. The caller solves with
-// blocks that are left to an external solver.
+// The right-hand sides are the columns of x: entry (c, s) is x[c * W + s], c counted by pivot, and
+// W is known when this is compiled, so that the loop over s becomes a few vector instructions. The
+// whole permuted matrix is scaled alike, so the sweeps see no factors, and blocks of one entry in a
+// row are one sweep. The caller solves with blocks that are left to an external solver.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <functional>
@@ -29,114 +30,141 @@ Value conjugate(Value v) {
 template <class Index, class Value>
 using ExternalSolve = std::function<void(Index, Value*, std::int64_t, Side)>;
 
-template <class Index, class Value>
+template <class Index, class Value, int W>
 class TriangularSolve {
   public:
     TriangularSolve(const BlockLU<Index, Value>& lu, const ExternalSolve<Index, Value>& external,
-                    Value* x, std::int64_t width)
-        : lu_(lu), external_(external), x_(x), width_(width) {}
+                    Value* x)
+        : lu_(lu), external_(external), x_(x) {}
 
-    // False: the run was stopped. Time: O(entries of L, U and above, times width).
+    // False: the run was stopped. Time: O(entries of L, U and above, times W).
     bool run(Side side, RunContext& run) {
         WorkCounter counter(run);
         counter_ = &counter;
-        for (Index t = 0, n = lu_.plan.n_blocks(); t < n; ++t) {
-            const Index k = side == Side::plain ? n - 1 - t : t;
-            if (side == Side::plain) {
-                solve_block(k, side);
-                subtract_upper(k);
-            } else {
-                side == Side::adjoint ? subtract_transposed<true>(k)
-                                      : subtract_transposed<false>(k);
-                solve_block(k, side);
-            }
-            if (run.stopped()) return false;
+        if (side == Side::plain) plain();
+        else if (side == Side::adjoint) transposed<true>();
+        else transposed<false>();
+        return !run.stopped();
+    }
+    // With one block as it was scaled.
+    void solve_block(Index k, bool adjoint) {
+        const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
+        if (adjoint) u_transposed<true, false>(first, end), l_transposed<true>(first, end);
+        else solve_l(first, end), solve_u<false>(first, end);
+    }
+
+  private:
+    static constexpr Index piece = 256;  // columns after which the work is counted
+
+    void plain() {
+        const auto& plan = lu_.plan;
+        for (Index k = plan.n_blocks(); k-- > 0;) {
+            const Index end = plan.starts[k + 1];
+            if (plan.external[k] > 0) external_(k, x_ + plan.starts[k] * W, W, Side::plain);
+            else if (plan.size(k) > 1 && !solve_l(plan.starts[k], end)) return;
+            while (plan.size(k) == 1 && k > 0 && plan.size(k - 1) == 1 && plan.external[k - 1] == 0)
+                --k;
+            if (!solve_u<true>(plan.starts[k], end)) return;
+        }
+    }
+    template <bool Adjoint>
+    void transposed() {
+        const auto& plan = lu_.plan;
+        const Side side = Adjoint ? Side::adjoint : Side::transposed;
+        for (Index k = 0; k < plan.n_blocks(); ++k) {
+            const Index first = plan.starts[k], end = plan.starts[k + 1];
+            if (!u_transposed<Adjoint, true>(first, end)) return;
+            if (plan.external[k] > 0) external_(k, x_ + first * W, W, side);
+            else if (end - first > 1 && !l_transposed<Adjoint>(first, end)) return;
+        }
+    }
+
+    // Calls sweep(begin, end) on pieces of the columns, downwards or upwards, and counts what these
+    // have in a list. False: the run was stopped.
+    template <bool Down, class Sweep>
+    bool by_pieces(Index first, Index end, const std::vector<std::int64_t>& start,
+                   const Sweep& sweep) {
+        while (first < end) {
+            const Index m = std::min<Index>(piece, end - first);
+            const Index begin = Down ? static_cast<Index>(end - m) : first;
+            sweep(begin, static_cast<Index>(begin + m));
+            if (counter_ && !counter_->add((start[begin + m] - start[begin] + m) * W)) return false;
+            if constexpr (Down) end = begin;
+            else first = begin + m;
         }
         return true;
     }
-    // With one block as it was scaled.
-    void solve_scaled(Index k, bool adjoint) { adjoint ? solve_transposed<true>(k) : solve(k); }
 
-  private:
-    void solve_block(Index k, Side side) {
-        const Index first = lu_.plan.starts[k];
-        if (lu_.plan.external[k] > 0) return external_(k, x_ + first * width_, width_, side);
-        const bool single = lu_.plan.size(k) == 1;
-        const double *row = lu_.pivot_row_factor.data(), *col = lu_.equilibration.col_factor.data();
-        if (!single) multiply(k, side == Side::plain ? row : col);
-        if (side == Side::plain) solve(k);
-        else if (side == Side::adjoint) solve_transposed<true>(k);
-        else solve_transposed<false>(k);
-        if (!single) multiply(k, side == Side::plain ? col : row);
+    bool solve_l(Index first, Index end) {
+        return by_pieces<false>(first, end, lu_.l_start, [this](Index begin, Index stop) {
+            for (Index c = begin; c < stop; ++c)
+                scatter(c, lu_.l_start[c], lu_.l_end[c], lu_.l_row.data(), lu_.l.data());
+        });
+    }
+    // With_upper: and what is above the block.
+    template <bool WithUpper>
+    bool solve_u(Index first, Index end) {
+        return by_pieces<true>(first, end, lu_.u_start, [this](Index begin, Index stop) {
+            for (Index c = stop; c-- > begin;) {
+                divide(c, lu_.pivot[c]);
+                scatter(c, lu_.u_start[c], WithUpper ? lu_.u_start[c + 1] : lu_.u_end[c],
+                        lu_.u_row.data(), lu_.u.data());
+            }
+        });
+    }
+    template <bool Adjoint, bool WithUpper>
+    bool u_transposed(Index first, Index end) {
+        return by_pieces<false>(first, end, lu_.u_start, [this](Index begin, Index stop) {
+            for (Index c = begin; c < stop; ++c) {
+                gather<Adjoint>(c, lu_.u_start[c], WithUpper ? lu_.u_start[c + 1] : lu_.u_end[c],
+                                lu_.u_row.data(), lu_.u.data());
+                divide(c, turned<Adjoint>(lu_.pivot[c]));
+            }
+        });
+    }
+    template <bool Adjoint>
+    bool l_transposed(Index first, Index end) {
+        return by_pieces<true>(first, end, lu_.l_start, [this](Index begin, Index stop) {
+            for (Index c = stop; c-- > begin;)
+                gather<Adjoint>(c, lu_.l_start[c], lu_.l_end[c], lu_.l_row.data(), lu_.l.data());
+        });
     }
 
-    template <class Weight>
-    void subtract(Index to, Index from, Weight weight) {
-        if (width_ == 1) return void(x_[to] -= weight * x_[from]);
-        for (std::int64_t s = 0; s < width_; ++s)
-            x_[to * width_ + s] -= weight * x_[from * width_ + s];
+    void divide(Index c, Value by) {
+        for (int s = 0; s < W; ++s) x_[c * W + s] /= by;
     }
-    void divide(Index row, Value by) {
-        for (std::int64_t s = 0; s < width_; ++s) x_[row * width_ + s] /= by;
-    }
-    void multiply(Index k, const double* factor) {
-        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
-            for (std::int64_t s = 0; s < width_; ++s) x_[c * width_ + s] *= factor[c];
-    }
-    // Counts the entries of a column. False: the run was stopped.
-    bool count(std::int64_t entries) { return !counter_ || counter_->add((entries + 1) * width_); }
-    bool count_l(Index c) { return count(lu_.l_end[c] - lu_.l_start[c]); }
-    bool count_u(Index c) { return count(lu_.u_start[c + 1] - lu_.u_start[c]); }
-    bool count_upper(Index c) {
-        return count(lu_.plan.upper_start[c + 1] - lu_.plan.upper_start[c]);
-    }
-
-    void solve(Index k) {
-        const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
-        if (end - first > 1)
-            for (Index c = first; c < end && count_l(c); ++c)
-                for (auto p = lu_.l_start[c]; p < lu_.l_end[c]; ++p)
-                    subtract(first + lu_.l_row[p], c, lu_.l[p]);
-        for (Index c = end; c-- > first && count_u(c);) {
-            divide(c, lu_.pivot[c]);
-            for (auto p = lu_.u_start[c]; p < lu_.u_start[c + 1]; ++p)
-                subtract(first + lu_.u_row[p], c, lu_.u[p]);
+    // Subtracts from the rows of a column what that has there.
+    void scatter(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
+        Value from[W];
+        std::copy_n(x_ + static_cast<std::int64_t>(c) * W, W, from);
+        for (; p < end; ++p) {
+            Value* const to = x_ + static_cast<std::int64_t>(row[p]) * W;
+            const Value weight = value[p];
+            for (int s = 0; s < W; ++s) to[s] -= product(weight, from[s]);
         }
     }
-    void subtract_upper(Index k) {
-        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1] && count_upper(c); ++c)
-            for (auto p = lu_.plan.upper_start[c]; p < lu_.plan.upper_start[c + 1]; ++p)
-                subtract(lu_.upper_row[p], c, lu_.upper[p]);
+    // Subtracts from a column what its rows have there.
+    template <bool Adjoint>
+    void gather(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
+        Value* const to = x_ + static_cast<std::int64_t>(c) * W;
+        Value sum[W];
+        std::copy_n(to, W, sum);
+        for (; p < end; ++p) {
+            const Value* const from = x_ + static_cast<std::int64_t>(row[p]) * W;
+            const Value weight = turned<Adjoint>(value[p]);
+            for (int s = 0; s < W; ++s) sum[s] -= product(weight, from[s]);
+        }
+        std::copy_n(sum, W, to);
     }
-
     template <bool Adjoint>
     static Value turned(Value v) {
         if constexpr (Adjoint) return conjugate(v);
         else return v;
     }
-    template <bool Adjoint>
-    void subtract_transposed(Index k) {
-        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1] && count_upper(c); ++c)
-            for (auto p = lu_.plan.upper_start[c]; p < lu_.plan.upper_start[c + 1]; ++p)
-                subtract(c, lu_.upper_row[p], turned<Adjoint>(lu_.upper[p]));
-    }
-    template <bool Adjoint>
-    void solve_transposed(Index k) {
-        const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
-        for (Index c = first; c < end && count_u(c); ++c) {
-            for (auto p = lu_.u_start[c]; p < lu_.u_start[c + 1]; ++p)
-                subtract(c, first + lu_.u_row[p], turned<Adjoint>(lu_.u[p]));
-            divide(c, turned<Adjoint>(lu_.pivot[c]));
-        }
-        for (Index c = end; c-- > first && count_l(c);)
-            for (auto p = lu_.l_start[c]; p < lu_.l_end[c]; ++p)
-                subtract(c, first + lu_.l_row[p], turned<Adjoint>(lu_.l[p]));
-    }
 
     const BlockLU<Index, Value>& lu_;
     const ExternalSolve<Index, Value>& external_;
     Value* x_;
-    std::int64_t width_;
     WorkCounter* counter_ = nullptr;  // of the run, if there is one
 };
 

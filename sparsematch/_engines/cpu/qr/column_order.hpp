@@ -12,10 +12,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
+#include "lu/adjacency_lists.hpp"
 #include "lu/amd.hpp"
 
 namespace sparsematch {
@@ -25,10 +27,14 @@ class ColumnOrder {
     static constexpr Index no_column = UNMATCHED<Index>;
 
   public:
-    // Reads: the matrix by rows, no repeats. Time: O(sum of squared row lengths), rows that count
-    // as dense left out, and the minimum degree order. After a stop nothing is to be read.
-    ColumnOrder(const Csr<Index>& rows, WorkCounter& counter) : rows_(rows), counter_(counter) {
-        if (gather_columns() && gather_neighbours() && eliminate() && grow_tree()) postorder();
+    // Reads: the matrix by rows, no repeats; columns that are to come after all others. Time:
+    // O(sum of squared row lengths), rows that count as dense left out, and the minimum degree
+    // order. After a stop nothing is to be read.
+    ColumnOrder(const Csr<Index>& rows, const bool* last, WorkCounter& counter)
+        : rows_(rows), counter_(counter) {
+        if (!gather_columns() || !gather_neighbours() || !eliminate()) return;
+        std::stable_partition(order.begin(), order.end(), [&](Index j) { return !last[j]; });
+        if (grow_tree()) postorder();
     }
 
     std::vector<Index> order;   // columns in order of elimination
@@ -54,10 +60,11 @@ class ColumnOrder {
 
     bool gather_neighbours() {
         const auto n = static_cast<std::size_t>(rows_.n_cols);
-        begin_.resize(n), length_.resize(n);
+        graph_.begin.resize(n), graph_.length.resize(n);
         std::vector<Index> seen(n, no_column);
         for (Index j = 0; j < rows_.n_cols; ++j) {
-            begin_[j] = static_cast<std::int64_t>(pool_.size());
+            const std::size_t begin = graph_.pool.size();
+            graph_.begin[j] = static_cast<std::int64_t>(begin);
             seen[j] = j;
             std::int64_t work = 1;
             for (auto p = start_[j]; p < start_[j + 1]; ++p) {
@@ -65,9 +72,9 @@ class ColumnOrder {
                 if (static_cast<double>(row.size()) > dense_row()) continue;
                 work += static_cast<std::int64_t>(row.size());
                 for (const Index k : row)
-                    if (seen[k] != j) seen[k] = j, pool_.push_back(k);
+                    if (seen[k] != j) seen[k] = j, graph_.pool.push_back(k);
             }
-            length_[j] = static_cast<Index>(static_cast<std::int64_t>(pool_.size()) - begin_[j]);
+            graph_.length[j] = static_cast<Index>(graph_.pool.size() - begin);
             if (!counter_.add(work)) return false;
         }
         return true;
@@ -77,8 +84,8 @@ class ColumnOrder {
         constexpr double no_limit = std::numeric_limits<double>::infinity();
         order.resize(static_cast<std::size_t>(rows_.n_cols));
         EliminationCost cost;
-        return Amd<Index>().run(rows_.n_cols, begin_, length_, pool_,
-                                {no_limit, no_limit, no_limit}, order.data(), cost, counter_);
+        return Amd<Index>().run(graph_, {no_limit, no_limit, no_limit}, order.data(), cost,
+                                counter_);
     }
 
     bool grow_tree() {
@@ -130,8 +137,9 @@ class ColumnOrder {
 
     const Csr<Index> rows_;
     WorkCounter& counter_;
-    std::vector<std::int64_t> start_, begin_;
-    std::vector<Index> row_, length_, pool_;
+    std::vector<std::int64_t> start_;
+    std::vector<Index> row_;  // of each entry, by columns
+    AdjacencyLists<Index> graph_;
 };
 
 }  // namespace sparsematch

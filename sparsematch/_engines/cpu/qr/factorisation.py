@@ -8,20 +8,26 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
-from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 
 
 def factorise(
-    graph: BipartiteCSR, values: NDArray[Any], right: NDArray[Any], tolerance: FloatArray
+    graph: BipartiteCSR,
+    values: NDArray[Any],
+    right: NDArray[Any],
+    tolerance: FloatArray,
+    last: BoolArray,
 ) -> UpperTrapezoid:
-    """Factorise a matrix given by rows, without duplicates; `right` has rows of its own type.
+    """Factorise a matrix given by rows, without duplicates; `right` has the type of its values.
+
+    `last`: columns that come after all others.
 
     Time: O(nnz), the order, and the arithmetic of the fronts.
     """
     start, columns, entries, top = _core.qr(
-        csr(graph), values, np.ascontiguousarray(right), tolerance, _gemm(values.dtype.char)
+        csr(graph), values, np.ascontiguousarray(right), tolerance, last, _gemm(values.dtype.char)
     )
     return UpperTrapezoid(start, columns, entries, top.reshape(start.size - 1, right.shape[1]))
 

@@ -24,14 +24,15 @@ namespace sparsematch {
 template <class Index, class Value>
 class MultifrontalQr {
   public:
-    // Reads: B by rows, no repeats; right-hand sides, `n_right` for each row of B. tolerance: of
-    // each column, in its unit. Time: O(nnz) beside the order, and that of the fronts.
+    // Reads: B by rows, no repeats; right-hand sides, `n_right` for each row of B; of each
+    // column the tolerance, in its unit, and whether it comes last. Time: O(nnz) beside the order,
+    // and that of the fronts.
     MultifrontalQr(const Csr<Index>& rows, const Value* values, const Value* right,
-                   std::int64_t n_right, const double* tolerance, Gemm<Value> gemm,
-                   WorkCounter& counter)
+                   std::int64_t n_right, const double* tolerance, const bool* last,
+                   Gemm<Value> gemm, WorkCounter& counter)
         : rows_(rows), values_(values), right_(right), n_right_(n_right), counter_(counter),
           front_(gemm) {
-        ColumnOrder<Index> order(rows, counter);
+        ColumnOrder<Index> order(rows, last, counter);
         if (!counter.add(0)) return;
         const Fronts<Index> fronts(rows, order, counter);
         if (!counter.add(0)) return;

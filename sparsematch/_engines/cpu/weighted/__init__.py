@@ -5,6 +5,7 @@ from sparsematch._engines.cpu.weighted import (
     maximum_weight,
     optimality,
     product_batch,
+    scaled_columns,
     symmetric,
     transversals,
 )
@@ -18,6 +19,8 @@ register_operations(
         least_cost=least_cost.least_cost,
         maximum_product=transversals.maximum_product,
         product_batch=product_batch.write_products,
+        product_diagonal=scaled_columns.product_diagonal,
+        scale_columns=scaled_columns.scale_columns,
         central_duals=product_batch.central_duals,
         maximum_sum=transversals.maximum_sum,
         bottleneck=transversals.bottleneck,

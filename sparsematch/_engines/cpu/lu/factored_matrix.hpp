@@ -1,0 +1,83 @@
+// A matrix with its factorisation: what one call of an interpreter needs to factorise new values,
+// or to solve, without looking anything up.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "lu/checked_solve.hpp"
+#include "lu/gilbert_peierls.hpp"
+
+namespace sparsematch {
+
+// One object, kept for the next who needs one; several at a time make their own.
+template <class T>
+class Kept {
+  public:
+    Kept() = default;
+    Kept(const Kept&) = delete;
+    ~Kept() { delete kept_.load(); }
+    std::unique_ptr<T> take() {
+        std::unique_ptr<T> out(kept_.exchange(nullptr));
+        return out ? std::move(out) : std::make_unique<T>();
+    }
+    void give_back(std::unique_ptr<T> object) { delete kept_.exchange(object.release()); }
+
+  private:
+    std::atomic<T*> kept_{nullptr};
+};
+
+template <class Index, class Value>
+class FactoredMatrix {
+  public:
+    // columns: the matrix by columns, which the caller keeps.
+    FactoredMatrix(const BlockPlan<Index>& plan, const Csr<Index>& columns)
+        : columns(columns), lu(plan), values(static_cast<std::size_t>(columns.nnz())) {}
+
+    // Copies the values. False, and nothing is changed: one is not finite. Time: O(nnz).
+    bool read(const Value* from) {
+        double most = 0, sum = 0;
+        for (std::size_t p = 0; p < values.size(); ++p) {
+            const double size = largest_part(from[p]);
+            most = std::max(most, size);
+            sum += size * 0;  // NaN as soon as an entry is not finite
+        }
+        if (sum != 0) return false;
+        std::copy_n(from, values.size(), values.data());
+        largest = most;
+        return true;
+    }
+    // Preference: for the diagonal; below 0, the same pivots again.
+    Outcome factorise(double preference, RunContext& run) {
+        return preference < 0 ? lu.refactorise(values.data(), run)
+                              : lu.factorise(values.data(), preference, run);
+    }
+    // As CheckedSolve does. Several threads may solve at once.
+    bool solve(const Value* b, std::int64_t width, Value* x, double* errors,
+               const ExternalSolve<Index, Value>& external, Side side, bool check,
+               RunContext& run) const {
+        auto room = room_.take();
+        const bool done = CheckedSolve<Index, Value>(columns, values.data(), largest, lu, external,
+                                                     side, check, *room)
+                              .solve(b, width, x, errors, run);
+        if (width == 1) room_.give_back(std::move(room));  // of several it would be large
+        return done;
+    }
+    // Entries that a solve passes, about.
+    std::int64_t work() const { return lu.entries() + columns.nnz() + columns.n_rows; }
+
+    const Csr<Index> columns;
+    BlockLU<Index, Value> lu;
+    std::vector<Value> values;
+    double largest = 0;  // absolute value of a part
+
+  private:
+    mutable Kept<SolveRoom<Value>> room_;
+};
+
+}  // namespace sparsematch

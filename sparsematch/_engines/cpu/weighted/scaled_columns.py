@@ -1,0 +1,51 @@
+"""The columns of a square matrix with the largest product on the diagonal, for a factorisation."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr
+from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.scale_factors import warn_of_cut_factors
+
+
+def product_diagonal(
+    graph: BipartiteCSR, magnitude: FloatArray
+) -> tuple[IndexArray, FloatArray, FloatArray]:
+    """Return the row matched to each column, or -1, and the factors of rows and columns.
+
+    The matrix is given by columns, magnitudes are positive and finite. Time: that of `least_cost`.
+    """
+    n, none = graph.n_cols, np.empty(0)
+    row_of, col_of = np.empty(n, graph.dtype), np.empty(n, graph.dtype)
+    duals, scales = (np.empty(n), np.empty(n)), (np.empty(n), np.empty(n))
+    in_range = np.ones(1, bool)
+    numbers, start = (np.empty(1), in_range), (np.empty(0, graph.dtype), none)
+    pattern, mates = csr(graph), (row_of, col_of)
+    stored = scales[1], scales[0]  # columns are the stored rows
+    _core.product_batch(pattern, magnitude, mates, duals, stored, numbers, start, True, 1)
+    if not in_range[0]:
+        warn_of_cut_factors()
+    return row_of, *scales
+
+
+def scale_columns(
+    graph: BipartiteCSR,
+    values: NDArray[Any],
+    row_of: IndexArray,
+    scales: tuple[FloatArray, FloatArray],
+) -> tuple[IndexArray, NDArray[Any], NDArray[Any]]:
+    """Return rows and values, entry by entry as given, and the sums of the rows.
+
+    Row ``row_of[j]`` becomes row j. The matrix is given by columns. Time: O(n + nnz).
+    """
+    rows, scaled, sums = (
+        np.empty_like(graph.indices),
+        np.empty_like(values),
+        np.empty(row_of.size, values.dtype),
+    )
+    _core.scale_columns(csr(graph), values, row_of, scales, (rows, scaled, sums))
+    return rows, scaled, sums

@@ -1,0 +1,314 @@
+"""Least squares and minimum norm: as dense solvers have it, of every rank and shape."""
+
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sparsematch
+from sparsematch import solvers
+from sparsematch.solvers import IllConditionedWarning, _lstsq, _orthogonal, lstsq
+
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
+EPS = np.finfo(float).eps
+FORMS = sp.csr_array, sp.csc_array, sp.coo_array, sp.csc_matrix
+
+
+def numbers(rng, *shape, kind=float):
+    values = rng.standard_normal(shape) if rng.random() < 0.5 else rng.integers(-3, 4, shape)
+    return values + 1j * rng.standard_normal(shape) if kind is complex else values.astype(float)
+
+
+def thin(rng, *shape, kind=float):
+    return numbers(rng, *shape, kind=kind) * (rng.random(shape) < rng.random())
+
+
+def low_rank(rng, m, n, kind):
+    r = rng.integers(0, min(m, n) + 1)
+    return thin(rng, m, r, kind=kind) @ thin(rng, r, n, kind=kind)
+
+
+def with_zeros(rng, m, n, kind):
+    D = thin(rng, m, n, kind=kind)
+    D[rng.random(m) < 0.2], D[:, rng.random(n) < 0.2] = 0, 0
+    return D
+
+
+def with_repeats(rng, m, n, kind):
+    D = thin(rng, m, n, kind=kind)
+    return D[rng.integers(0, m, m)][:, rng.integers(0, n, n)] if m and n else D
+
+
+def in_pieces(rng, m, n, kind):
+    other = thin(rng, *rng.integers(0, 9, 2), kind=kind)
+    D = thin(rng, m, n, kind=kind)
+    D = np.block([[D, np.zeros((m, other.shape[1]))], [np.zeros((other.shape[0], n)), other]])
+    return D[rng.permutation(len(D))][:, rng.permutation(D.shape[1])]
+
+
+def coupled_parts(rng, m, n, kind):
+    """With the three coarse parts and what couples them."""
+    sizes = [tuple(sorted(rng.integers(0, 7, 2))) for _ in range(3)]
+    shapes = [sizes[0], (sizes[1][0],) * 2, sizes[2][::-1]]
+    D = np.zeros((sum(s[0] for s in shapes), sum(s[1] for s in shapes)), kind)
+    i = j = 0
+    for rows, cols in shapes:
+        D[i : i + rows, j:] = thin(rng, rows, D.shape[1] - j, kind=kind)
+        D[i : i + rows, j : j + cols] = numbers(rng, rows, cols, kind=kind)
+        i, j = i + rows, j + cols
+    return D
+
+
+KINDS = (
+    lambda rng, m, n, kind: thin(rng, m, n, kind=kind),
+    low_rank,
+    with_zeros,
+    with_repeats,
+    in_pieces,
+    coupled_parts,
+)
+
+
+def right_side(rng, D, kind):
+    shape = (len(D),) if rng.random() < 0.5 else (len(D), rng.integers(0, 4))
+    b = numbers(rng, *shape, kind=kind)
+    return D @ numbers(rng, D.shape[1], *shape[1:], kind=kind) if rng.random() < 0.3 else b
+
+
+def check(D, b, found, rcond=None):
+    """Against the singular value decomposition."""
+    rcond = EPS * max(*D.shape, 50) if rcond is None else rcond
+    s = np.linalg.svd(D, compute_uv=False) if D.size else np.zeros(0)
+    rank = int((s > rcond * s.max(initial=0)).sum())
+    assert found.rank == rank
+    want = np.linalg.pinv(D, rcond=rcond) @ b if rank else np.zeros((D.shape[1], *b.shape[1:]))
+    condition = s[0] / s[rank - 1] if rank else 1.0
+    change = condition * np.abs(b).max(initial=0) / (s[0] if rank else 1)
+    size = 1 + np.abs(want).max(initial=0) + change
+    assert found.x.shape == want.shape
+    assert np.abs(found.x - want).max(initial=0) <= 50 * EPS * max(*D.shape, 1) * condition * size
+    norm = np.linalg.norm(b - D @ want, axis=0)
+    assert np.shape(found.residual_norm) == b.shape[1:] == np.shape(found.backward_error)
+    assert np.allclose(found.residual_norm, norm, rtol=1e-9, atol=1e-11 * condition * size)
+    assert np.max(found.backward_error, initial=0) < 1e-12
+
+
+@pytest.fixture(params=["as it is", "by components", "no dense basis"])
+def way(request, monkeypatch):
+    """The ways to the same solution, whichever would be gone."""
+    if request.param != "as it is":
+        monkeypatch.setattr(_lstsq, "_by_parts", lambda *_: None)
+    if request.param == "no dense basis":
+        monkeypatch.setattr(_orthogonal, "_DENSE_ENTRIES", 0)
+
+
+@pytest.mark.parametrize("make", KINDS)
+@pytest.mark.usefixtures("way")
+def test_as_dense_solvers_have_it(make):
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        kind = complex if rng.random() < 0.3 else float
+        D = make(rng, *rng.integers(0, 16, 2), kind)
+        b = right_side(rng, D, complex if rng.random() < 0.2 else kind)
+        check(D, b, lstsq(FORMS[seed % len(FORMS)](D), b))
+
+
+@given(st.integers(0, 2**32), st.sampled_from(FORMS), st.sampled_from("bhlfdFD"))
+@settings(max_examples=60)
+def test_every_type_of_number(seed, form, code):
+    rng = np.random.default_rng(seed)
+    m, n = rng.integers(1, 12, 2)
+    D = rng.integers(-2, 3, (m, n)).astype(code)
+    b = rng.integers(-5, 6, (m, 2)).astype(rng.choice(list("bhlfdFD")))
+    A = form(D) if code in "fdFD" else sp.csr_array(D)
+    found = lstsq(A, b)
+    assert found.x.dtype == np.result_type(D, b, np.float64)
+    check(D.astype(np.result_type(D, np.float64)), b.astype(found.x.dtype), found)
+    many = lstsq(A, sp.csr_array(b.astype(found.x.dtype)))
+    assert many.x.format == "csc"
+    assert np.array_equal(many.x.toarray(), found.x)
+    one = lstsq(A, sp.csr_array(b[:, :1].astype(found.x.dtype)))
+    assert one.x.shape == (n,)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 2)])
+def test_nothing_to_solve_with(shape):
+    found = lstsq(sp.csr_array(shape), np.ones(shape[0]))
+    assert (found.rank, found.x.tolist()) == (0, [0.0] * shape[1])
+    assert found.residual_norm == np.sqrt(shape[0])
+    assert found.is_unique == (shape[1] == 0)
+
+
+def kahan(n):
+    return np.eye(n) - np.triu(np.ones((n, n)), 1)
+
+
+def spectrum(rng, m, n, values):
+    q, p = (np.linalg.qr(rng.standard_normal((k, len(values))))[0] for k in (m, n))
+    return q @ np.diag(values) @ p.T
+
+
+def test_a_deficiency_that_no_pivot_shows():
+    """Each column of R has a large pivot, the least singular value is 2^-99."""
+    K = kahan(100)
+    rng = np.random.default_rng(0)
+    for D in (
+        K,
+        np.vstack([K, K[:3]]),
+        np.hstack([K, K[:, :3]]),
+        K.T,
+        np.kron(np.eye(2), kahan(60)),
+    ):
+        b = rng.standard_normal(len(D))
+        check(D, b, lstsq(sp.csr_array(D), b))
+
+
+def test_a_dependent_column_that_has_hardly_a_part_in_the_dependence():
+    """Column 0 is found dead last; the combination that vanishes has 1e-13 of it."""
+    K = kahan(300)
+    b = np.random.default_rng(3).standard_normal(300)
+    for D in (np.hstack([K, K[:, :3]]), np.hstack([K, K[:, :3]]).T):
+        b = np.random.default_rng(3).standard_normal(len(D))
+        check(D, b, lstsq(sp.csr_array(D), b))
+
+
+@pytest.mark.parametrize("exponent", [2, 5, 8])
+@pytest.mark.parametrize("shape", [(40, 30), (30, 40), (35, 35)])
+def test_ill_conditioned_and_deficient(shape, exponent):
+    rng = np.random.default_rng(exponent)
+    D = spectrum(rng, *shape, np.logspace(0, -exponent, 20))
+    b = rng.standard_normal((len(D), 2))
+    check(D, b, lstsq(sp.csr_array(D), b))
+
+
+def test_the_three_parts_are_solved_one_after_another(monkeypatch):
+    """Where they have full rank; else not, since that would be wrong."""
+    monkeypatch.setattr(_lstsq, "_by_components", lambda *_: pytest.fail("not by parts"))
+    D = np.array(
+        [[1.0, 2, 1, 0, 1], [0, 0, 2, 1, 1], [0, 0, 1, 1, 0], [0, 0, 0, 0, 2], [0, 0, 0, 0, 1]]
+    )
+    b = np.array([1.0, -2, 3, 1, 1])
+    sizes = sparsematch.coarse_dulmage_mendelsohn(sp.csr_array(D)).sizes
+    assert sizes == ((1, 2), (2, 2), (2, 1))
+    check(D, b, lstsq(sp.csr_array(D), b))
+    monkeypatch.undo()
+    D[2, 2:4] = 2, 1  # the square part is singular
+    check(D, b, lstsq(sp.csr_array(D), b))
+
+
+def test_a_large_square_block_beside_many_small_pieces():
+    rng = np.random.default_rng(5)
+    pieces = [sp.random_array(s, density=0.5, rng=rng) for s in rng.integers(1, 5, (60, 2))]
+    pieces.append(sp.random_array((40, 40), density=0.2, rng=rng) + sp.eye_array(40))
+    A = sp.block_diag(pieces, format="csr")[rng.permutation(sum(p.shape[0] for p in pieces))]
+    b = rng.standard_normal(A.shape[0])
+    check(A.toarray(), b, lstsq(A, b))
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("shape", [(140, 120), (120, 140)])
+def test_fronts_that_are_eliminated_by_panels(shape, kind):
+    """With dead columns within a panel."""
+    rng = np.random.default_rng(7)
+    D = numbers(rng, *shape, kind=kind) * (rng.random(shape) < 0.2)
+    D[:, 40:50] = D[:, 50:60] * 2
+    D[100:105] = D[:5]
+    b = numbers(rng, shape[0], 3, kind=kind)
+    check(D, b, lstsq(sp.csc_array(D), b))
+
+
+def test_a_basic_solution_has_few_entries():
+    rng = np.random.default_rng(0)
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        D = low_rank(rng, *rng.integers(1, 15, 2), float)
+        b = rng.standard_normal(len(D))
+        basic, shortest = (lstsq(sp.csr_array(D), b, minimum_norm=way) for way in (False, True))
+        assert basic.rank == shortest.rank >= np.count_nonzero(basic.x)
+        assert np.isclose(basic.residual_norm, shortest.residual_norm, rtol=1e-9, atol=1e-10)
+        assert np.linalg.norm(basic.x) >= np.linalg.norm(shortest.x) * (1 - 1e-9)
+
+
+def test_units_do_not_count_but_the_type_does():
+    D = np.array([[1.0, 1e-20], [1.0, -1e-20], [2.0, 0.0]])
+    found = lstsq(sp.csr_array(D), np.array([1.0, 3.0, 4.0]))
+    assert found.rank == 2
+    assert np.allclose(found.x, [2.0, -1e20])
+    rng = np.random.default_rng(0)
+    D = (rng.standard_normal((9, 3)) @ rng.standard_normal((3, 6))).astype(np.float32)
+    b = rng.standard_normal(9)
+    single, double = lstsq(sp.csr_array(D), b), lstsq(sp.csr_array(D, dtype=float), b)
+    assert (single.rank, double.rank) == (3, 6)
+    assert np.allclose(single.x, np.linalg.lstsq(D, b.astype("f"), rcond=1e-5)[0], atol=1e-5)
+    assert lstsq(sp.csr_array(D, dtype=float), b, rcond=1e-5).rank == 3
+
+
+def test_values_near_the_ends_of_the_range():
+    rng = np.random.default_rng(1)
+    D, b = rng.standard_normal((6, 3)), rng.standard_normal(6)
+    want = np.linalg.lstsq(D, b, rcond=None)[0]
+    for a, c in ((1e300, 1e-5), (1e-300, 1e-100), (1e150, 1e300)):
+        assert np.allclose(lstsq(sp.csr_array(D * a), b * c).x / c * a, want, rtol=1e-10)
+
+
+def test_what_is_beyond_the_range_is_warned_of():
+    A = sp.csr_array(np.array([[1e-200], [1e-200]]))
+    with pytest.warns(IllConditionedWarning, match=r"backward error of inf"):
+        assert np.isinf(lstsq(A, [1e200, 1e200]).x).all()
+
+
+BAD = {
+    "no sparse matrix": (np.eye(2), np.ones(2), {}, TypeError),
+    "not finite": (sp.csr_array([[np.nan, 1.0]]), [1.0], {}, ValueError),
+    "b not finite": (sp.csr_array([[2.0, 1.0]]), [np.inf], {}, ValueError),
+    "length of b": (sp.csr_array([[2.0, 1.0]]), [1.0, 2.0], {}, ValueError),
+    "dimensions of b": (sp.csr_array([[2.0, 1.0]]), np.ones((1, 1, 1)), {}, ValueError),
+    "type of b": (sp.csr_array([[2.0, 1.0]]), ["x"], {}, TypeError),
+    "type of rcond": (sp.csr_array([[2.0, 1.0]]), [1.0], {"rcond": "x"}, TypeError),
+    "rcond": (sp.csr_array([[2.0, 1.0]]), [1.0], {"rcond": 1}, ValueError),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_refused(case):
+    A, b, settings, error = BAD[case]
+    with pytest.raises(error):
+        lstsq(A, b, **settings)
+
+
+def test_nothing_that_is_given_is_changed():
+    A = sp.coo_array(([1.0, 2.0, 0.0, 3.0], ([0, 0, 1, 1], [0, 0, 1, 1])), (2, 3))
+    b = np.array([3.0, 3.0])
+    before = [array.copy() for array in (*A.coords, A.data, b)]
+    assert lstsq(A, b).x.tolist() == pytest.approx([1, 1, 0])
+    for then, now in zip(before, (*A.coords, A.data, b), strict=True):
+        assert np.array_equal(then, now)
+
+
+def test_errors_name_it_as_the_way_out():
+    with pytest.raises(ValueError, match=r"must be square.*solvers\.lstsq"):
+        solvers.spsolve(sp.csr_array((2, 3)), [1.0, 2.0])
+    for D in ([[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0], [1.0, 0.0]]):
+        with pytest.raises(solvers.SingularMatrixError, match=r"solvers\.lstsq\(A, b\)"):
+            solvers.spsolve(sp.csr_array(D), [1.0, 2.0])
+
+
+def test_several_threads():
+    rng = np.random.default_rng(0)
+    A = sp.random_array((300, 200), density=0.02, rng=rng, format="csr")
+    b = rng.standard_normal(300)
+    want, got = lstsq(A, b).x, [None] * 4
+
+    def solve(k):
+        got[k] = lstsq(A, b).x
+
+    threads = [threading.Thread(target=solve, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(x, want) for x in got)
