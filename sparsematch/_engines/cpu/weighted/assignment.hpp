@@ -7,8 +7,9 @@
 //   1. duals that fit rows and columns, and row reduction (initial_duals, row_reduction);
 //   2. searches from one row after the other, while they are short (path_search);
 //   3. where they are not, the same from other duals;
-//   4. searches from all free rows together (path_forest), and where that is expected to take many
-//      rounds an auction (auction) and short searches first.
+//   4. searches from all free rows together (path_forest), where costs are tied with largest
+//      matchings in between (tight_matching), and where that is expected to take many rounds an
+//      auction (auction) and short searches first.
 // The result is exact whichever steps have run: the duals prove it.
 #pragma once
 
@@ -26,6 +27,7 @@
 #include "weighted/resume.hpp"
 #include "weighted/row_reduction.hpp"
 #include "weighted/short_auction.hpp"
+#include "weighted/tight_matching.hpp"
 
 namespace sparsematch {
 
@@ -174,11 +176,17 @@ class Assignment {
     }
 
     // Rounds from all free rows, until they are matched; in a wide matrix while they match many, as
-    // they do where there are ties. After each, what the rest will take if rounds go on to match
-    // the same share of the rows, against what an auction takes.
+    // they do where there are ties. Before each, where costs are tied, the largest matching by the
+    // duals at hand, while that matches a quarter of the rows. After each, what the rest will take
+    // if rounds go on to match the same share of the rows, against what an auction takes.
     bool all_together() {
         PathForest<Index> forest(s_);
-        for (bool may_auction = !s_.wide(); !s_.free.empty();) {
+        bool may_auction = !s_.wide(), tied = may_auction && !has_alternatives();
+        while (!s_.free.empty()) {
+            const std::size_t left = s_.free.size();
+            if (tied && !match_all_tight(s_)) return false;
+            tied = tied && s_.free.size() < left * 3 / 4;
+            if (s_.free.empty()) break;
             const auto before = static_cast<double>(s_.free.size());
             const std::int64_t start = s_.work;
             if (!forest.round()) return false;

@@ -39,7 +39,7 @@ Index reduce_row(AssignmentState<Index>& s, Index i, bool& strictly) {
     return displaced;
 }
 
-// Three rounds over the free rows, of so many passes over the matrix at most. False: stopped.
+// Three rounds over the free rows, within a budget in passes over the matrix. False: stopped.
 template <class Index>
 bool reduce_rows(AssignmentState<Index>& s, double passes) {
     // Two rows that want one column displace each other until its dual has made up for what their
