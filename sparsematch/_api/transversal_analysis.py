@@ -83,9 +83,10 @@ class TransversalAnalysis:
             Whether to compute the factors of rows and columns.
         start : WeightedTransversal, optional
             That of similar values, such as those of the step before. It makes the search shorter,
-            and the result is as exact as without. It is used where the matrix is square, all rows
-            can be matched, and a start from scratch leaves more than a few of them; where more than
-            half of its pairs are no longer best for their rows, the search starts from scratch.
+            and the result is as exact as without. It is used where the matrix is square and all
+            rows can be matched; where more than half of its pairs are no longer best for their
+            rows, or more than an eighth and a start from scratch leaves hardly a row, the search
+            starts from scratch.
         workers : int, optional
             Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
 

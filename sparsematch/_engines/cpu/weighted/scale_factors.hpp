@@ -38,10 +38,12 @@ bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* ma
                 scale[k] = f.powers_of_two ? std::exp2(dual[k]) : std::exp(dual[k]);
         });
     };
+    const auto in_doubles = [&](double x) { return x >= least && x <= most; };
     const auto cut = [&](const double* dual, double* scale, Index n) {
         for (Index k = 0; k < n; ++k) {
+            if (in_doubles(scale[k])) continue;
             if (scale[k] == 0) scale[k] = std::exp(dual[k]);  // that of a row without a pair
-            if (scale[k] >= least && scale[k] <= most) continue;
+            if (in_doubles(scale[k])) continue;
             in_range = false;
             scale[k] = std::isnan(scale[k]) ? 1 : std::clamp(scale[k], least, most);
         }
