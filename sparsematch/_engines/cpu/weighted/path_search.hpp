@@ -28,12 +28,15 @@ class PathSearch {
   public:
     explicit PathSearch(AssignmentState<Index>& s) : s_(s) {}
 
-    // Matches all free rows. False: the run was stopped, or a row cannot be matched.
-    bool match_all() {
-        for (; !s_.free.empty(); s_.free.pop_back())
-            if (search(s_.free.back(), std::numeric_limits<std::int64_t>::max() / 2) !=
-                Result::matched)
-                return false;
+    // Matches free rows, whatever each takes, until none is left or the work exceeds its budget.
+    // False: the run was stopped, or a row cannot be matched.
+    bool match_all(std::int64_t budget = std::numeric_limits<std::int64_t>::max() / 2) {
+        const std::int64_t end = s_.work + budget;
+        for (; !s_.free.empty(); s_.free.pop_back()) {
+            const Result result = search(s_.free.back(), end - s_.work);
+            if (result == Result::none) return false;
+            if (result == Result::too_long) return true;
+        }
         return true;
     }
 
