@@ -242,7 +242,7 @@ class LuOps:
     #: not.
     value_norms: Callable[[BipartiteCSR, _Values], tuple[float, float]] = in_host_memory_only
     #: Whether pivots are expected to stay on the diagonal, given indptr, rows and values.
-    steady_diagonal: Callable[[IndexArray, IndexArray, _Values], bool] = in_host_memory_only
+    steady_diagonal: Callable[[IndexArray, IndexArray, _Values, float], bool] = in_host_memory_only
     #: Whether index arrays are those of the columns of a square matrix, ascending without repeats.
     is_canonical: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
     #: Whether two arrays of indices are equal.

@@ -415,13 +415,23 @@ def is_canonical(indptr: IndexArray, indices: IndexArray, /) -> bool:
 def gather(values: NDArray[Any], places: IndexArray, /) -> NDArray[Any]:
     """Return the values at these places, which are not checked."""
 
-def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any], /) -> bool:
-    """Return whether all diagonal entries are at least a tenth of the largest of their column."""
+def steady_diagonal(
+    indptr: IndexArray, rows: IndexArray, values: NDArray[Any], share: float, /
+) -> bool:
+    """Return whether nearly all diagonal entries are this share of the largest of their column."""
 
 def elimination_tree(
     indptr: IndexArray, indices: IndexArray, order: IndexArray, /
 ) -> tuple[IndexArray, IndexArray, IndexArray]:
     """Return the order as a postorder, the parents, and the entries of L below its diagonal.
+
+    The pattern is symmetric, without its diagonal.
+    """
+
+def elimination_order(
+    indptr: IndexArray, indices: IndexArray, dissect: bool, leaf: int, /
+) -> IndexArray:
+    """Return an order by nested dissection down to parts of that size, or by minimum degree.
 
     The pattern is symmetric, without its diagonal.
     """
