@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 #: A row is dense if it has more entries than this times the square root of the columns, as dense
-#: vertices in amd.hpp; cut only if there are so many columns: a full triangle of fewer rows takes
+#: vertices in amd.hpp; cut only where columns are this many: a full triangle of fewer rows takes
 #: some seconds at most (lp_fit2p, 3000 columns: 3.8 s, and cut 12.5 s; BOYD2, 93263: cut 5.8 s).
 _DENSITY, _MANY_COLUMNS = 10, 4000
 
@@ -22,8 +22,8 @@ _DENSITY, _MANY_COLUMNS = 10, 4000
 def cut_dense_rows(B: Any, right: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     """Return a matrix, a csr_array, with dense rows in pieces, and right-hand sides for it.
 
-    Columns added are behind the others. The same matrix where no row is dense, or so many are that
-    as many columns would come in as there are.
+    Columns added are behind the others. The same matrix where no row is dense, or where more columns
+    would come in than there are.
     """
     n_rows, n = B.shape
     lengths = np.diff(B.indptr)
