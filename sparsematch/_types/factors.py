@@ -105,6 +105,9 @@ class BlockLU(Protocol):
         -1 where `b` is no contiguous vector of the type of the numbers. No block may be external.
         """
 
+    def rcond(self, k: int, /) -> float:
+        """Estimate the reciprocal condition of scaled block k in the 1-norm, from above."""
+
     def solve_scaled(self, k: int, x: NDArray[Any], adjoint: bool, /) -> None:
         """Solve with scaled block k, or its conjugate transpose, in place; `x` has n elements."""
 

@@ -10,7 +10,7 @@ from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.factors import BlockLU
-from sparsematch.solvers._condition import reciprocal_condition
+from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
 from sparsematch.solvers._errors import SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import ScaledFactor, Singular
 from sparsematch.solvers._pattern import MeasuredValues
@@ -211,6 +211,8 @@ class BlockFactors:
             return 1.0
         if k in self._external:
             return self._external[k].rcond()
+        if (rcond := self.numbers.rcond(k)) >= SINGULAR:
+            return rcond
         numbers, x = self.numbers, np.zeros(self.plan.starts[-1], self.dtype)
 
         def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:

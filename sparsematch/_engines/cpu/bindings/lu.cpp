@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/nanobind_helpers.hpp"
+#include "lu/condition.hpp"
 #include "lu/elimination_tree.hpp"
 #include "lu/factored_matrix.hpp"
 #include "lu/pivot_checks.hpp"
@@ -391,6 +392,11 @@ void bind_factors(nb::module_& m, const char* name) {
              nb::arg().none(), nb::arg(), nb::arg())
         .def("solve", &solve<Index, Value>, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
         .def("solve_quickly", &solve_quickly<Index, Value>)
+        .def("rcond",
+             [](const Held& held, Index k) {
+                 const ReleasedGil released;
+                 return BlockCondition<Index, Value>(held.lu, k).reciprocal();
+             })
         .def("solve_scaled", &solve_scaled<Index, Value>)
         .def_prop_ro("plan", [](Held& held) { return held.plan.get(); })
         .def_prop_ro("n_weak", [](const Held& held) { return held.n_weak; })
