@@ -119,6 +119,22 @@ def _make_plan(
     )
 
 
+def plan_of(numbers: BlockLU) -> FactorisationPlan:
+    """Return the plan of factors that were made in one call of the core, by default settings."""
+    blocks, columns, form = numbers.plan, numbers.pattern, numbers.form
+    n = columns[0].size - 1
+    pattern = Pattern(BipartiteCSR(n, n, *columns, "numpy", True), "csc", columns, None, None)
+    return FactorisationPlan(
+        pattern,
+        *form,
+        blocks,
+        SuperLUFactor,
+        {},
+        np.zeros(form[2].size - 1, bool),
+        numbers.n_weak > 0,
+    )
+
+
 def plan_factorisation(
     A: Any,
     matching: Any,
