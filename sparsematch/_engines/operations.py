@@ -135,10 +135,12 @@ class WeightedOps:
     #: Rows, values and row sums of a square matrix by columns, scaled, with that diagonal.
     scale_columns: Callable[..., tuple[IndexArray, Any, Any]] = in_host_memory_only
     #: Writes those of the rows of an array of values, one for each entry, none repeated, to the
-    #: batch from the given place on, given the one to begin with, if any. The first row with a
-    #: value that is not finite, or how many rows there are.
+    #: batch from the given place on, given the one to begin with, if any, and whether searches took
+    #: long for that. The first row with a value that is not finite, or how many rows there are; and
+    #: whether searches took long.
     product_batch: Callable[
-        [BipartiteCSR, FloatArray, TransversalBatch, int, WeightedTransversal | None, int], int
+        [BipartiteCSR, FloatArray, TransversalBatch, int, WeightedTransversal | None, bool, int],
+        tuple[int, bool],
     ] = in_host_memory_only
     #: The same with duals that stay feasible longest when values change, given the magnitudes.
     central_duals: Callable[
@@ -240,7 +242,7 @@ class LuOps:
     #: not.
     value_norms: Callable[[BipartiteCSR, _Values], tuple[float, float]] = in_host_memory_only
     #: Whether pivots are expected to stay on the diagonal, given indptr, rows and values.
-    steady_diagonal: Callable[[IndexArray, IndexArray, _Values], bool] = in_host_memory_only
+    steady_diagonal: Callable[[IndexArray, IndexArray, _Values, float], bool] = in_host_memory_only
     #: Whether index arrays are those of the columns of a square matrix, ascending without repeats.
     is_canonical: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
     #: Whether two arrays of indices are equal.

@@ -23,10 +23,14 @@ from sparsematch.solvers._condition import reciprocal_condition
 
 Values = NDArray[Any]
 
-#: Options of SuperLU where pivots are expected to stay on the diagonal: which they do from this
-#: share of the largest of their column on. At 0.1, 0.01, 0.001 a grid of 22^3 with random values
-#: fills to 3.0, 2.2, 1.4 times what was foreseen; refinement brings the digits back.
-_ON_THE_DIAGONAL: dict[str, Any] = {"diag_pivot_thresh": 1e-3, "options": {"SymmetricMode": True}}
+#: Share of the largest of its column from which on an entry on the diagonal stays the pivot, where
+#: that is wanted. At 0.1, 0.01, 0.001 a grid of 22^3 with random values fills to 3.0, 2.2, 1.4
+#: times what was foreseen; refinement brings the digits back.
+_DIAGONAL = 1e-3
+_ON_THE_DIAGONAL: dict[str, Any] = {
+    "diag_pivot_thresh": _DIAGONAL,
+    "options": {"SymmetricMode": True},
+}
 
 #: Solutions of a scaled block for ones that make its condition worth an estimate: the root of the
 #: inverse of a rounding error, as the core has it for pivots.
@@ -218,7 +222,7 @@ class SuperLUFactor:
         self._renumbered, self.order = False, "COLAMD"
         steady = operations(LuOps, "numpy").steady_diagonal
         foreseen = memory.get("foreseen")
-        if foreseen and steady(self._indptr, self._rows, values):
+        if foreseen and steady(self._indptr, self._rows, values, _DIAGONAL):
             self._lu = _superlu(values, self._rows, self._indptr, "NATURAL", **_ON_THE_DIAGONAL)
             self.order = "minimum degree"
             if self._lu.nnz > 2 * foreseen:  # pivots have left it all the same

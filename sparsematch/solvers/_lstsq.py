@@ -303,19 +303,12 @@ def _with_rows(H: Any, b: Values, rcond: float) -> _Solved | None:
 def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
     factors = OrthogonalFactors(sp.csr_array(A), b, rcond)
-    live = factors.live
-    scale = factors.scale[live, np.newaxis]
-    adjoint = sp.csr_array(A[:, live].conj().T)
+    adjoint = sp.csr_array(A.conj().T)
 
-    def left(x: Values) -> Values:  # Q^H r = R^-H A^H r
-        return factors.solve(scale * (adjoint @ (b - A @ x)), adjoint=True)
+    def left(x: Values) -> Values:  # Q^H r
+        return factors.to_rows(adjoint @ (b - A @ x))
 
-    def step(c: Values) -> Values:
-        x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
-        x[live] = scale * factors.solve(c)
-        return x
-
-    x = _refine(step(factors.top), left, step)
+    x = _refine(factors.to_columns(factors.top), left, factors.to_columns)
     if minimum_norm and not factors.is_full:
         x = Complement(factors.null_vectors())(x)
     return _Solved(x, factors.rank, np.linalg.norm(left(x), axis=0))
@@ -324,26 +317,20 @@ def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _
 def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
     """Solve by a QR factorisation of A^H, after projecting b onto what A maps to."""
     nothing = np.empty((A.shape[1], 0), A.dtype)
-    factors = OrthogonalFactors(sp.csr_array(A.conj().T), nothing, rcond)
+    adjoint = sp.csr_array(A.conj().T)
+    factors = OrthogonalFactors(adjoint, nothing, rcond)
     if not factors.is_full:
         b = Complement(factors.null_vectors())(b)
-    live = factors.live
-    scale = factors.scale[live, np.newaxis]
-    rows = sp.csr_array(A)[live]
-    adjoint = sp.csr_array(rows.conj().T)
-
-    def residual(x: Values) -> Values:
-        return scale * (b[live] - rows @ x)
 
     def left(x: Values) -> Values:  # Q^H of the error, since x = Q R^-H b
-        return factors.solve(residual(x), adjoint=True)
+        return factors.to_rows(b - A @ x)
 
     def step(c: Values) -> Values:  # Q c
-        return adjoint @ (scale * factors.solve(c))
+        return adjoint @ factors.to_columns(c)
 
     x = _refine(np.zeros((A.shape[1], b.shape[1]), b.dtype), left, step)
     # where rounding errors of the residual are all that R^-H shows, the residual may still shrink
-    x = _refine(x, residual, lambda c: step(factors.solve(c, adjoint=True)))
+    x = _refine(x, lambda x: b - A @ x, lambda r: step(factors.to_rows(r)))
     return _Solved(x, factors.rank, np.linalg.norm(b - A @ x, axis=0))
 
 

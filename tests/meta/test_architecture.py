@@ -52,8 +52,9 @@ MAY_INCLUDE = {
     "graph": {"core"},
     "coarsening": {"core", "graph"},
     "stream": {"core", "graph"},
-    "lu": {"core", "matching", "decomposition"},
-    "qr": {"core", "lu"},
+    "elimination": {"core", "matching", "graph", "coarsening"},
+    "lu": {"core", "matching", "decomposition", "elimination"},
+    "qr": {"core", "elimination"},
 }
 MAY_INCLUDE["bindings"] = set(MAY_INCLUDE)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sparsematch
 from sparsematch import solvers
-from sparsematch.solvers import IllConditionedWarning, _lstsq, _orthogonal, lstsq
+from sparsematch.solvers import IllConditionedWarning, LeastSquares, _lstsq, _orthogonal, lstsq
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
 
@@ -138,6 +138,7 @@ def test_every_type_of_number(seed, form, code):
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 2)])
 def test_nothing_to_solve_with(shape):
     found = lstsq(sp.csr_array(shape), np.ones(shape[0]))
+    assert isinstance(found, LeastSquares)
     assert (found.rank, found.x.tolist()) == (0, [0.0] * shape[1])
     assert found.residual_norm == np.sqrt(shape[0])
     assert found.is_unique == (shape[1] == 0)
