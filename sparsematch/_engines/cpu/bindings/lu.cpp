@@ -169,6 +169,13 @@ void bind_plan(nb::module_& m, const char* name) {
                              if (plan.external[k] > 0) out.push_back(k);
                          return out;
                      })
+        .def_prop_ro("foreseen_inside",
+                     [](const Plan& plan) {
+                         std::int64_t entries = 2 * plan.expected_entries;
+                         for (Index k = 0; k < plan.n_blocks(); ++k)
+                             if (plan.external[k] == 0) entries += plan.size(k);
+                         return entries;
+                     })
         .def_prop_ro("n_upper", [](const Plan& plan) { return plan.upper_row.size(); })
         .def("block", &block<Index>)
         .def("expected_entries",
