@@ -137,7 +137,7 @@ def plan_of(numbers: BlockLU) -> FactorisationPlan:
         pattern,
         *form,
         blocks,
-        SuperLUFactor,
+        find_solver("superlu"),
         {},
         np.zeros(form[2].size - 1, bool),
         numbers.n_weak > 0,
