@@ -52,7 +52,8 @@ MAY_INCLUDE = {
     "graph": {"core"},
     "coarsening": {"core", "graph"},
     "stream": {"core", "graph"},
-    "lu": {"core", "matching", "decomposition"},
+    "elimination": {"core", "matching", "graph", "coarsening"},
+    "lu": {"core", "matching", "decomposition", "elimination"},
 }
 MAY_INCLUDE["bindings"] = set(MAY_INCLUDE)
 
