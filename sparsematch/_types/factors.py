@@ -28,6 +28,9 @@ class BlockPlan(Protocol):
         Rows are ascending in each column if that is wanted.
         """
 
+    def expected_work(self, k: int, /) -> float:
+        """Return how many multiplications the factorisation of block k then takes."""
+
     def expected_entries(self, k: int, /) -> float:
         """Return how many entries L + U would have if pivots stayed on the diagonal of block k.
 

@@ -428,6 +428,12 @@ def elimination_tree(
     The pattern is symmetric, without its diagonal.
     """
 
+def vertex_separator(indptr: IndexArray, indices: IndexArray, /) -> NDArray[np.int8]:
+    """Return the side of each vertex, 0 or 1, or 2 if it is in the separator.
+
+    The pattern is symmetric, without its diagonal.
+    """
+
 def elimination_order(
     indptr: IndexArray, indices: IndexArray, dissect: bool, leaf: int, /
 ) -> IndexArray:

@@ -154,6 +154,16 @@ nb::object elimination_order(In<Index> indptr, In<Index> indices, bool dissect, 
     return nb::cast(copied(order));
 }
 
+// Of each vertex, its side, 0 or 1, or 2 if it is in the separator.
+template <class Index>
+nb::object vertex_separator(In<Index> indptr, In<Index> indices) {
+    const AdjacencyLists<Index> graph = read_graph<Index>(indptr, indices);
+    std::vector<signed char> part;
+    interruptible(
+        1, [&](RunContext& run) { part = NestedDissection<Index>({}, run).separate(graph); });
+    return nb::cast(copied(part));
+}
+
 template <class Index>
 void bind_plan(nb::module_& m, const char* name) {
     using Plan = BlockPlan<Index>;
@@ -190,6 +200,7 @@ void bind_plan(nb::module_& m, const char* name) {
     m.def("is_canonical", run_is_canonical<Index>);
     m.def("elimination_tree", elimination_tree<Index>);
     m.def("elimination_order", elimination_order<Index>);
+    m.def("vertex_separator", vertex_separator<Index>);
 }
 
 // What a factorisation refers to: arrays of the caller's and a plan that it keeps alive, or its own
