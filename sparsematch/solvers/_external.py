@@ -16,7 +16,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
-from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
@@ -198,6 +197,8 @@ class ScaledFactor:
             return self._factor.solve(b, trans)
 
     def _by_largest_product(self, values: Values) -> tuple[Values, Values]:
+        from sparsematch._api.weighted import maximum_product_transversal
+
         n = self._indptr.size - 1
         block = sp.csc_array((values, self._rows, self._indptr), shape=(n, n))
         best = maximum_product_transversal(block)
