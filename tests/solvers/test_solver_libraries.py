@@ -282,6 +282,15 @@ def test_auto_hands_over_and_says_so(stand_in, monkeypatch):
     assert {block.solver for block in lu.report().external} == {"superlu"}
 
 
+def test_no_order_is_looked_for_that_the_solver_does_not_follow(stand_in):
+    line = sp.diags_array([-1.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(9, 9))
+    A = sp.csc_array(sp.kron(line, sp.eye_array(9)) + sp.kron(sp.eye_array(9), line))
+    for solver, followed in (("superlu", True), ("auto", True), ("pardiso", False)):
+        memory = solvers.analyse(A, solver=solver)._plan.external[0].memory
+        assert ("foreseen" in memory) == followed
+    check(A.toarray(), solvers.splu(A, solver="pardiso"), np.ones(81))
+
+
 def test_partial_pivoting_is_left_to_superlu(stand_in):
     """What is not solved to working precision is factorised again by SuperLU."""
     lu = solvers.splu(system(), solver="pardiso")
