@@ -231,6 +231,9 @@ class LuOps:
     block_plan: Callable[
         [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray, bool], BlockPlan
     ] = in_host_memory_only
+    #: Factors of a CSC matrix in one call; None where more than that is needed. The other
+    #: arguments: whether zeros are refused, and how much the diagonal is preferred.
+    factors_of: Callable[[Any, bool, float], BlockLU | None] = in_host_memory_only
     #: Room for a factorisation of the columns of a matrix by a plan, of numbers like those given.
     new_factors: Callable[[BlockPlan, BipartiteCSR, _Values], BlockLU] = in_host_memory_only
     #: The block form of a matrix, norms of its values and a plan, in one call. The third argument

@@ -28,6 +28,9 @@ class BlockPlan(Protocol):
         Rows are ascending in each column if that is wanted.
         """
 
+    def expected_work(self, k: int, /) -> float:
+        """Return how many multiplications the factorisation of block k then takes."""
+
     def expected_entries(self, k: int, /) -> float:
         """Return how many entries L + U would have if pivots stayed on the diagonal of block k.
 
@@ -60,6 +63,20 @@ class BlockLU(Protocol):
     #: The largest entry of U over that of the scaled block; 1 where the core factorises nothing.
     @property
     def growth(self) -> NDArray[np.float64]: ...
+    #: Of factors that were made in one call, which have their own: the plan; indptr and indices of
+    #: the columns; row_perm, col_perm and row_blocks of the block form; how many pivots will hardly
+    #: stay on the diagonal.
+    @property
+    def plan(self) -> BlockPlan: ...
+    @property
+    def pattern(self) -> tuple[IndexArray, IndexArray]: ...
+    @property
+    def form(self) -> tuple[IndexArray, IndexArray, IndexArray]: ...
+    @property
+    def n_weak(self) -> int: ...
+    def suspects(self, small: float, /) -> list[int]:
+        """Return the blocks with pivots smaller than `small` times their largest entry."""
+
     @property
     def values(self) -> NDArray[Any]: ...  #: A copy of those of the matrix.
     def factorise(
@@ -93,6 +110,9 @@ class BlockLU(Protocol):
 
         -1 where `b` is no contiguous vector of the type of the numbers. No block may be external.
         """
+
+    def rcond(self, k: int, /) -> float:
+        """Estimate the reciprocal condition of scaled block k in the 1-norm, from above."""
 
     def solve_scaled(self, k: int, x: NDArray[Any], adjoint: bool, /) -> None:
         """Solve with scaled block k, or its conjugate transpose, in place; `x` has n elements."""

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
+from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
@@ -27,6 +28,9 @@ Values = NDArray[Any]
 #: that is wanted. At 0.1, 0.01, 0.001 a grid of 22^3 with random values fills to 3.0, 2.2, 1.4
 #: times what was foreseen; refinement brings the digits back.
 _DIAGONAL = 1e-3
+#: Share from which on pivots of a block as it is scaled are expected to stay: steady_share of
+#: pivot_checks.hpp.
+_STEADY = 0.1
 _ON_THE_DIAGONAL: dict[str, Any] = {
     "diag_pivot_thresh": _DIAGONAL,
     "options": {"SymmetricMode": True},
@@ -97,6 +101,9 @@ class ScaledFactor:
 
     The largest entry of each row is between 1 and 2, then that of each column; nothing is rounded.
     SuperLU factorises it where the external solver that was chosen is not reliable.
+    Where pivots are to stay on a diagonal that is small even so, the block is scaled first, by the
+    duals of the transversal with the largest product, which make its entries the largest (Duff,
+    Koster 2001).
     """
 
     def __init__(
@@ -109,7 +116,15 @@ class ScaledFactor:
     ) -> None:
         self._indptr, self._rows, self._memory = indptr, rows, memory
         self.choice = choice
+        n = indptr.size - 1
+        self._columns = np.repeat(np.arange(n), np.diff(indptr))
+        self._first = np.ones(n), np.ones(n)
         scaled = self._scale(values)
+        steady = operations(LuOps, "numpy").steady_diagonal
+        own_order = choice.make is SuperLUFactor and memory.get("foreseen")
+        if own_order and not steady(indptr, rows, scaled, _STEADY):
+            self._first = self._by_largest_product(scaled)
+            scaled = self._scale(values)
         try:
             self._factor = choice.make(indptr, rows, scaled, memory)
         except Unreliable as error:
@@ -182,17 +197,39 @@ class ScaledFactor:
             self._fall_back(error)
             return self._factor.solve(b, trans)
 
+    def _by_largest_product(self, values: Values) -> tuple[Values, Values]:
+        n = self._indptr.size - 1
+        block = sp.csc_array((values, self._rows, self._indptr), shape=(n, n))
+        best = maximum_product_transversal(block)
+        if best.row_scale is None or best.col_scale is None:
+            return self._first
+        rows, cols = np.log2(best.row_scale), np.log2(best.col_scale)
+        first = self._row[:, 0] * _power(rows), self._col[:, 0] * _power(cols)
+        return (
+            first
+            if all(np.isfinite(side).all() and side.min() > 0 for side in first)
+            else self._first
+        )
+
     def _scale(self, values: Values) -> Values:
         n, starts = self._indptr.size - 1, self._indptr[:-1]
-        size = np.maximum(np.abs(values.real), np.abs(values.imag))  # finite where values are
-        by_rows = sp.csr_array((size, self._rows, self._indptr), shape=(n, n)).tocsc()
-        row = _factor(np.maximum.reduceat(by_rows.data, by_rows.indptr[:-1]))
-        columns = np.repeat(np.arange(n), np.diff(self._indptr))
-        col = _factor(np.maximum.reduceat(size * row[self._rows], starts))
-        scaled = values * row[self._rows] * col[columns]
-        self._row, self._col = row[:, np.newaxis], col[:, np.newaxis]
+        row, col = self._first
+        scaled = values * row[self._rows] * col[self._columns]
+        # finite where values are
+        size = np.maximum(np.abs(scaled.real), np.abs(scaled.imag))
+        rows = np.zeros(n)
+        np.maximum.at(rows, self._rows, size)
+        by_row = _factor(rows)
+        by_col = _factor(np.maximum.reduceat(size * by_row[self._rows], starts))
+        scaled = scaled * by_row[self._rows] * by_col[self._columns]
+        self._row, self._col = (row * by_row)[:, np.newaxis], (col * by_col)[:, np.newaxis]
         self._scaled = scaled
         return scaled
+
+
+def _power(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return powers of two, not beyond the range in which a product of two is a double."""
+    return np.ldexp(1.0, np.clip(np.rint(exponents), -500, 500).astype(np.int32))
 
 
 def _factor(sizes: NDArray[np.float64]) -> NDArray[np.float64]:

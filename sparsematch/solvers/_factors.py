@@ -11,11 +11,11 @@ from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
 from sparsematch._types.factors import BlockLU
-from sparsematch.solvers._condition import reciprocal_condition
+from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
 from sparsematch.solvers._errors import SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch.solvers._pattern import MeasuredValues
-from sparsematch.solvers._plan import FactorisationPlan
+from sparsematch.solvers._plan import FactorisationPlan, plan_of
 
 NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 
@@ -23,6 +23,7 @@ NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 #: UMFPACK's range of 1e-3 to 0.1, in which fill changes little; and partial pivoting.
 DIAGONAL, PARTIAL = 0.01, 1.0
 _AS_BEFORE = -1.0
+_FLOAT64 = np.dtype(np.float64)
 _PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a better solution")
 #: Pivots of a scaled block below this share of its largest entry have its condition estimated: the
 #: root of the rounding error, as pivots may be some 1e8 times the least singular value.
@@ -38,17 +39,46 @@ class BlockFactors:
 
     def __init__(
         self,
-        plan: FactorisationPlan,
+        plan: FactorisationPlan | None,
         preference: float = DIAGONAL,
         small: float = _SMALL_PIVOT,
     ) -> None:
-        self.plan, self.preference, self._small = plan, preference, small
-        self.dtype = np.dtype(np.float64)
+        self._plan, self.preference, self._small = plan, preference, small
+        self.dtype = _FLOAT64
+        self.shape: tuple[int, int] = plan.pattern.graph.shape if plan else (0, 0)
         #: Blocks whose condition is worth an estimate: with small pivots, and the external ones.
         self.suspects: list[int] = []
         self._numbers: BlockLU | None = None
+        self._first: BlockLU | None = None  # those that know the plan, where there is none yet
         self._external: dict[int, ScaledFactor] = {}
         self._orders: tuple[IndexArray, IndexArray] | None = None
+
+    @classmethod
+    def in_one_call(cls, A: Any, refuse_zeros: bool) -> "BlockFactors | None":
+        """Return factors of a small CSC matrix; None where one call of the core will not do."""
+        if type(A) is not csc_array and type(A) is not csc_matrix:
+            return None
+        numbers = operations(LuOps, "numpy").factors_of(A, refuse_zeros, DIAGONAL)
+        if numbers is None:
+            return None
+        factors = cls(None)
+        factors._numbers = factors._first = numbers
+        factors.shape = A.shape
+        factors.suspects = numbers.suspects(_SMALL_PIVOT)
+        return factors
+
+    @property
+    def plan(self) -> FactorisationPlan:
+        """The plan; that of factors made in one call is put together when it is first needed."""
+        if (plan := self._plan) is None:
+            assert self._first is not None
+            self._plan = plan = plan_of(self._first)
+            self._first = None
+        return plan
+
+    @plan.setter
+    def plan(self, plan: FactorisationPlan) -> None:
+        self._plan = plan
 
     @property
     def numbers(self) -> BlockLU:
@@ -139,8 +169,8 @@ class BlockFactors:
 
         False where that will not do, and `factorise` is to find out why.
         """
-        numbers, pattern = self._numbers, self.plan.pattern
-        if numbers is None or self._external or not pattern.is_plain:
+        numbers, plan = self._numbers, self._plan
+        if numbers is None or self._external or (plan and not plan.pattern.is_plain):
             return False
         if type(A) is np.ndarray:
             arrays = None, None, A
@@ -194,9 +224,9 @@ class BlockFactors:
 
         None where `b` is no such vector of the type of the factors, or a block is external.
         """
-        if self._external:
+        if self._external or b.dtype is not self.dtype:
             return None
-        x = np.empty(self.plan.row_perm.size, self.dtype)
+        x = np.empty(b.shape, self.dtype)
         error = self.numbers.solve_quickly(b, x, trans, check)
         return None if error < 0 else (x, error)
 
@@ -212,6 +242,8 @@ class BlockFactors:
             return 1.0
         if k in self._external:
             return self._external[k].rcond()
+        if (rcond := self.numbers.rcond(k)) >= SINGULAR:
+            return rcond
         numbers, x = self.numbers, np.zeros(self.plan.starts[-1], self.dtype)
 
         def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:

@@ -197,7 +197,7 @@ def _read_rcond(rcond: Any, default: float) -> float:
 
 
 def _solve(A: Any, b: Values, rcond: float, minimum_norm: bool) -> _Solved:
-    """Solve components that are one part, horizontal or vertical, as such, others by parts."""
+    """Solve by parts what has all of them, or is square mostly; other components as they are."""
     if not minimum_norm:
         return _by_columns(A, b, rcond, minimum_norm)
     parts = coarse_dulmage_mendelsohn(A)
@@ -205,9 +205,11 @@ def _solve(A: Any, b: Values, rcond: float, minimum_norm: bool) -> _Solved:
     has = np.zeros((3, A.shape[0] + A.shape[1]), bool)
     for part, label in zip((parts.row_part, parts.col_part), labels, strict=True):
         has[part, label] = True
-    single = has.sum(axis=0) == 1
-    wide, tall = single & has[HORIZONTAL], single & has[VERTICAL]
-    mixed = ~(wide | tall)
+    n_cols = np.bincount(labels[1], minlength=has.shape[1])
+    n_square = np.bincount(labels[1][parts.col_part == SQUARE], minlength=has.shape[1])
+    is_simple = (has[HORIZONTAL] != has[VERTICAL]) & (2 * n_square < n_cols)
+    wide, tall = is_simple & has[HORIZONTAL], is_simple & has[VERTICAL]
+    mixed = ~is_simple
 
     def by_parts(A: Any, b: Values, rcond: float) -> _Solved:
         row_part, col_part = parts.row_part[mixed[labels[0]]], parts.col_part[mixed[labels[1]]]

@@ -38,6 +38,8 @@ Solutions = tuple[NDArray[Any], NDArray[np.float64]]
 #: with partial pivoting; above _POOR, what remains is warned of.
 _UNSTABLE, _POOR = 1e-12, 1e-9
 
+_PLAIN_SETTINGS = (("auto", "auto", "keep"), ("auto", "auto", "drop"))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
@@ -214,24 +216,40 @@ class BlockTriangularLU(InverseOperator):
         col_names: Iterable[Any] | None = None,
         explicit_zeros: ExplicitZeros = "keep",
     ) -> None:
+        self.shape: tuple[int, int]
+        self._analysis = analysis
+        self._rcond: NDArray[np.float64] | None = None
+        self._whole: WholeMatrix | None = None
+        is_plain = analysis is matching is row_names is col_names is None
+        quick = None
+        if is_plain and _are_defaults(pivoting, solver, explicit_zeros):
+            quick = BlockFactors.in_one_call(A, explicit_zeros == "drop")
+        if quick:
+            self._factors, self.dtype, self.shape = quick, quick.dtype, quick.shape
+            return self._warn_of_suspects()
         if analysis is None:
             reading = row_names, col_names, explicit_zeros
             plan, measured = plan_factorisation(A, matching, pivoting, solver, *reading)
-            self.analysis: Analysis = Analysis(plan)
             plan.pattern.refuse_infinite(measured)
         else:
-            plan, self.analysis = analysis._plan, analysis
+            plan = analysis._plan
             measured = plan.pattern.values(A)
-        self.shape: tuple[int, int] = self.analysis.shape
         self._factors = BlockFactors(plan)
-        self._rcond: NDArray[np.float64] | None = None
-        self._whole: WholeMatrix | None = None
+        self.shape = self._factors.shape
         self._factorise(measured)
+
+    @property
+    def analysis(self) -> Analysis:
+        """What it is based on: the one given, or a better one where blocks have filled up."""
+        plan = self._factors.plan
+        if self._analysis is None or plan.revision > self._analysis._plan.revision:
+            self._analysis = Analysis(plan)
+        return self._analysis
 
     @property
     def n_blocks(self) -> int:
         """Number of diagonal blocks."""
-        return self.analysis.n_blocks
+        return self._factors.plan.n_blocks
 
     def __getstate__(self) -> Any:
         raise TypeError(f"a BlockTriangularLU {NO_STATE}: send the matrix and call splu there")
@@ -261,8 +279,7 @@ class BlockTriangularLU(InverseOperator):
         if not self._factors.refactorise_quickly(A):
             return self._factorise(self._factors.plan.pattern.values(A))
         self._rcond = self._whole = None
-        if self._factors.suspects:
-            self._warn_of_suspects()
+        self._warn_of_suspects()
 
     refactorize = refactorise
 
@@ -270,11 +287,7 @@ class BlockTriangularLU(InverseOperator):
         self.dtype: np.dtype[Any] = measured.values.dtype
         self._rcond = self._whole = None
         self._factors.factorise(measured)
-        plan = self._factors.plan
-        if plan.revision > self.analysis._plan.revision:  # blocks have filled up
-            self.analysis = Analysis(plan)
-        if self._factors.suspects:
-            self._warn_of_suspects()
+        self._warn_of_suspects()
 
     def _warn_of_suspects(self) -> None:
         for k in self._factors.suspects:
@@ -456,7 +469,13 @@ class BlockTriangularLU(InverseOperator):
     def __repr__(self) -> str:
         if self._factors.failed:
             return "BlockTriangularLU(the last factorisation failed)"
-        return f"BlockTriangularLU({self.analysis._plan.describe()}, {self.nnz} entries)"
+        return f"BlockTriangularLU({self._factors.plan.describe()}, {self.nnz} entries)"
+
+
+def _are_defaults(pivoting: Any, solver: Any, explicit_zeros: Any) -> bool:
+    """Tell whether settings are those for which one call of the core may do."""
+    settings = pivoting, solver, explicit_zeros
+    return all(type(each) is str for each in settings) and settings in _PLAIN_SETTINGS
 
 
 def _adopt_better(

@@ -130,6 +130,22 @@ def _make_plan(
     return FactorisationPlan(pattern, *form, blocks, chooser, external, external_only, may_exchange)
 
 
+def plan_of(numbers: BlockLU) -> FactorisationPlan:
+    """Return the plan of factors that were made in one call of the core, by default settings."""
+    blocks, columns, form = numbers.plan, numbers.pattern, numbers.form
+    n = columns[0].size - 1
+    pattern = Pattern(BipartiteCSR(n, n, *columns, "numpy", True), "csc", columns, None, None)
+    return FactorisationPlan(
+        pattern,
+        *form,
+        blocks,
+        find_solver("superlu"),
+        {},
+        np.zeros(form[2].size - 1, bool),
+        numbers.n_weak > 0,
+    )
+
+
 def plan_factorisation(
     A: Any,
     matching: Any,

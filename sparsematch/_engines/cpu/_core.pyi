@@ -428,6 +428,12 @@ def elimination_tree(
     The pattern is symmetric, without its diagonal.
     """
 
+def vertex_separator(indptr: IndexArray, indices: IndexArray, /) -> NDArray[np.int8]:
+    """Return the side of each vertex, 0 or 1, or 2 if it is in the separator.
+
+    The pattern is symmetric, without its diagonal.
+    """
+
 def elimination_order(
     indptr: IndexArray, indices: IndexArray, dissect: bool, leaf: int, /
 ) -> IndexArray:
@@ -453,6 +459,22 @@ def quick_analysis(
 
 def new_factors(plan: BlockPlan, columns: Csr, values: NDArray[Any], /) -> BlockLU:
     """Make room for a factorisation of a matrix; of `values`, only the type counts."""
+
+def factors_of(
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    n: int,
+    refuse_zeros: bool,
+    preference: float,
+    limits: dict[str, float],
+    /,
+) -> BlockLU | None:
+    """Factorise a small matrix, given by columns; None where it takes more than one quick look.
+
+    Such are index arrays that are not canonical, values that are not doubles, or not finite, zeros
+    if they are refused, blocks for an external solver or another diagonal, singular matrices.
+    """
 
 BlockPlan32 = BlockPlan
 BlockPlan64 = BlockPlan

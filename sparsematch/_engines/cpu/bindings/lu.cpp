@@ -12,6 +12,7 @@
 #include "bindings/nanobind_helpers.hpp"
 #include "elimination/elimination_tree.hpp"
 #include "elimination/nested_dissection.hpp"
+#include "lu/condition.hpp"
 #include "lu/factored_matrix.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/quick_analysis.hpp"
@@ -154,6 +155,16 @@ nb::object elimination_order(In<Index> indptr, In<Index> indices, bool dissect, 
     return nb::cast(copied(order));
 }
 
+// Of each vertex, its side, 0 or 1, or 2 if it is in the separator.
+template <class Index>
+nb::object vertex_separator(In<Index> indptr, In<Index> indices) {
+    const AdjacencyLists<Index> graph = read_graph<Index>(indptr, indices);
+    std::vector<signed char> part;
+    interruptible(
+        1, [&](RunContext& run) { part = NestedDissection<Index>({}, run).separate(graph); });
+    return nb::cast(copied(part));
+}
+
 template <class Index>
 void bind_plan(nb::module_& m, const char* name) {
     using Plan = BlockPlan<Index>;
@@ -190,14 +201,32 @@ void bind_plan(nb::module_& m, const char* name) {
     m.def("is_canonical", run_is_canonical<Index>);
     m.def("elimination_tree", elimination_tree<Index>);
     m.def("elimination_order", elimination_order<Index>);
+    m.def("vertex_separator", vertex_separator<Index>);
 }
 
-// A matrix with its factorisation, and the arrays of its pattern.
+// What a factorisation refers to: arrays of the caller's and a plan that it keeps alive, or its own
+// copies and its own plan.
+template <class Index>
+struct Pattern {
+    CsrArg<Index> lent;
+    std::vector<Index> indptr, indices;
+    std::unique_ptr<BlockPlan<Index>> plan;
+    SquareForm<Index> form;
+    std::int64_t n_weak = 0;  // weak pivots that the analysis has found
+
+    Csr<Index> view() const {
+        if (indptr.empty()) return lent.view();
+        const auto n = static_cast<Index>(indptr.size() - 1);
+        return {n, n, indptr.data(), indices.data()};
+    }
+};
+
+// A matrix with its factorisation, and its pattern.
 template <class Index, class Value>
-struct HeldMatrix : FactoredMatrix<Index, Value> {
-    HeldMatrix(const BlockPlan<Index>& plan, const CsrArg<Index>& matrix)
-        : FactoredMatrix<Index, Value>(plan, matrix.view()), pattern(matrix) {}
-    const CsrArg<Index> pattern;
+struct HeldMatrix : Pattern<Index>, FactoredMatrix<Index, Value> {
+    HeldMatrix(const BlockPlan<Index>& plan, Pattern<Index> pattern)
+        : Pattern<Index>(std::move(pattern)),
+          FactoredMatrix<Index, Value>(plan, Pattern<Index>::view()) {}
 };
 
 // Below this many entries, other threads wait for a call, and it cannot be interrupted: some
@@ -242,13 +271,13 @@ nb::object refactorise_quickly(HeldMatrix<Index, Value>& held, nb::handle indptr
                                nb::handle indices, nb::handle values, double small) {
     const LentArray<const Value> v(values);
     if (!v.fits_vector(held.values.size())) return nb::bool_(false);
-    const auto same = [](nb::handle given, const In<Index>& own) {
+    const auto same = [](nb::handle given, const Index* own, std::size_t n) {
         const LentArray<const Index> lent(given);
-        return lent.fits_vector(own.size()) &&
-               std::equal(lent.data(), lent.data() + own.size(), own.data());
+        return lent.fits_vector(n) && std::equal(lent.data(), lent.data() + n, own);
     };
-    if (!indices.is_none() &&
-        !(same(indptr, held.pattern.indptr) && same(indices, held.pattern.indices)))
+    const Csr<Index>& own = held.columns;
+    if (!indices.is_none() && !(same(indptr, own.indptr, own.n_rows + std::size_t{1}) &&
+                                same(indices, own.indices, held.values.size())))
         return nb::bool_(false);
     bool finite = false;
     const Outcome outcome = released_unless_brief(held.work(), [&](RunContext& run) {
@@ -315,6 +344,53 @@ void solve_scaled(const HeldMatrix<Index, Value>& held, Index k, Array<Value> x,
     TriangularSolve<Index, Value, 1>(held.lu, none, x.data()).solve_block(k, adjoint);
 }
 
+// The first factorisation of a small matrix in one call, from its compressed columns: None where
+// these are not canonical, and wherever it takes more than a quick analysis and the core's own
+// factorisation of all blocks.
+template <class Index>
+nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
+                      bool refuse_zeros, double preference, const nb::dict& given_limits) {
+    using Held = HeldMatrix<Index, double>;
+    const LentArray<const Index> starts(indptr);
+    if (!starts.fits_vector(n + 1)) return nb::none();
+    const auto nnz = static_cast<std::size_t>(starts.data()[n]);
+    const LentArray<const Index> rows(indices);
+    const LentArray<const double> v(values);
+    const AnalysisLimits limits = read_limits(given_limits);
+    if (nnz > static_cast<std::size_t>(limits.few_entries) || !rows.fits_vector(nnz) ||
+        !v.fits_vector(nnz) ||
+        !is_canonical(starts.data(), static_cast<Index>(n), rows.data(), nnz))
+        return nb::none();
+    Pattern<Index> pattern;
+    pattern.indptr.assign(starts.data(), starts.data() + n + 1);
+    pattern.indices.assign(rows.data(), rows.data() + nnz);
+    auto held = interruptible(1, [&](RunContext& run) -> std::unique_ptr<Held> {
+        auto found = quick_analysis<Index, double>(pattern.view(), v.data(), {}, nullptr, true,
+                                                   true, refuse_zeros, limits, run);
+        const auto is_inside = [](double external) { return external == 0; };
+        if (!found.plan || found.form.starts.empty() || run.stopped() || !found.is_triangular ||
+            !std::all_of(found.plan->external.begin(), found.plan->external.end(), is_inside))
+            return nullptr;
+        pattern.plan = std::move(found.plan), pattern.form = std::move(found.form);
+        pattern.n_weak = found.n_weak;
+        const BlockPlan<Index>& plan = *pattern.plan;
+        auto out = std::make_unique<Held>(plan, std::move(pattern));
+        const bool well = out->read(v.data()) && out->factorise(preference, run) == Outcome::done;
+        return well ? std::move(out) : nullptr;
+    });
+    return held ? nb::cast(held.release(), nb::rv_policy::take_ownership) : nb::none();
+}
+
+// The same, whatever the type of the indices.
+nb::object run_factors_of(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
+                          bool refuse_zeros, double preference, const nb::dict& limits) {
+    auto out =
+        factors_of<std::int32_t>(indptr, indices, values, n, refuse_zeros, preference, limits);
+    return out.is_none() ? factors_of<std::int64_t>(indptr, indices, values, n, refuse_zeros,
+                                                    preference, limits)
+                         : out;
+}
+
 // given: None, the mates of the rows, or the three arrays of a form. Returns None where no perfect
 // matching is at hand, or zeros are refused and there are some; else fields of QuickAnalysis in
 // factors.py, without a plan where there is to be none, or another diagonal first.
@@ -353,7 +429,28 @@ void bind_factors(nb::module_& m, const char* name) {
              nb::arg().none(), nb::arg(), nb::arg())
         .def("solve", &solve<Index, Value>, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
         .def("solve_quickly", &solve_quickly<Index, Value>)
+        .def("rcond",
+             [](const Held& held, Index k) {
+                 const ReleasedGil released;
+                 return BlockCondition<Index, Value>(held.lu, k).reciprocal();
+             })
         .def("solve_scaled", &solve_scaled<Index, Value>)
+        .def_prop_ro("plan", [](Held& held) { return held.plan.get(); })
+        .def_prop_ro("n_weak", [](const Held& held) { return held.n_weak; })
+        .def_prop_ro("form",
+                     [](const Held& held) {
+                         const SquareForm<Index>& form = held.form;
+                         return nb::make_tuple(copied(form.row_perm), copied(form.col_perm),
+                                               copied(form.starts));
+                     })
+        .def("suspects", [](const Held& held,
+                            double small) { return blocks_with_small_pivots(held.lu, small); })
+        .def_prop_ro("pattern",
+                     [](const Held& held) {
+                         const Csr<Index>& own = held.columns;
+                         return nb::make_tuple(copied(own.indptr, own.n_rows + std::size_t{1}),
+                                               copied(own.indices, held.values.size()));
+                     })
         .def_prop_ro(
             "values", [](const Held& held) { return copied(held.values); }, nb::rv_policy::move)
         .def_prop_ro(
@@ -371,7 +468,7 @@ void bind_factors(nb::module_& m, const char* name) {
     m.def(
         "new_factors",
         [](const BlockPlan<Index>& plan, CsrArg<Index> matrix, In<Value>) {
-            return new Held(plan, matrix);
+            return new Held(plan, {std::move(matrix), {}, {}, nullptr, {}, 0});
         },
         nb::keep_alive<0, 1>());
     m.def("value_norms", [](In<Index> indptr, In<Value> values) {
@@ -398,6 +495,7 @@ void bind_factors(nb::module_& m, const char* name) {
 void bind_lu(nb::module_& m) {
     bind_plan<std::int32_t>(m, "BlockPlan32");
     bind_plan<std::int64_t>(m, "BlockPlan64");
+    m.def("factors_of", run_factors_of);
     bind_factors<std::int32_t, double>(m, "BlockLU32");
     bind_factors<std::int64_t, double>(m, "BlockLU64");
     bind_factors<std::int32_t, std::complex<double>>(m, "BlockLUComplex32");

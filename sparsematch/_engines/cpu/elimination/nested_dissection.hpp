@@ -57,8 +57,16 @@ class NestedDissection {
         return true;
     }
 
-    // A separator of one graph. False: stopped.
-    bool separate(const LevelGraph<Index>& g, Separator& s) { return separate(g, 0, s, run_); }
+    // The parts of a graph; vertices that nearly all others touch are in the separator.
+    std::vector<signed char> separate(const AdjacencyLists<Index>& graph) {
+        std::vector<Index> separators;
+        const Piece rest = whole(graph, separators);
+        std::vector<signed char> part(static_cast<std::size_t>(graph.n()), in_separator);
+        Separator s;
+        if (rest.graph.n() == 0 || !separate(rest.graph, 0, s, run_)) return part;
+        for (std::size_t v = 0; v < rest.vertices.size(); ++v) part[rest.vertices[v]] = s.part[v];
+        return part;
+    }
 
   private:
     // A part of the graph, and which vertices of it these are.
@@ -117,7 +125,7 @@ class NestedDissection {
         while (!pieces.empty() && !run_.stopped()) {
             const Piece piece = std::move(pieces.back());
             pieces.pop_back();
-            if (piece.graph.n() <= options_.leaf || !separate(piece.graph, s)) continue;
+            if (piece.graph.n() <= options_.leaf || !separate(piece.graph, 0, s, run_)) continue;
             for (Index v = 0; v < piece.graph.n(); ++v)
                 if (s.part[v] == in_separator) separators.push_back(piece.vertices[v]);
             for (const signed char side : {left_side, right_side})

@@ -9,6 +9,7 @@ register_operations(
     "numpy",
     LuOps(
         block_plan=factorisation.block_plan,
+        factors_of=factorisation.factors_of,
         new_factors=factorisation.new_factors,
         quick_analysis=factorisation.quick_analysis,
         value_norms=factorisation.value_norms,

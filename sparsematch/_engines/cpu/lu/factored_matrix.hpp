@@ -69,7 +69,9 @@ class FactoredMatrix {
         return done;
     }
     // Entries that a solve passes, about.
-    std::int64_t work() const { return lu.entries() + columns.nnz() + columns.n_rows; }
+    std::int64_t work() const {
+        return std::max(lu.entries(), lu.plan.expected_entries) + columns.nnz() + columns.n_rows;
+    }
 
     const Csr<Index> columns;
     BlockLU<Index, Value> lu;

@@ -74,6 +74,14 @@ def quick_analysis(
     return QuickAnalysis(**found) if found else None
 
 
+def factors_of(A: Any, refuse_zeros: bool, preference: float) -> BlockLU | None:
+    """Factorise a small CSC matrix of doubles in one call, if no more than that is needed."""
+    n, n_cols = A.shape
+    if n != n_cols:
+        return None
+    return _core.factors_of(A.indptr, A.indices, A.data, n, refuse_zeros, preference, LIMITS)
+
+
 def new_factors(plan: BlockPlan, graph: BipartiteCSR, values: NDArray[Any]) -> BlockLU:
     """Make room for a factorisation by a plan; of `values`, only the type counts.
 

@@ -24,6 +24,7 @@
 
 #include "core/run_context.hpp"
 #include "lu/equilibration.hpp"
+#include "lu/growing_array.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/symbolic.hpp"
 
@@ -69,8 +70,8 @@ class BlockLU {
         WorkCounter counter(run);
         l_row.clear(), l.clear(), u_row.clear(), u.clear();
         const auto room = static_cast<std::size_t>(plan.expected_entries);
-        l_row.reserve(room), l.reserve(room);
-        u_row.reserve(room + n_upper()), u.reserve(room + n_upper());
+        l_row.make_room(room), l.make_room(room);
+        u_row.make_room(room + n_upper()), u.make_room(room + n_upper());
         preference_ = preference;
         if (!equilibration.of(plan, a, counter)) return Outcome::stopped;
         return factorise_from(0, 0, a, counter);
@@ -104,8 +105,9 @@ class BlockLU {
     // Column c: L below its unit diagonal; U above its diagonal up to u_end, then what is above the
     // block; the diagonal of U. Rows are counted within the matrix, by pivot.
     std::vector<std::int64_t> l_start, l_end, u_start, u_end;
-    std::vector<Index> l_row, u_row;
-    std::vector<Value> l, u, pivot;
+    GrowingArray<Index> l_row, u_row;
+    GrowingArray<Value> l, u;
+    std::vector<Value> pivot;
     // The row that is the c-th pivot row: of the permuted matrix, and of the user's.
     std::vector<Index> row_of, user_row;
     std::vector<double> pivot_row_factor;  // its factor
@@ -135,9 +137,13 @@ class BlockLU {
         return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
     Outcome resume(Index k, const Value* a, WorkCounter& counter) {
-        l_row.resize(l_start[stop_]), l.resize(l_start[stop_]);
-        u_row.resize(u_start[stop_]), u.resize(u_start[stop_]);
+        cut(l_start[stop_], u_start[stop_]);
         return factorise_from(k, stop_, a, counter);
+    }
+
+    // Leaves this much of L and U.
+    void cut(std::int64_t l_end, std::int64_t u_end) {
+        l_row.set_size(l_end), l.set_size(l_end), u_row.set_size(u_end), u.set_size(u_end);
     }
 
     // Columns without L: those of 1 x 1 blocks, and of blocks left to an external solver.
@@ -163,9 +169,12 @@ class BlockLU {
 
     // What is above the block, by the rows' pivots, which are all chosen.
     void append_upper(Index c, const Value* a) {
-        for (auto p = plan.upper_start[c]; p < plan.upper_start[c + 1]; ++p)
-            u_row.push_back(place_[plan.upper_row[p]]);
-        u.resize(u_row.size());
+        const auto begin = plan.upper_start[c], end = plan.upper_start[c + 1];
+        if (begin == end) return;
+        const auto more = static_cast<std::size_t>(end - begin);
+        u_row.make_room(more), u.make_room(more);
+        for (auto p = begin; p < end; ++p) u_row.push(place_[plan.upper_row[p]]);
+        u.set_size(u_row.size());
         update_upper(c, a);
     }
     void update_upper(Index c, const Value* a) {
@@ -197,7 +206,7 @@ class BlockLU {
             std::fill(done_.begin() + first_, done_.begin() + end_, no_column);
             std::fill(mark_.begin() + first_, mark_.begin() + end_, no_column);
             std::fill(pruned_.begin() + first_, pruned_.begin() + end_, no_place);
-            l_row.resize(l_before), l.resize(l_before), u_row.resize(u_before), u.resize(u_before);
+            cut(l_before, u_before);
         }
     }
     Outcome eliminate_columns(Index column, double preference, double limit, const Value* a,
@@ -287,10 +296,12 @@ class BlockLU {
         for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
             x_[first_ + plan.inner_row[p]] = equilibration.inner[p];
         u_start[c] = static_cast<std::int64_t>(u.size());
+        const auto more = static_cast<std::size_t>(plan.n - top_);
+        u_row.make_room(more), u.make_room(more);
         for (Index t = top_; t < plan.n; ++t) {
             const Index j = order_[t];
             const Value v = std::exchange(x_[pivot_row_[j]], Value(0));
-            u_row.push_back(j), u.push_back(v);
+            u_row.push(j), u.push(v);
             subtract_l(j, v);
             work += l_end[j] - l_start[j];
         }
@@ -322,8 +333,9 @@ class BlockLU {
         pivot[c] = v, pivot_row_[c] = row, done_[row] = c;
         grown_ = std::max(grown_, magnitude(v));
         l_start[c] = static_cast<std::int64_t>(l.size());
+        l_row.make_room(candidates_.size()), l.make_room(candidates_.size());
         for (const Index r : candidates_) {
-            if (r != row) l_row.push_back(r), l.push_back(x_[r] / v);
+            if (r != row) l_row.push(r), l.push(x_[r] / v);
             x_[r] = Value(0);
         }
         l_end[c] = static_cast<std::int64_t>(l.size());
@@ -338,7 +350,7 @@ class BlockLU {
             const Index j = order_[t];
             const auto from = l_start[j], end = l_end[j];
             if (pruned_[j] != no_place ||
-                std::find(l_row.begin() + from, l_row.begin() + end, row) == l_row.begin() + end)
+                std::find(l_row.data() + from, l_row.data() + end, row) == l_row.data() + end)
                 continue;
             auto head = from, tail = end;
             while (head < tail) {

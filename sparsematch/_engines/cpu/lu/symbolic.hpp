@@ -184,7 +184,9 @@ class Planner {
                             std::equal(rows, rows + m, cols) && find_zeros(k, m);
         around_zeros_ = saddle && order_around_zeros(entries, m, cost);
         if (!around_zeros_ && !ordered) {
-            wants_exchange_ = may_exchange_ && !(external_only_ && external_only_[k]);
+            // A symmetric pattern would be spoilt by another diagonal.
+            wants_exchange_ =
+                may_exchange_ && symmetry_ < 0.9 && !(external_only_ && external_only_[k]);
             return false;
         }
         plan_.external[k] = 0;
@@ -205,7 +207,8 @@ class Planner {
         const auto mirrors = static_cast<double>(symmetrise(m));
         symmetry_ = mirrors / static_cast<double>(entries - m);
         // Where pivots stay, an external solver, too, profits from an order of B + B^T.
-        const bool stays = !pivots_ || outlook(k) == PivotOutlook::steady;
+        const bool stays = !pivots_ || outlook(k) == PivotOutlook::steady ||
+                           (outlook(k) == PivotOutlook::unsure && symmetry_ >= 0.9);
         EliminationLimits limits;
         if (outlook(k) == PivotOutlook::weak)
             limits.work = limits_.trial_work * static_cast<double>(entries) / 2;
