@@ -1,6 +1,7 @@
 """Which external solver is predicted to factorise a block in half the time of SuperLU."""
 
 import importlib.util
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -20,32 +21,41 @@ class BlockSize(NamedTuple):
         """Multiplications at least, if columns of L + U were alike: n times the square of half."""
         return self.foreseen**2 / (2 * max(1, self.rows))
 
+    @property
+    def share(self) -> float:
+        """Entries of L + U over those of a dense matrix."""
+        return self.foreseen / max(1, self.rows) ** 2
+
 
 class Rival(NamedTuple):
-    """An external solver, where it is installed, and from which size on it wins."""
+    """An external solver, where it is installed, and which blocks it takes half the time for."""
 
     name: str
     module: str
-    #: Multiplications from which it takes half of SuperLU's time, one thread: see `_RIVALS`.
-    least_work: float
+    least_work: float  #: Multiplications from which it does.
+    least_share: float  #: Or the share of entries that are in L + U.
     complex_numbers: bool
 
 
-#: In order of preference where the order is followed. Measured on one core of an EPYC, blocks of
-#: real matrices and grids of two and three dimensions (SuperLU's seconds over the other's; work of
-#: `BlockSize`): PARDISO 1.5 at 2e8, 1.9 at 3e8, 2.8 at 1.3e9, 5.8 at 1.1e10; UMFPACK 1.2, 2.4, 1.9,
-#: 2.1; MUMPS with the reference BLAS 0.5, 1.1, 0.8, 1.8. KLU never: 0.1 to 1.4.
+#: In order of preference. Measured on one core of an EPYC, SuperLU's seconds in our order over the
+#: other's. PARDISO: 1.1 at a work of 5e8, 1.3 at 2e9, 1.4 at 6e9, 1.7 at 7e9 (grids in three
+#: dimensions, cage10, cvxqp3). UMFPACK: 0.7 to 1.3 on these, of a share up to 0.07; 2.3 to 4.9
+#: on random patterns of 1,200 to 3,500 rows, share 0.26 to 0.34; PARDISO 1.0 to 2.3. MUMPS
+#: with the reference BLAS: 0.3 to 1.5; KLU: less than 1 wherever there is fill.
 _RIVALS = (
-    Rival("pardiso", "pypardiso", 5e8, False),
-    Rival("umfpack", "scikits.umfpack", 5e9, True),
-    Rival("umfpack", "kvxopt", 5e9, True),
-    Rival("mumps", "mumps", 1.5e10, True),
+    Rival("umfpack", "scikits.umfpack", math.inf, 0.2, True),
+    Rival("umfpack", "kvxopt", math.inf, 0.2, True),
+    Rival("pardiso", "pypardiso", 2e10, math.inf, False),
 )
-#: And where no order was worth following: pivots leave it, or it fills up. CVXQP2_L_kkt: UMFPACK
-#: 4.9, MUMPS 5.2, PARDISO 6.1, whose pivots are replaced there, which costs solutions; random
-#: patterns of 2,000 rows: 7.6, 1.0, 2.4.
-_WITHOUT_ORDER = ("umfpack", "mumps")
-#: Rows of these from which the other's fixed cost of some milliseconds does not count.
+#: And where no order was worth following, as pivots leave it or it fills up: SuperLU's COLAMD took
+#: 5 times as long as UMFPACK and MUMPS on CVXQP2_L_kkt, 7 times on cvxqp3. PARDISO replaces pivots
+#: there.
+_WITHOUT_ORDER = (
+    Rival("umfpack", "scikits.umfpack", 0, 0, True),
+    Rival("umfpack", "kvxopt", 0, 0, True),
+    Rival("mumps", "mumps", 0, 0, True),
+)
+#: Rows of a block from which the other's fixed cost of some milliseconds does not count.
 _LEAST_ROWS = 1000
 
 FindSolver = Callable[[str], MakeExternal]
@@ -56,29 +66,30 @@ def predicted_choice(block: BlockSize, find: FindSolver) -> Choice:
 
     Time: a look for each module, which is not imported unless it is chosen.
     """
-    for rival in _RIVALS:
-        if why := _reason(block, rival):
-            if not _is_there(rival.module):
-                continue
-            try:
-                return Choice(find(rival.name), rival.name, why)
-            except ImportError:  # broken: what is not there is not needed
-                continue
-    expected = f"{block.foreseen:,.0f} entries foreseen" if block.foreseen else "no order followed"
-    return Choice(SuperLUFactor, "superlu", f"no installed solver is predicted to win ({expected})")
+    for rival in _RIVALS if block.foreseen else _WITHOUT_ORDER:
+        why = _reason(block, rival)
+        if not why or not _is_there(rival.module):
+            continue
+        try:
+            return Choice(find(rival.name), rival.name, why)
+        except ImportError:  # broken: what is not there is not needed
+            continue
+    return Choice(
+        SuperLUFactor, "superlu", "no installed solver is predicted to take half the time"
+    )
 
 
 def _reason(block: BlockSize, rival: Rival) -> str:
     """Return why a rival is predicted to take half the time, or nothing."""
-    if not (block.is_real or rival.complex_numbers):
+    if block.rows < _LEAST_ROWS or not (block.is_real or rival.complex_numbers):
         return ""
-    if block.foreseen:
-        if block.work < rival.least_work:
-            return ""
-        return f"{block.work:.0e} multiplications foreseen, wins from {rival.least_work:.0e} on"
-    if block.rows < _LEAST_ROWS or rival.name not in _WITHOUT_ORDER:
-        return ""
-    return "pivots leave every order, or it fills up: wins where fronts are dense"
+    if not block.foreseen:
+        return "predicted to take half the time: no order is worth following"
+    if block.share >= rival.least_share:
+        return f"predicted to take half the time: factors {block.share:.0%} full"
+    if block.work >= rival.least_work:
+        return f"predicted to take half the time: {block.work:.0e} multiplications"
+    return ""
 
 
 def _is_there(module: str) -> bool:

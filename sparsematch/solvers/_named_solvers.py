@@ -131,11 +131,15 @@ WAYS: dict[str, tuple[Way, ...]] = {
 }
 NAMES = ("auto", "superlu", *WAYS)
 
-#: What factorises a block, given what is known of it.
-Choose = Callable[[BlockSize], Choice]
+
+class Chooser(NamedTuple):
+    """What chooses the external solver of each block."""
+
+    choose: Callable[[BlockSize], Choice]  #: Given what is known of the block.
+    follows_order: bool  #: Whether what it chooses may follow an order that is found here.
 
 
-def find_solver(name: Any) -> Choose:
+def find_solver(name: Any) -> Chooser:
     """Look up a solver by name, or a class of the user's; ``"auto"`` chooses for each block.
 
     ImportError if what it needs is not installed.
@@ -143,11 +147,11 @@ def find_solver(name: Any) -> Choose:
     if not callable(name) and (not isinstance(name, str) or name not in NAMES):
         raise unknown_choice("solver", name, NAMES)
     if isinstance(name, str) and name == "auto":
-        return lambda block: predicted_choice(block, _find)
+        return Chooser(lambda block: predicted_choice(block, _find), True)
     make = name if callable(name) else _find(name)
     text = name if isinstance(name, str) else getattr(make, "__name__", type(make).__name__)
     choice = Choice(make, text, "asked for")
-    return lambda _: choice
+    return Chooser(lambda _: choice, make is SuperLUFactor or callable(name))
 
 
 def _find(name: str) -> MakeExternal:

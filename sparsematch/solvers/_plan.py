@@ -28,7 +28,7 @@ from sparsematch.solvers._checks import PIVOTING, check_choice
 from sparsematch.solvers._choice import BlockSize
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._external import Choice, SuperLUFactor
-from sparsematch.solvers._named_solvers import Choose, find_solver
+from sparsematch.solvers._named_solvers import Chooser, find_solver
 from sparsematch.solvers._pattern import MeasuredValues, Pattern, read_pattern
 
 
@@ -53,7 +53,7 @@ class FactorisationPlan:
     col_perm: IndexArray
     starts: IndexArray
     blocks: BlockPlan  #: The matrix cut into blocks by the core.
-    choose: Choose
+    chooser: Chooser
     external: dict[int, ExternalBlock]  #: Blocks that are left to external solvers.
     #: Shape (n_blocks,). Blocks in which the core's factors have filled up.
     external_only: BoolArray
@@ -97,7 +97,7 @@ class FactorisationPlan:
             external_only[k] = True
         form = self.row_perm, cols, self.starts
         is_real = values.dtype.kind != "c"
-        plan = _make_plan(self.pattern, form, None, (self.choose, is_real), external_only, False)
+        plan = _make_plan(self.pattern, form, None, (self.chooser, is_real), external_only, False)
         return replace(plan, revision=self.revision + 1)
 
 
@@ -105,7 +105,7 @@ def _make_plan(
     pattern: Pattern,
     form: tuple[IndexArray, IndexArray, IndexArray],
     blocks: BlockPlan | None,
-    solver: tuple[Choose, bool],
+    solver: tuple[Chooser, bool],
     external_only: BoolArray,
     may_exchange: bool,
 ) -> FactorisationPlan:
@@ -113,19 +113,21 @@ def _make_plan(
 
     `solver` has what chooses one for each block, and whether the matrix is real.
     """
-    choose, is_real = solver
+    chooser, is_real = solver
     graph, external = pattern.graph, {}
     if blocks is None:
-        blocks = operations(LuOps, graph.backend).block_plan(graph, *form, external_only)
+        blocks = operations(LuOps, graph.backend).block_plan(
+            graph, *form, external_only, chooser.follows_order
+        )
     for k in blocks.outside:
         foreseen = blocks.expected_entries(k)
         memory = {"foreseen": foreseen} if foreseen else {}
         arrays = blocks.block(k, False)
-        choice = choose(BlockSize(arrays[0].size - 1, arrays[1].size, foreseen, is_real))
+        choice = chooser.choose(BlockSize(arrays[0].size - 1, arrays[1].size, foreseen, is_real))
         if choice.make is not SuperLUFactor:  # which accepts any order
             arrays = blocks.block(k, True)
         external[k] = ExternalBlock(*arrays, memory, choice)
-    return FactorisationPlan(pattern, *form, blocks, choose, external, external_only, may_exchange)
+    return FactorisationPlan(pattern, *form, blocks, chooser, external, external_only, may_exchange)
 
 
 def plan_of(numbers: BlockLU) -> FactorisationPlan:
@@ -156,14 +158,14 @@ def plan_factorisation(
     """Analyse a matrix as `analyse` does; also return its values, measured."""
     check_choice("pivoting", pivoting, PIVOTING)
     check_explicit_zeros(explicit_zeros)
-    choose = find_solver(solver)
+    chooser = find_solver(solver)
     A = from_other_library(A)
     pattern = read_pattern(A)
     if row_names is not None or col_names is not None:
         pattern = pattern.named(row_names, col_names)
     values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
     by_values = pivoting == "auto" and matching is None
-    wanted = pivoting != "product" or matching is not None, by_values
+    wanted = pivoting != "product" or matching is not None, by_values, chooser.follows_order
     drop = explicit_zeros == "drop"
     pattern, values, found = _analyse_blocks(pattern, values, matching, wanted, drop)
     form, blocks = found[:3], found.plan
@@ -172,8 +174,8 @@ def plan_factorisation(
         form = found.row_perm, cols, found.row_blocks
     external_only = np.zeros(found.row_blocks.size - 1, bool)
     may_exchange = by_values and found.plan is not None and found.weak_pivots > 0
-    chooser = choose, values.dtype.kind != "c"
-    plan = _make_plan(pattern, form, blocks, chooser, external_only, may_exchange)
+    solver = chooser, values.dtype.kind != "c"
+    plan = _make_plan(pattern, form, blocks, solver, external_only, may_exchange)
     return plan, MeasuredValues(values, found.largest, found.norm)
 
 
@@ -181,7 +183,7 @@ def _analyse_blocks(
     pattern: Pattern,
     values: NDArray[Any],
     matching: Any,
-    wanted: tuple[bool, bool],
+    wanted: tuple[bool, bool, bool],
     drop_zeros: bool,
 ) -> tuple[Pattern, NDArray[Any], QuickAnalysis]:
     """Find the block form in one call of the core; by matching and block search if it gives up.
@@ -190,7 +192,10 @@ def _analyse_blocks(
     """
     graph = pattern.graph
     analyse = operations(LuOps, graph.backend).quick_analysis
-    if matching is None and (found := analyse(graph, values, None, *wanted, drop_zeros)):
+    plan, exchange, orders = wanted
+    if matching is None and (
+        found := analyse(graph, values, None, plan, exchange, drop_zeros, orders)
+    ):
         return pattern, values, found
     if drop_zeros:
         pattern, values = pattern.without_zeros(values)
@@ -200,7 +205,7 @@ def _analyse_blocks(
     if form.structural_rank < graph.n_rows:
         raise structurally_singular(pattern.system(values.copy()), form.structural_rank)
     known = form.row_perm, form.col_perm, form.row_blocks
-    return pattern, values, analyse(graph, values, known, *wanted)
+    return pattern, values, analyse(graph, values, known, plan, exchange, False, orders)
 
 
 def _search_blocks(graph: BipartiteCSR, matching: Any) -> BlockForm:

@@ -213,8 +213,10 @@ def test_the_result_says_who_factorised_what(all_external):  # noqa: F811
     assert set(own.solvers.values()) == {"<lambda>"}
 
 
-LARGE = _choice.BlockSize(10_000, 100_000, 2e7, True)
+LARGE = _choice.BlockSize(100_000, 1_000_000, 1e8, True)
+FULL = _choice.BlockSize(2000, 12_000, 1e6, True)
 WITHOUT_ORDER = _choice.BlockSize(10_000, 100_000, 0, True)
+ALL = {"pypardiso", "kvxopt", "scikits.umfpack", "sksparse.klu", "mumps"}
 
 
 def choose(monkeypatch, block, installed):
@@ -225,27 +227,30 @@ def choose(monkeypatch, block, installed):
 @pytest.mark.parametrize(
     ("block", "installed", "name"),
     [
-        (LARGE, {"pypardiso", "kvxopt", "mumps"}, "pardiso"),
-        (LARGE, {"kvxopt", "mumps"}, "umfpack"),
-        (LARGE, {"mumps"}, "mumps"),
-        (LARGE, {"sksparse.klu"}, "superlu"),
+        (LARGE, ALL, "pardiso"),
+        (LARGE, ALL - {"pypardiso"}, "superlu"),
         (LARGE, set(), "superlu"),
-        (LARGE._replace(is_real=False), {"pypardiso"}, "superlu"),
-        (LARGE._replace(is_real=False), {"pypardiso", "scikits.umfpack"}, "umfpack"),
-        (LARGE._replace(foreseen=1e6), {"pypardiso", "kvxopt", "mumps"}, "superlu"),
-        (WITHOUT_ORDER, {"pypardiso", "kvxopt", "mumps"}, "umfpack"),
+        (LARGE._replace(is_real=False), ALL, "superlu"),
+        (LARGE._replace(foreseen=1e7), ALL, "superlu"),
+        (FULL, ALL, "umfpack"),
+        (FULL, {"kvxopt"}, "umfpack"),
+        (FULL._replace(is_real=False), {"kvxopt"}, "umfpack"),
+        (FULL._replace(rows=900), ALL, "superlu"),
+        (FULL._replace(foreseen=2e5), ALL, "superlu"),
+        (WITHOUT_ORDER, ALL, "umfpack"),
+        (WITHOUT_ORDER, {"pypardiso", "mumps"}, "mumps"),
         (WITHOUT_ORDER, {"pypardiso"}, "superlu"),
-        (WITHOUT_ORDER._replace(rows=500), {"kvxopt", "mumps"}, "superlu"),
+        (WITHOUT_ORDER._replace(rows=500), ALL, "superlu"),
     ],
 )
 def test_auto_chooses_what_is_installed_and_predicted_to_win(monkeypatch, block, installed, name):
     choice = choose(monkeypatch, block, installed)
     assert choice.name == name
     if name == "superlu":
-        assert "no installed solver is predicted to win" in choice.why
+        assert "no installed solver is predicted" in choice.why
     else:
         assert choice.make == f"the class of {name}"
-        assert "wins" in choice.why
+        assert "predicted to take half the time" in choice.why
 
 
 def test_auto_goes_on_where_a_library_is_broken(monkeypatch):
@@ -256,24 +261,34 @@ def test_auto_goes_on_where_a_library_is_broken(monkeypatch):
             raise ImportError(name)
         return "the class of mumps"
 
-    assert _choice.predicted_choice(LARGE, find).name == "mumps"
+    assert _choice.predicted_choice(WITHOUT_ORDER, find).name == "mumps"
 
 
 def test_auto_hands_over_and_says_so(stand_in, monkeypatch):
     """With PARDISO's stand-in, blocks of any size predicted to win."""
-    monkeypatch.setattr(_choice, "_RIVALS", (_choice.Rival("pardiso", "pypardiso", 0.0, False),))
-    monkeypatch.setattr(_choice, "_WITHOUT_ORDER", ("pardiso",))
+    always = (_choice.Rival("pardiso", "pypardiso", 0.0, 0.0, False),)
+    monkeypatch.setattr(_choice, "_RIVALS", always)
+    monkeypatch.setattr(_choice, "_WITHOUT_ORDER", always)
     monkeypatch.setattr(_choice, "_LEAST_ROWS", 10)
     monkeypatch.setattr(_choice, "_is_there", lambda module: module in sys.modules)
     A = system()
     lu = solvers.splu(A)
     check(A.toarray(), lu, np.ones(39))
     by = {block.rows: block.solver for block in lu.report().external}
-    assert by == {30: "pardiso", 8: "superlu"} or by == {30: "pardiso", 8: "pardiso"}
+    assert by == {30: "pardiso", 8: "superlu"}
     assert lu.analysis.solvers == {block.block: block.solver for block in lu.report().external}
     monkeypatch.delitem(sys.modules, "pypardiso")
     lu = solvers.splu(A)
     assert {block.solver for block in lu.report().external} == {"superlu"}
+
+
+def test_no_order_is_looked_for_that_the_solver_does_not_follow(stand_in):
+    line = sp.diags_array([-1.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(9, 9))
+    A = sp.csc_array(sp.kron(line, sp.eye_array(9)) + sp.kron(sp.eye_array(9), line))
+    for solver, followed in (("superlu", True), ("auto", True), ("pardiso", False)):
+        memory = solvers.analyse(A, solver=solver)._plan.external[0].memory
+        assert ("foreseen" in memory) == followed
+    check(A.toarray(), solvers.splu(A, solver="pardiso"), np.ones(81))
 
 
 def test_partial_pivoting_is_left_to_superlu(stand_in):

@@ -45,6 +45,9 @@ struct AnalysisLimits {
     std::int64_t few_rows = 500;
     // Entries up to which a quick analysis finds a matching, and up to which it tries to.
     std::int64_t few_entries = 1 << 14, many_entries = 1 << 20;
+    // Whether external solvers follow orders that are found here. Otherwise none is looked for any
+    // further than it takes to see that a block is left to one.
+    bool orders_outside = true;
 };
 
 template <class Index>
@@ -169,6 +172,7 @@ class Planner {
             !(external_only_ && external_only_[k]) && find_order(k, m, entries, must, cost);
         around_zeros_ = false;
         if (!counter_.add(entries)) return false;
+        if (!ordered && needs_no_order_) return leave_as_given(k), false;
         if (ordered && (must || 2 * cost.work <= limits_.trial_work * static_cast<double>(entries)))
             return true;
         Index *rows = plan_.row_perm.data() + plan_.starts[k],
@@ -211,10 +215,11 @@ class Planner {
         else if (!must && !stays) limits.entries = limits_.fill * static_cast<double>(entries) / 2;
         // Without symmetry, L and U have about half of the entries of a factor of B + B^T.
         work_limit_ = (2 - symmetry_) * limits_.work_per_entry;
-        if (!must && !stays) limits.work_per_entry = work_limit_;
+        needs_no_order_ = stays && !must && !limits_.orders_outside;
+        const bool any = must || (stays && !needs_no_order_);
+        if (!any) limits.work_per_entry = work_limit_;
         return eliminate(m, limits, cost) &&
-               (must || stays ||
-                2 * cost.work <= work_limit_ * (2 * cost.entries + static_cast<double>(m)));
+               (any || 2 * cost.work <= work_limit_ * (2 * cost.entries + static_cast<double>(m)));
     }
     bool eliminate(Index m, const EliminationLimits& limits, EliminationCost& cost) {
         order_.resize(static_cast<std::size_t>(m));
@@ -377,7 +382,7 @@ class Planner {
     EliminationTree<Index> tree_;
     std::vector<Index> order_, old_, zeros_;
     std::int64_t n_inner_ = 0;
-    bool wants_exchange_ = false, is_triangular_ = true;
+    bool wants_exchange_ = false, is_triangular_ = true, needs_no_order_ = false;
     bool around_zeros_ = false;  // the order of the block at hand is one of order_around_zeros
     // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,
     // and its limit of work per entry of L + U.
