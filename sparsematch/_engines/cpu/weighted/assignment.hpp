@@ -6,11 +6,12 @@
 // leaves to the next what it has found:
 //   1. duals that fit rows and columns, and row reduction (initial_duals, row_reduction);
 //   2. searches from one row after the other: a few passes of them, then while they are short
-//      (path_search);
+//      (path_search); where costs are tied and these match few, a largest matching along entries
+//      whose reduced cost is 0 (tight_matching);
 //   3. where they are not, the same from other duals;
-//   4. searches from all free rows together (path_forest), where costs are tied with largest
-//      matchings in between (tight_matching), and where that is expected to take many rounds an
-//      auction (auction) and short searches first.
+//   4. searches from all free rows together (path_forest), where costs are tied with such matchings
+//      in between, and where that is expected to take many rounds an auction (auction) and short
+//      searches first.
 // The result is exact whichever steps have run: the duals prove it.
 #pragma once
 
@@ -138,12 +139,18 @@ class Assignment {
 
     bool search() {
         auto timer = s_.run.time("search");
-        if (!any_searches() || !short_searches()) return false;
+        const bool tied = !s_.wide() && !has_alternatives();
+        const std::size_t left = s_.free.size();
+        if (tied && !PathSearch<Index>(s_).match_all(passes(0.5))) return false;
+        // Where half a pass matches less than a quarter, ten leave most (random matrices of few
+        // values: 75%); where more, as in interior-point systems, hardly any.
+        const bool in_vain = tied && 4 * s_.free.size() > 3 * left;
+        if (in_vain ? !match_all_tight(s_) : !any_searches() || !short_searches()) return false;
         if (s_.free.empty()) return true;
         if (!may_be_full()) return false;
         const bool failed = 2 * s_.free.size() > fitted_;
         if (failed && has_alternatives() && !rows_first()) return false;
-        return s_.free.empty() || all_together();
+        return s_.free.empty() || all_together(tied);
     }
 
     // False if rows are seen, in two passes, to be impossible to match, before much work is spent
@@ -189,20 +196,19 @@ class Assignment {
     }
 
     // Rounds from all free rows, until they are matched; in a wide matrix while they match many, as
-    // they do where there are ties. Before each, where costs are tied, the largest matching by the
-    // duals at hand, while that matches a quarter of the rows. After each, what the rest will take
-    // if rounds go on to match the same share of the rows, against what an auction takes.
-    bool all_together() {
+    // they do where there are ties. After each, where costs are tied, the largest matching by the
+    // duals at hand, while that matches a quarter of the rows; and what the rest will take if
+    // rounds go on to match the same share of the rows, against what an auction takes.
+    bool all_together(bool tied) {
         PathForest<Index> forest(s_);
-        bool may_auction = !s_.wide(), tied = may_auction && !has_alternatives();
+        bool may_auction = !s_.wide();
         while (!s_.free.empty()) {
-            const std::size_t left = s_.free.size();
-            if (tied && !match_all_tight(s_)) return false;
-            tied = tied && s_.free.size() < left * 3 / 4;
-            if (s_.free.empty()) break;
             const auto before = static_cast<double>(s_.free.size());
             const std::int64_t start = s_.work;
             if (!forest.round()) return false;
+            const std::size_t left = s_.free.size();
+            if (tied && !match_all_tight(s_)) return false;
+            tied = tied && s_.free.size() < left * 3 / 4;
             const auto after = static_cast<double>(s_.free.size());
             if (s_.wide() && after > before * 7 / 8) return PathSearch<Index>(s_).match_all();
             const double rounds = std::log(std::max(after, 1.0)) / std::log(before / after);
