@@ -52,7 +52,7 @@ class DenseFront {
             const std::int64_t first = row_;
             reflections_.clear();
             for (std::int64_t c = begin; c < end && row_ < n_rows; ++c) {
-                const double least = c < pivots ? tolerance[c] : 0;
+                const double least = std::max(c < pivots ? tolerance[c] : 0, negligible);
                 const std::int64_t work = eliminate(c, least, blocked ? end : n_all);
                 if (!counter.add(1 + work / 8)) return false;
             }
@@ -69,6 +69,9 @@ class DenseFront {
   private:
     // Columns of a panel, and entries from which on panels pay.
     static constexpr std::int64_t panel = 32, large = 64 * 64;
+    // A norm, beside columns of norm 1, of rounding errors of rounding errors: its square would
+    // lose digits to underflow, and the reflection would not be unitary.
+    static constexpr double negligible = 1e-140;
 
     struct Reflection {
         std::int64_t column, row, end;  // its vector: rows of a column, the first is 1
