@@ -70,6 +70,13 @@ class FactorisationPlan:
         """The external solver of each block that is left to one."""
         return {k: block.choice.name for k, block in self.external.items()}
 
+    def predicted_cost(self, k: int) -> tuple[float, float]:
+        """Return the entries of L + U and the multiplications that an external block costs.
+
+        If pivots stay on the diagonal; zeros where SuperLU is to order the columns.
+        """
+        return self.blocks.expected_entries(k), self.blocks.expected_work(k)
+
     def describe(self) -> str:
         """Return the size, the number of blocks, and the solver of the external ones."""
         n, blocks = self.row_perm.size, self.n_blocks

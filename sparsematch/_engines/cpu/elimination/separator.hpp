@@ -42,7 +42,7 @@ template <class Index>
 class SeparatorRefinement {
   public:
     // Share of all weight that a side may have at most.
-    static constexpr double largest_share = 0.65;
+    static constexpr double largest_share = 0.6;
 
     // Writes: s. Passes are made until one gains nothing. Time: O(edges at the separator log n) a
     // pass, mostly.

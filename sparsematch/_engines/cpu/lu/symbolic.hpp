@@ -35,7 +35,7 @@ struct AnalysisLimits {
     double fill = 40;
     // Multiplications per entry of a block above which nested dissection is tried: it takes some
     // 0.8 us an entry, a multiplication 0.2 ns, and half of them may be saved.
-    double dissection_work = 6000;
+    double dissection_work = 8000;
     // Rows of a block that is factorised here whatever it costs.
     std::int64_t always_inside = 16;
     // Multiplications per entry up to which a block is factorised as it is: to look for another
