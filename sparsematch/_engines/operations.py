@@ -249,6 +249,10 @@ class LuOps:
     steady_diagonal: Callable[[IndexArray, IndexArray, _Values, float], bool] = in_host_memory_only
     #: Whether index arrays are those of the columns of a square matrix, ascending without repeats.
     is_canonical: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
+    #: Pointers and rows of the columns of canonical rows, and which entry each is; None of others.
+    order_by_columns: Callable[
+        [IndexArray, IndexArray], tuple[IndexArray, IndexArray, IndexArray] | None
+    ] = in_host_memory_only
     #: Whether two arrays of indices are equal.
     equal_indices: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
     #: The values at places that a plan names.

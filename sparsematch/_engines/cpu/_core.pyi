@@ -409,6 +409,14 @@ def value_norms(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, flo
 def equal_indices(x: IndexArray, y: IndexArray, /) -> bool:
     """Return whether two arrays of the same type are equal."""
 
+def order_by_columns(
+    indptr: IndexArray, indices: IndexArray, /
+) -> tuple[IndexArray, IndexArray, IndexArray] | None:
+    """Return pointers and rows of the columns of a square matrix, and which entry each is.
+
+    It is given by rows: None unless each of them ascends without repeats.
+    """
+
 def is_canonical(indptr: IndexArray, indices: IndexArray, /) -> bool:
     """Return whether these are columns of a square matrix, each ascending without repeats."""
 

@@ -119,6 +119,21 @@ bool run_is_canonical(In<Index> indptr, In<Index> indices) {
                                              indices.data(), indices.size());
 }
 
+// None unless these are canonical rows of a square matrix.
+template <class Index>
+nb::object run_order_by_columns(In<Index> indptr, In<Index> indices) {
+    if (!run_is_canonical<Index>(indptr, indices)) return nb::none();
+    const Index n = static_cast<Index>(indptr.size() - 1);
+    std::vector<Index> starts(indptr.size()), rows(indptr.data()[n]);
+    std::vector<std::int64_t> places(rows.size());
+    {
+        const ReleasedGil released;
+        order_by_columns(indptr.data(), n, indices.data(), starts.data(), rows.data(),
+                         places.data());
+    }
+    return nb::make_tuple(copied(starts), copied(rows), copied(places));
+}
+
 // The graph of a symmetric pattern without its diagonal.
 template <class Index>
 AdjacencyLists<Index> read_graph(In<Index> indptr, In<Index> indices) {
@@ -199,6 +214,7 @@ void bind_plan(nb::module_& m, const char* name) {
         return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
     });
     m.def("is_canonical", run_is_canonical<Index>);
+    m.def("order_by_columns", run_order_by_columns<Index>);
     m.def("elimination_tree", elimination_tree<Index>);
     m.def("elimination_order", elimination_order<Index>);
     m.def("vertex_separator", vertex_separator<Index>);
