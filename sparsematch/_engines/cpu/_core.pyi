@@ -271,7 +271,7 @@ def scale_factors(
 ) -> bool:
     """Write factors, given magnitudes and row mates; return whether all are in range.
 
-    Flags: flipped, powers of two, whether the scales hold the exponentials already.
+    Flags: flipped, powers of two, whether the scales hold exponentials already, or 0 (rows).
     """
 
 def least_cost(

@@ -20,7 +20,7 @@ namespace sparsematch {
 struct ScaleFactors {
     const double *row_dual, *col_dual;
     double *row_scale, *col_scale;
-    bool flipped, powers_of_two, raised;  // raised: the scales hold the exponentials already
+    bool flipped, powers_of_two, raised;  // raised: scales hold exponentials, or 0 (rows)
 };
 
 // Writes the exponentials of the duals, and returns whether all are in the range of doubles, within
