@@ -35,6 +35,7 @@ def test_gallery(engine, variant, matrix):
 
 
 @pytest.mark.kernels_unsanitized
+@pytest.mark.one_worker
 def test_formats_and_index_types(engine, matrix):
     for form, dtype in product(
         [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix], INDEX_TYPES
@@ -54,6 +55,7 @@ def test_random_matrices(engine, variant):
     holds()
 
 
+@pytest.mark.one_worker
 def test_against_brute_force(exact):
     @given(matrices(max_side=6, max_entries=18))
     def holds(A):
@@ -79,6 +81,7 @@ def test_warm_start(engine, variant):
 
 
 @pytest.mark.kernels_unsanitized
+@pytest.mark.one_worker
 def test_a_maximum_matching_is_left_as_it_is(exact, matrix):
     first, _ = solve(matrix, exact)
     again, info = solve(matrix, exact, initial=first)
@@ -98,6 +101,7 @@ def test_input_is_only_read(engine, variant):
         assert [x.tobytes() for x in (A.data, A.indices, A.indptr)] == before
 
 
+@pytest.mark.one_worker
 def test_one_worker_gives_one_answer(engine, variant):
     if engine.backend == "cupy":
         pytest.skip("on a GPU, which row gets a column depends on which thread comes first")
@@ -109,6 +113,7 @@ def test_one_worker_gives_one_answer(engine, variant):
 
 
 @pytest.mark.kernels_unsanitized
+@pytest.mark.one_worker
 def test_every_step_is_listed(engine, variant):
     """The engine auto has no step of its own: it lists those of the engines it runs."""
     m, info = solve(random_matrix(400, 400, 3, seed=23), engine, variant)
@@ -121,6 +126,7 @@ def test_every_step_is_listed(engine, variant):
 
 
 @pytest.mark.kernels_unsanitized
+@pytest.mark.one_worker
 def test_an_engine_reports_its_work(engine, variant):
     if engine.backend == "cupy":
         pytest.skip("kernels do not count all that the host's engines do")
@@ -141,6 +147,7 @@ def test_an_engine_reports_its_work(engine, variant):
     assert odd or no_paths, wanted + "path_edges, the sum of the paths' lengths, each of them odd"
 
 
+@pytest.mark.one_worker
 def test_transposes_are_built_when_needed_only(engine):
     A = random_matrix(50, 60, 3, seed=29)
     _, info = solve(A, engine)
@@ -184,6 +191,7 @@ def statistics(A, engine, options):
 
 
 @pytest.mark.kernels_unsanitized
+@pytest.mark.one_worker
 def test_every_option_makes_a_difference(engine, variant):
     """Each option, away from its default, changes what the engine does on one matrix at least."""
     trials = [
@@ -200,6 +208,7 @@ def test_every_option_makes_a_difference(engine, variant):
     assert any(statistics(A, engine, variant) != statistics(A, engine, {}) for A in trials)
 
 
+@pytest.mark.one_worker
 def test_the_seed_makes_a_difference_where_chance_is_asked_for():
     A = random_matrix(100, 100, 20, seed=47)
     results = {
@@ -211,6 +220,7 @@ def test_the_seed_makes_a_difference_where_chance_is_asked_for():
     assert len(results) == 3
 
 
+@pytest.mark.one_worker
 def test_a_heuristic_finds_most_of_the_maximum(engine):
     """Any maximal matching has half of the pairs; on sparse random matrices these have more."""
     if engine.kind == "exact":
@@ -219,6 +229,7 @@ def test_a_heuristic_finds_most_of_the_maximum(engine):
     assert solve(A, engine)[0].cardinality >= 0.9 * oracle.rank(A)
 
 
+@pytest.mark.one_worker
 def test_the_degree_one_rule_is_exact_on_a_forest(engine):
     if "degree_one_only" not in engine.options:
         pytest.skip("has no such rule")
