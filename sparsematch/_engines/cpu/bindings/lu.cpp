@@ -437,7 +437,29 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
 }
 
 template <class Index, class Value>
+void bind_values(nb::module_& m) {
+    m.def("value_norms", [](In<Index> indptr, In<Value> values) {
+        const ReleasedGil released;
+        const auto n = static_cast<Index>(indptr.size() - 1);
+        const auto found = value_norms(indptr.data(), n, values.data());
+        return std::pair(found.largest, found.norm);
+    });
+    m.def("gather", [](In<Value> values, In<Index> places) {
+        Buffer<Value> out(places.size());
+        for (std::size_t p = 0; p < places.size(); ++p) out[p] = values.data()[places.data()[p]];
+        return owned(std::move(out), places.size());
+    });
+    m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values, double share) {
+        return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
+                               values.data(), share);
+    });
+    m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
+          nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+}
+
+template <class Index, class Value>
 void bind_factors(nb::module_& m, const char* name) {
+    bind_values<Index, Value>(m);
     using Held = HeldMatrix<Index, Value>;
     nb::class_<Held>(m, name)
         .def("factorise", &factorise<Index, Value>)
@@ -487,23 +509,6 @@ void bind_factors(nb::module_& m, const char* name) {
             return new Held(plan, {std::move(matrix), {}, {}, nullptr, {}, 0});
         },
         nb::keep_alive<0, 1>());
-    m.def("value_norms", [](In<Index> indptr, In<Value> values) {
-        const ReleasedGil released;
-        const auto n = static_cast<Index>(indptr.size() - 1);
-        const auto found = value_norms(indptr.data(), n, values.data());
-        return std::pair(found.largest, found.norm);
-    });
-    m.def("gather", [](In<Value> values, In<Index> places) {
-        Buffer<Value> out(places.size());
-        for (std::size_t p = 0; p < places.size(); ++p) out[p] = values.data()[places.data()[p]];
-        return owned(std::move(out), places.size());
-    });
-    m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values, double share) {
-        return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
-                               values.data(), share);
-    });
-    m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
-          nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
 }
 
 }  // namespace
