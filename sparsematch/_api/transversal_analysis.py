@@ -83,9 +83,10 @@ class TransversalAnalysis:
             Whether to compute the factors of rows and columns.
         start : WeightedTransversal, optional
             That of similar values, such as those of the step before. It makes the search shorter,
-            and the result is as exact as without. It is used where the matrix is square, all rows
-            can be matched, and a start from scratch leaves more than a few of them; where more than
-            half of its pairs are no longer best for their rows, the search starts from scratch.
+            and the result is as exact as without. It is used where the matrix is square and all
+            rows can be matched; where more than half of its pairs are no longer best for their
+            rows, or more than an eighth and a start from scratch leaves hardly a row, the search
+            starts from scratch.
         workers : int, optional
             Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
 
@@ -257,17 +258,18 @@ def _match_all(
     else:
         at_once = threads * max(1, _CONVERTED_AT_ONCE // max(1, pattern.nnz))
     ops = operations(WeightedOps, "numpy")
-    first, begin = None, 0
+    first, begin, hard = None, 0, False
     while begin < len(values):
         end = min(begin + at_once, len(values)) if begin else 1
         piece = _as_doubles(pattern.arrange(values[begin:end]))
-        done = ops.product_batch(pattern.graph, piece, batch, begin, first, threads)
+        done, long = ops.product_batch(pattern.graph, piece, batch, begin, first, hard, threads)
         if done < len(piece):
             data = pattern.arrange(values[begin + done])
             refuse_value(
                 pattern.graph, data, _as_doubles(data), f"values of matrix {begin + done}: A"
             )
         if begin == 0 < len(values) - 1:
+            hard = long
             first = ops.central_duals(pattern.graph, np.abs(piece[0]), batch[0])
         begin = end
     np.sum(batch.row_mate >= 0, axis=1, out=batch.cardinality)

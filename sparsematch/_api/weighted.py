@@ -249,7 +249,7 @@ def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> Weig
 
     Notes
     -----
-    Bisection over the absolute values, each maximum matching starting from the last one that fits:
+    A bound first, then bisection, each maximum matching starting from the last one that fits:
     time O(log nnz) times that of `maximum_transversal`. Several workers may find another matching,
     of the same objective.
 

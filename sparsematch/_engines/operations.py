@@ -135,10 +135,12 @@ class WeightedOps:
     #: Rows, values and row sums of a square matrix by columns, scaled, with that diagonal.
     scale_columns: Callable[..., tuple[IndexArray, Any, Any]] = in_host_memory_only
     #: Writes those of the rows of an array of values, one for each entry, none repeated, to the
-    #: batch from the given place on, given the one to begin with, if any. The first row with a
-    #: value that is not finite, or how many rows there are.
+    #: batch from the given place on, given the one to begin with, if any, and whether searches took
+    #: long for that. The first row with a value that is not finite, or how many rows there are; and
+    #: whether searches took long.
     product_batch: Callable[
-        [BipartiteCSR, FloatArray, TransversalBatch, int, WeightedTransversal | None, int], int
+        [BipartiteCSR, FloatArray, TransversalBatch, int, WeightedTransversal | None, bool, int],
+        tuple[int, bool],
     ] = in_host_memory_only
     #: The same with duals that stay feasible longest when values change, given the magnitudes.
     central_duals: Callable[
@@ -224,10 +226,10 @@ class StreamOps:
 class LuOps:
     """Factorisation of square matrices by columns."""
 
-    #: What to factorise, given the columns of a matrix, its block form, and flags of blocks not to
-    #: be touched.
+    #: What to factorise, given the columns of a matrix, its block form, flags of blocks not to be
+    #: touched, and whether external solvers follow orders.
     block_plan: Callable[
-        [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray], BlockPlan
+        [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray, bool], BlockPlan
     ] = in_host_memory_only
     #: Factors of a CSC matrix in one call; None where more than that is needed. The other
     #: arguments: whether zeros are refused, and how much the diagonal is preferred.
@@ -236,16 +238,21 @@ class LuOps:
     new_factors: Callable[[BlockPlan, BipartiteCSR, _Values], BlockLU] = in_host_memory_only
     #: The block form of a matrix, norms of its values and a plan, in one call. The third argument
     #: is what is known: a perfect matching, or the form; None if neither is. Nothing is returned
-    #: where no matching is near at hand. The last arguments: whether a plan is wanted, and whether
-    #: it may be left out because another diagonal would pay.
+    #: where no matching is near at hand. The last arguments: whether a plan is wanted, whether it
+    #: may be left out because another diagonal would pay, whether zeros are refused, and whether
+    #: external solvers follow orders.
     quick_analysis: Callable[..., Any] = in_host_memory_only
     #: The largest absolute value and the 1-norm, given the values; not finite if one of them is
     #: not.
     value_norms: Callable[[BipartiteCSR, _Values], tuple[float, float]] = in_host_memory_only
     #: Whether pivots are expected to stay on the diagonal, given indptr, rows and values.
-    steady_diagonal: Callable[[IndexArray, IndexArray, _Values], bool] = in_host_memory_only
+    steady_diagonal: Callable[[IndexArray, IndexArray, _Values, float], bool] = in_host_memory_only
     #: Whether index arrays are those of the columns of a square matrix, ascending without repeats.
     is_canonical: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
+    #: Pointers and rows of the columns of canonical rows, and which entry each is; None of others.
+    order_by_columns: Callable[
+        [IndexArray, IndexArray], tuple[IndexArray, IndexArray, IndexArray] | None
+    ] = in_host_memory_only
     #: Whether two arrays of indices are equal.
     equal_indices: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
     #: The values at places that a plan names.

@@ -22,7 +22,17 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.run_info import EngineInfo, StepInfo
 
-_CPU = ["core", "matching", "decomposition", "weighted", "graph", "coarsening", "stream", "lu", "qr"]
+_CPU = [
+    "core",
+    "matching",
+    "decomposition",
+    "weighted",
+    "graph",
+    "coarsening",
+    "stream",
+    "lu",
+    "qr",
+]
 
 #: The modules that register the engines of each back-end.
 _MODULES = {

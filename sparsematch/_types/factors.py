@@ -19,11 +19,17 @@ class BlockPlan(Protocol):
     def outside(self) -> list[int]: ...  #: Blocks that the caller is to factorise.
     @property
     def n_upper(self) -> int: ...  #: Entries above the diagonal blocks.
+    #: Entries of L + U of all other blocks if pivots stay on the diagonal.
+    @property
+    def foreseen_inside(self) -> int: ...
     def block(self, k: int, ascending: bool, /) -> tuple[IndexArray, IndexArray, IndexArray]:
         """Return the columns of block k: indptr, rows, and the place of each entry in the values.
 
         Rows are ascending in each column if that is wanted.
         """
+
+    def expected_work(self, k: int, /) -> float:
+        """Return how many multiplications the factorisation of block k then takes."""
 
     def expected_entries(self, k: int, /) -> float:
         """Return how many entries L + U would have if pivots stayed on the diagonal of block k.

@@ -1,6 +1,5 @@
 """What all results have in common that are a matching and arrays to prove it."""
 
-from dataclasses import fields
 from typing import Self
 
 import numpy as np
@@ -19,8 +18,8 @@ class MatchedResult:
     def freeze(self) -> Self:
         """Make the arrays read-only, and return the object. CuPy knows no read-only arrays."""
         self.matching.freeze()
-        for field in fields(self):  # type: ignore[arg-type]
-            array = getattr(self, field.name)
+        for name in self.__dataclass_fields__:  # type: ignore[attr-defined]
+            array = getattr(self, name)
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
         return self

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sparsematch._types.diagnosis import Diagnosis as Diagnosis
     from sparsematch._types.diagnosis import Misscaled as Misscaled
     from sparsematch._types.diagnosis import Spectrum as Spectrum
+    from sparsematch._types.factorisation_report import BlockReport as BlockReport
+    from sparsematch._types.factorisation_report import FactorisationReport as FactorisationReport
     from sparsematch._types.least_squares import LeastSquares as LeastSquares
     from sparsematch.solvers._calls import analyse as analyse
     from sparsematch.solvers._calls import factorized as factorized
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 #: What each module offers; it is imported when first used.
 _OFFERED = {
     "_types.diagnosis": "BlockCondition Diagnosis Misscaled Spectrum",
+    "_types.factorisation_report": "BlockReport FactorisationReport",
     "_types.least_squares": "LeastSquares",
     "solvers._calls": "analyse factorized splu spsolve",
     "solvers._device": "DeviceLU",

@@ -63,10 +63,11 @@ def analyse(
         those with the largest product. The latter costs more and moves fewer pivots; ``"auto"``
         asks for it in blocks of more than 500 rows with pivots that would not stay, unless these
         are cheap as they are, or so heavy that the external solver gets them at once.
-    solver : {"auto", "superlu", "umfpack", "pardiso", "klu"} or callable, optional
+    solver : {"auto", "superlu", "umfpack", "pardiso", "klu", "mumps"} or callable, optional
         The external solver, for large blocks in which much fill is to be expected: by default
-        SuperLU, which comes with SciPy. The others need a library of their own, and are looked for
-        here; ``Analysis.solvers`` says which blocks are left to which.
+        SuperLU, which comes with SciPy, or another one that is installed where that is predicted
+        to take half the time. The others need a library of their own, and are looked for here;
+        ``Analysis.solvers`` and ``BlockTriangularLU.report`` say which blocks are left to which.
     row_names, col_names : iterable of length n, optional
         What the equations and variables are called in errors and warnings, those of later
         factorisations, too. Made strings.

@@ -31,10 +31,14 @@ class _Piece(NamedTuple):
     places: Any
 
     def filled(self, values: Any) -> Any:
-        """Return the part with new values."""
+        """Return a copy of the part with new values."""
         matrix = self.matrix.copy()
         matrix.data = values[self.places]
         return matrix
+
+    def refill(self, matrix: Any, values: Any) -> None:
+        """Write new values to such a copy."""
+        matrix.data[...] = values[self.places]
 
 
 class DeviceLU:
@@ -108,6 +112,7 @@ class DeviceLU:
         self._make = find_device_solver(solver)
         self._product = None if pivoting == "auto" else pivoting == "product"
         matrix = _canonical(A)
+        self._order, self._given = _order_of_values(A, matrix)
         self.form: BlockForm = block_triangular_form(matrix, matching=matching)
         if self.form.structural_rank < matrix.shape[0]:
             raise _structurally_singular(self.form)
@@ -116,31 +121,28 @@ class DeviceLU:
         self._cut(matrix)
         self._factor: DeviceFactor | None = None
         self._kind: Any = None
-        self._factorise(matrix)
+        self._parts: dict[tuple[int, int], Any] = {}
+        self._A, self._absolute = matrix, matrix.copy()
+        self._factorise(matrix.data)
 
     def refactorise(self, A: Any) -> None:
         """Factorise a matrix with the same pattern, without matching and block search.
 
-        cuDSS does not order it again either.
+        cuDSS does not order it again either. All of it stays on the GPU; the host reads three
+        numbers, at once: both norms, and how many blocks of one entry are zero.
 
         Parameters
         ----------
-        A : cupyx.scipy.sparse matrix, shape (n, n)
-            With the same entries, explicit zeros included.
+        A : cupyx.scipy.sparse matrix, shape (n, n), or cupy.ndarray, shape (nnz,)
+            With the same entries, explicit zeros included. Or just the values, in the order of
+            ``A.data``, which spares the comparison of patterns.
 
         Raises
         ------
         TypeError, ValueError, SingularMatrixError
             As when it was made, or if its pattern is another one.
         """
-        A = _canonical(A)
-        arrays = zip((A.indptr, A.indices), self._pattern, strict=True)
-        same = A.shape == self.shape and A.nnz == self._pattern[1].size
-        if not (same and all(bool((now == then).all()) for now, then in arrays)):
-            raise ValueError(
-                "A has another pattern than the matrix that was analysed: factorise it by itself"
-            )
-        self._factorise(A)
+        self._factorise(self._new_values(A))
 
     refactorize = refactorise
 
@@ -226,40 +228,75 @@ class DeviceLU:
                     part.indptr = part.indptr.astype("int32")
                 self._pieces[i, j] = _Piece(part, part.data.astype(cupy.int64) - 1)
 
-    def _factorise(self, A: Any) -> None:
-        """Factorise a matrix that nobody else has."""
-        import cupy
-
-        values = A.data.astype("complex128" if A.data.dtype.kind == "c" else "float64")
-        self.dtype: np.dtype[Any] = values.dtype
-        parts = {where: piece.filled(values) for where, piece in self._pieces.items()}
-        for k, begin in ((0, 0), (2, self._bounds[1])):
-            if (k, k) not in parts:
-                continue
-            zeros = (parts[k, k].diagonal() == 0).nonzero()[0]
-            if zeros.size:
-                place = begin + int(zeros[0])
-                orders = self.form.row_perm, self.form.col_perm
-                rows, cols = (order[place : place + 1] for order in orders)
-                where = f"row {int(rows[0])}; column {int(cols[0])}"
-                raise SingularMatrixError(
-                    f"numerically singular: a block of one entry ({where}) is 0", rows, cols
+    def _new_values(self, A: Any) -> Any:
+        """Return values in the order of the pattern, of a matrix or in the order of its data."""
+        if not hasattr(A, "format") and on_gpu(A) and getattr(A, "ndim", 0) == 1:
+            if A.shape != (self._given,):
+                raise ValueError(
+                    f"there are values of shape {A.shape} for a matrix with {self._given} entries"
                 )
-        self._parts = parts
-        absolute, ones = A.copy(), cupy.ones(self.shape[0])
-        absolute.data = abs(values)
-        self._norms = float((absolute @ ones).max()), float((absolute.T @ ones).max())
-        self._A = A
-        A.data = values
+            if A.dtype.kind not in "biufc":
+                raise wrong_type("A", A, f"an array of numbers, not of {A.dtype}")
+            if self._order is None:
+                raise ValueError(
+                    "there are values for a matrix with several entries in the same place: "
+                    "A.sum_duplicates() joins them"
+                )
+            return A[self._order]
+        A = _canonical(A)
+        arrays = zip((A.indptr, A.indices), self._pattern, strict=True)
+        same = A.shape == self.shape and A.nnz == self._pattern[1].size
+        if not (same and all(bool((now == then).all()) for now, then in arrays)):
+            raise ValueError(
+                "A has another pattern than the matrix that was analysed: factorise it by itself"
+            )
+        return A.data
+
+    def _factorise(self, values: Any) -> None:
+        """Factorise values in the order of the pattern."""
+        values = values.astype("complex128" if values.dtype.kind == "c" else "float64", copy=False)
+        if self._parts and values.dtype == self.dtype:
+            for where, piece in self._pieces.items():
+                piece.refill(self._parts[where], values)
+            self._A.data[...] = values
+            self._absolute.data[...] = abs(values)
+        else:
+            self.dtype: np.dtype[Any] = values.dtype
+            self._parts = {where: piece.filled(values) for where, piece in self._pieces.items()}
+            self._A.data, self._absolute.data = values.copy(), abs(values)
+        self._measure()
         if not self.n_factorised:
             return
         try:
             if self._factor is None or self._kind != self.dtype:
-                self._factor, self._kind = self._make(parts[1, 1], self._product), self.dtype
+                self._factor = self._make(self._parts[1, 1], self._product)
+                self._kind = self.dtype
             else:
-                self._factor.refactorise(parts[1, 1])
+                self._factor.refactorise(self._parts[1, 1])
         except Singular:
             raise self._singular() from None
+
+    def _measure(self) -> None:
+        """Read the norms; raise SingularMatrixError if a block of one entry is zero."""
+        import cupy
+
+        ones = cupy.ones(self.shape[0])
+        numbers = [(self._absolute @ ones).max(), (self._absolute.T @ ones).max()]
+        outer = [(k, begin) for k, begin in ((0, 0), (2, self._bounds[1])) if (k, k) in self._parts]
+        zeros = [self._parts[k, k].diagonal() == 0 for k, _ in outer]
+        numbers += [flags.sum().astype("float64") for flags in zeros]
+        row_norm, col_norm, *counts = cupy.stack(numbers).tolist()
+        self._norms: tuple[float, float] = row_norm, col_norm
+        for (_, begin), flags, count in zip(outer, zeros, counts, strict=True):
+            if not count:
+                continue
+            place = begin + int(flags.nonzero()[0][0])
+            orders = self.form.row_perm, self.form.col_perm
+            rows, cols = (order[place : place + 1] for order in orders)
+            where = f"row {int(rows[0])}; column {int(cols[0])}"
+            raise SingularMatrixError(
+                f"numerically singular: a block of one entry ({where}) is 0", rows, cols
+            )
 
     def _solve_checked(self, b: Any, trans: str) -> Any:
         """Solve and refine; refuse what solves nothing, and warn of what solves badly."""
@@ -346,6 +383,22 @@ def _canonical(A: Any) -> Any:
     A = A.copy() if A.format == "csr" else A.tocsr()
     A.sum_duplicates()
     return A
+
+
+def _order_of_values(A: Any, matrix: Any) -> tuple[Any, int]:
+    """Return which value of a matrix is which of its canonical form, and how many it has.
+
+    None if entries are repeated.
+    """
+    import cupy
+
+    given = from_other_library(A)
+    numbered = given.copy()
+    # counted from 1: zeros might get lost
+    numbered.data = cupy.arange(1, given.nnz + 1, dtype=cupy.float64)
+    found = _canonical(numbered)
+    order = found.data.astype(cupy.int64) - 1 if found.nnz == given.nnz else None
+    return order, given.nnz
 
 
 def _structurally_singular(form: BlockForm) -> SingularMatrixError:

@@ -54,7 +54,9 @@ class CudssFactor:
         return solver.solve()
 
     def _turned(self, trans: str) -> Any:
-        A = self._A if trans == "N" else self._A.T.tocsr()
+        if trans == "N":
+            return self._A
+        A = self._A.T.tocsr()
         A.sort_indices()
         return A
 

@@ -178,11 +178,12 @@ class SingularMatrixError(RuntimeError):
 
     def __str__(self) -> str:
         message = super().__str__()
-        if self._system is None:
-            return message
         report = self._found()
-        text = message if report is None else str(report)
-        return "\n\n".join([*([] if text.startswith(message) else [message]), text, _WAY_OUT])
+        if report is None:
+            return message
+        text = str(report)
+        parts = [text] if text.startswith(message) else [message, text]
+        return "\n\n".join([*parts, _WAY_OUT])
 
 
 def structurally_singular(system: NamedSystem, rank: int) -> SingularMatrixError:

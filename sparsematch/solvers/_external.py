@@ -9,7 +9,7 @@ as ``"foreseen"``.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,10 +23,21 @@ from sparsematch.solvers._condition import reciprocal_condition
 
 Values = NDArray[Any]
 
-#: Options of SuperLU where pivots are expected to stay on the diagonal: which they do from this
-#: share of the largest of their column on. At 0.1, 0.01, 0.001 a grid of 22^3 with random values
-#: fills to 3.0, 2.2, 1.4 times what was foreseen; refinement brings the digits back.
-_ON_THE_DIAGONAL: dict[str, Any] = {"diag_pivot_thresh": 1e-3, "options": {"SymmetricMode": True}}
+#: Share of the largest of its column from which on an entry on the diagonal stays the pivot, where
+#: that is wanted. At 0.1, 0.01, 0.001 a grid of 22^3 with random values fills to 3.0, 2.2, 1.4
+#: times what was foreseen; refinement brings the digits back.
+_DIAGONAL = 1e-3
+#: Share from which on pivots of a block as it is scaled are expected to stay: steady_share of
+#: pivot_checks.hpp.
+_STEADY = 0.1
+_ON_THE_DIAGONAL: dict[str, Any] = {
+    "diag_pivot_thresh": _DIAGONAL,
+    "options": {"SymmetricMode": True},
+}
+
+#: Solutions of a scaled block for ones that make its condition worth an estimate: the root of the
+#: inverse of a rounding error, as the core has it for pivots.
+_LARGE = 1e8
 
 _NO_MEMORY = (
     "SuperLU has no memory left for the factors: another solver= or pivoting='product' may make "
@@ -38,8 +49,16 @@ class Singular(Exception):
     """A block has no inverse."""
 
 
+class Unreliable(Exception):
+    """An external solver does not solve a block to working precision, or failed; says why."""
+
+
 class ExternalFactor(Protocol):
-    """The factorisation of one block."""
+    """The factorisation of one block.
+
+    It may have `doubtful`: whether its pivots make the condition worth an estimate. Without, a
+    solution tells.
+    """
 
     nnz: int  #: Entries of its factors, or 0 if that is not known.
 
@@ -51,6 +70,14 @@ class ExternalFactor(Protocol):
 
 
 MakeExternal = Callable[[IndexArray, IndexArray, Values, dict[str, Any]], ExternalFactor]
+
+
+class Choice(NamedTuple):
+    """What factorises a block, by which name, and why."""
+
+    make: MakeExternal
+    name: str
+    why: str
 
 
 @contextmanager
@@ -72,18 +99,60 @@ class ScaledFactor:
     """A block scaled by powers of two, as the core scales its own, and external factors of it.
 
     The largest entry of each row is between 1 and 2, then that of each column; nothing is rounded.
+    SuperLU factorises it where the external solver that was chosen is not reliable.
+    Where pivots are to stay on a diagonal that is small even so, the block is scaled first, by the
+    duals of the transversal with the largest product, which make its entries the largest (Duff,
+    Koster 2001).
     """
 
     def __init__(
         self,
-        make: MakeExternal,
+        choice: Choice,
         indptr: IndexArray,
         rows: IndexArray,
         values: Values,
         memory: dict[str, Any],
     ) -> None:
-        self._indptr, self._rows = indptr, rows
-        self._factor = make(indptr, rows, self._scale(values), memory)
+        self._indptr, self._rows, self._memory = indptr, rows, memory
+        self.choice = choice
+        n = indptr.size - 1
+        self._columns = np.repeat(np.arange(n), np.diff(indptr))
+        self._first = np.ones(n), np.ones(n)
+        scaled = self._scale(values)
+        steady = operations(LuOps, "numpy").steady_diagonal
+        own_order = choice.make is SuperLUFactor and memory.get("foreseen")
+        if own_order and not steady(indptr, rows, scaled, _STEADY):
+            self._first = self._by_largest_product(scaled)
+            scaled = self._scale(values)
+        try:
+            self._factor = choice.make(indptr, rows, scaled, memory)
+        except Unreliable as error:
+            self._fall_back(error)
+
+    def _fall_back(self, error: Unreliable) -> None:
+        if self.choice.make is SuperLUFactor:
+            raise AssertionError("SuperLU has nothing to fall back to") from error
+        memory = {key: self._memory[key] for key in ("foreseen",) if key in self._memory}
+        factor = SuperLUFactor(self._indptr, self._rows, self._scaled, memory)
+        self.choice = Choice(SuperLUFactor, "superlu", f"instead of {self.choice.name}: {error}")
+        self._factor = factor
+
+    @property
+    def order(self) -> str:
+        """In which order it is factorised."""
+        return getattr(self._factor, "order", "the solver's own")
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the condition is worth an estimate: a solution of ones of either sign is large.
+
+        Or whether the solver says so, by its pivots.
+        """
+        if (known := getattr(self._factor, "doubtful", None)) is not None:
+            return bool(known)
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (self._indptr.size - 1, 1))
+        x = self._solve(signs.astype(self._scaled.dtype), "N")
+        return not np.abs(x).max(initial=0.0) < _LARGE
 
     @property
     def nnz(self) -> int:
@@ -97,37 +166,71 @@ class ScaledFactor:
 
     def refactorise(self, values: Values) -> None:
         """Factorise new values, in the order of the columns; raise Singular."""
-        self._factor.refactorise(self._scale(values))
+        scaled = self._scale(values)
+        try:
+            self._factor.refactorise(scaled)
+        except Unreliable as error:
+            self._fall_back(error)
 
     def solve_in_place(self, x: Values, trans: str) -> None:
         """Solve with the block as it is, `x` being a matrix."""
         first, last = (self._row, self._col) if trans == "N" else (self._col, self._row)
         x *= first
-        x[...] = self._factor.solve(x, trans)
+        x[...] = self._solve(x, trans)
         x *= last
 
     def rcond(self) -> float:
         """Estimate the reciprocal condition of the scaled block in the 1-norm."""
 
         def solve(b: Values, adjoint: bool) -> Values:
-            return self._factor.solve(b[:, np.newaxis], "H" if adjoint else "N")[:, 0]
+            return self._solve(b[:, np.newaxis], "H" if adjoint else "N")[:, 0]
 
         n = self._indptr.size - 1
         block = sp.csc_array((self._scaled, self._rows, self._indptr), shape=(n, n))
         return reciprocal_condition(solve, block, np.arange(n))
 
+    def _solve(self, b: Values, trans: str) -> Values:
+        try:
+            return self._factor.solve(b, trans)
+        except Unreliable as error:
+            self._fall_back(error)
+            return self._factor.solve(b, trans)
+
+    def _by_largest_product(self, values: Values) -> tuple[Values, Values]:
+        from sparsematch._api.weighted import maximum_product_transversal
+
+        n = self._indptr.size - 1
+        block = sp.csc_array((values, self._rows, self._indptr), shape=(n, n))
+        best = maximum_product_transversal(block)
+        if best.row_scale is None or best.col_scale is None:
+            return self._first
+        rows, cols = np.log2(best.row_scale), np.log2(best.col_scale)
+        first = self._row[:, 0] * _power(rows), self._col[:, 0] * _power(cols)
+        return (
+            first
+            if all(np.isfinite(side).all() and side.min() > 0 for side in first)
+            else self._first
+        )
+
     def _scale(self, values: Values) -> Values:
         n, starts = self._indptr.size - 1, self._indptr[:-1]
-        size = np.maximum(np.abs(values.real), np.abs(values.imag))  # finite where values are
+        row, col = self._first
+        scaled = values * row[self._rows] * col[self._columns]
+        # finite where values are
+        size = np.maximum(np.abs(scaled.real), np.abs(scaled.imag))
         rows = np.zeros(n)
         np.maximum.at(rows, self._rows, size)
-        row = _factor(rows)
-        columns = np.repeat(np.arange(n), np.diff(self._indptr))
-        col = _factor(np.maximum.reduceat(size * row[self._rows], starts))
-        scaled = values * row[self._rows] * col[columns]
-        self._row, self._col = row[:, np.newaxis], col[:, np.newaxis]
+        by_row = _factor(rows)
+        by_col = _factor(np.maximum.reduceat(size * by_row[self._rows], starts))
+        scaled = scaled * by_row[self._rows] * by_col[self._columns]
+        self._row, self._col = (row * by_row)[:, np.newaxis], (col * by_col)[:, np.newaxis]
         self._scaled = scaled
         return scaled
+
+
+def _power(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return powers of two, not beyond the range in which a product of two is a double."""
+    return np.ldexp(1.0, np.clip(np.rint(exponents), -500, 500).astype(np.int32))
 
 
 def _factor(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -154,11 +257,12 @@ class SuperLUFactor:
     def refactorise(self, values: Values) -> None:
         """Factorise new values."""
         memory = self._memory
-        self._renumbered = False
+        self._renumbered, self.order = False, "COLAMD"
         steady = operations(LuOps, "numpy").steady_diagonal
         foreseen = memory.get("foreseen")
-        if foreseen and steady(self._indptr, self._rows, values):
+        if foreseen and steady(self._indptr, self._rows, values, _DIAGONAL):
             self._lu = _superlu(values, self._rows, self._indptr, "NATURAL", **_ON_THE_DIAGONAL)
+            self.order = "minimum degree"
             if self._lu.nnz > 2 * foreseen:  # pivots have left it all the same
                 memory.pop("foreseen", None)  # which another thread may have done
         elif "place" not in memory:

@@ -9,10 +9,11 @@ from scipy.sparse import csc_array, csc_matrix
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
+from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
 from sparsematch._types.factors import BlockLU
 from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
 from sparsematch.solvers._errors import SingularMatrixError, numerically_singular
-from sparsematch.solvers._external import ScaledFactor, Singular
+from sparsematch.solvers._external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch.solvers._pattern import MeasuredValues
 from sparsematch.solvers._plan import FactorisationPlan, plan_of
 
@@ -23,6 +24,7 @@ NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 DIAGONAL, PARTIAL = 0.01, 1.0
 _AS_BEFORE = -1.0
 _FLOAT64 = np.dtype(np.float64)
+_PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a better solution")
 #: Pivots of a scaled block below this share of its largest entry have its condition estimated: the
 #: root of the rounding error, as pivots may be some 1e8 times the least singular value.
 _SMALL_PIVOT = 1e-8
@@ -97,6 +99,35 @@ class BlockFactors:
         external = sum(f.nnz - int(starts[k + 1] - starts[k]) for k, f in self._external.items())
         return self.numbers.entries + self.plan.blocks.n_upper + external
 
+    def report(self) -> FactorisationReport:
+        """Return what this consists of; RuntimeError if the last factorisation has failed."""
+        plan, numbers = self.plan, self.numbers
+        sizes = np.diff(plan.starts)
+        external = tuple(
+            BlockReport(
+                k,
+                int(sizes[k]),
+                int(block.rows.size),
+                self._external[k].choice.name,
+                self._external[k].order,
+                int(block.memory.get("foreseen", 0)),
+                self._external[k].nnz,
+                self._external[k].choice.why,
+            )
+            for k, block in plan.external.items()
+        )
+        return FactorisationReport(
+            rows=int(plan.starts[-1]),
+            entries=plan.pattern.graph.nnz,
+            n_blocks=plan.n_blocks,
+            n_single=int(np.count_nonzero(sizes == 1)),
+            largest=int(sizes.max(initial=0)),
+            above=plan.blocks.n_upper,
+            own_foreseen=plan.blocks.foreseen_inside,
+            own_made=numbers.entries - sum(block.rows for block in external),
+            external=external,
+        )
+
     @property
     def growth(self) -> float:
         """The largest growth of a block; NaN if an external solver does not report it."""
@@ -130,7 +161,7 @@ class BlockFactors:
             self.plan, numbers, again = self.plan.replan_block(block, values), None, False
         if self.plan.external:
             self._factorise_external(values)
-        self.suspects = [*suspects, *self._external]
+        self.suspects = [*suspects, *(k for k, f in self._external.items() if f.doubtful)]
         self._numbers = numbers
 
     def refactorise_quickly(self, A: Any) -> bool:
@@ -255,17 +286,16 @@ class BlockFactors:
 
     def _factorise_external(self, values: NDArray[Any]) -> None:
         gather = operations(LuOps, self.plan.pattern.graph.backend).gather
-        for k, (indptr, rows, places, memory) in self.plan.external.items():
+        for k, (indptr, rows, places, memory, choice) in self.plan.external.items():
             own = gather(values, places)
             if self.preference == PARTIAL:
                 memory = {}  # an order for pivots that stay on the diagonal is none for these
+                choice = _PARTIAL_PIVOTING
             try:
                 if k in self._external:
                     self._external[k].refactorise(own)
                 else:
-                    self._external[k] = ScaledFactor(
-                        self.plan.make_external, indptr, rows, own, memory
-                    )
+                    self._external[k] = ScaledFactor(choice, indptr, rows, own, memory)
             except Singular:
                 raise self._singular(values, k) from None
 

@@ -197,7 +197,7 @@ def _read_rcond(rcond: Any, default: float) -> float:
 
 
 def _solve(A: Any, b: Values, rcond: float, minimum_norm: bool) -> _Solved:
-    """Solve components that are one part, horizontal or vertical, as such, others by parts."""
+    """Solve by parts what has all of them, or is square mostly; other components as they are."""
     if not minimum_norm:
         return _by_columns(A, b, rcond, minimum_norm)
     parts = coarse_dulmage_mendelsohn(A)
@@ -205,9 +205,11 @@ def _solve(A: Any, b: Values, rcond: float, minimum_norm: bool) -> _Solved:
     has = np.zeros((3, A.shape[0] + A.shape[1]), bool)
     for part, label in zip((parts.row_part, parts.col_part), labels, strict=True):
         has[part, label] = True
-    single = has.sum(axis=0) == 1
-    wide, tall = single & has[HORIZONTAL], single & has[VERTICAL]
-    mixed = ~(wide | tall)
+    n_cols = np.bincount(labels[1], minlength=has.shape[1])
+    n_square = np.bincount(labels[1][parts.col_part == SQUARE], minlength=has.shape[1])
+    is_simple = (has[HORIZONTAL] != has[VERTICAL]) & (2 * n_square < n_cols)
+    wide, tall = is_simple & has[HORIZONTAL], is_simple & has[VERTICAL]
+    mixed = ~is_simple
 
     def by_parts(A: Any, b: Values, rcond: float) -> _Solved:
         row_part, col_part = parts.row_part[mixed[labels[0]]], parts.col_part[mixed[labels[1]]]
@@ -303,19 +305,12 @@ def _with_rows(H: Any, b: Values, rcond: float) -> _Solved | None:
 def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
     factors = OrthogonalFactors(sp.csr_array(A), b, rcond)
-    live = factors.live
-    scale = factors.scale[live, np.newaxis]
-    adjoint = sp.csr_array(A[:, live].conj().T)
+    adjoint = sp.csr_array(A.conj().T)
 
-    def left(x: Values) -> Values:  # Q^H r = R^-H A^H r
-        return factors.solve(scale * (adjoint @ (b - A @ x)), adjoint=True)
+    def left(x: Values) -> Values:  # Q^H r
+        return factors.to_rows(adjoint @ (b - A @ x))
 
-    def step(c: Values) -> Values:
-        x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
-        x[live] = scale * factors.solve(c)
-        return x
-
-    x = _refine(step(factors.top), left, step)
+    x = _refine(factors.to_columns(factors.top), left, factors.to_columns)
     if minimum_norm and not factors.is_full:
         x = Complement(factors.null_vectors())(x)
     return _Solved(x, factors.rank, np.linalg.norm(left(x), axis=0))
@@ -324,26 +319,20 @@ def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _
 def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
     """Solve by a QR factorisation of A^H, after projecting b onto what A maps to."""
     nothing = np.empty((A.shape[1], 0), A.dtype)
-    factors = OrthogonalFactors(sp.csr_array(A.conj().T), nothing, rcond)
+    adjoint = sp.csr_array(A.conj().T)
+    factors = OrthogonalFactors(adjoint, nothing, rcond)
     if not factors.is_full:
         b = Complement(factors.null_vectors())(b)
-    live = factors.live
-    scale = factors.scale[live, np.newaxis]
-    rows = sp.csr_array(A)[live]
-    adjoint = sp.csr_array(rows.conj().T)
-
-    def residual(x: Values) -> Values:
-        return scale * (b[live] - rows @ x)
 
     def left(x: Values) -> Values:  # Q^H of the error, since x = Q R^-H b
-        return factors.solve(residual(x), adjoint=True)
+        return factors.to_rows(b - A @ x)
 
     def step(c: Values) -> Values:  # Q c
-        return adjoint @ (scale * factors.solve(c))
+        return adjoint @ factors.to_columns(c)
 
     x = _refine(np.zeros((A.shape[1], b.shape[1]), b.dtype), left, step)
     # where rounding errors of the residual are all that R^-H shows, the residual may still shrink
-    x = _refine(x, residual, lambda c: step(factors.solve(c, adjoint=True)))
+    x = _refine(x, lambda x: b - A @ x, lambda r: step(factors.to_rows(r)))
     return _Solved(x, factors.rank, np.linalg.norm(b - A @ x, axis=0))
 
 

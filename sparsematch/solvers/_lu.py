@@ -16,6 +16,7 @@ from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.choices import ExplicitZeros, Pivoting, Side, Solver
 from sparsematch._types.errors import stack_level
+from sparsematch._types.factorisation_report import FactorisationReport
 from sparsematch._types.factors import SIDES
 from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.sparse_like import SparseLike
@@ -391,6 +392,21 @@ class BlockTriangularLU(InverseOperator):
         if self._whole is None:
             self._whole = WholeMatrix(self._factors.matrix())
         yield from self._whole.solve(b, trans)
+
+    def report(self) -> FactorisationReport:
+        """Return what this consists of: blocks, orders, fill, which solvers made it, and why.
+
+        Returns
+        -------
+        FactorisationReport
+            Its ``str`` is a text.
+
+        Raises
+        ------
+        RuntimeError
+            If the last factorisation has failed.
+        """
+        return self._factors.report()
 
     @property
     def rcond(self) -> NDArray[np.float64]:

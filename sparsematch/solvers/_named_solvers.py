@@ -2,14 +2,18 @@
 
 import importlib
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.errors import pip_install, unknown_choice
-from sparsematch.solvers._external import MakeExternal, Singular, SuperLUFactor, Values
+from sparsematch.solvers._choice import BlockSize, predicted_choice
+from sparsematch.solvers._external import Choice, MakeExternal, Singular, SuperLUFactor, Values
+from sparsematch.solvers._kvxopt import KvxoptKluFactor, KvxoptUmfpackFactor
+from sparsematch.solvers._mumps import MumpsFactor
 from sparsematch.solvers._pardiso import PardisoFactor
 
 
@@ -38,8 +42,10 @@ class UmfpackFactor:
             warnings.simplefilter("ignore", self._umfpack.UmfpackWarning)  # of what is raised here
             self._context.numeric(self._A)
         info = self._context.info
-        if info[self._umfpack.UMFPACK_RCOND] == 0:
+        rough = info[self._umfpack.UMFPACK_RCOND]  # of the diagonal of U
+        if rough == 0:
             raise Singular
+        self.doubtful = not rough > 1e-8
         self.nnz = int(info[self._umfpack.UMFPACK_LNZ] + info[self._umfpack.UMFPACK_UNZ])
 
     def solve(self, b: Values, trans: str) -> Values:
@@ -85,48 +91,78 @@ class KluFactor:
         return np.asarray(x.conj() if trans == "H" else x)
 
 
-SOLVERS: dict[str, MakeExternal] = {
-    "superlu": SuperLUFactor,
-    "umfpack": UmfpackFactor,
-    "pardiso": PardisoFactor,
-    "klu": KluFactor,
-}
+class Way(NamedTuple):
+    """A library that offers a solver, and how it is installed."""
 
-#: What each needs: a module, and how it is installed.
-_NEEDS = {
+    module: str
+    make: MakeExternal
+    how: str
+
+
+#: Those that go by a name, the first that is installed.
+WAYS: dict[str, tuple[Way, ...]] = {
     "umfpack": (
-        "scikits.umfpack",
-        "scikit-umfpack 0.4: conda install -c conda-forge scikit-umfpack, or, with SuiteSparse 7, "
-        + pip_install("scikit-umfpack"),
+        Way(
+            "scikits.umfpack",
+            UmfpackFactor,
+            "scikit-umfpack 0.4: conda install -c conda-forge scikit-umfpack, or, with "
+            "SuiteSparse 7, " + pip_install("scikit-umfpack"),
+        ),
+        Way("kvxopt", KvxoptUmfpackFactor, "kvxopt: " + pip_install("kvxopt")),
     ),
-    "pardiso": ("pypardiso", "pypardiso: " + pip_install("pypardiso")),
+    "pardiso": (Way("pypardiso", PardisoFactor, "pypardiso: " + pip_install("pypardiso")),),
     "klu": (
-        "sksparse.klu",
-        "scikit-sparse 0.5: conda install -c conda-forge scikit-sparse, or, with SuiteSparse 7, "
-        + pip_install("scikit-sparse"),
+        Way(
+            "sksparse.klu",
+            KluFactor,
+            "scikit-sparse 0.5: conda install -c conda-forge scikit-sparse, or, with "
+            "SuiteSparse 7, " + pip_install("scikit-sparse"),
+        ),
+        Way("kvxopt", KvxoptKluFactor, "kvxopt: " + pip_install("kvxopt")),
+    ),
+    "mumps": (
+        Way(
+            "mumps",
+            MumpsFactor,
+            "python-mumps: conda install -c conda-forge python-mumps, or, with MUMPS, "
+            + pip_install("python-mumps"),
+        ),
     ),
 }
+NAMES = ("auto", "superlu", *WAYS)
 
 
-def find_solver(name: Any) -> MakeExternal:
-    """Look up a solver by name; a class is returned as it is, and ``"auto"`` is SuperLU.
+class Chooser(NamedTuple):
+    """What chooses the external solver of each block."""
+
+    choose: Callable[[BlockSize], Choice]  #: Given what is known of the block.
+    follows_order: bool  #: Whether what it chooses may follow an order that is found here.
+
+
+def find_solver(name: Any) -> Chooser:
+    """Look up a solver by name, or a class of the user's; ``"auto"`` chooses for each block.
 
     ImportError if what it needs is not installed.
     """
-    if callable(name):
-        return name
-    if not isinstance(name, str) or name not in ("auto", *SOLVERS):
-        raise unknown_choice("solver", name, ("auto", *SOLVERS))
-    if name in _NEEDS:
-        module, how = _NEEDS[name]
+    if not callable(name) and (not isinstance(name, str) or name not in NAMES):
+        raise unknown_choice("solver", name, NAMES)
+    if isinstance(name, str) and name == "auto":
+        return Chooser(lambda block: predicted_choice(block, _find), True)
+    make = name if callable(name) else _find(name)
+    text = name if isinstance(name, str) else getattr(make, "__name__", type(make).__name__)
+    choice = Choice(make, text, "asked for")
+    return Chooser(lambda _: choice, make is SuperLUFactor or callable(name))
+
+
+def _find(name: str) -> MakeExternal:
+    if name == "superlu":
+        return SuperLUFactor
+    for way in WAYS[name]:
         try:
-            importlib.import_module(module)
+            importlib.import_module(way.module)
         except ImportError as error:
-            raise ImportError(f"solver is {name!r}, which needs {how}") from error
-    return SOLVERS["superlu" if name == "auto" else name]
-
-
-def name_of_solver(make: MakeExternal) -> str:
-    """Return the name that `find_solver` knows a solver by; of the user's own, that it has."""
-    named = (name for name, known in SOLVERS.items() if known is make)
-    return next(named, getattr(make, "__name__", type(make).__name__))
+            missing = error
+        else:
+            return way.make
+    needs = "; or ".join(way.how for way in WAYS[name])
+    raise ImportError(f"solver is {name!r}, which needs {needs}") from missing

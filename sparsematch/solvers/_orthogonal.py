@@ -6,7 +6,8 @@ dead (Kahan's matrix), or though the dead one has hardly a part in it: then R1 h
 values, which inverse iteration finds. The columns that have most part in their vectors go to the
 end of the order, where they are dead: Foster, Rank and null space calculations using matrix
 decomposition without column interchanges (Linear Algebra Appl. 74, 1986). Columns are scaled to
-norms of about 1 by powers of two, so that units do not count; null vectors are those of B as it is.
+norms of about 1 by powers of two, so that units do not count. All this is of B with its dense rows
+cut in pieces, which adds columns; what goes in and comes out is of B as it is.
 """
 
 from typing import Any
@@ -21,6 +22,8 @@ from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
+from sparsematch.solvers._condition import SINGULAR
+from sparsematch.solvers._dense_rows import cut_dense_rows
 
 Values = NDArray[Any]
 
@@ -38,8 +41,10 @@ class OrthogonalFactors:
     """R of a matrix B given by rows, and Q^H applied to right-hand sides, shape (rows, k)."""
 
     def __init__(self, B: Any, right: Values, rcond: float) -> None:
-        self.scale = _column_scale(B)
-        values = B.data * self.scale[B.indices]
+        self._n_columns = B.shape[1]
+        B, right = cut_dense_rows(B, right)
+        self._scale = _column_scale(B)
+        values = B.data * self._scale[B.indices]
         norms = np.sqrt(np.bincount(B.indices, np.abs(values) ** 2, minlength=B.shape[1]))
         self._ops = operations(QrOps, "numpy")
         graph = BipartiteCSR(B.shape[0], B.shape[1], B.indptr, B.indices, "numpy")
@@ -54,88 +59,99 @@ class OrthogonalFactors:
             last[dependent] = True
 
     def _split(self, found: UpperTrapezoid) -> None:
-        columns, n = found.columns, self.scale.size
-        #: Columns of B with a row of R, in its order; the others.
-        self.live = columns[found.start[:-1]]
+        columns, n = found.columns, self._scale.size
+        # columns with a row of R, in its order, and the others
+        self._live = columns[found.start[:-1]]
         place = np.full(n, -1, columns.dtype)
-        place[self.live] = np.arange(self.live.size)
-        self.dead = np.flatnonzero(place < 0)
+        place[self._live] = np.arange(self._live.size)
+        self._dead = np.flatnonzero(place < 0)
         where = place[columns]
         is_live = where >= 0
         self._indptr = np.append(0, np.cumsum(is_live))[found.start].astype(place.dtype)
         self._indices, self._values = where[is_live], found.values[is_live]
-        where = np.searchsorted(self.dead, columns[~is_live])
-        rows = np.repeat(np.arange(self.live.size), np.diff(found.start))[~is_live]
-        shape = self.live.size, self.dead.size
+        where = np.searchsorted(self._dead, columns[~is_live])
+        rows = np.repeat(np.arange(self._live.size), np.diff(found.start))[~is_live]
+        shape = self._live.size, self._dead.size
         self._beside = sp.csc_array((found.values[~is_live], (rows, where)), shape)
         self.top = found.top  #: Q^H applied to the right-hand sides.
 
     @property
     def rank(self) -> int:
-        """The numerical rank."""
-        return self.live.size
+        """The numerical rank of B."""
+        return self._live.size - (self._scale.size - self._n_columns)
 
     @property
     def is_full(self) -> bool:
         """Whether all columns are independent."""
-        return self.dead.size == 0
+        return self._dead.size == 0
 
-    def solve(self, x: Values, adjoint: bool = False) -> Values:
-        """Solve with R1, or its conjugate transpose."""
+    def to_rows(self, c: Values) -> Values:
+        """Return R^-H c: of B^H r, what the range of B has of r, Q^H r."""
+        out = np.zeros((self._scale.size, c.shape[1]), self._values.dtype)
+        out[: self._n_columns] = self._scale[: self._n_columns, np.newaxis] * c
+        return self._solve(out[self._live], True)
+
+    def to_columns(self, c: Values) -> Values:
+        """Return R^-1 c: of Q^H b, the solution; elements of dead columns are zero."""
+        out = np.zeros((self._scale.size, c.shape[1]), self._values.dtype)
+        out[self._live] = self._scale[self._live, np.newaxis] * self._solve(c, False)
+        return out[: self._n_columns]
+
+    def _solve(self, x: Values, adjoint: bool) -> Values:
         x = np.array(x, self._values.dtype, order="C")  # solved in place
         self._ops.solve_upper(self._indptr, self._indices, self._values, x, adjoint)
         return x
 
     def _dependent(self, least: float) -> IndexArray:
         """Return columns with most part in the singular vectors of R1 with values up to `least`."""
-        n, width = self.live.size, _VECTORS
+        n, width = self._live.size, _VECTORS
         rng = np.random.default_rng(0)
         while n:
             width = min(width, n)
             vectors = rng.standard_normal((n, width)).astype(self._values.dtype)
             with np.errstate(all="ignore"):
                 for _ in range(_STEPS):
-                    inverse = self.solve(_orthonormal(self.solve(vectors, True)))
+                    inverse = self._solve(_orthonormal(self._solve(vectors, True)), False)
                     if not np.isfinite(inverse).all():
-                        return self.live[[int(np.argmax(~np.isfinite(inverse).all(axis=1)))]]
+                        return self._live[[int(np.argmax(~np.isfinite(inverse).all(axis=1)))]]
                     vectors = _orthonormal(inverse)
             # the singular values of R1^-1 on what is left of the space
             u, sizes, _ = np.linalg.svd(vectors.conj().T @ inverse)
             tiny = sizes * least >= 1
             if width == n or not tiny.all():
                 largest = qr((vectors @ u[:, tiny]).conj().T, mode="r", pivoting=True)[1]
-                return self.live[largest[: np.count_nonzero(tiny)]]
+                return self._live[largest[: np.count_nonzero(tiny)]]
             width *= 4
-        return self.live
+        return self._live
 
     def null_vectors(self) -> Any:
         """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank)."""
-        pieces = [sp.csc_array((self.live.size, 0))]
-        for first in range(0, self.dead.size, _AT_ONCE):
+        pieces = [sp.csc_array((self._live.size, 0))]
+        for first in range(0, self._dead.size, _AT_ONCE):
             some = slice(first, first + _AT_ONCE)
-            pieces.append(sp.csc_array(-self.solve(self._beside[:, some].toarray())))
+            pieces.append(sp.csc_array(-self._solve(self._beside[:, some].toarray(), False)))
         above = sp.coo_array(sp.hstack(pieces))
-        rows = np.concatenate([self.live[above.row], self.dead])
-        cols = np.concatenate([above.col, np.arange(self.dead.size)])
-        data = np.concatenate([above.data, np.ones(self.dead.size)]) * self.scale[rows]
-        return sp.csc_array((data, (rows, cols)), (self.scale.size, self.dead.size))
+        rows = np.concatenate([self._live[above.row], self._dead])
+        cols = np.concatenate([above.col, np.arange(self._dead.size)])
+        data = np.concatenate([above.data, np.ones(self._dead.size)]) * self._scale[rows]
+        null = sp.csr_array((data, (rows, cols)), (self._scale.size, self._dead.size))
+        return null[: self._n_columns]
 
 
 class Complement:
     """Projects vectors onto the orthogonal complement of the columns of a sparse matrix N."""
 
     def __init__(self, N: Any) -> None:
-        N = sp.csr_array(N)
         scale = _column_scale(N)
-        N.data = N.data * scale[N.indices]
+        self._vectors = N.copy()
+        self._vectors.data *= scale[N.indices]
         self._basis = None
         if N.shape[0] * N.shape[1] <= _DENSE_ENTRIES:
-            self._basis = _orthonormal(N.toarray())
+            self._basis = _orthonormal(self._vectors.toarray())
         else:
-            eps = float(np.finfo(np.float64).eps)
-            self._factors = OrthogonalFactors(N, np.empty((N.shape[0], 0), N.dtype), eps)
-            self._vectors = sp.csc_array(N)[:, self._factors.live]
-            self._scale = self._factors.scale[self._factors.live, np.newaxis]
+            nothing = np.empty((N.shape[0], 0), N.dtype)
+            self._factors = OrthogonalFactors(self._vectors, nothing, SINGULAR)
+            self._adjoint = sp.csr_array(self._vectors.conj().T)
 
     def __call__(self, x: Values) -> Values:
         """Project; twice, since once leaves a rounding error times the condition of N."""
@@ -143,9 +159,8 @@ class Complement:
             if self._basis is not None:
                 x = x - self._basis @ (self._basis.conj().T @ x)
             else:
-                z = self._scale * (self._vectors.conj().T @ x)
-                z = self._factors.solve(self._factors.solve(z, adjoint=True))
-                x = x - self._vectors @ (self._scale * z)
+                factors = self._factors
+                x = x - self._vectors @ factors.to_columns(factors.to_rows(self._adjoint @ x))
         return x
 
 

@@ -1,7 +1,7 @@
 """A block factorised by MKL's PARDISO, through pypardiso, its solutions checked.
 
 PARDISO replaces a pivot that is too small by another number and goes on; where there were many,
-what comes out solves nothing. So every solution is checked, and refined or refused.
+what comes out solves nothing. Where some were, every solution is checked, and refined or refused.
 """
 
 import copy
@@ -13,12 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._types.arrays import IndexArray
-from sparsematch.solvers._external import Singular, Values
+from sparsematch.solvers._external import Unreliable, Values
 
 #: Backward errors up to this are left as they are; beyond the other, after refinement, refused.
 _GOOD, _BAD = 1e-15, 1e-11
 _MAX_STEPS = 5
-_PERTURBED = 14  # iparm of the pivots replaced
+_PERTURBED, _NONZEROS = 14, 18  # iparm of the pivots replaced, and of entries of the factors
 _ZERO_PIVOT, _NO_MEMORY = -4, -2  # errors of PARDISO
 
 
@@ -29,7 +29,7 @@ class PardisoFactor:
         self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
     ) -> None:
         if values.dtype.kind == "c":
-            raise TypeError("pypardiso factorises matrices of real numbers only, not of complex128")
+            raise Unreliable("pypardiso factorises matrices of real numbers only")
         self._indptr, self._rows = indptr.astype(np.int32), rows.astype(np.int32)
         self._solver = _new_solver()
         weakref.finalize(self, self._solver.free_memory, everything=True).atexit = False
@@ -43,10 +43,11 @@ class PardisoFactor:
         # The same arrays are the columns of the block and the rows of its transpose, and one
         # factorisation serves both.
         self._A = sp.csc_matrix(arrays, shape=(n, n)), sp.csr_matrix(arrays, shape=(n, n))
-        self._norm = [float(abs(A).sum(axis=1).max()) for A in self._A]
         self._call(self._solver.factorize, self._A[0])
+        self.nnz = max(0, int(self._solver.get_iparm(_NONZEROS)))
         if self.perturbed:
-            self.solve(self._A[0] @ np.ones((n, 1)), "N")
+            self._norm = [float(abs(A).sum(axis=1).max()) for A in self._A]
+            self.solve(np.random.default_rng(0).choice([-1.0, 1.0], (n, 1)), "N")
 
     @property
     def perturbed(self) -> int:
@@ -54,9 +55,12 @@ class PardisoFactor:
         return int(self._solver.get_iparm(_PERTURBED))
 
     def solve(self, b: Values, trans: str) -> Values:
-        """Solve, and refine what is not exact; RuntimeError if that does not help."""
-        A, norm = self._A[trans != "N"], self._norm[trans != "N"]
+        """Solve, and refine what is not exact if pivots were replaced; Unreliable if in vain."""
+        A = self._A[trans != "N"]
         x = self._apply(A, b)
+        if not self.perturbed:
+            return x
+        norm = self._norm[trans != "N"]
         r = b - A @ x
         error = _backward_error(r, x, b, norm)
         for _ in range(_MAX_STEPS):
@@ -82,16 +86,15 @@ class PardisoFactor:
         except Exception as error:  # PyPardisoError, which has a number only
             code = getattr(error, "value", None)
             if code == _ZERO_PIVOT:
-                raise Singular from error
+                raise Unreliable("PARDISO met a zero pivot") from error
             if code == _NO_MEMORY:
                 raise MemoryError("PARDISO has no memory left for the factors") from error
-            raise
+            raise Unreliable(f"PARDISO failed: {error}") from error
 
-    def _useless(self, error: float) -> RuntimeError:
-        return RuntimeError(
+    def _useless(self, error: float) -> Unreliable:
+        return Unreliable(
             f"PARDISO has replaced {self.perturbed} pivots that were too small in a block of "
-            f"{self._indptr.size - 1} rows, and solves with a backward error of {error:.0e}: "
-            "choose another solver='superlu', 'umfpack' or 'klu'"
+            f"{self._indptr.size - 1} rows, and solves with a backward error of {error:.0e}"
         )
 
 

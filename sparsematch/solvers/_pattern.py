@@ -190,9 +190,9 @@ def read_pattern(A: Any) -> Pattern:
     """
     if sp.issparse(A):
         A = compress(A)
-        if A.format == "csc" and (columns := _columns(A)):
-            n = A.shape[0]
-            return Pattern(BipartiteCSR(n, n, *columns, "numpy", True), "csc", columns, None, None)
+        copies = None if A.format == "coo" else _copies(A)
+        if copies is not None and (found := _read_at_once(A, copies)):
+            return found
     A = _as_checked(A)
     check_square(A.shape)
     n, arrays = A.shape[0], tuple(array.copy() for array in _index_arrays(A))
@@ -205,6 +205,19 @@ def read_pattern(A: Any) -> Pattern:
         starts = np.flatnonzero(first)
         indptr, rows = np.searchsorted(starts, indptr).astype(rows.dtype), rows[starts]
     return Pattern(BipartiteCSR(n, n, indptr, rows, "numpy", True), A.format, arrays, order, starts)
+
+
+def _read_at_once(A: Any, arrays: tuple[IndexArray, IndexArray]) -> Pattern | None:
+    """Read canonical columns, or rows, by one call of the core; None of any others."""
+    n, lu = A.shape[0], operations(LuOps, "numpy")
+    if A.format == "csc":
+        if not lu.is_canonical(*arrays):
+            return None
+        return Pattern(BipartiteCSR(n, n, *arrays, "numpy", True), "csc", arrays, None, None)
+    if (columns := lu.order_by_columns(*arrays)) is None:
+        return None
+    indptr, rows, order = columns
+    return Pattern(BipartiteCSR(n, n, indptr, rows, "numpy", True), "csr", arrays, order, None)
 
 
 def _as_checked(A: Any) -> Any:
@@ -254,8 +267,8 @@ def _is_plain(indices: Any) -> bool:
     return isinstance(indices, np.ndarray) and indices.ndim == 1 and indices.dtype.kind in "iu"
 
 
-def _columns(A: Any) -> tuple[IndexArray, IndexArray] | None:
-    """Return copies of the index arrays of a square canonical CSC matrix; None of any other."""
+def _copies(A: Any) -> tuple[IndexArray, IndexArray] | None:
+    """Return copies of the index arrays of a square compressed matrix that the core can read."""
     indptr, indices, n = A.indptr, A.indices, A.shape[0]
     if (
         not _is_plain(indptr)
@@ -266,8 +279,7 @@ def _columns(A: Any) -> tuple[IndexArray, IndexArray] | None:
         or indptr.dtype not in (np.int32, np.int64)
     ):
         return None
-    indptr, indices = indptr.copy(), indices[: indptr[-1]].copy()
-    return (indptr, indices) if operations(LuOps, "numpy").is_canonical(indptr, indices) else None
+    return indptr.copy(), indices[: indptr[-1]].copy()
 
 
 def _positions(layout: str, arrays: tuple[IndexArray, ...]) -> tuple[IndexArray, IndexArray]:

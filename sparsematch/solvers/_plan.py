@@ -5,6 +5,7 @@ fill than was foreseen, `FactorisationPlan.replan_block` makes another one.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -24,9 +25,10 @@ from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._checks import PIVOTING, check_choice
+from sparsematch.solvers._choice import BlockSize
 from sparsematch.solvers._errors import structurally_singular
-from sparsematch.solvers._external import MakeExternal, SuperLUFactor
-from sparsematch.solvers._named_solvers import find_solver, name_of_solver
+from sparsematch.solvers._external import Choice, SuperLUFactor
+from sparsematch.solvers._named_solvers import Chooser, find_solver
 from sparsematch.solvers._pattern import MeasuredValues, Pattern, read_pattern
 
 
@@ -38,6 +40,7 @@ class ExternalBlock(NamedTuple):
     rows: IndexArray
     places: IndexArray  #: Where its values are among those of the matrix.
     memory: dict[str, Any]  #: What its solvers have learnt about the pattern; they write to it.
+    choice: Choice  #: What factorises it.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,8 +53,8 @@ class FactorisationPlan:
     col_perm: IndexArray
     starts: IndexArray
     blocks: BlockPlan  #: The matrix cut into blocks by the core.
-    make_external: MakeExternal
-    external: dict[int, ExternalBlock]  #: Blocks that are left to it.
+    chooser: Chooser
+    external: dict[int, ExternalBlock]  #: Blocks that are left to external solvers.
     #: Shape (n_blocks,). Blocks in which the core's factors have filled up.
     external_only: BoolArray
     may_exchange: bool  #: Whether the values may still choose another diagonal.
@@ -65,14 +68,21 @@ class FactorisationPlan:
     @property
     def solvers(self) -> dict[int, str]:
         """The external solver of each block that is left to one."""
-        return dict.fromkeys(self.external, name_of_solver(self.make_external))
+        return {k: block.choice.name for k, block in self.external.items()}
+
+    def predicted_cost(self, k: int) -> tuple[float, float]:
+        """Return the entries of L + U and the multiplications that an external block costs.
+
+        If pivots stay on the diagonal; zeros where SuperLU is to order the columns.
+        """
+        return self.blocks.expected_entries(k), self.blocks.expected_work(k)
 
     def describe(self) -> str:
         """Return the size, the number of blocks, and the solver of the external ones."""
         n, blocks = self.row_perm.size, self.n_blocks
         text = f"{n}x{n}, " + ("1 block" if blocks == 1 else f"{blocks} blocks")
-        if solvers := self.solvers:
-            text += f" ({len(solvers)} by {next(iter(solvers.values()))})"
+        if solvers := Counter(self.solvers.values()):
+            text += f" ({', '.join(f'{count} by {name}' for name, count in solvers.items())})"
         return text
 
     def new_numbers(self, values: NDArray[Any]) -> BlockLU:
@@ -93,7 +103,8 @@ class FactorisationPlan:
             external_only = external_only.copy()
             external_only[k] = True
         form = self.row_perm, cols, self.starts
-        plan = _make_plan(self.pattern, form, None, self.make_external, external_only, False)
+        is_real = values.dtype.kind != "c"
+        plan = _make_plan(self.pattern, form, None, (self.chooser, is_real), external_only, False)
         return replace(plan, revision=self.revision + 1)
 
 
@@ -101,22 +112,29 @@ def _make_plan(
     pattern: Pattern,
     form: tuple[IndexArray, IndexArray, IndexArray],
     blocks: BlockPlan | None,
-    make_external: MakeExternal,
+    solver: tuple[Chooser, bool],
     external_only: BoolArray,
     may_exchange: bool,
 ) -> FactorisationPlan:
-    """Cut the matrix into blocks, unless that is done, and the external ones out of it."""
+    """Cut the matrix into blocks, unless that is done, and the external ones out of it.
+
+    `solver` has what chooses one for each block, and whether the matrix is real.
+    """
+    chooser, is_real = solver
     graph, external = pattern.graph, {}
     if blocks is None:
-        blocks = operations(LuOps, graph.backend).block_plan(graph, *form, external_only)
-    ascending = make_external is not SuperLUFactor  # which accepts any order
+        blocks = operations(LuOps, graph.backend).block_plan(
+            graph, *form, external_only, chooser.follows_order
+        )
     for k in blocks.outside:
         foreseen = blocks.expected_entries(k)
         memory = {"foreseen": foreseen} if foreseen else {}
-        external[k] = ExternalBlock(*blocks.block(k, ascending), memory)
-    return FactorisationPlan(
-        pattern, *form, blocks, make_external, external, external_only, may_exchange
-    )
+        arrays = blocks.block(k, False)
+        choice = chooser.choose(BlockSize(arrays[0].size - 1, arrays[1].size, foreseen, is_real))
+        if choice.make is not SuperLUFactor:  # which accepts any order
+            arrays = blocks.block(k, True)
+        external[k] = ExternalBlock(*arrays, memory, choice)
+    return FactorisationPlan(pattern, *form, blocks, chooser, external, external_only, may_exchange)
 
 
 def plan_of(numbers: BlockLU) -> FactorisationPlan:
@@ -128,7 +146,7 @@ def plan_of(numbers: BlockLU) -> FactorisationPlan:
         pattern,
         *form,
         blocks,
-        SuperLUFactor,
+        find_solver("superlu"),
         {},
         np.zeros(form[2].size - 1, bool),
         numbers.n_weak > 0,
@@ -147,14 +165,14 @@ def plan_factorisation(
     """Analyse a matrix as `analyse` does; also return its values, measured."""
     check_choice("pivoting", pivoting, PIVOTING)
     check_explicit_zeros(explicit_zeros)
-    make_external = find_solver(solver)
+    chooser = find_solver(solver)
     A = from_other_library(A)
     pattern = read_pattern(A)
     if row_names is not None or col_names is not None:
         pattern = pattern.named(row_names, col_names)
     values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
     by_values = pivoting == "auto" and matching is None
-    wanted = pivoting != "product" or matching is not None, by_values
+    wanted = pivoting != "product" or matching is not None, by_values, chooser.follows_order
     drop = explicit_zeros == "drop"
     pattern, values, found = _analyse_blocks(pattern, values, matching, wanted, drop)
     form, blocks = found[:3], found.plan
@@ -163,7 +181,8 @@ def plan_factorisation(
         form = found.row_perm, cols, found.row_blocks
     external_only = np.zeros(found.row_blocks.size - 1, bool)
     may_exchange = by_values and found.plan is not None and found.weak_pivots > 0
-    plan = _make_plan(pattern, form, blocks, make_external, external_only, may_exchange)
+    solver = chooser, values.dtype.kind != "c"
+    plan = _make_plan(pattern, form, blocks, solver, external_only, may_exchange)
     return plan, MeasuredValues(values, found.largest, found.norm)
 
 
@@ -171,7 +190,7 @@ def _analyse_blocks(
     pattern: Pattern,
     values: NDArray[Any],
     matching: Any,
-    wanted: tuple[bool, bool],
+    wanted: tuple[bool, bool, bool],
     drop_zeros: bool,
 ) -> tuple[Pattern, NDArray[Any], QuickAnalysis]:
     """Find the block form in one call of the core; by matching and block search if it gives up.
@@ -180,7 +199,10 @@ def _analyse_blocks(
     """
     graph = pattern.graph
     analyse = operations(LuOps, graph.backend).quick_analysis
-    if matching is None and (found := analyse(graph, values, None, *wanted, drop_zeros)):
+    plan, exchange, orders = wanted
+    if matching is None and (
+        found := analyse(graph, values, None, plan, exchange, drop_zeros, orders)
+    ):
         return pattern, values, found
     if drop_zeros:
         pattern, values = pattern.without_zeros(values)
@@ -190,7 +212,7 @@ def _analyse_blocks(
     if form.structural_rank < graph.n_rows:
         raise structurally_singular(pattern.system(values.copy()), form.structural_rank)
     known = form.row_perm, form.col_perm, form.row_blocks
-    return pattern, values, analyse(graph, values, known, *wanted)
+    return pattern, values, analyse(graph, values, known, plan, exchange, False, orders)
 
 
 def _search_blocks(graph: BipartiteCSR, matching: Any) -> BlockForm:

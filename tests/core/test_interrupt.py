@@ -18,6 +18,7 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.lu.factorisation import block_plan
 from sparsematch._types.arrays import stable_order
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch.solvers import lstsq
 
 pytestmark = [
     pytest.mark.large,
@@ -158,6 +159,8 @@ def test_searches_poll():
     C = random_matrix(300, 300, 6, seed=41)
     values = np.exp(np.random.default_rng(43).normal(0, 3, (1000, C.nnz)))
     calls["batch"] = partial(sm.analyse_transversal(C).maximum_products, values)
+    D = random_matrix(2500, 2000, 4, seed=47)
+    calls["QR"] = partial(lstsq, D, np.ones(2500))
     handled = {name: handled_during(call) for name, call in calls.items()}
     assert min(handled.values()) >= 3, handled
 

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
 from sparsematch._engines.cpu import _core
+from sparsematch.solvers import lstsq
 
 pytestmark = [
     pytest.mark.asan,
@@ -37,6 +38,7 @@ def calls():
     yield "block form", lambda w: sm.block_triangular_form(MATRIX, workers=w).n_blocks
     yield "explain", lambda w: len(sm.explain_singularity(MATRIX, workers=w).overdetermined)
     yield "product", lambda w: sm.maximum_product_transversal(WEIGHTED).cardinality
+    yield "least squares", lambda w: lstsq(MATRIX[:, ::3], np.ones(MATRIX.shape[0])).rank
     yield "symmetric product", lambda w: len(sm.symmetric_product_transversal(SYMMETRIC).pairs)
     for name in GENERAL:
         yield (

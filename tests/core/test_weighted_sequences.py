@@ -109,6 +109,23 @@ def test_values_of_any_type(dtype):
         assert_same(with_data(A, row.astype(complex)), found, single)
 
 
+def test_logarithms_of_batches_are_those_of_numpy():
+    """Of all magnitudes, near 1, and beyond normal doubles."""
+    rng = np.random.default_rng(4)
+    ends = [5e-324, 2.3e-308, 1.0, 1 - 2**-53, 1 + 2**-52, 0.5**0.5, 2**0.5, 1.7976931348623157e308]
+    x = np.concatenate([2 ** rng.uniform(-1022, 1023, 5000), rng.uniform(0.5, 2, 5000), ends])
+    found = sm.analyse_transversal(eye(1)).maximum_products(x[:, None], scaling=False).objective
+    np.testing.assert_array_max_ulp(found, np.log(x), 2)
+
+
+def test_many_unlike_matrices_begin_with_an_auction():
+    rng = np.random.default_rng(6)
+    A = dense_random((200, 200), 0.02, 6)
+    values = draw_values(rng, A, 40, "unlike")
+    for found, row in zip(sm.analyse_transversal(A).maximum_products(values), values, strict=True):
+        assert_same(with_data(A, row), found, sm.maximum_product_transversal(with_data(A, row)))
+
+
 def test_zeros_change_the_cardinality_of_one_matrix_alone():
     A = sp.csr_array(np.ones((3, 3)))
     values = np.ones((3, 9))

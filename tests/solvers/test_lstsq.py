@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 import sparsematch
 from sparsematch import solvers
-from sparsematch.solvers import IllConditionedWarning, _lstsq, _orthogonal, lstsq
+from sparsematch.solvers import (
+    IllConditionedWarning,
+    LeastSquares,
+    _dense_rows,
+    _lstsq,
+    _orthogonal,
+    lstsq,
+)
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
 
@@ -138,6 +145,7 @@ def test_every_type_of_number(seed, form, code):
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 2)])
 def test_nothing_to_solve_with(shape):
     found = lstsq(sp.csr_array(shape), np.ones(shape[0]))
+    assert isinstance(found, LeastSquares)
     assert (found.rank, found.x.tolist()) == (0, [0.0] * shape[1])
     assert found.residual_norm == np.sqrt(shape[0])
     assert found.is_unique == (shape[1] == 0)
@@ -219,6 +227,48 @@ def test_fronts_that_are_eliminated_by_panels(shape, kind):
     D[100:105] = D[:5]
     b = numbers(rng, shape[0], 3, kind=kind)
     check(D, b, lstsq(sp.csc_array(D), b))
+
+
+def test_columns_of_which_hardly_anything_is_left_in_a_front():
+    """Squares that underflow would make reflections that are not unitary."""
+    rng = np.random.default_rng(11)
+    pieces = rng.standard_normal((40, 4, 3)) * [1, 1e-161, 1]  # each with a column of its own
+    D = np.vstack([np.zeros((160, 42)), np.c_[np.zeros((3, 40)), rng.standard_normal((3, 2))]])
+    for k, piece in enumerate(pieces):
+        D[4 * k : 4 * k + 4, [k, 40, 41]] = piece
+    b = rng.standard_normal(len(D))
+    check(D, b, lstsq(sp.csr_array(D), b))
+    factors = _orthogonal.OrthogonalFactors(sp.csr_array(D), b[:, np.newaxis], EPS)
+    inside = factors.to_rows(D.T @ b[:, np.newaxis])  # Q^H b in another way
+    assert np.allclose(inside, factors.top, rtol=0, atol=1e-12)
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=40)
+def test_dense_rows_in_pieces(seed):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_dense_rows, "_DENSITY", 0.5)
+        patch.setattr(_dense_rows, "_MANY_COLUMNS", 0)
+        rng = np.random.default_rng(seed)
+        make = KINDS[rng.integers(len(KINDS))]
+        D = make(rng, *rng.integers(0, 16, 2), float)
+        b = right_side(rng, D, float)
+        check(D, b, lstsq(sp.csr_array(D), b))
+
+
+def test_a_row_that_is_dense():
+    n = 5000
+    rows = [np.ones((1, n)), sp.eye_array(n), np.arange(n)[np.newaxis] / n]
+    A = sp.vstack([sp.csr_array(row) for row in rows], format="csr")
+    b = np.random.default_rng(0).standard_normal(n + 2)
+    found = lstsq(A, b)
+    U = np.vstack([rows[0], rows[2]])  # the inverse of I + U^T U: Sherman, Morrison, Woodbury
+    right = A.T @ b
+    want = right - U.T @ np.linalg.solve(np.eye(2) + U @ U.T, U @ right)
+    assert np.allclose(found.x, want, rtol=0, atol=1e-11)
+    assert found.backward_error < 1e-13
+    shortest = lstsq(A.T[:3], [1.0, 2.0, 3.0])  # columns that are dense are those of few rows
+    assert np.allclose(A.T[:3] @ shortest.x, [1, 2, 3])
 
 
 def test_a_basic_solution_has_few_entries():

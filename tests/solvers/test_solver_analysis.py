@@ -46,7 +46,7 @@ def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
     spy = lambda A, **options: asked.append(options) or real(A, **options)
     monkeypatch.setattr(_external, "splu", spy)
     dense = heavy(monkeypatch, n, kind)
-    moved = dense - 0.999 * np.diag(dense.diagonal())
+    moved = dense - (1 - 1e-5) * np.diag(dense.diagonal())
     analysis = solvers.analyse(sp.csc_array(dense))
     assert analysis.outside == [0]
     b = np.random.default_rng(1).standard_normal((n, 2))

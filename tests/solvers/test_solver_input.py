@@ -112,7 +112,7 @@ def test_bad_input():
     for call, error, text in (
         (lambda: solvers.splu(np.eye(3)), TypeError, "SciPy sparse"),
         (lambda: solvers.splu(sp.csc_array((2, 3))), ValueError, r"square, but has shape \(2, 3\)"),
-        (lambda: solvers.splu(A, solver="mumps"), ValueError, "'mumps'.*'superlu'"),
+        (lambda: solvers.splu(A, solver="ssids"), ValueError, "'ssids'.*'superlu'"),
         (lambda: solvers.splu(A, pivoting="best"), ValueError, "'best'.*'auto', 'structure', 'pro"),
         (lambda: solvers.spilu(A, pivoting=1), TypeError, "pivoting"),
         (lambda: solvers.splu(A * np.nan), ValueError, r"A\[0, 0\] is nan"),

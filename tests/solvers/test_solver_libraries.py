@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from sparsematch import solvers
-from sparsematch.solvers import _named_solvers, _pardiso
+from sparsematch.solvers import _choice, _external, _named_solvers, _pardiso
 from test_solvers import all_external, check, leave_all_blocks, staircase  # noqa: F401
 
 
@@ -64,11 +64,29 @@ def test_replaced_pivots_are_refined(stand_in, damage):
             assert np.abs(B @ lu.solve(b, trans) - b).max() < 1e-13
 
 
-def test_replaced_pivots_beyond_help_are_refused(stand_in):
+def test_replaced_pivots_beyond_help_are_left_to_superlu(stand_in):
     stand_in.damage = 1e3
     A = system()
-    with pytest.raises(RuntimeError, match=r"replaced 1 pivots .* of (30|8) rows"):
-        solvers.splu(A, solver="pardiso")
+    lu = solvers.splu(A, solver="pardiso")
+    check(A.toarray(), lu, np.ones(39))
+    assert [block.solver for block in lu.report().external] == ["superlu"] * 2
+    assert "instead of pardiso: PARDISO has replaced 1 pivots" in str(lu.report())
+
+
+def test_what_turns_out_useless_while_solving_is_left_to_superlu(stand_in, monkeypatch):
+    A = system()
+    lu = solvers.splu(A, solver="pardiso")
+    assert {block.solver for block in lu.report().external} == {"pardiso"}
+
+    def useless(self, b, trans):
+        raise _external.Unreliable("of no use")
+
+    monkeypatch.setattr(_pardiso.PardisoFactor, "solve", useless)
+    for trans, B in (("N", A), ("T", A.T)):
+        assert np.abs(B @ lu.solve(np.ones(39), trans) - 1).max() < 1e-13
+    assert {block.why for block in lu.report().external} == {"instead of pardiso: of no use"}
+    lu.refactorise(2 * A)
+    assert np.abs(2 * A @ lu.solve(np.ones(39)) - 1).max() < 1e-13
 
 
 def test_memory_is_given_back_and_one_object_searches(stand_in):
@@ -82,10 +100,7 @@ def test_memory_is_given_back_and_one_object_searches(stand_in):
     assert stand_in.freed == 6  # two blocks each
 
 
-@pytest.mark.parametrize(
-    ("value", "error"), [(-2, MemoryError), (-4, solvers.SingularMatrixError), (-1, RuntimeError)]
-)
-def test_errors_of_pardiso(stand_in, monkeypatch, value, error):
+def failing(monkeypatch, stand_in, value):
     class Numbered(RuntimeError):
         pass
 
@@ -95,13 +110,32 @@ def test_errors_of_pardiso(stand_in, monkeypatch, value, error):
         raise failure
 
     monkeypatch.setattr(stand_in, "factorize", fail)
-    with pytest.raises(error):
+
+
+def test_pardiso_without_memory(stand_in, monkeypatch):
+    failing(monkeypatch, stand_in, -2)
+    with pytest.raises(MemoryError, match="PARDISO"):
         solvers.splu(system(), solver="pardiso")
 
 
-def test_pardiso_accepts_real_numbers_only(stand_in):
-    with pytest.raises(TypeError, match="real numbers only"):
-        solvers.splu(system() * 1j, solver="pardiso")
+@pytest.mark.parametrize("value", [-4, -1])
+def test_other_errors_of_pardiso_are_left_to_superlu(stand_in, monkeypatch, value):
+    """A zero pivot, too: it does not search the column for another one."""
+    failing(monkeypatch, stand_in, value)
+    lu = solvers.splu(system(), solver="pardiso")
+    check(system().toarray(), lu, np.ones(39))
+    assert "instead of pardiso" in str(lu.report())
+    singular = system()
+    singular.data[singular.indptr[5] : singular.indptr[6]] = 0
+    with pytest.raises(solvers.SingularMatrixError):
+        solvers.splu(singular, solver="pardiso")
+
+
+def test_complex_numbers_are_not_for_pardiso(stand_in):
+    A = system() * 1j
+    lu = solvers.splu(A, solver="pardiso")
+    check(A.toarray(), lu, np.ones(39))
+    assert "real numbers only" in lu.report().external[0].why
 
 
 def random_with_tiny_pivots(n=200):
@@ -118,19 +152,19 @@ def test_pardiso_itself(all_external):  # noqa: F811
         A, b = random_with_tiny_pivots(100 + seed), np.ones(100 + seed)
         try:
             x = solvers.splu(A, solver="pardiso").solve(b)
-        except RuntimeError:
+        except solvers.SingularMatrixError:
             continue
         assert np.abs(A @ x - b).max() <= 1e-10 * (abs(A).sum(axis=1).max() * np.abs(x).max() + 1)
 
 
-@pytest.mark.parametrize("name", ["umfpack", "klu", "pardiso"])
+@pytest.mark.parametrize("name", _named_solvers.WAYS)
 def test_looked_for_when_asked(monkeypatch, name):
     """Even if no block will be left to it."""
-    module, _ = _named_solvers._NEEDS[name]
+    missing_modules = {way.module for way in _named_solvers.WAYS[name]}
     real = importlib.import_module
 
     def missing(wanted, *args):
-        if wanted == module:
+        if wanted in missing_modules:
             raise ModuleNotFoundError(f"No module named {wanted!r}")
         return real(wanted, *args)
 
@@ -139,6 +173,33 @@ def test_looked_for_when_asked(monkeypatch, name):
     for call in (solvers.splu, solvers.analyse):
         with pytest.raises(ImportError, match=f"solver is '{name}'.*pip install"):
             call(A, solver=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "way"), [(name, way) for name, ways in _named_solvers.WAYS.items() for way in ways]
+)
+@pytest.mark.parametrize("kind", [float, complex])
+def test_every_library_that_is_installed(all_external, monkeypatch, name, way, kind):  # noqa: F811
+    pytest.importorskip(way.module, reason=f"{way.module} is not installed")
+    monkeypatch.setitem(_named_solvers.WAYS, name, (way,))
+    A = system().astype(kind) * (1 + 1j if kind is complex else 1)
+    lu = solvers.splu(A, solver=name)
+    b = np.random.default_rng(2).standard_normal((39, 3)) @ np.diag([1, 1j, 1 - 1j])
+    for _ in range(2):
+        for trans, B in (("N", A), ("T", A.T), ("H", A.conj().T)):
+            for right in (b, b[:, 0], b.real):
+                assert np.abs(B @ lu.solve(right, trans) - right).max() < 1e-12
+        A = sp.csc_array(A * np.random.default_rng(3).uniform(1, 2, 39))
+        lu.refactorise(A)
+    taken_over = name == "pardiso" and kind is complex
+    assert {block.solver for block in lu.report().external} == {"superlu" if taken_over else name}
+    A.data[A.indptr[5] : A.indptr[6]] = 0
+    if name == "pardiso" and kind is float:  # which replaces the pivot
+        with pytest.warns(solvers.IllConditionedWarning, match="singular to working precision"):
+            lu.refactorise(A)
+    else:
+        with pytest.raises(solvers.SingularMatrixError):
+            lu.refactorise(A)
 
 
 def test_the_result_says_who_factorised_what(all_external):  # noqa: F811
@@ -150,3 +211,115 @@ def test_the_result_says_who_factorised_what(all_external):  # noqa: F811
     assert solvers.analyse(sp.csc_array(np.eye(3))).solvers == {}
     own = solvers.analyse(A, solver=lambda *args: None)
     assert set(own.solvers.values()) == {"<lambda>"}
+
+
+LARGE = _choice.BlockSize(100_000, 1_000_000, 1e8, True)
+FULL = _choice.BlockSize(2000, 12_000, 1e6, True)
+WITHOUT_ORDER = _choice.BlockSize(10_000, 100_000, 0, True)
+ALL = {"pypardiso", "kvxopt", "scikits.umfpack", "sksparse.klu", "mumps"}
+
+
+def choose(monkeypatch, block, installed):
+    monkeypatch.setattr(_choice, "_is_there", lambda module: module in installed)
+    return _choice.predicted_choice(block, lambda name: f"the class of {name}")
+
+
+@pytest.mark.parametrize(
+    ("block", "installed", "name"),
+    [
+        (LARGE, ALL, "pardiso"),
+        (LARGE, ALL - {"pypardiso"}, "superlu"),
+        (LARGE, set(), "superlu"),
+        (LARGE._replace(is_real=False), ALL, "superlu"),
+        (LARGE._replace(foreseen=1e7), ALL, "superlu"),
+        (FULL, ALL, "umfpack"),
+        (FULL, {"kvxopt"}, "umfpack"),
+        (FULL._replace(is_real=False), {"kvxopt"}, "umfpack"),
+        (FULL._replace(rows=900), ALL, "superlu"),
+        (FULL._replace(foreseen=2e5), ALL, "superlu"),
+        (WITHOUT_ORDER, ALL, "umfpack"),
+        (WITHOUT_ORDER, {"pypardiso", "mumps"}, "mumps"),
+        (WITHOUT_ORDER, {"pypardiso"}, "superlu"),
+        (WITHOUT_ORDER._replace(rows=500), ALL, "superlu"),
+    ],
+)
+def test_auto_chooses_what_is_installed_and_predicted_to_win(monkeypatch, block, installed, name):
+    choice = choose(monkeypatch, block, installed)
+    assert choice.name == name
+    if name == "superlu":
+        assert "no installed solver is predicted" in choice.why
+    else:
+        assert choice.make == f"the class of {name}"
+        assert "predicted to take half the time" in choice.why
+
+
+def test_auto_goes_on_where_a_library_is_broken(monkeypatch):
+    monkeypatch.setattr(_choice, "_is_there", lambda module: True)
+
+    def find(name):
+        if name != "mumps":
+            raise ImportError(name)
+        return "the class of mumps"
+
+    assert _choice.predicted_choice(WITHOUT_ORDER, find).name == "mumps"
+
+
+def test_auto_hands_over_and_says_so(stand_in, monkeypatch):
+    """With PARDISO's stand-in, blocks of any size predicted to win."""
+    always = (_choice.Rival("pardiso", "pypardiso", 0.0, 0.0, False),)
+    monkeypatch.setattr(_choice, "_RIVALS", always)
+    monkeypatch.setattr(_choice, "_WITHOUT_ORDER", always)
+    monkeypatch.setattr(_choice, "_LEAST_ROWS", 10)
+    monkeypatch.setattr(_choice, "_is_there", lambda module: module in sys.modules)
+    A = system()
+    lu = solvers.splu(A)
+    check(A.toarray(), lu, np.ones(39))
+    by = {block.rows: block.solver for block in lu.report().external}
+    assert by == {30: "pardiso", 8: "superlu"}
+    assert lu.analysis.solvers == {block.block: block.solver for block in lu.report().external}
+    monkeypatch.delitem(sys.modules, "pypardiso")
+    lu = solvers.splu(A)
+    assert {block.solver for block in lu.report().external} == {"superlu"}
+
+
+def test_no_order_is_looked_for_that_the_solver_does_not_follow(stand_in):
+    line = sp.diags_array([-1.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(9, 9))
+    A = sp.csc_array(sp.kron(line, sp.eye_array(9)) + sp.kron(sp.eye_array(9), line))
+    for solver, followed in (("superlu", True), ("auto", True), ("pardiso", False)):
+        memory = solvers.analyse(A, solver=solver)._plan.external[0].memory
+        assert ("foreseen" in memory) == followed
+    check(A.toarray(), solvers.splu(A, solver="pardiso"), np.ones(81))
+
+
+def test_partial_pivoting_is_left_to_superlu(stand_in):
+    """What is not solved to working precision is factorised again by SuperLU."""
+    lu = solvers.splu(system(), solver="pardiso")
+    strict = lu._factors.with_partial_pivoting()
+    assert {block.solver for block in strict.report().external} == {"superlu"}
+
+
+def test_a_report_adds_up():
+    rng = np.random.default_rng(4)
+    A = sp.csc_array(staircase(rng, [30, 1, 8, 1, 1], 0.5))
+    report = solvers.splu(A).report()
+    assert isinstance(report, solvers.FactorisationReport)
+    assert (report.rows, report.entries, report.n_blocks, report.n_single) == (41, A.nnz, 5, 3)
+    assert report.largest == 30
+    assert report.external == ()
+    assert report.own_made + report.above == solvers.splu(A).nnz
+    assert report.own_foreseen > 0
+    assert "3 of one entry, the largest of 30 rows" in str(report)
+
+
+def test_a_report_of_external_blocks(all_external):  # noqa: F811
+    A = system()
+    lu = solvers.splu(A)
+    report = lu.report()
+    assert [block.rows for block in report.external] == np.diff(lu.analysis.form.row_blocks)[
+        lu.analysis.outside
+    ].tolist()
+    made = sum(block.made for block in report.external)
+    assert made + report.own_made + report.above == lu.nnz
+    assert "by superlu" in str(report)
+    assert all(isinstance(block, solvers.BlockReport) for block in report.external)
+    assert {block.order for block in report.external} <= {"minimum degree", "COLAMD"}

@@ -59,6 +59,43 @@ def test_solves(seed, sizes, kind, form, solver):
     check(dense, lu, b)
 
 
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_new_values_alone(form, solver):
+    """In the order of the user's data, real and complex."""
+    rng = np.random.default_rng(6)
+    dense = staircase(rng, (1, 4, 1, 2, 1), 0.7, float)
+    A = sp.coo_matrix(dense).asformat(form)
+    lu, first = factorise(values_to_gpu(A), solver=solver), A.data
+    for kind in (1, 1, 1j, 2):
+        A.data = kind * first * (1 + rng.random(first.size))
+        lu.refactorise(CUPY.asarray(A.data))
+        check(A.toarray(), lu, rng.standard_normal(9))
+    assert lu.dtype == np.float64
+    with pytest.raises(ValueError, match=rf"shape \(3,\) for a matrix with {A.nnz} entries"):
+        lu.refactorise(CUPY.asarray(np.ones(3)))
+    with pytest.raises(TypeError, match="matrix of CuPy"):
+        lu.refactorise(A.data)
+
+
+def test_values_of_repeats_are_refused():
+    A = sp.coo_matrix(([1.0, 2, 3], ([0, 0, 1], [0, 0, 1])), shape=(2, 2))
+    lu = factorise(values_to_gpu(A))
+    with pytest.raises(ValueError, match="several entries in the same place"):
+        lu.refactorise(CUPY.asarray(A.data))
+
+
+def test_the_matrix_of_the_user_is_left_alone():
+    dense = staircase(np.random.default_rng(6), (1, 4, 1), 0.7, float)
+    A = on_gpu(dense)
+    values = CUPY.asarray(host(A.data) * 2)
+    lu = factorise(A)
+    lu.refactorise(values)
+    lu.refactorise(CUPY.asarray(host(A.data) * 3))
+    assert np.array_equal(host(A.data) * 2, host(values))
+    check(3 * dense, lu, np.ones(6))
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_wide_indices(solver):
     """The solvers know 32 bits only, and get no others."""

@@ -271,7 +271,7 @@ def scale_factors(
 ) -> bool:
     """Write factors, given magnitudes and row mates; return whether all are in range.
 
-    Flags: flipped, powers of two, whether the scales hold the exponentials already.
+    Flags: flipped, powers of two, whether the scales hold exponentials already, or 0 (rows).
     """
 
 def least_cost(
@@ -306,15 +306,16 @@ def product_batch(
     scales: tuple[FloatArray, FloatArray],
     numbers: tuple[FloatArray, BoolArray],
     first: tuple[IndexArray, FloatArray],
-    flipped: bool,
+    flags: tuple[bool, bool],
     workers: int,
     /,
-) -> int:
+) -> tuple[int, float]:
     """Write transversals with the largest product of many matrices with one pattern.
 
     Arrays of several dimensions are flat. Numbers: objectives, and whether all factors are in
     range. First: mates of stored rows and duals of stored columns to begin with, or empty arrays.
-    Returns the first matrix with a value that is not finite, or how many there are.
+    Flags: whether rows are the user's columns, and whether to begin with an auction. Returns the
+    first matrix with a value that is not finite, or how many there are, and the passes made.
     """
 
 def matched_entries(matrix: Csr, row_mate: IndexArray, entry: IndexArray, workers: int, /) -> None:
@@ -408,19 +409,43 @@ def value_norms(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, flo
 def equal_indices(x: IndexArray, y: IndexArray, /) -> bool:
     """Return whether two arrays of the same type are equal."""
 
+def order_by_columns(
+    indptr: IndexArray, indices: IndexArray, /
+) -> tuple[IndexArray, IndexArray, IndexArray] | None:
+    """Return pointers and rows of the columns of a square matrix, and which entry each is.
+
+    It is given by rows: None unless each of them ascends without repeats.
+    """
+
 def is_canonical(indptr: IndexArray, indices: IndexArray, /) -> bool:
     """Return whether these are columns of a square matrix, each ascending without repeats."""
 
 def gather(values: NDArray[Any], places: IndexArray, /) -> NDArray[Any]:
     """Return the values at these places, which are not checked."""
 
-def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any], /) -> bool:
-    """Return whether all diagonal entries are at least a tenth of the largest of their column."""
+def steady_diagonal(
+    indptr: IndexArray, rows: IndexArray, values: NDArray[Any], share: float, /
+) -> bool:
+    """Return whether nearly all diagonal entries are this share of the largest of their column."""
 
 def elimination_tree(
     indptr: IndexArray, indices: IndexArray, order: IndexArray, /
 ) -> tuple[IndexArray, IndexArray, IndexArray]:
     """Return the order as a postorder, the parents, and the entries of L below its diagonal.
+
+    The pattern is symmetric, without its diagonal.
+    """
+
+def vertex_separator(indptr: IndexArray, indices: IndexArray, /) -> NDArray[np.int8]:
+    """Return the side of each vertex, 0 or 1, or 2 if it is in the separator.
+
+    The pattern is symmetric, without its diagonal.
+    """
+
+def elimination_order(
+    indptr: IndexArray, indices: IndexArray, dissect: bool, leaf: int, /
+) -> IndexArray:
+    """Return an order by nested dissection down to parts of that size, or by minimum degree.
 
     The pattern is symmetric, without its diagonal.
     """

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "bindings/nanobind_helpers.hpp"
+#include "elimination/elimination_tree.hpp"
+#include "elimination/nested_dissection.hpp"
 #include "lu/condition.hpp"
-#include "lu/elimination_tree.hpp"
 #include "lu/factored_matrix.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/quick_analysis.hpp"
@@ -59,8 +60,9 @@ AnalysisLimits read_limits(const nb::dict& given) {
     if (given.size() == 0) return out;
     read("work_per_entry", out.work_per_entry), read("fill", out.fill);
     read("always_inside", out.always_inside), read("trial_work", out.trial_work);
-    read("weak_fill", out.weak_fill), read("few_rows", out.few_rows);
+    read("dissection_work", out.dissection_work), read("few_rows", out.few_rows);
     read("few_entries", out.few_entries), read("many_entries", out.many_entries);
+    read("orders_outside", out.orders_outside);
     if (known < given.size()) throw nb::key_error("a limit that AnalysisLimits does not have");
     return out;
 }
@@ -78,8 +80,8 @@ BlockPlan<Index>* make_plan(CsrArg<Index> matrix, FormArg<Index> form, In<bool> 
     const auto a = matrix.view();
     const AnalysisLimits limits = read_limits(given_limits);
     auto plan = interruptible(1, [&](RunContext& run) {
-        Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr, limits,
-                               run);
+        Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr, false,
+                               limits, run);
         auto made = std::make_unique<BlockPlan<Index>>(planner.make());
         if (!run.stopped() && !planner.is_triangular()) refuse_form();
         return made;
@@ -117,6 +119,21 @@ bool run_is_canonical(In<Index> indptr, In<Index> indices) {
                                              indices.data(), indices.size());
 }
 
+// None unless these are canonical rows of a square matrix.
+template <class Index>
+nb::object run_order_by_columns(In<Index> indptr, In<Index> indices) {
+    if (!run_is_canonical<Index>(indptr, indices)) return nb::none();
+    const Index n = static_cast<Index>(indptr.size() - 1);
+    std::vector<Index> starts(indptr.size()), rows(indptr.data()[n]);
+    std::vector<std::int64_t> places(rows.size());
+    {
+        const ReleasedGil released;
+        order_by_columns(indptr.data(), n, indices.data(), starts.data(), rows.data(),
+                         places.data());
+    }
+    return nb::make_tuple(copied(starts), copied(rows), copied(places));
+}
+
 // The graph of a symmetric pattern without its diagonal.
 template <class Index>
 AdjacencyLists<Index> read_graph(In<Index> indptr, In<Index> indices) {
@@ -139,6 +156,30 @@ nb::tuple elimination_tree(In<Index> indptr, In<Index> indices, In<Index> order)
     return nb::make_tuple(copied(out), copied(tree.parent()), copied(tree.counts()));
 }
 
+// An order by nested dissection, or by minimum degree alone.
+template <class Index>
+nb::object elimination_order(In<Index> indptr, In<Index> indices, bool dissect, std::int64_t leaf) {
+    AdjacencyLists<Index> graph = read_graph<Index>(indptr, indices);
+    std::vector<Index> order(graph.length.size());
+    interruptible(1, [&](RunContext& run) {
+        WorkCounter counter(run);
+        EliminationCost cost;
+        if (dissect) NestedDissection<Index>({.leaf = leaf}, run).run(graph, order);
+        else Amd<Index>().run(graph, {}, order.data(), cost, counter);
+    });
+    return nb::cast(copied(order));
+}
+
+// Of each vertex, its side, 0 or 1, or 2 if it is in the separator.
+template <class Index>
+nb::object vertex_separator(In<Index> indptr, In<Index> indices) {
+    const AdjacencyLists<Index> graph = read_graph<Index>(indptr, indices);
+    std::vector<signed char> part;
+    interruptible(
+        1, [&](RunContext& run) { part = NestedDissection<Index>({}, run).separate(graph); });
+    return nb::cast(copied(part));
+}
+
 template <class Index>
 void bind_plan(nb::module_& m, const char* name) {
     using Plan = BlockPlan<Index>;
@@ -154,17 +195,29 @@ void bind_plan(nb::module_& m, const char* name) {
                              if (plan.external[k] > 0) out.push_back(k);
                          return out;
                      })
+        .def_prop_ro("foreseen_inside",
+                     [](const Plan& plan) {
+                         std::int64_t entries = 2 * plan.expected_entries;
+                         for (Index k = 0; k < plan.n_blocks(); ++k)
+                             if (plan.external[k] == 0) entries += plan.size(k);
+                         return entries;
+                     })
         .def_prop_ro("n_upper", [](const Plan& plan) { return plan.upper_row.size(); })
         .def("block", &block<Index>)
-        .def("expected_entries", [](const Plan& plan, Index k) {
-            return plan.external[k] > Plan::as_given ? plan.external[k] : 0;
-        });
+        .def("expected_entries",
+             [](const Plan& plan, Index k) {
+                 return plan.external[k] > Plan::as_given ? plan.external[k] : 0;
+             })
+        .def("expected_work", [](const Plan& plan, Index k) { return plan.work[k]; });
     m.def("block_plan", make_plan<Index>);
     m.def("equal_indices", [](In<Index> x, In<Index> y) {
         return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
     });
     m.def("is_canonical", run_is_canonical<Index>);
+    m.def("order_by_columns", run_order_by_columns<Index>);
     m.def("elimination_tree", elimination_tree<Index>);
+    m.def("elimination_order", elimination_order<Index>);
+    m.def("vertex_separator", vertex_separator<Index>);
 }
 
 // What a factorisation refers to: arrays of the caller's and a plan that it keeps alive, or its own
@@ -445,9 +498,9 @@ void bind_factors(nb::module_& m, const char* name) {
         for (std::size_t p = 0; p < places.size(); ++p) out[p] = values.data()[places.data()[p]];
         return owned(std::move(out), places.size());
     });
-    m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values) {
+    m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values, double share) {
         return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
-                               values.data());
+                               values.data(), share);
     });
     m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
           nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());

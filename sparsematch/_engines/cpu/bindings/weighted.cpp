@@ -79,13 +79,16 @@ double run_bottleneck(CsrArg<Index> matrix, In<double> magnitude, Sides<Index> m
     });
 }
 
-// The first matrix with a value that is not finite, or how many there are. Arrays of scales, and of
-// first mates and duals, are empty where there are none.
+// The first matrix with a value that is not finite, or how many there are, and the passes made over
+// the pattern. Arrays of scales, and of first mates and duals, are empty where there are none.
+// flags: flipped, auction_first.
 template <class Index>
-std::int64_t run_product_batch(CsrArg<Index> matrix, In<double> values, Sides<Index> mates,
-                               Sides<double> duals, Sides<double> scales,
-                               std::pair<Out<double>, Out<bool>> numbers,
-                               std::pair<In<Index>, In<double>> first, bool flipped, int workers) {
+std::pair<std::int64_t, double> run_product_batch(CsrArg<Index> matrix, In<double> values,
+                                                  Sides<Index> mates, Sides<double> duals,
+                                                  Sides<double> scales,
+                                                  std::pair<Out<double>, Out<bool>> numbers,
+                                                  std::pair<In<Index>, In<double>> first,
+                                                  std::pair<bool, bool> flags, int workers) {
     return interruptible(workers, [&](RunContext& run) {
         const auto n = static_cast<std::int64_t>(numbers.first.size());
         const bool scaling = numbers.second.size() > 0, warm = first.second.size() > 0;
@@ -101,8 +104,11 @@ std::int64_t run_product_batch(CsrArg<Index> matrix, In<double> values, Sides<In
                                         numbers.second.data(),
                                         warm ? first.first.data() : nullptr,
                                         warm ? first.second.data() : nullptr,
-                                        flipped};
-        return ProductBatchSearch<Index>(a, batch, run).solve(n);
+                                        flags.first,
+                                        flags.second};
+        ProductBatchSearch<Index> search(a, batch, run);
+        const std::int64_t bad = search.solve(n);
+        return std::pair{bad, search.passes()};
     });
 }
 

@@ -15,6 +15,7 @@ register_operations(
         value_norms=factorisation.value_norms,
         steady_diagonal=_core.steady_diagonal,
         is_canonical=_core.is_canonical,
+        order_by_columns=_core.order_by_columns,
         equal_indices=factorisation.equal_indices,
         gather=_core.gather,
     ),

@@ -21,12 +21,19 @@ def block_plan(
     col_perm: IndexArray,
     row_blocks: IndexArray,
     external_only: BoolArray,
+    orders_outside: bool = True,
 ) -> BlockPlan:
     """Plan the factorisation of a matrix by its block form. `graph` must be flipped.
 
-    Time: O(n + nnz) and the orderings.
+    `orders_outside`: whether external solvers follow the orders found. Time: O(n + nnz) and the
+    orderings.
     """
-    return _core.block_plan(csr(graph), (row_perm, col_perm, row_blocks), external_only, LIMITS)
+    form, limits = (row_perm, col_perm, row_blocks), _limits(orders_outside)
+    return _core.block_plan(csr(graph), form, external_only, limits)
+
+
+def _limits(orders_outside: bool) -> dict[str, float]:
+    return LIMITS if orders_outside else LIMITS | {"orders_outside": False}
 
 
 def value_norms(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
@@ -51,6 +58,7 @@ def quick_analysis(
     plan: bool,
     exchange: bool,
     refuse_zeros: bool = False,
+    orders_outside: bool = True,
 ) -> QuickAnalysis | None:
     """Return the block form of a matrix, checks of its values, and a plan.
 
@@ -58,9 +66,11 @@ def quick_analysis(
 
     `graph` must be flipped; `given` is what is known, the `row_mate` of a perfect matching or the
     three arrays of the form. There is no plan if none is wanted, or if `exchange` allows another
-    diagonal and it would pay. Time: O(n + nnz) and the orderings.
+    diagonal and it would pay. `orders_outside`: as for `block_plan`. Time: O(n + nnz) and the
+    orderings.
     """
-    found = _core.quick_analysis(csr(graph), values, given, plan, exchange, refuse_zeros, LIMITS)
+    wanted = plan, exchange, refuse_zeros
+    found = _core.quick_analysis(csr(graph), values, given, *wanted, _limits(orders_outside))
     return QuickAnalysis(**found) if found else None
 
 

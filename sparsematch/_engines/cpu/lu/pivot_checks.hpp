@@ -56,10 +56,13 @@ inline constexpr double diagonal_preference = 0.01;
 // Before elimination, rows as they are: one as large as this share is expected to stay.
 inline constexpr double steady_share = 0.1;
 
-// Whether all entries on the diagonal are that large. A place without an entry does not count: an
-// order that leaves one there fills it. Time: O(n + nnz).
+// Whether nearly all entries on the diagonal stay pivots if they may be `share` of the largest of
+// their column: all but one of 64, above which pivots that leave it spoil an order made for it. A
+// place without an entry does not count: an order that leaves one there fills it. Time: O(n + nnz).
 template <class Index, class Value>
-bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Value* values) {
+bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Value* values,
+                     double share) {
+    std::int64_t small = 0;
     for (Index j = 0; j < n; ++j) {
         double most = 0, there = -1;
         for (Index p = indptr[j]; p < indptr[j + 1]; ++p) {
@@ -67,9 +70,9 @@ bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Valu
             most = std::max(most, v);
             there = rows[p] == j ? v : there;
         }
-        if (there != -1 && !(there > 0 && there >= steady_share * most)) return false;
+        small += there != -1 && !(there > 0 && there >= share * most);
     }
-    return true;
+    return 64 * small <= static_cast<std::int64_t>(n);
 }
 
 // What is expected of the pivots of a block. Steady: all stay on the diagonal. Few weak, weak: in a

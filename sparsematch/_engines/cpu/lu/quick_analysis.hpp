@@ -138,7 +138,7 @@ QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
         exchange ? static_cast<Index>(limits.few_rows) : std::numeric_limits<Index>::max();
     if (std::isfinite(out.norms.norm))
         out.n_weak = weak_pivots(a, form, values, few_rows, pivots.data());
-    Planner<Index> planner(a, form, nullptr, pivots.data(), limits, run);
+    Planner<Index> planner(a, form, nullptr, pivots.data(), exchange, limits, run);
     auto plan = std::make_unique<BlockPlan<Index>>(planner.make());
     out.is_triangular = planner.is_triangular();
     if (!planner.wants_exchange()) out.plan = std::move(plan);

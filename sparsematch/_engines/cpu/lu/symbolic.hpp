@@ -15,9 +15,11 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
-#include "lu/adjacency_lists.hpp"
-#include "lu/amd.hpp"
-#include "lu/elimination_tree.hpp"
+#include "elimination/adjacency_lists.hpp"
+#include "elimination/amd.hpp"
+#include "elimination/column_graph.hpp"
+#include "elimination/elimination_tree.hpp"
+#include "elimination/nested_dissection.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/square_form.hpp"
 #include "lu/zero_pivots.hpp"
@@ -28,22 +30,24 @@ namespace sparsematch {
 struct AnalysisLimits {
     // Multiplications per entry of L + U above which supernodes pay: left to an external solver.
     double work_per_entry = 105;
-    // Entries of L + U per entry of a block above which its ordering is given up, and the block
-    // left to an external solver.
+    // Entries of L + U per entry of a block above which its ordering is given up, unless its pivots
+    // are expected to stay where they are.
     double fill = 40;
+    // Multiplications per entry of a block above which nested dissection is tried: it takes some
+    // 0.8 us an entry, a multiplication 0.2 ns, and half of them may be saved.
+    double dissection_work = 8000;
     // Rows of a block that is factorised here whatever it costs.
     std::int64_t always_inside = 16;
     // Multiplications per entry up to which a block is factorised as it is: to look for another
     // diagonal, and to order again, takes as long.
     double trial_work = 50;
-    // Entries of L + U per entry, with pivots on the diagonal, above which a block with weak pivots
-    // is left to an external solver: as pivots move there will be several times as many. So is one
-    // with a symmetric pattern, which another diagonal would spoil.
-    double weak_fill = 4;
     // Rows of a block in which pivots that move fill less than it costs to prevent that.
     std::int64_t few_rows = 500;
     // Entries up to which a quick analysis finds a matching, and up to which it tries to.
     std::int64_t few_entries = 1 << 14, many_entries = 1 << 20;
+    // Whether external solvers follow orders that are found here. Otherwise none is looked for any
+    // further than it takes to see that a block is left to one.
+    bool orders_outside = true;
 };
 
 template <class Index>
@@ -56,6 +60,7 @@ struct BlockPlan {
     // is the user's order.
     std::vector<double> external;
     static constexpr double as_given = 1;
+    std::vector<double> work;  // with external entries, the multiplications that they cost
     // Column j of the diagonal blocks: rows (counted within the block) and places in the values;
     // the same above the blocks, rows counted within the matrix.
     std::vector<std::int64_t> inner_start, upper_start;
@@ -75,15 +80,17 @@ class Planner {
   public:
     // a: the columns of a square matrix (its transpose as a Csr), in this form; external_only:
     // blocks to be left to an external solver (null: none); pivots: what the values say of each
-    // block (null: nothing). What is made by a run that was stopped is of no use. Time: O(n + nnz),
-    // and the orderings.
+    // block (null: they have chosen the diagonal); may_exchange: whether they may yet. What is made
+    // by a run that was stopped is of no use. Time: O(n + nnz), and the orderings.
     Planner(const Csr<Index>& a, SquareForm<Index> form, const bool* external_only,
-            const PivotOutlook* pivots, const AnalysisLimits& limits, RunContext& run)
-        : a_(a), external_only_(external_only), pivots_(pivots), limits_(limits), run_(run),
-          counter_(run), place_(a.n_rows), local_(a.nnz()), column_(a.n_rows + std::size_t{1}),
-          cursor_(a.n_rows) {
+            const PivotOutlook* pivots, bool may_exchange, const AnalysisLimits& limits,
+            RunContext& run)
+        : a_(a), external_only_(external_only), pivots_(pivots), may_exchange_(may_exchange),
+          limits_(limits), run_(run), counter_(run), place_(a.n_rows), local_(a.nnz()),
+          column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
         plan_.n = a.n_rows;
         plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
+        plan_.work.assign(plan_.external.size(), 0);
         plan_.most.resize(static_cast<std::size_t>(a.n_rows));
         plan_.row_perm = std::move(form.row_perm);
         plan_.col_perm = std::move(form.col_perm);
@@ -113,10 +120,11 @@ class Planner {
     bool wants_exchange() const { return wants_exchange_; }
 
   private:
-    static constexpr double no_limit = std::numeric_limits<double>::infinity();
-
     void locate() {
         for (Index k = 0; k < plan_.n; ++k) place_[plan_.row_perm[k]] = k;
+    }
+    void locate(Index k) {
+        for (Index c = plan_.starts[k]; c < plan_.starts[k + 1]; ++c) place_[plan_.row_perm[c]] = c;
     }
 
     // Orders the rows and columns of one block, or leaves it to an external solver.
@@ -129,14 +137,22 @@ class Planner {
         const bool must = m <= limits_.always_inside;
         EliminationCost cost;
         if (!order_block(k, m, entries, must, cost)) return;
+        const auto is_external = [&] {
+            return !must &&
+                   2 * cost.work > work_limit_ * (2 * cost.entries + static_cast<double>(m));
+        };
         const bool heavy =
-            !must && 2 * cost.work > limits_.trial_work * static_cast<double>(entries);
-        if (heavy) cost = postorder(k, m);
+            is_external() ||
+            (!must && 2 * cost.work > limits_.trial_work * static_cast<double>(entries));
+        if (heavy) cost = settle_order(k, m, entries);
+        const bool external = is_external();
+        const double filled = 2 * cost.entries + static_cast<double>(m);
+        if (external && symmetry_ < 0.5 && column_order_cost(m).entries < cost.entries)
+            return leave_as_given(k);
         reorder(plan_.row_perm.data() + first);
         reorder(plan_.col_perm.data() + first);
-        const double filled = 2 * cost.entries + static_cast<double>(m);
-        if (!must && 2 * cost.work > work_limit_ * filled) {
-            plan_.external[k] = filled;
+        if (external) {
+            plan_.external[k] = filled, plan_.work[k] = 2 * cost.work;
             return;
         }
         // A block near the limit of work loses less by being given to an external solver.
@@ -152,76 +168,106 @@ class Planner {
     // Returns false where there is no order: the values are to choose another diagonal first, or an
     // external solver gets the block as it is given.
     bool order_block(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
-        const bool weak = outlook(k) == PivotOutlook::weak,
-                   ordered = !(external_only_ && external_only_[k]) &&
-                             find_order(k, m, entries, must, cost);
+        const bool ordered =
+            !(external_only_ && external_only_[k]) && find_order(k, m, entries, must, cost);
+        around_zeros_ = false;
         if (!counter_.add(entries)) return false;
-        const double filled = 2 * cost.entries + static_cast<double>(m);
-        if (!ordered && weak && symmetry_ < 0.9 &&
-            filled < limits_.weak_fill * static_cast<double>(entries))
-            return wants_exchange_ = true, false;
+        if (!ordered && needs_no_order_) return leave_as_given(k), false;
         if (ordered && (must || 2 * cost.work <= limits_.trial_work * static_cast<double>(entries)))
             return true;
         Index *rows = plan_.row_perm.data() + plan_.starts[k],
               *cols = plan_.col_perm.data() + plan_.starts[k];
         if (ordered && std::equal(rows, rows + m, cols)) return true;
         const std::vector<Index> matched_rows(rows, rows + m), matched_cols(cols, cols + m);
-        ascend(rows, m), ascend(cols, m);
-        const bool saddle =
-            !weak && symmetry_ < 0.25 && std::equal(rows, rows + m, cols) && find_zeros(k, m);
-        if (saddle && order_around_zeros(entries, m, cost)) return true;
-        if (!ordered) return plan_.external[k] = BlockPlan<Index>::as_given, false;
+        leave_as_given(k);
+        const bool saddle = outlook(k) != PivotOutlook::weak && symmetry_ < 0.25 &&
+                            std::equal(rows, rows + m, cols) && find_zeros(k, m);
+        around_zeros_ = saddle && order_around_zeros(entries, m, cost);
+        if (!around_zeros_ && !ordered) {
+            // A symmetric pattern would be spoilt by another diagonal.
+            wants_exchange_ =
+                may_exchange_ && symmetry_ < 0.9 && !(external_only_ && external_only_[k]);
+            return false;
+        }
+        plan_.external[k] = 0;
+        if (around_zeros_) return true;
         std::copy(matched_rows.begin(), matched_rows.end(), rows);
         std::copy(matched_cols.begin(), matched_cols.end(), cols);
         if (!saddle) return true;
-        for (Index c = 0; c < m; ++c) place_[rows[c]] = plan_.starts[k] + c;
+        locate(k);
         return translate(plan_.starts[k], m), find_order(k, m, entries, must, cost);
+    }
+    void leave_as_given(Index k) {
+        const Index first = plan_.starts[k], m = plan_.size(k);
+        ascend(plan_.row_perm.data() + first, m), ascend(plan_.col_perm.data() + first, m);
+        plan_.external[k] = BlockPlan<Index>::as_given;
     }
 
     bool find_order(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
-        // An external solver, too, profits from an order of B + B^T where B is nearly symmetric.
         const auto mirrors = static_cast<double>(symmetrise(m));
         symmetry_ = mirrors / static_cast<double>(entries - m);
-        const bool useful = symmetry_ >= 0.5 && outlook(k) == PivotOutlook::steady;
-        EliminationLimits limits{no_limit, no_limit, no_limit};
+        // Where pivots stay, an external solver, too, profits from an order of B + B^T.
+        const bool stays = !pivots_ || outlook(k) == PivotOutlook::steady ||
+                           (outlook(k) == PivotOutlook::unsure && symmetry_ >= 0.9);
+        EliminationLimits limits;
         if (outlook(k) == PivotOutlook::weak)
             limits.work = limits_.trial_work * static_cast<double>(entries) / 2;
-        else if (!must && !useful) limits.entries = limits_.fill * static_cast<double>(entries) / 2;
+        else if (!must && !stays) limits.entries = limits_.fill * static_cast<double>(entries) / 2;
         // Without symmetry, L and U have about half of the entries of a factor of B + B^T.
         work_limit_ = (2 - symmetry_) * limits_.work_per_entry;
-        if (!must && !useful) limits.work_per_entry = work_limit_;
+        needs_no_order_ = stays && !must && !limits_.orders_outside;
+        const bool any = must || (stays && !needs_no_order_);
+        if (!any) limits.work_per_entry = work_limit_;
         return eliminate(m, limits, cost) &&
-               (must || useful ||
-                2 * cost.work <= work_limit_ * (2 * cost.entries + static_cast<double>(m)));
+               (any || 2 * cost.work <= work_limit_ * (2 * cost.entries + static_cast<double>(m)));
     }
     bool eliminate(Index m, const EliminationLimits& limits, EliminationCost& cost) {
         order_.resize(static_cast<std::size_t>(m));
         return amd_.run(graph_, limits, order_.data(), cost, counter_);
     }
-    // The same order but for what does not depend on each other, and its exact cost.
-    EliminationCost postorder(Index k, Index m) {
-        const Index first = plan_.starts[k];
-        for (Index c = 0; c < m; ++c) place_[plan_.row_perm[first + c]] = first + c;
-        translate(first, m);
+    // The order found, or one by nested dissection if that costs less; as a postorder. Returns the
+    // exact cost.
+    EliminationCost settle_order(Index k, Index m, std::int64_t entries) {
+        locate(k);
+        translate(plan_.starts[k], m);
         symmetrise(m);
-        return tree_.postorder(graph_, order_);
+        EliminationCost cost = tree_.postorder(graph_, order_);
+        if (around_zeros_ || cost.work <= limits_.dissection_work * static_cast<double>(entries))
+            return cost;
+        std::vector<Index> dissected;
+        if (!NestedDissection<Index>({}, run_).run(graph_, dissected)) return cost;
+        symmetrise(m);
+        const EliminationCost other = tree_.postorder(graph_, dissected);
+        if (other.work >= cost.work) return tree_.postorder(graph_, order_);
+        order_.swap(dissected);
+        return other;
+    }
+    // What L + U cost at most, in an order of the columns that suits any pivots: a factor of B^T B
+    // holds the pattern of both (George, Ng 1985).
+    EliminationCost column_order_cost(Index m) {
+        constexpr double unknown = EliminationLimits::unlimited;
+        if (!join_rows(column_.data(), local_.data(), m, graph_)) return {unknown, unknown};
+        EliminationCost cost;
+        std::vector<Index> order(static_cast<std::size_t>(m));
+        if (!amd_.run(graph_, {}, order.data(), cost, counter_)) return {unknown, unknown};
+        join_rows(column_.data(), local_.data(), m, graph_);
+        return tree_.postorder(graph_, order);
     }
     // Where a matching has left the diagonal of a symmetric block because of zeros there, as in
     // saddle point systems, an order of the block itself makes less fill, if a neighbour of each
     // zero comes before it: eliminating it fills the zero. The block's rows and columns are the
     // same, in ascending order; whether it is such a block:
     bool find_zeros(Index k, Index m) {
-        const Index first = plan_.starts[k];
         if (external_only_ && external_only_[k]) return false;
-        for (Index c = 0; c < m; ++c) place_[plan_.row_perm[first + c]] = first + c;
-        translate(first, m);
+        locate(k);
+        translate(plan_.starts[k], m);
         return symmetric_with_zeros(column_.data(), local_.data(), m, zeros_);
     }
     bool order_around_zeros(std::int64_t entries, Index m, EliminationCost& cost) {
         work_limit_ = limits_.work_per_entry;
         symmetrise(m);
         const double most = limits_.fill * static_cast<double>(entries) / 2;
-        return eliminate(m, {most, no_limit, no_limit}, cost) &&
+        return eliminate(m, {.entries = most}, cost) &&
                fill_zeros(order_, zeros_, column_.data(), local_.data());
     }
     PivotOutlook outlook(Index k) const { return pivots_ ? pivots_[k] : PivotOutlook::unsure; }
@@ -325,6 +371,7 @@ class Planner {
     const Csr<Index>& a_;
     const bool* external_only_;
     const PivotOutlook* pivots_;
+    const bool may_exchange_;
     const AnalysisLimits limits_;
     RunContext& run_;
     WorkCounter counter_;
@@ -335,7 +382,8 @@ class Planner {
     EliminationTree<Index> tree_;
     std::vector<Index> order_, old_, zeros_;
     std::int64_t n_inner_ = 0;
-    bool wants_exchange_ = false, is_triangular_ = true;
+    bool wants_exchange_ = false, is_triangular_ = true, needs_no_order_ = false;
+    bool around_zeros_ = false;  // the order of the block at hand is one of order_around_zeros
     // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,
     // and its limit of work per entry of L + U.
     double symmetry_ = 0, work_limit_ = 0;

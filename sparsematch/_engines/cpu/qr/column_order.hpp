@@ -17,8 +17,8 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
-#include "lu/adjacency_lists.hpp"
-#include "lu/amd.hpp"
+#include "elimination/adjacency_lists.hpp"
+#include "elimination/amd.hpp"
 
 namespace sparsematch {
 

@@ -52,7 +52,7 @@ class DenseFront {
             const std::int64_t first = row_;
             reflections_.clear();
             for (std::int64_t c = begin; c < end && row_ < n_rows; ++c) {
-                const double least = c < pivots ? tolerance[c] : 0;
+                const double least = std::max(c < pivots ? tolerance[c] : 0, negligible);
                 const std::int64_t work = eliminate(c, least, blocked ? end : n_all);
                 if (!counter.add(1 + work / 8)) return false;
             }
@@ -69,6 +69,9 @@ class DenseFront {
   private:
     // Columns of a panel, and entries from which on panels pay.
     static constexpr std::int64_t panel = 32, large = 64 * 64;
+    // A norm, beside columns of norm 1, of rounding errors of rounding errors: its square would
+    // lose digits to underflow, and the reflection would not be unitary.
+    static constexpr double negligible = 1e-140;
 
     struct Reflection {
         std::int64_t column, row, end;  // its vector: rows of a column, the first is 1
@@ -120,9 +123,11 @@ class DenseFront {
         for (std::int64_t c = begin; c < n_all; c += step) {
             const std::int64_t width = std::min(step, n_all - c);
             w_.resize(static_cast<std::size_t>(n * width)), w2_.resize(w_.size());
-            multiply("C", n, width, m, 1, v_.data(), m, &at(first, c), n_rows, 0, w_.data(), n);
-            multiply("C", n, width, n, 1, t_.data(), n, w_.data(), n, 0, w2_.data(), n);
-            multiply("N", m, width, n, -1, v_.data(), m, w2_.data(), n, 1, &at(first, c), n_rows);
+            const Block v{v_.data(), m, n, m}, t{t_.data(), n, n, n}, w{w_.data(), n, width, n},
+                w2{w2_.data(), n, width, n}, part{&at(first, c), m, width, n_rows};
+            multiply("C", 1, v, part, 0, w);
+            multiply("C", 1, t, w, 0, w2);
+            multiply("N", -1, v, w2, 1, part);
             if (!counter.add(m * n * width / 8)) return false;
         }
         return true;
@@ -161,14 +166,18 @@ class DenseFront {
             t_[k + k * n] = tau;
         }
     }
-    void multiply(const char* side, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
-                  const Value* a, std::int64_t lda, const Value* b, std::int64_t ldb, double beta,
-                  Value* c, std::int64_t ldc) const {
-        const int sizes[] = {static_cast<int>(m),   static_cast<int>(n),   static_cast<int>(k),
-                             static_cast<int>(lda), static_cast<int>(ldb), static_cast<int>(ldc)};
-        const Value by = alpha, keep = beta;
-        gemm_(side, "N", sizes, sizes + 1, sizes + 2, &by, a, sizes + 3, b, sizes + 4, &keep, c,
-              sizes + 5);
+    struct Block {
+        Value* data;
+        std::int64_t n_rows, n_columns, stride;  // by columns
+    };
+    // c = alpha op(a) b + beta c
+    void multiply(const char* op, Value alpha, const Block& a, const Block& b, Value beta,
+                  const Block& c) const {
+        const auto m = static_cast<int>(c.n_rows), n = static_cast<int>(c.n_columns),
+                   k = static_cast<int>(b.n_rows);
+        const auto lda = static_cast<int>(a.stride), ldb = static_cast<int>(b.stride),
+                   ldc = static_cast<int>(c.stride);
+        gemm_(op, "N", &m, &n, &k, &alpha, a.data, &lda, b.data, &ldb, &beta, c.data, &ldc);
     }
 
     Gemm<Value> gemm_;

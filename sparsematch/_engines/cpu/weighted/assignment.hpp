@@ -5,10 +5,13 @@
 // entries whose reduced cost is 0. So each is run within a budget, in passes over the matrix, and
 // leaves to the next what it has found:
 //   1. duals that fit rows and columns, and row reduction (initial_duals, row_reduction);
-//   2. searches from one row after the other, while they are short (path_search);
+//   2. searches from one row after the other: a few passes of them, then while they are short
+//      (path_search); where costs are tied and these match few, a largest matching along entries
+//      whose reduced cost is 0 (tight_matching);
 //   3. where they are not, the same from other duals;
-//   4. searches from all free rows together (path_forest), and where that is expected to take many
-//      rounds an auction (auction) and short searches first.
+//   4. searches from all free rows together (path_forest), where costs are tied with such matchings
+//      in between, and where that is expected to take many rounds an auction (auction) and short
+//      searches first.
 // The result is exact whichever steps have run: the duals prove it.
 #pragma once
 
@@ -25,6 +28,8 @@
 #include "weighted/path_search.hpp"
 #include "weighted/resume.hpp"
 #include "weighted/row_reduction.hpp"
+#include "weighted/short_auction.hpp"
+#include "weighted/tight_matching.hpp"
 
 namespace sparsematch {
 
@@ -33,6 +38,8 @@ namespace sparsematch {
 // 35 passes on random, lognormal and mesh matrices of 300,000 rows.
 struct AssignmentLimits {
     double short_searches = 16, auction = 30;
+    // For matrices like one that needed long searches (product_batch).
+    bool auction_first = false;
 };
 
 template <class Index>
@@ -67,31 +74,47 @@ class Assignment {
         std::vector<Index> free;
     };
 
-    // Columns first; where that leaves many rows, what is given to begin with, or geometric means
-    // if these leave fewer.
+    // What is given to begin with, unless columns first leave hardly a row; else these, or, if half
+    // a pass of row reduction leaves many as well, geometric means if they leave fewer.
     bool start(const Index* row_mate, const double* v) {
         auto timer = s_.run.time("start");
+        const bool resumed = row_mate && resume(s_, row_mate, v);
+        fitted_ = s_.free.size();
+        if (resumed && fitted_ <= some()) return reduce_rows(s_, 4);
+        Saved given;
+        if (row_mate) given = set_aside();
         if (!fit_duals(s_, true)) return false;
-        const std::size_t left = s_.free.size();
-        if (row_mate && left > few()) {
-            Saved saved = set_aside();
-            if (resume(s_, row_mate, v)) return reduce_rows(s_);
-            restore(saved);
+        fitted_ = s_.free.size();
+        if (resumed && fitted_ > few()) {
+            restore(given);
+            return reduce_rows(s_, 4);
         }
-        if (!reduce_rows(s_)) return false;
-        if (!has_alternatives() || s_.free.size() <= many()) return true;
-        Saved saved = set_aside();
-        if (!means_of_rows(s_) || !fit_duals(s_)) return false;
-        if (4 * s_.free.size() < 3 * left) return reduce_rows(s_);
-        restore(saved);
-        return true;
+        if (!has_alternatives()) return reduce_rows(s_, 4);
+        if (limits_.auction_first && fitted_ > some()) return auction_first();
+        if (!reduce_rows(s_, 0.5)) return false;
+        if (s_.free.size() > many()) {
+            Saved saved = set_aside();
+            if (!means_of_rows(s_) || !fit_duals(s_)) return false;
+            if (4 * s_.free.size() > 3 * fitted_) restore(saved);
+            else fitted_ = s_.free.size();
+        }
+        return reduce_rows(s_, 3);
     }
     // Rows: beginning elsewhere costs half as much again at worst where fitted duals leave few (one
     // in 50 of an admittance matrix of 25,000 rows), and spares four fifths where these need long
     // searches (one in 130 of a circuit of 12,675).
     std::size_t few() const { return static_cast<std::size_t>(s_.a.n_rows) / 256; }
-    // Rows: means cost five passes; interior-point systems and meshes that gain leave a fifth.
-    std::size_t many() const { return static_cast<std::size_t>(s_.a.n_rows) / 6; }
+    // Rows: means cost five passes. Interior-point systems and meshes in bad units, which gain,
+    // leave 22 and 38% here; interior-point systems, meshes and bands that do not, at most 20%.
+    std::size_t many() const { return static_cast<std::size_t>(s_.a.n_rows) / 5; }
+    // Rows, as of many: a start that leaves fewer is not worth another one.
+    std::size_t some() const { return static_cast<std::size_t>(s_.a.n_rows) / 8; }
+    // Duals that fit the prices of a short auction.
+    bool auction_first() {
+        Buffer<Index> first(s_.a.n_rows);
+        return short_auction(s_) && row_minima(s_, first.data()) && fit_duals(s_) &&
+               reduce_rows(s_, 4);
+    }
     // Columns of a wide matrix start from 0; ties are ties by any duals.
     bool has_alternatives() const { return !s_.wide() && s_.n_tied <= s_.a.n_rows / 2; }
 
@@ -116,13 +139,18 @@ class Assignment {
 
     bool search() {
         auto timer = s_.run.time("search");
-        const std::size_t before = s_.free.size();
-        if (!short_searches()) return false;
+        const bool tied = !s_.wide() && !has_alternatives();
+        const std::size_t left = s_.free.size();
+        if (tied && !PathSearch<Index>(s_).match_all(passes(0.5))) return false;
+        // Where half a pass matches less than a quarter, ten leave most (random matrices of few
+        // values: 75%); where more, as in interior-point systems, hardly any.
+        const bool in_vain = tied && 4 * s_.free.size() > 3 * left;
+        if (in_vain ? !match_all_tight(s_) : !any_searches() || !short_searches()) return false;
         if (s_.free.empty()) return true;
         if (!may_be_full()) return false;
-        const bool failed = 2 * s_.free.size() > before;
+        const bool failed = 2 * s_.free.size() > fitted_;
         if (failed && has_alternatives() && !rows_first()) return false;
-        return s_.free.empty() || all_together();
+        return s_.free.empty() || all_together(tied);
     }
 
     // False if rows are seen, in two passes, to be impossible to match, before much work is spent
@@ -140,34 +168,53 @@ class Assignment {
         return false;
     }
 
+    // Of any length. What a search that is put off has done is lost: that made real matrices
+    // of ten thousand rows up to 1.6 times as slow, of which four passes match most. In wide ones
+    // what follows helps little but with ties. More passes cost twice the time where one search is
+    // long (sums over collocation).
+    bool any_searches() {
+        const double share = s_.wide() ? 0.5 : 0.25;
+        return PathSearch<Index>(s_).match_all(passes(share * limits_.short_searches));
+    }
+
     bool short_searches() {
-        const double budget = limits_.short_searches * static_cast<double>(s_.pass());
-        return PathSearch<Index>(s_).match_free_rows(static_cast<std::int64_t>(budget));
+        return PathSearch<Index>(s_).match_free_rows(passes(limits_.short_searches));
+    }
+
+    std::int64_t passes(double n) const {
+        return static_cast<std::int64_t>(n * static_cast<double>(s_.pass()));
     }
 
     // Rows first, where searches may be far shorter (sums over systems of interior points: 40
     // times), or not: the start that leaves fewer rows is kept.
     bool rows_first() {
         Saved saved = set_aside();
-        if (!least_of_rows(s_) || !fit_duals(s_) || !reduce_rows(s_) || !short_searches())
+        if (!least_of_rows(s_) || !fit_duals(s_) || !reduce_rows(s_, 4) || !short_searches())
             return false;
         if (s_.free.size() > saved.free.size()) restore(saved);
         return true;
     }
 
     // Rounds from all free rows, until they are matched; in a wide matrix while they match many, as
-    // they do where there are ties. After each, what the rest will take if rounds go on to match
-    // the same share of the rows, against what an auction takes.
-    bool all_together() {
+    // they do where there are ties. After each, where costs are tied, the largest matching by the
+    // duals at hand, while that matches a quarter of the rows; and what the rest will take if
+    // rounds go on to match the same share of the rows, against what an auction takes.
+    bool all_together(bool tied) {
         PathForest<Index> forest(s_);
-        for (bool may_auction = !s_.wide(); !s_.free.empty();) {
+        bool may_auction = !s_.wide();
+        while (!s_.free.empty()) {
             const auto before = static_cast<double>(s_.free.size());
             const std::int64_t start = s_.work;
             if (!forest.round()) return false;
+            const std::size_t left = s_.free.size();
+            if (tied && !match_all_tight(s_)) return false;
+            tied = tied && s_.free.size() < left * 3 / 4;
             const auto after = static_cast<double>(s_.free.size());
             if (s_.wide() && after > before * 7 / 8) return PathSearch<Index>(s_).match_all();
             const double rounds = std::log(std::max(after, 1.0)) / std::log(before / after);
-            const double rest = rounds * static_cast<double>(s_.work - start);
+            // One by one they take hardly more than a pass each.
+            const double rest = std::min(rounds * static_cast<double>(s_.work - start),
+                                         1.5 * after * static_cast<double>(s_.pass()));
             if (!may_auction || rest < limits_.auction * static_cast<double>(s_.pass())) continue;
             may_auction = false;
             if (!Auction<Index>(s_).run() || !short_searches()) return false;
@@ -176,6 +223,7 @@ class Assignment {
     }
 
     State s_;
+    std::size_t fitted_ = 0;  // rows that fitted duals left free
     const AssignmentLimits limits_;
 };
 

@@ -6,6 +6,7 @@
 // free one).
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -57,6 +58,24 @@ struct AssignmentState {
             const Index before = col_of[i];
             match(i, j);
             j = before;
+        }
+    }
+
+    // Fetches what scans of three rows will read, the first of which comes last: where it is; its
+    // entries; what these name. UNMATCHED: none.
+    void prefetch(Index first, Index second, Index third) const {
+        if (first != UNMATCHED<Index>) {
+            SPARSEMATCH_PREFETCH(&a.indptr[first]);
+            SPARSEMATCH_PREFETCH(&u[first]);
+        }
+        if (second != UNMATCHED<Index>) {
+            SPARSEMATCH_PREFETCH(&a.indices[a.indptr[second]]);
+            SPARSEMATCH_PREFETCH(&cost[a.indptr[second]]);
+        }
+        if (third != UNMATCHED<Index>) {
+            const Index* row = a.indices + a.indptr[third];
+            for (Index k = 0; k < std::min<Index>(8, a.degree(third)); ++k)
+                SPARSEMATCH_PREFETCH(&col[row[k]], 1);
         }
     }
 

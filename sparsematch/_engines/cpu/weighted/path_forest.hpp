@@ -116,19 +116,7 @@ class PathForest {
             return place < heap_.least().size() ? s_.col[heap_.least()[place].j].mate
                                                 : UNMATCHED<Index>;
         };
-        if (const Index i = mate_ahead(12); i != UNMATCHED<Index>) {
-            SPARSEMATCH_PREFETCH(&s_.a.indptr[i]);
-            SPARSEMATCH_PREFETCH(&s_.u[i]);
-        }
-        if (const Index i = mate_ahead(8); i != UNMATCHED<Index>) {
-            SPARSEMATCH_PREFETCH(&s_.a.indices[s_.a.indptr[i]]);
-            SPARSEMATCH_PREFETCH(&s_.cost[s_.a.indptr[i]]);
-        }
-        if (const Index i = mate_ahead(4); i != UNMATCHED<Index>) {
-            const Index* row = s_.a.indices + s_.a.indptr[i];
-            for (Index k = 0; k < std::min<Index>(8, s_.a.degree(i)); ++k)
-                SPARSEMATCH_PREFETCH(&s_.col[row[k]], 1);
-        }
+        s_.prefetch(mate_ahead(12), mate_ahead(8), mate_ahead(4));
     }
 
     void move_duals() {

@@ -28,12 +28,15 @@ class PathSearch {
   public:
     explicit PathSearch(AssignmentState<Index>& s) : s_(s) {}
 
-    // Matches all free rows. False: the run was stopped, or a row cannot be matched.
-    bool match_all() {
-        for (; !s_.free.empty(); s_.free.pop_back())
-            if (search(s_.free.back(), std::numeric_limits<std::int64_t>::max() / 2) !=
-                Result::matched)
-                return false;
+    // Matches free rows, whatever each takes, until none is left or the work exceeds its budget.
+    // False: the run was stopped, or a row cannot be matched.
+    bool match_all(std::int64_t budget = std::numeric_limits<std::int64_t>::max() / 2) {
+        const std::int64_t end = s_.work + budget;
+        for (; !s_.free.empty(); s_.free.pop_back()) {
+            const Result result = search(s_.free.back(), end - s_.work);
+            if (result == Result::none) return false;
+            if (result == Result::too_long) return true;
+        }
         return true;
     }
 
@@ -115,6 +118,7 @@ class PathSearch {
             }
             if (col.distance == s_.infinity) touched_.push_back(j);
             col.distance = d;
+            s_.prefetch(col.mate, UNMATCHED<Index>, UNMATCHED<Index>);
             if (d <= level_) near_.push_back(j);
             else push(d, j);
         }
@@ -125,6 +129,7 @@ class PathSearch {
         if (!near_.empty()) {
             const Index j = near_.back();
             near_.pop_back();
+            if (!near_.empty()) fetch(near_.back());
             return s_.col[j].mate;
         }
         while (!heap_.empty() && heap_.front().first < best_) {
@@ -133,10 +138,13 @@ class PathSearch {
             heap_.pop_back();
             if (d > s_.col[j].distance) continue;  // a shorter path was found since
             level_ = d;
+            if (!heap_.empty()) fetch(heap_.front().second);
             return s_.col[j].mate;
         }
         return UNMATCHED<Index>;
     }
+
+    void fetch(Index j) const { s_.prefetch(UNMATCHED<Index>, s_.col[j].mate, UNMATCHED<Index>); }
 
     using Entry = std::pair<double, Index>;
     static bool later(const Entry& x, const Entry& y) { return x.first > y.first; }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -15,7 +14,9 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
+#include "weighted/entry_values.hpp"
 #include "weighted/least_cost_matching.hpp"
+#include "weighted/logarithms.hpp"
 #include "weighted/scale_factors.hpp"
 
 namespace sparsematch {
@@ -31,14 +32,15 @@ struct ProductBatch {
     bool* in_range;            // whether all factors are
     const Index* first_mates;  // of rows, and duals of columns, to begin with; or null
     const double* first_v;
-    bool flipped;
+    bool flipped, auction_first;
 };
 
 template <class Index>
 class ProductBatchSearch {
   public:
     ProductBatchSearch(const Csr<Index>& a, const ProductBatch<Index>& batch, RunContext& run)
-        : a_(a), batch_(batch), run_(run), workspaces_(run.team.size()) {}
+        : a_(a), batch_(batch), run_(run), limits_{.auction_first = batch.auction_first},
+          workspaces_(run.team.size()) {}
 
     // Writes the results of n matrices. Returns the first that has a value that is not finite, or n
     // if there is none; the results of others after it may be missing. Workspace: for each thread
@@ -62,6 +64,13 @@ class ProductBatchSearch {
         return bad;
     }
 
+    // Passes over the pattern that were made so far, for all matrices.
+    double passes() const {
+        std::int64_t edges = 0;
+        for (const auto& space : workspaces_) edges += space ? space->run.edges() : 0;
+        return static_cast<double>(edges) / std::max<double>(1, a_.nnz() + a_.n_rows);
+    }
+
   private:
     // What one thread needs for one matrix after the other.
     struct Workspace {
@@ -78,18 +87,12 @@ class ProductBatchSearch {
         // one is not finite.
         bool read(const double* value, const Csr<Index>& a) {
             const auto nnz = static_cast<std::size_t>(a.nnz());
-            double not_finite = 0;  // NaN where a value is not finite
-            bool zero = false;
-            for (std::size_t p = 0; p < nnz; ++p) {
-                magnitude[p] = std::abs(value[p]);
-                not_finite += value[p] * 0;
-                zero |= value[p] == 0;
-            }
-            if (not_finite != 0) return false;
+            EntryValues found = write_magnitudes(value, magnitude.data(), 0, nnz);
+            if (!(found.largest < std::numeric_limits<double>::infinity())) return false;
             pattern = a;
-            if (zero) leave_out_zeros(a);
-            for (std::size_t p = 0; p < static_cast<std::size_t>(pattern.nnz()); ++p)
-                cost[p] = -std::log(magnitude[p]);
+            if (found.least == 0) leave_out_zeros(a);
+            write_costs(magnitude.data(), cost.data(), static_cast<std::size_t>(pattern.nnz()),
+                        found.least);
             return true;
         }
 
@@ -125,7 +128,7 @@ class ProductBatchSearch {
             std::copy_n(batch_.first_mates, a.n_rows, mate);
             std::copy_n(batch_.first_v, a.n_cols, v);
         }
-        LeastCostMatching<Index>(a, space.cost.data(), {mate, batch_.col_mate + col}, u, v, {},
+        LeastCostMatching<Index>(a, space.cost.data(), {mate, batch_.col_mate + col}, u, v, limits_,
                                  space.run)
             .solve(warm);
         if (space.run.stopped()) return;
@@ -150,6 +153,7 @@ class ProductBatchSearch {
     const Csr<Index>& a_;
     const ProductBatch<Index> batch_;
     RunContext& run_;
+    const AssignmentLimits limits_;
     std::vector<std::unique_ptr<Workspace>> workspaces_;
 };
 

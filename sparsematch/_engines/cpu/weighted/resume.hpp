@@ -27,14 +27,16 @@ bool resume(AssignmentState<Index>& s, const Index* row_mate, const double* v) {
     for (Index j = 0; j < a.n_cols; ++j) most = std::max(most, std::abs(v[j]));
     bool good = most <= largest * a.n_rows;
     for (Index i = 0; i < a.n_rows && good; ++i) {
-        double least = s.infinity, own = s.infinity, size = 0;  // of what makes its own
+        double least = s.infinity, own = s.infinity, size = 0;  // size: of the terms of own
         const Index mate = row_mate[i];
         for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
             const double h = s.cost[p] - v[a.indices[p]];
             least = std::min(least, h);
-            if (a.indices[p] == mate)
-                own = h, size = std::max(std::abs(s.cost[p]), std::abs(v[mate]));
+            const bool is_own = a.indices[p] == mate;
+            own = is_own ? h : own;
+            size = is_own ? std::abs(s.cost[p]) : size;
         }
+        if (own < s.infinity) size = std::max(size, std::abs(v[mate]));
         s.u[i] = least;
         if (own - least <= rounding * size && s.col[mate].mate == UNMATCHED<Index>)
             s.match(i, mate);

@@ -39,25 +39,32 @@ Index reduce_row(AssignmentState<Index>& s, Index i, bool& strictly) {
     return displaced;
 }
 
-// Three rounds over the free rows, of at most four passes over the matrix. False: stopped.
+// Three rounds over the free rows, within a budget in passes over the matrix. False: stopped.
 template <class Index>
-bool reduce_rows(AssignmentState<Index>& s) {
-    const std::int64_t end = s.work + 4 * s.pass();
+bool reduce_rows(AssignmentState<Index>& s, double passes) {
+    // Two rows that want one column displace each other until its dual has made up for what their
+    // other columns lack: a long chain waits for the next round.
+    constexpr int most_displaced = 16;
+    const std::int64_t end =
+        s.work + static_cast<std::int64_t>(passes * static_cast<double>(s.pass()));
     std::vector<Index> waiting;
     for (int round = 0; round < 3 && !s.free.empty(); ++round) {
         waiting.clear();
-        for (std::size_t k = 0; k < s.free.size(); ++k)
-            for (Index i = s.free[k]; i != UNMATCHED<Index>;) {
-                if (s.work >= end) {
-                    waiting.push_back(i);
-                    break;
-                }
+        for (std::size_t k = 0; k < s.free.size(); ++k) {
+            const auto ahead = [&](std::size_t n) {
+                return k + n < s.free.size() ? s.free[k + n] : UNMATCHED<Index>;
+            };
+            s.prefetch(ahead(6), ahead(4), ahead(2));
+            Index i = s.free[k];
+            for (int n = 0; i != UNMATCHED<Index> && n < most_displaced && s.work < end; ++n) {
                 bool strictly;
                 const Index displaced = reduce_row(s, i, strictly);
                 if (!s.scanned(i)) return false;
                 if (displaced != UNMATCHED<Index> && !strictly) waiting.push_back(displaced);
                 i = strictly ? displaced : UNMATCHED<Index>;
             }
+            if (i != UNMATCHED<Index>) waiting.push_back(i);
+        }
         s.free.swap(waiting);
     }
     return true;

@@ -20,7 +20,7 @@ namespace sparsematch {
 struct ScaleFactors {
     const double *row_dual, *col_dual;
     double *row_scale, *col_scale;
-    bool flipped, powers_of_two, raised;  // raised: the scales hold the exponentials already
+    bool flipped, powers_of_two, raised;  // raised: scales hold exponentials, or 0 (rows)
 };
 
 // Writes the exponentials of the duals, and returns whether all are in the range of doubles, within
@@ -38,15 +38,22 @@ bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* ma
                 scale[k] = f.powers_of_two ? std::exp2(dual[k]) : std::exp(dual[k]);
         });
     };
-    const auto cut = [&](double* scale, Index n) {
+    const auto in_doubles = [&](double x) { return x >= least && x <= most; };
+    const auto cut = [&](const double* dual, double* scale, Index n) {
         for (Index k = 0; k < n; ++k) {
-            if (scale[k] >= least && scale[k] <= most) continue;
+            if (in_doubles(scale[k])) continue;
+            if (scale[k] == 0) scale[k] = std::exp(dual[k]);  // that of a row without a pair
+            if (in_doubles(scale[k])) continue;
             in_range = false;
             scale[k] = std::isnan(scale[k]) ? 1 : std::clamp(scale[k], least, most);
         }
     };
     const Index n_rows = f.flipped ? a.n_cols : a.n_rows, n_cols = f.flipped ? a.n_rows : a.n_cols;
-    if (!f.raised) power(f.row_dual, f.row_scale, n_rows), power(f.col_dual, f.col_scale, n_cols);
+    if (!f.raised) {
+        if (f.powers_of_two) power(f.row_dual, f.row_scale, n_rows);
+        else std::fill_n(f.row_scale, n_rows, 0.0);
+        power(f.col_dual, f.col_scale, n_cols);
+    }
     if (!f.powers_of_two)
         run.team.loop(a.n_rows, 1 << 13, [&](int, Index begin, Index end) {
             for (Index i = begin; i < end; ++i) {
@@ -58,8 +65,8 @@ bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* ma
                     f.row_scale[r] = 1 / scaled;
             }
         });
-    cut(f.row_scale, n_rows);
-    cut(f.col_scale, n_cols);
+    cut(f.row_dual, f.row_scale, n_rows);
+    cut(f.col_dual, f.col_scale, n_cols);
     return in_range;
 }
 

@@ -152,10 +152,13 @@ def _factors(
     scales = np.empty_like(row_dual), np.empty_like(col_dual)
     raised = row_dual.size + col_dual.size > _MANY
     if raised:
-        power = np.exp2 if approximate else np.exp
         with np.errstate(all="ignore"):
-            power(row_dual, out=scales[0])
-            power(col_dual, out=scales[1])
+            if approximate:
+                np.exp2(row_dual, out=scales[0])
+                np.exp2(col_dual, out=scales[1])
+            else:
+                scales[0].fill(0)  # the core finds those of pairs from the columns'
+                np.exp(col_dual, out=scales[1])
     in_range = _core.scale_factors(
         csr(graph),
         (weighted.magnitude, mate),

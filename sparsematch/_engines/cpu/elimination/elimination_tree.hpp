@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "lu/adjacency_lists.hpp"
-#include "lu/elimination_cost.hpp"
+#include "elimination/adjacency_lists.hpp"
+#include "elimination/elimination_cost.hpp"
 
 namespace sparsematch {
 

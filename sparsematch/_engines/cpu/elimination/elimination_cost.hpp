@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 namespace sparsematch {
 
@@ -27,7 +28,8 @@ struct EliminationCost {
 // What an order may cost, as far as can be foreseen: entries of L, multiplications for each of
 // them, and all multiplications.
 struct EliminationLimits {
-    double entries, work_per_entry, work;
+    double entries = unlimited, work_per_entry = unlimited, work = unlimited;
+    static constexpr double unlimited = std::numeric_limits<double>::infinity();
 
     // cost: so far; foreseen: of all n vertices.
     bool exceeded_by(const EliminationCost& cost, const EliminationCost& foreseen, double n) const {

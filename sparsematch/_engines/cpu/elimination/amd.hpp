@@ -22,8 +22,8 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
-#include "lu/adjacency_lists.hpp"
-#include "lu/elimination_cost.hpp"
+#include "elimination/adjacency_lists.hpp"
+#include "elimination/elimination_cost.hpp"
 
 namespace sparsematch {
 
@@ -68,11 +68,13 @@ class DegreeLists {
 template <class Index>
 class Amd {
   public:
-    // Reads: the graph, whose pool is used up. Writes: order, the vertices in order of elimination,
-    // and the cost. Returns false, no order, and the cost foreseen when that exceeds a limit, or
-    // the run was stopped. Time: O(n nnz) at worst, nearly O(nnz) mostly.
+    // Reads: the graph, whose pool is used up; last (null: none), vertices that are not eliminated
+    // but count as neighbours. Writes: order, the other vertices in order of elimination, and the
+    // cost. Returns false, no order, and the cost foreseen when that exceeds a limit, or the run
+    // was stopped. Time: O(n nnz) at worst, nearly O(nnz) mostly.
     bool run(AdjacencyLists<Index>& graph, const EliminationLimits& limits, Index* order,
-             EliminationCost& cost, WorkCounter& counter) {
+             EliminationCost& cost, WorkCounter& counter, const std::vector<bool>* last = nullptr) {
+        last_ = last;
         pool_.swap(graph.pool);
         const bool found = eliminate(graph, limits, order, cost, counter);
         pool_.swap(graph.pool);
@@ -100,6 +102,13 @@ class Amd {
     std::span<const Index> list(Index i) const {
         return {pool_.data() + v_[i].begin, static_cast<std::size_t>(v_[i].length)};
     }
+    bool is_last(Index i) const { return last_ && (*last_)[i]; }
+    void insert(Index i) {
+        if (!is_last(i)) lists_.insert(i, v_[i].degree);
+    }
+    void unlink(Index i) {
+        if (!is_last(i)) lists_.unlink(i, v_[i].degree);
+    }
     std::span<const Index> elements(Index i) const { return list(i).first(v_[i].n_elements); }
     std::span<const Index> variables(Index i) const { return list(i).subspan(v_[i].n_elements); }
 
@@ -107,7 +116,7 @@ class Amd {
                    Index* order, EliminationCost& cost, WorkCounter& counter) {
         prepare(graph);
         cost = {};
-        while (eliminated_ < n_) {
+        while (eliminated_ < n_ - n_last_) {
             const Index p = lists_.pop_least();
             pivots_.push_back(p);
             if (!counter.add(step_work * (1 + v_[p].length))) return false;
@@ -133,6 +142,7 @@ class Amd {
         const Index n = graph.n();
         const auto size = static_cast<std::size_t>(n);
         room_ = 2 * pool_.size();
+        n_last_ = last_ ? static_cast<Index>(std::count(last_->begin(), last_->end(), true)) : 0;
         n_ = n, eliminated_ = 0, stamp_ = 2, largest_ = 0;
         mask_ = std::bit_floor(size) - 1;
         lists_.clear(size), hash_.resize(size);
@@ -147,8 +157,9 @@ class Amd {
             entries += graph.length[i];
         if (entries >= 8 * std::int64_t{n}) compress(dense);
         for (Index i = 0; i < n; ++i) {
-            if (v_[i].degree > dense) v_[i].nv = 0, dense_.push_back(i), ++eliminated_;
-            else if (v_[i].nv > 0) lists_.insert(i, v_[i].degree);
+            if (v_[i].degree > dense && !is_last(i))
+                v_[i].nv = 0, dense_.push_back(i), ++eliminated_;
+            else if (v_[i].nv > 0) insert(i);
         }
     }
 
@@ -159,6 +170,7 @@ class Amd {
         std::vector<std::uint64_t> sum(size);
         for (Index i = 0; i < n_; ++i) sum[i] = hash(static_cast<std::uint64_t>(i));
         std::vector<std::uint64_t> closed(sum);
+        for (Index i = 0; last_ && i < n_; ++i) closed[i] += hash((*last_)[i]);
         for (Index i = 0; i < n_; ++i)
             for (const Index j : list(i)) closed[i] += sum[j];
         Index merged = 0;
@@ -212,9 +224,9 @@ class Amd {
         eliminated_ += v_[p].nv;
         v_[p].degree = only == no_vertex ? 0 : v_[only].nv;
         if (only == no_vertex) return true;
-        lists_.unlink(only, v_[only].degree);
+        unlink(only);
         v_[only].degree -= v_[p].nv;
-        lists_.insert(only, v_[only].degree);
+        insert(only);
         return true;
     }
 
@@ -232,7 +244,7 @@ class Amd {
                 degree += nvi;
                 v_[i].nv = -nvi;
                 pool_.push_back(i);
-                lists_.unlink(i, v_[i].degree);
+                unlink(i);
             }
         };
         for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].n_elements; ++q) {
@@ -264,7 +276,7 @@ class Amd {
     Index update_degrees(Index p, Index weight) {
         for (const Index i : list(p)) {
             const Kept kept = prune(i);
-            if (kept.degree == 0) {
+            if (kept.degree == 0 && !is_last(i)) {
                 const Index nvi = -v_[i].nv;
                 parent_[i] = p, v_[i].nv = 0;
                 weight += nvi, v_[p].degree -= nvi, eliminated_ += nvi;
@@ -338,7 +350,9 @@ class Amd {
         }
     }
     bool same_lists(Index i, Index j) const {
-        if (v_[i].length != v_[j].length || v_[i].n_elements != v_[j].n_elements) return false;
+        if (v_[i].length != v_[j].length || v_[i].n_elements != v_[j].n_elements ||
+            is_last(i) != is_last(j))
+            return false;
         for (const Index k : list(j).subspan(1))
             if (v_[k].w != stamp_) return false;
         return true;
@@ -352,7 +366,7 @@ class Amd {
             v_[i].nv = nvi;
             v_[i].degree =
                 std::min<Index>(v_[i].degree + v_[p].degree - nvi, n_ - eliminated_ - nvi);
-            lists_.insert(i, v_[i].degree);
+            insert(i);
             pool_[to++] = i;
         }
         pool_.resize(static_cast<std::size_t>(to));
@@ -375,6 +389,8 @@ class Amd {
         for (const Index p : pivots_) place[p] = n_pivots++;
         std::vector<Index> count(static_cast<std::size_t>(n_pivots) + 1, 0);
         for (const Index i : dense_) parent_[i] = i;
+        for (Index i = 0; last_ && i < n_; ++i)
+            if ((*last_)[i]) parent_[i] = i;
         for (Index i = 0; i < n_; ++i)
             if (parent_[i] == no_vertex) ++count[place[i] + 1];
             else if (parent_[i] != i) ++count[place[root(i)] + 1];
@@ -385,7 +401,8 @@ class Amd {
         ends_.assign(count.begin(), count.end() - 1);
         std::stable_sort(dense_.begin(), dense_.end(),
                          [&](Index a, Index b) { return v_[a].degree < v_[b].degree; });
-        std::copy(dense_.begin(), dense_.end(), order + n_ - static_cast<Index>(dense_.size()));
+        std::copy(dense_.begin(), dense_.end(),
+                  order + n_ - n_last_ - static_cast<Index>(dense_.size()));
     }
     Index root(Index i) {
         Index r = i;
@@ -396,7 +413,8 @@ class Amd {
 
     std::vector<Vertex> v_;
     DegreeLists<Index> lists_;  // variables in none of them: next links their hash bucket
-    Index n_ = 0, eliminated_ = 0;
+    const std::vector<bool>* last_ = nullptr;
+    Index n_ = 0, n_last_ = 0, eliminated_ = 0;
     std::int64_t stamp_ = 0, largest_ = 0;
     std::uint64_t mask_ = 0;
     std::size_t room_ = 0;  // size of the pool at which it is compacted

@@ -1,0 +1,213 @@
+// In which order to eliminate the vertices of a symmetric graph so that little fill comes: nested
+// dissection. A separator comes last, and the two parts that it leaves are ordered alike.
+//
+// George, Nested dissection of a regular finite element mesh (SIAM J. Numer. Anal. 10, 1973);
+// separators by the multilevel scheme of Karypis, Kumar (SIAM J. Sci. Comput. 20, 1998): the graph
+// is coarsened by matchings (level_graph.hpp), separated where it is small
+// (initial_separator.hpp), and the separator refined on every level on the way back
+// (separator.hpp). What is left of the graph is ordered by minimum degree, separators counted as
+// neighbours, in one run for all parts (amd.hpp).
+// Invariant: vertices of different parts are joined by paths through separators only.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "elimination/adjacency_lists.hpp"
+#include "elimination/amd.hpp"
+#include "elimination/initial_separator.hpp"
+#include "elimination/level_graph.hpp"
+#include "elimination/separator.hpp"
+
+namespace sparsematch {
+
+struct DissectionOptions {
+    std::int64_t leaf = 200;      // vertices of a part that minimum degree orders
+    std::int64_t coarsest = 120;  // vertices of a graph that is separated without coarsening it
+    int seeds = 8;                // tries of the first separator
+    int passes = 10;              // of refinement, on each level
+    int retried_level = 3;        // the graph that is separated several times
+    int tries = 3;
+};
+
+template <class Index>
+class NestedDissection {
+  public:
+    NestedDissection(const DissectionOptions& options, RunContext& run)
+        : options_(options), run_(run) {}
+
+    // Reads: the graph, whose pool is used up. Writes: order. False: stopped. Time: O(nnz log n)
+    // mostly.
+    bool run(AdjacencyLists<Index>& graph, std::vector<Index>& order) {
+        order.resize(static_cast<std::size_t>(graph.n()));
+        std::vector<Index> separators;
+        dissect(whole(graph, separators), separators);
+        if (run_.stopped()) return false;
+        std::vector<bool> last(order.size(), false);
+        for (const Index v : separators) last[v] = true;
+        WorkCounter counter(run_);
+        EliminationCost cost;
+        if (!amd_.run(graph, {}, order.data(), cost, counter, &last)) return false;
+        std::copy(separators.rbegin(), separators.rend(),
+                  order.end() - static_cast<std::ptrdiff_t>(separators.size()));
+        return true;
+    }
+
+    // The parts of a graph; vertices that nearly all others touch are in the separator.
+    std::vector<signed char> separate(const AdjacencyLists<Index>& graph) {
+        std::vector<Index> separators;
+        const Piece rest = whole(graph, separators);
+        std::vector<signed char> part(static_cast<std::size_t>(graph.n()), in_separator);
+        Separator s;
+        if (rest.graph.n() == 0 || !separate(rest.graph, 0, s, run_)) return part;
+        for (std::size_t v = 0; v < rest.vertices.size(); ++v) part[rest.vertices[v]] = s.part[v];
+        return part;
+    }
+
+  private:
+    // A part of the graph, and which vertices of it these are.
+    struct Piece {
+        LevelGraph<Index> graph;
+        std::vector<Index> vertices;
+    };
+
+    // The graph; but vertices that nearly all others touch come last, as if they were separators.
+    Piece whole(const AdjacencyLists<Index>& graph, std::vector<Index>& separators) {
+        const Index n = graph.n();
+        const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
+        Piece out;
+        number_.assign(static_cast<std::size_t>(n), UNMATCHED<Index>);
+        std::size_t entries = 0;
+        for (Index v = 0; v < n; ++v) {
+            if (graph.length[v] > dense) {
+                separators.push_back(v);
+                continue;
+            }
+            number_[v] = static_cast<Index>(out.vertices.size());
+            out.vertices.push_back(v);
+            entries += graph[v].size();
+        }
+        std::vector<Index> list;
+        fill(out, entries, [&](Index v) -> const std::vector<Index>& {
+            list.clear();
+            for (const Index u : graph[v])
+                if (number_[u] != UNMATCHED<Index>) list.push_back(number_[u]);
+            std::sort(list.begin(), list.end());
+            return list;
+        });
+        out.graph.vertex.assign(out.vertices.size(), 1);
+        return out;
+    }
+    // The lists of a piece, whose vertices are known, by those of the graph that it is a piece of.
+    template <class List>
+    void fill(Piece& piece, std::size_t most, const List& list) {
+        LevelGraph<Index>& g = piece.graph;
+        g.indptr = Buffer<Index>(piece.vertices.size() + 1);
+        g.indices = Buffer<Index>(most);
+        g.edge = Buffer<std::int64_t>(most, 1);
+        Index to = 0, row = 0;
+        for (const Index v : piece.vertices) {
+            g.indptr[row++] = to;
+            for (const Index u : list(v)) g.indices[to++] = u;
+        }
+        g.indptr[row] = to;
+    }
+
+    // Writes: separators, those that come last first.
+    void dissect(Piece all, std::vector<Index>& separators) {
+        std::vector<Piece> pieces;
+        pieces.push_back(std::move(all));
+        Separator s;
+        while (!pieces.empty() && !run_.stopped()) {
+            const Piece piece = std::move(pieces.back());
+            pieces.pop_back();
+            if (piece.graph.n() <= options_.leaf || !separate(piece.graph, 0, s, run_)) continue;
+            for (Index v = 0; v < piece.graph.n(); ++v)
+                if (s.part[v] == in_separator) separators.push_back(piece.vertices[v]);
+            for (const signed char side : {left_side, right_side})
+                pieces.push_back(extract(piece, s.part, side));
+        }
+    }
+    Piece extract(const Piece& piece, const std::vector<signed char>& part, signed char side) {
+        const LevelGraph<Index>& g = piece.graph;
+        Piece out;
+        number_.resize(part.size());
+        std::size_t entries = 0;
+        for (Index v = 0; v < g.n(); ++v) {
+            if (part[v] != side) continue;
+            number_[v] = static_cast<Index>(out.vertices.size());
+            out.vertices.push_back(v);
+            out.graph.vertex.push_back(g.vertex[v]);
+            entries += g[v].size();
+        }
+        std::vector<Index> list;
+        fill(out, entries, [&](Index v) -> const std::vector<Index>& {
+            list.clear();
+            for (const Index u : g[v])
+                if (part[u] == side) list.push_back(number_[u]);
+            return list;
+        });
+        for (Index& v : out.vertices) v = piece.vertices[v];
+        return out;
+    }
+
+    // level: how often the graph has been coarsened.
+    bool separate(const LevelGraph<Index>& g, int level, Separator& s, RunContext& run) {
+        if (level == options_.retried_level && g.n() > options_.coarsest) return retry(g, s, run);
+        return multilevel(g, level, s, run);
+    }
+    bool multilevel(const LevelGraph<Index>& g, int level, Separator& s, RunContext& run) {
+        if (g.n() <= options_.coarsest) return start(g, s, run);
+        std::vector<Index> label;
+        const LevelGraph<Index> coarse = coarsen(g, label, run);
+        if (run.stopped()) return false;
+        if (coarse.n() > g.n() - g.n() / 16) return start(g, s, run);
+        Separator below;
+        if (!separate(coarse, level + 1, below, run)) return false;
+        s.part.resize(label.size());
+        for (std::size_t v = 0; v < label.size(); ++v) s.part[v] = below.part[label[v]];
+        s.weight = below.weight;
+        refinement_.refine(g, s, options_.passes, run);
+        return !run.stopped();
+    }
+    // The best of several separators of a graph that is much smaller than the first.
+    bool retry(const LevelGraph<Index>& g, Separator& s, RunContext& run) {
+        Separator found;
+        for (int k = 0; k < options_.tries; ++k) {
+            RunContext other(run.team, {.seed = static_cast<std::uint64_t>(k)});
+            if (!multilevel(g, options_.retried_level, found, other) || !run.flush(0, 0))
+                return false;
+            refinement_.bound(g);
+            if (k == 0 || refinement_.rank(found) < refinement_.rank(s)) s = found;
+        }
+        return true;
+    }
+    // The best of several separators of a small graph.
+    bool start(const LevelGraph<Index>& g, Separator& s, RunContext& run) {
+        Separator found;
+        for (int k = 0; k < options_.seeds; ++k) {
+            const auto seed =
+                static_cast<Index>(vertex_hash(static_cast<std::uint64_t>(k), 1, run.seed) %
+                                   static_cast<std::uint64_t>(g.n()));
+            grow_left_side(g, seed, found.part);
+            cover_cut(g, found.part, run);
+            found.weigh(g);
+            refinement_.refine(g, found, options_.passes, run);
+            if (run.stopped()) return false;
+            if (k == 0 || refinement_.rank(found) < refinement_.rank(s)) s = found;
+        }
+        return true;
+    }
+
+    const DissectionOptions options_;
+    RunContext& run_;
+    Amd<Index> amd_;
+    SeparatorRefinement<Index> refinement_;
+    std::vector<Index> number_;
+};
+
+}  // namespace sparsematch

@@ -1,0 +1,102 @@
+"""What a factorisation consists of: blocks, orders, fill, and which solver made it and why."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class BlockReport:
+    """A diagonal block that an external solver has factorised.
+
+    Attributes
+    ----------
+    block : int
+        Which block of the form: from the upper left.
+    rows, entries : int
+        Its size.
+    solver : str
+        What factorised it.
+    order : str
+        In which order.
+    foreseen : int
+        Entries of its factors if pivots stay on the diagonal in the order of minimum degree; 0 if
+        no such order was worth following.
+    made : int
+        Entries of its factors; 0 if the solver does not report them.
+    why : str
+        Why this solver.
+    """
+
+    block: int
+    rows: int
+    entries: int
+    solver: str
+    order: str
+    foreseen: int
+    made: int
+    why: str
+
+    def __str__(self) -> str:
+        foreseen = f"{self.foreseen:,}" if self.foreseen else "no"
+        made = f"{self.made:,}" if self.made else "unknown"
+        return (
+            f"block {self.block}: {self.rows:,} rows, {self.entries:,} entries, by {self.solver} "
+            f"({self.why}), order: {self.order}; entries of the factors: {foreseen} foreseen, "
+            f"{made} made"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FactorisationReport:
+    """What a factorisation by blocks consists of.
+
+    Attributes
+    ----------
+    rows, entries : int
+        Rows and entries of the matrix.
+    n_blocks, n_single, largest : int
+        Diagonal blocks, those of one entry among them, and the rows of the largest.
+    above : int
+        Entries above the diagonal blocks, which are only multiplied with.
+    own_foreseen, own_made : int
+        Entries of the factors of the blocks factorised by this package, in the order of minimum
+        degree.
+    external : tuple of BlockReport
+        The blocks that external solvers have factorised.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.solvers import splu
+    >>> lu = splu(csc_array([[4.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 1.0, 3.0]]))
+    >>> print(lu.report())
+    3 rows, 6 entries, 2 blocks, 1 of one entry, the largest of 2 rows; 1 entry above the blocks
+    factorised here: 2 blocks; entries of the factors: 5 foreseen, 5 made
+    """
+
+    rows: int
+    entries: int
+    n_blocks: int
+    n_single: int
+    largest: int
+    above: int
+    own_foreseen: int
+    own_made: int
+    external: tuple[BlockReport, ...]
+
+    def __str__(self) -> str:
+        own = self.n_blocks - len(self.external)
+        lines = [
+            f"{self.rows:,} rows, {self.entries:,} entries, {_number(self.n_blocks, 'block')}, "
+            f"{self.n_single:,} of one entry, the largest of {_number(self.largest, 'row')}; "
+            f"{_number(self.above, 'entry', 'entries')} above the blocks"
+        ]
+        if own:
+            lines.append(
+                f"factorised here: {_number(own, 'block')}; entries of the factors: "
+                f"{self.own_foreseen:,} foreseen, {self.own_made:,} made"
+            )
+        return "\n".join([*lines, *map(str, self.external)])
+
+
+def _number(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

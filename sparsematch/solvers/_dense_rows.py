@@ -1,0 +1,60 @@
+"""Rows with very many entries, cut into pieces so that they do not fill up a QR factorisation.
+
+Adlers, Björck, Matrix stretching for sparse least squares problems (Numer. Linear Algebra Appl. 7,
+2000). The residual of a row in k pieces is the sum of those of the pieces, between which k - 1
+added columns shift it at will: at best each has a k-th of it. So with pieces multiplied by sqrt(k),
+the sum of squares is that of the row, the solution is the same, and so is what the matrix maps to
+zero, but for the elements that belong to the added columns.
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+#: A row is dense if it has more entries than this times the square root of the columns, as dense
+#: vertices in amd.hpp; cut only where columns are this many: a full triangle of fewer rows takes
+#: some seconds at most (lp_fit2p, 3000 columns: 3.8 s, and cut 12.5 s; BOYD2, 93263: cut 5.8 s).
+_DENSITY, _MANY_COLUMNS = 10, 4000
+
+
+def cut_dense_rows(B: Any, right: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    """Return a matrix, a csr_array, with dense rows in pieces, and right-hand sides for it.
+
+    Columns added are behind the others. The same matrix where no row is dense, or more columns
+    would come in than there are.
+    """
+    n_rows, n = B.shape
+    lengths = np.diff(B.indptr)
+    is_dense = lengths > _DENSITY * np.sqrt(n)
+    width = int(np.sqrt(n)) + 1  # columns whose entries make a piece, the same in all rows
+    added = np.count_nonzero(is_dense) * (n // width)  # columns, at most
+    if n < _MANY_COLUMNS or not 0 < added <= n:
+        return B, right
+    row = np.repeat(np.arange(n_rows), lengths)
+    cut = is_dense[row]
+    key, piece = np.unique(row[cut] * width + B.indices[cut] // width, return_inverse=True)
+    row_of = key // width
+    n_pieces = np.bincount(row_of, minlength=n_rows)
+    factor = np.sqrt(n_pieces)
+    data = B.data * np.where(cut, factor[row], 1)
+    row[cut] = n_rows + piece
+    linked = np.flatnonzero(row_of[1:] == row_of[:-1])  # pieces with another behind them
+    behind = n + np.arange(linked.size)
+    ones = np.ones(linked.size)
+    stretched = sp.csr_array(
+        (
+            np.concatenate([data, ones, -ones]),
+            (
+                np.concatenate([row, n_rows + linked, n_rows + linked + 1]),
+                np.concatenate([B.indices, behind, behind]),
+            ),
+        ),
+        (n_rows + key.size, n + linked.size),
+    )
+    first = np.searchsorted(row_of, np.flatnonzero(is_dense))
+    sides = np.zeros((n_rows + key.size, right.shape[1]), right.dtype)
+    sides[:n_rows][~is_dense] = right[~is_dense]
+    sides[n_rows + first] = right[is_dense] * factor[is_dense, np.newaxis]
+    return stretched, sides
