@@ -487,6 +487,11 @@ void bind_factors(nb::module_& m, const char* name) {
             return new Held(plan, {std::move(matrix), {}, {}, nullptr, {}, 0});
         },
         nb::keep_alive<0, 1>());
+}
+
+// What is asked of values, without factors.
+template <class Index, class Value>
+void bind_values(nb::module_& m) {
     m.def("value_norms", [](In<Index> indptr, In<Value> values) {
         const ReleasedGil released;
         const auto n = static_cast<Index>(indptr.size() - 1);
@@ -513,9 +518,13 @@ void bind_lu(nb::module_& m) {
     bind_plan<std::int64_t>(m, "BlockPlan64");
     m.def("factors_of", run_factors_of);
     bind_factors<std::int32_t, double>(m, "BlockLU32");
+    bind_values<std::int32_t, double>(m);
     bind_factors<std::int64_t, double>(m, "BlockLU64");
+    bind_values<std::int64_t, double>(m);
     bind_factors<std::int32_t, std::complex<double>>(m, "BlockLUComplex32");
+    bind_values<std::int32_t, std::complex<double>>(m);
     bind_factors<std::int64_t, std::complex<double>>(m, "BlockLUComplex64");
+    bind_values<std::int64_t, std::complex<double>>(m);
 }
 
 }  // namespace sparsematch
