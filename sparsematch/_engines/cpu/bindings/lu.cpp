@@ -437,29 +437,7 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
 }
 
 template <class Index, class Value>
-void bind_values(nb::module_& m) {
-    m.def("value_norms", [](In<Index> indptr, In<Value> values) {
-        const ReleasedGil released;
-        const auto n = static_cast<Index>(indptr.size() - 1);
-        const auto found = value_norms(indptr.data(), n, values.data());
-        return std::pair(found.largest, found.norm);
-    });
-    m.def("gather", [](In<Value> values, In<Index> places) {
-        Buffer<Value> out(places.size());
-        for (std::size_t p = 0; p < places.size(); ++p) out[p] = values.data()[places.data()[p]];
-        return owned(std::move(out), places.size());
-    });
-    m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values, double share) {
-        return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
-                               values.data(), share);
-    });
-    m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
-          nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
-}
-
-template <class Index, class Value>
 void bind_factors(nb::module_& m, const char* name) {
-    bind_values<Index, Value>(m);
     using Held = HeldMatrix<Index, Value>;
     nb::class_<Held>(m, name)
         .def("factorise", &factorise<Index, Value>)
@@ -511,6 +489,28 @@ void bind_factors(nb::module_& m, const char* name) {
         nb::keep_alive<0, 1>());
 }
 
+// What is asked of values, without factors.
+template <class Index, class Value>
+void bind_values(nb::module_& m) {
+    m.def("value_norms", [](In<Index> indptr, In<Value> values) {
+        const ReleasedGil released;
+        const auto n = static_cast<Index>(indptr.size() - 1);
+        const auto found = value_norms(indptr.data(), n, values.data());
+        return std::pair(found.largest, found.norm);
+    });
+    m.def("gather", [](In<Value> values, In<Index> places) {
+        Buffer<Value> out(places.size());
+        for (std::size_t p = 0; p < places.size(); ++p) out[p] = values.data()[places.data()[p]];
+        return owned(std::move(out), places.size());
+    });
+    m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values, double share) {
+        return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
+                               values.data(), share);
+    });
+    m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
+          nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+}
+
 }  // namespace
 
 void bind_lu(nb::module_& m) {
@@ -518,9 +518,13 @@ void bind_lu(nb::module_& m) {
     bind_plan<std::int64_t>(m, "BlockPlan64");
     m.def("factors_of", run_factors_of);
     bind_factors<std::int32_t, double>(m, "BlockLU32");
+    bind_values<std::int32_t, double>(m);
     bind_factors<std::int64_t, double>(m, "BlockLU64");
+    bind_values<std::int64_t, double>(m);
     bind_factors<std::int32_t, std::complex<double>>(m, "BlockLUComplex32");
+    bind_values<std::int32_t, std::complex<double>>(m);
     bind_factors<std::int64_t, std::complex<double>>(m, "BlockLUComplex64");
+    bind_values<std::int64_t, std::complex<double>>(m);
 }
 
 }  // namespace sparsematch

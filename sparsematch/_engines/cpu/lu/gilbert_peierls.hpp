@@ -302,11 +302,11 @@ class BlockLU {
             const Index j = order_[t];
             const Value v = std::exchange(x_[pivot_row_[j]], Value(0));
             u_row.push(j), u.push(v);
+            grown_ = std::max(grown_, magnitude(v));
             subtract_l(j, v);
             work += l_end[j] - l_start[j];
         }
         u_end[c] = static_cast<std::int64_t>(u.size());
-        grown_ = std::max(grown_, largest_of_u(c));
         return work;
     }
     void subtract_l(Index j, Value v) {
@@ -314,11 +314,6 @@ class BlockLU {
         const Index* const row = l_row.data();
         const Value* const value = l.data();
         for (auto p = l_start[j], end = l_end[j]; p < end; ++p) x[row[p]] -= product(value[p], v);
-    }
-    double largest_of_u(Index c) const {
-        double most = 0;
-        for (auto q = u_start[c]; q < u_end[c]; ++q) most = std::max(most, magnitude(u[q]));
-        return most;
     }
 
     bool choose_pivot(Index c, double preference) {
@@ -376,6 +371,7 @@ class BlockLU {
     Outcome replay(Index k, const Value* a, WorkCounter& counter) {
         begin(k), grown_ = 0;
         set_row_factors();
+        double grown = 0;
         Value* const x = x_.data();
         for (Index c = first_; c < end_; ++c) {
             for (auto p = plan.inner_start[c], end = plan.inner_start[c + 1]; p < end; ++p)
@@ -385,12 +381,13 @@ class BlockLU {
                 const Index j = u_row[q];
                 const Value v = std::exchange(x[j], Value(0));
                 u[q] = v;
+                grown = std::max(grown, magnitude(v));
                 subtract_l(j, v);
                 work += l_end[j] - l_start[j];
             }
-            grown_ = std::max(grown_, largest_of_u(c));
+            grown_ = grown;
             if (!replay_pivot(c)) return clear_x(), stop_ = c, Outcome::unstable;
-            if (!(grown_ <= limit_)) return clear_x(), stop_ = first_, Outcome::unstable;
+            if (!((grown = grown_) <= limit_)) return clear_x(), stop_ = first_, Outcome::unstable;
             update_upper(c, a);
             if (!counter.add(work)) return clear_x(), Outcome::stopped;
         }
@@ -402,13 +399,13 @@ class BlockLU {
         const auto begin = l_start[c], end = l_end[c];
         double best = 0;
         for (auto p = begin; p < end; ++p) {
-            l[p] = std::exchange(x_[l_row[p]], Value(0));
-            best = std::max(best, magnitude(l[p]));
+            const Value below = std::exchange(x_[l_row[p]], Value(0));
+            best = std::max(best, magnitude(below));
+            l[p] = below / v;
         }
         if (!(magnitude(v) > 0) || magnitude(v) < refactor_tolerance * best) return false;
         pivot[c] = v;
         grown_ = std::max(grown_, magnitude(v));
-        for (auto p = begin; p < end; ++p) l[p] /= v;
         return true;
     }
 
