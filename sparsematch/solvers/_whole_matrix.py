@@ -66,8 +66,10 @@ class WholeMatrix:
 
 def _errors(A: Any, x: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
     """Return the normwise backward errors; of both sides scaled down where products overflow."""
-    exponent = np.frexp(np.abs(x).max(axis=0, initial=0))[1] + np.frexp(np.abs(A.data).max())[1]
-    shift = -np.maximum(exponent + A.shape[0].bit_length() - _LARGEST_EXPONENT, 0)
+    # by parts: of a complex number of doubles the absolute value need not be one
+    largest = np.maximum(np.abs(x.real), np.abs(x.imag)).max(axis=0, initial=0)
+    exponent = np.frexp(largest)[1] + np.frexp(np.abs(A.data).max())[1]
+    shift = -np.maximum(exponent + A.shape[0].bit_length() + 1 - _LARGEST_EXPONENT, 0)
     half = shift // 2  # each is in the range of doubles
     x, b = (v * np.ldexp(1.0, half) * np.ldexp(1.0, shift - half) for v in (x, b))
     size = (abs(A) @ np.abs(x) + np.abs(b)).max(axis=0)

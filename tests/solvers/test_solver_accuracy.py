@@ -173,6 +173,12 @@ def test_where_blocks_have_no_solution_the_whole_matrix_may():
     assert replaced > 0
 
 
+def test_an_absolute_value_beyond_doubles_is_no_small_error():
+    """Parts of a complex number may be doubles though its absolute value is none."""
+    x = np.array([[1.5e308 * (1 + 1j)], [1.0]])
+    assert measured(sp.csc_array(np.eye(2)), x, np.ones((2, 1), complex)) == pytest.approx(1)
+
+
 def laplacian(rng, n):
     """An integer Laplacian of a connected graph: its rows and columns sum to zero."""
     L = np.zeros((n, n))
