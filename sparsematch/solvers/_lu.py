@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.choices import ExplicitZeros, Pivoting, Side, Solver
-from sparsematch._types.errors import stack_level
+from sparsematch._types.errors import stack_level, wrong_type
 from sparsematch._types.factorisation_report import FactorisationReport
 from sparsematch._types.factors import SIDES
 from sparsematch._types.lazy import lazy_attribute
@@ -338,10 +338,12 @@ class BlockTriangularLU(InverseOperator):
         Raises
         ------
         TypeError
-            If `b` does not hold numbers.
+            If `b` does not hold numbers, or `check` is not True or False.
         ValueError
             If `b` is of another length, or `trans` is none of the choices.
         """
+        if check is not True and check is not False:
+            raise wrong_type("check", check, "True or False")
         if trans in SIDES and type(b) is np.ndarray:
             found = self._factors.solve_quickly(b, trans, check)
             if found is not None and found[1] <= _UNSTABLE:

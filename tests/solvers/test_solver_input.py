@@ -184,3 +184,10 @@ def test_what_is_no_permutation():
 def test_what_is_no_place(p):
     with pytest.raises(ValueError, match="p has the element"):
         sm.Matching.from_matlab(p, 2)
+
+
+def test_whether_to_check_is_a_flag():
+    lu = solvers.splu(sp.csc_array(np.array([[0.0, 2.0], [4.0, 1.0]])))
+    assert np.allclose(lu.solve(np.array([2.0, 5.0]), check=False), 1)
+    with pytest.raises(TypeError, match="True or False"):
+        lu.solve(np.ones(2), check="no")
