@@ -98,7 +98,7 @@ class TriangularSolve {
     bool solve_l(Index first, Index end) {
         return by_pieces<false>(first, end, lu_.l_start, [this](Index begin, Index stop) {
             for (Index c = begin; c < stop; ++c)
-                scatter(c, lu_.l_start[c], lu_.l_end[c], lu_.l_row.data(), lu_.l.data());
+                scatter(c, lu_.l_start[c], lu_.l_start[c + 1], lu_.l_row.data(), lu_.l.data());
         });
     }
     // With_upper: and what is above the block.
@@ -106,7 +106,7 @@ class TriangularSolve {
     bool solve_u(Index first, Index end) {
         return by_pieces<true>(first, end, lu_.u_start, [this](Index begin, Index stop) {
             for (Index c = stop; c-- > begin;) {
-                divide(c, lu_.pivot[c]);
+                multiply(c, lu_.inverse[c]);
                 scatter(c, lu_.u_start[c], WithUpper ? lu_.u_start[c + 1] : lu_.u_end[c],
                         lu_.u_row.data(), lu_.u.data());
             }
@@ -118,7 +118,7 @@ class TriangularSolve {
             for (Index c = begin; c < stop; ++c) {
                 gather<Adjoint>(c, lu_.u_start[c], WithUpper ? lu_.u_start[c + 1] : lu_.u_end[c],
                                 lu_.u_row.data(), lu_.u.data());
-                divide(c, turned<Adjoint>(lu_.pivot[c]));
+                multiply(c, turned<Adjoint>(lu_.inverse[c]));
             }
         });
     }
@@ -126,12 +126,14 @@ class TriangularSolve {
     bool l_transposed(Index first, Index end) {
         return by_pieces<true>(first, end, lu_.l_start, [this](Index begin, Index stop) {
             for (Index c = stop; c-- > begin;)
-                gather<Adjoint>(c, lu_.l_start[c], lu_.l_end[c], lu_.l_row.data(), lu_.l.data());
+                gather<Adjoint>(c, lu_.l_start[c], lu_.l_start[c + 1], lu_.l_row.data(),
+                                lu_.l.data());
         });
     }
 
-    void divide(Index c, Value by) {
-        for (int s = 0; s < W; ++s) x_[c * W + s] /= by;
+    void multiply(Index c, Value by) {
+        Value* const to = x_ + static_cast<std::int64_t>(c) * W;
+        for (int s = 0; s < W; ++s) to[s] = product(to[s], by);
     }
     // Subtracts from the rows of a column what that has there.
     void scatter(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
