@@ -66,9 +66,6 @@ class BackwardError {
 
   private:
     static constexpr bool is_real = std::is_same_v<Value, double>;
-    // Componentwise backward error above which rows with tiny denominators are measured otherwise.
-    static constexpr double tiny_rows_limit = 1e-14;
-
     Value& product_at(std::int64_t i, int s) { return sums_[i * 2 * W + s]; }
     double size_at(std::int64_t i, int s) const { return std::real(sums_[i * 2 * W + W + s]); }
 
@@ -154,7 +151,8 @@ class BackwardError {
 
     void measure_one(const Value* x, const Value* b, const Value* r, int s, SolutionError& error) {
         compare(b, r, s, error);
-        if (!(error.componentwise <= tiny_rows_limit)) by_row_norms(x, b, r, s, error);
+        if (!(error.componentwise <= SolutionError::good_componentwise))
+            by_row_norms(x, b, r, s, error);
     }
     // A quotient of which one is NaN stays so.
     static void raise(double& most, double to) {
