@@ -101,10 +101,12 @@ class BackwardError {
             for (Index p = columns_.indptr[j], end = columns_.indptr[j + 1]; p < end; ++p) {
                 Value* const to = sums + static_cast<std::int64_t>(columns_.indices[p]) * 2 * W;
                 const Value a = a_[p];
-                for (int s = 0; s < W; ++s) {
-                    const Value term = product(a, from[s]);
-                    to[s] += term, to[W + s] += size_of_product<Quick>(term, a, size[s]);
-                }
+                Value sum[2 * W];
+                for (int s = 0; s < W; ++s) sum[s] = product(a, from[s]);
+                for (int s = 0; s < W; ++s)
+                    sum[W + s] = to[W + s] + size_of_product<Quick>(sum[s], a, size[s]);
+                for (int s = 0; s < W; ++s) sum[s] += to[s];
+                for (int s = 0; s < 2 * W; ++s) to[s] = sum[s];
             }
         }
     }

@@ -131,32 +131,36 @@ class TriangularSolve {
         });
     }
 
+    // Compilers make vector instructions of loops over s that only read, or only write, x.
     void multiply(Index c, Value by) {
         Value* const to = x_ + static_cast<std::int64_t>(c) * W;
-        for (int s = 0; s < W; ++s) to[s] = product(to[s], by);
+        Value quotient[W];
+        for (int s = 0; s < W; ++s) quotient[s] = product(to[s], by);
+        for (int s = 0; s < W; ++s) to[s] = quotient[s];
     }
     // Subtracts from the rows of a column what that has there.
     void scatter(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
-        Value from[W];
-        std::copy_n(x_ + static_cast<std::int64_t>(c) * W, W, from);
+        Value from[W], left[W];
+        for (int s = 0; s < W; ++s) from[s] = x_[static_cast<std::int64_t>(c) * W + s];
         for (; p < end; ++p) {
             Value* const to = x_ + static_cast<std::int64_t>(row[p]) * W;
             const Value weight = value[p];
-            for (int s = 0; s < W; ++s) to[s] -= product(weight, from[s]);
+            for (int s = 0; s < W; ++s) left[s] = to[s] - product(weight, from[s]);
+            for (int s = 0; s < W; ++s) to[s] = left[s];
         }
     }
     // Subtracts from a column what its rows have there.
     template <bool Adjoint>
     void gather(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
         Value* const to = x_ + static_cast<std::int64_t>(c) * W;
-        Value sum[W];
-        std::copy_n(to, W, sum);
+        Value left[W];
+        for (int s = 0; s < W; ++s) left[s] = to[s];
         for (; p < end; ++p) {
             const Value* const from = x_ + static_cast<std::int64_t>(row[p]) * W;
             const Value weight = turned<Adjoint>(value[p]);
-            for (int s = 0; s < W; ++s) sum[s] -= product(weight, from[s]);
+            for (int s = 0; s < W; ++s) left[s] -= product(weight, from[s]);
         }
-        std::copy_n(sum, W, to);
+        for (int s = 0; s < W; ++s) to[s] = left[s];
     }
     template <bool Adjoint>
     static Value turned(Value v) {
