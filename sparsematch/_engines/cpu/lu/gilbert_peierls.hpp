@@ -83,7 +83,7 @@ class BlockLU {
     // ones at once.
     Outcome refactorise(const Value* a, RunContext& run) {
         WorkCounter counter(run);
-        if (!equilibration.of(plan, a, counter)) return Outcome::stopped;
+        if (!equilibration.again(plan, a, counter)) return Outcome::stopped;
         locate_entries();
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
@@ -168,8 +168,8 @@ class BlockLU {
         if (plan.external[k] > 0) return Outcome::done;
         const Index c = plan.starts[k];
         pivot[c] = a[plan.inner_from[plan.inner_start[c]]];
-        if (const double size = largest_part(pivot[c]); size < tiny)
-            pivot[c] *= equilibration.col_factor[c] = factor_for(size);
+        const double size = largest_part(pivot[c]);
+        pivot[c] *= equilibration.col_factor[c] = size < tiny ? factor_for(size) : 1;
         inverse[c] = Value(1) / pivot[c];
         return pivot[c] == Value(0) ? Outcome::singular : Outcome::done;
     }
