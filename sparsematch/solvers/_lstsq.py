@@ -309,7 +309,7 @@ def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
     factors = OrthogonalFactors(sp.csr_array(A), b, rcond)
     adjoint = sp.csr_array(A.conj().T)
-    project: _Map = lambda x: x  # noqa: E731
+    project: _Map = lambda x: x
     if minimum_norm and not factors.is_full:
         project = Complement(factors.null_vectors())
 

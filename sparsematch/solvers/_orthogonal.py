@@ -89,8 +89,10 @@ class OrthogonalFactors:
         return self._dead.size == 0
 
     def apply_adjoint(self, y: Values) -> Values:
-        """Return Q^H y by another factorisation, to a rounding error of y: of B^H y, R^-H makes it
-        with one times the condition."""
+        """Return Q^H y to a rounding error of y, by another factorisation.
+
+        R^-H makes it of B^H y with a rounding error times the condition.
+        """
         top: Values = self._again(cut_dense_rows(self._rows, y)[1]).top
         return top
 
