@@ -84,7 +84,6 @@ class BlockLU {
     Outcome refactorise(const Value* a, RunContext& run) {
         WorkCounter counter(run);
         if (!equilibration.again(plan, a, counter)) return Outcome::stopped;
-        locate_entries();
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
             const Outcome outcome = plan.external[k] > 0 || plan.size(k) == 1
@@ -109,6 +108,7 @@ class BlockLU {
     GrowingArray<Index> l_row, u_row;
     GrowingArray<Value> l, u;
     std::vector<Value> pivot, inverse;  // of each its inverse
+    std::vector<Index> inner_place;     // the rows of the plan's inner_row, by pivot
     // The row that is the c-th pivot row: of the permuted matrix, and of the user's.
     std::vector<Index> row_of, user_row;
     std::vector<double> pivot_row_factor;  // its factor
@@ -147,7 +147,7 @@ class BlockLU {
         l_start[size()] = static_cast<std::int64_t>(l.size()),
         u_start[size()] = static_cast<std::int64_t>(u.size());
         for (std::size_t c = 0; c < size(); ++c) user_row[c] = plan.row_perm[row_of[c]];
-        inner_place_.clear();
+        locate_entries();
         return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
     Outcome resume(Index k, const Value* a, WorkCounter& counter) {
@@ -386,15 +386,13 @@ class BlockLU {
         }
     }
 
-    // Where each entry of the blocks goes, by pivots: once for all values.
     void locate_entries() {
-        if (!inner_place_.empty()) return;
-        inner_place_.resize(plan.inner_row.size());
+        inner_place.resize(plan.inner_row.size());
         for (Index k = 0; k < plan.n_blocks(); ++k)
             for (auto p = plan.inner_start[plan.starts[k]],
                       end = plan.inner_start[plan.starts[k + 1]];
                  p < end; ++p)
-                inner_place_[p] = place_[plan.starts[k] + plan.inner_row[p]];
+                inner_place[p] = place_[plan.starts[k] + plan.inner_row[p]];
     }
     // Stops at the first column whose pivot is too small (stop_), or where entries grow too much
     // (stop_ is the first of the block).
@@ -405,7 +403,7 @@ class BlockLU {
         Value* const x = x_.data();
         for (Index c = first_; c < end_; ++c) {
             for (auto p = plan.inner_start[c], end = plan.inner_start[c + 1]; p < end; ++p)
-                x[inner_place_[p]] = equilibration.inner[p];
+                x[inner_place[p]] = equilibration.inner[p];
             std::int64_t work = 1;
             for (auto q = u_start[c], end = u_end[c]; q < end; ++q) {
                 const Index j = u_row[q];
@@ -445,7 +443,7 @@ class BlockLU {
     double largest_ = 1, limit_ = 0;  // of the block: its largest entry, and what U may come to
     double grown_ = 0;                // the largest entry of U
     Index n_candidates_ = 0;
-    std::vector<Index> place_, inner_place_, pivot_row_, order_, candidates_;
+    std::vector<Index> place_, pivot_row_, order_, candidates_;
     std::vector<Value> x_;
     std::vector<Row> rows_;
     std::vector<Edges> edges_;
