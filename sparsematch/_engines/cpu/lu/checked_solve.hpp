@@ -1,9 +1,10 @@
-// Solutions by a factorisation, measured against the matrix unless its factors are known to be small
-// (factor_sizes.hpp), and refined where they are not good enough: solve with the residual, and keep
-// the sum if it is better.
+// Solutions by a factorisation, measured unless its factors are known to be small
+// (factor_sizes.hpp), and refined where they are not good enough: block by block first
+// (block_refinement.hpp), then against the matrix: solve with the residual, and keep the sum if it
+// is better.
 //
-// One call does it all: a gather into the order of the pivots, the sweeps, a scatter, and one pass
-// over the matrix for the residual and its bound at once (backward_error.hpp). Right-hand sides are
+// One call does it all: a gather into the order of the pivots, the sweeps, a scatter, and where the
+// matrix is needed one pass over it for the residual and its bound (backward_error.hpp). Right-hand sides are
 // processed by up to eight, one after the other in memory, padded with zeros where there are fewer.
 // What a solution is measured by: normwise, as it leaves a stable factorisation; componentwise a
 // hundred times that, so that only rows that have lost digits beside their own terms are refined.
