@@ -20,6 +20,7 @@
 #include "elimination/column_graph.hpp"
 #include "elimination/elimination_tree.hpp"
 #include "elimination/nested_dissection.hpp"
+#include "lu/kept.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/square_form.hpp"
 #include "lu/zero_pivots.hpp"
@@ -82,6 +83,15 @@ struct BlockPlan {
 template <class Index>
 using Foresee = std::function<PivotOutlook(const BlockPlan<Index>&, Index k, const Index* place)>;
 
+// What a planner writes to, block after block.
+template <class Index>
+struct PlannerRoom {
+    Amd<Index> amd;
+    AdjacencyLists<Index> graph;
+    EliminationTree<Index> tree;
+    std::vector<Index> place, local, column, cursor, order, old, zeros;
+};
+
 template <class Index>
 class Planner {
   public:
@@ -93,8 +103,11 @@ class Planner {
             const Foresee<Index>* foresee, bool may_exchange, const AnalysisLimits& limits,
             RunContext& run)
         : a_(a), external_only_(external_only), foresee_(foresee), may_exchange_(may_exchange),
-          limits_(limits), run_(run), counter_(run), place_(a.n_rows), local_(a.nnz()),
-          column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
+          limits_(limits), run_(run), counter_(run),
+          room_(static_cast<std::size_t>(a.n_rows) + static_cast<std::size_t>(a.nnz())) {
+        const auto n = static_cast<std::size_t>(a.n_rows);
+        place_.resize(n), column_.resize(n + 1), cursor_.resize(n);
+        local_.resize(static_cast<std::size_t>(a.nnz()));
         plan_.n = a.n_rows;
         plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
         plan_.work.assign(plan_.external.size(), 0);
@@ -107,11 +120,9 @@ class Planner {
     BlockPlan<Index> make() {
         locate();
         for (Index k = 0; k < plan_.n_blocks() && !wants_exchange_ && is_triangular_; ++k)
-            if (plan_.size(k) > 1) plan_block(k);
+            if (plan_.size(k) > 1) plan_block(k), locate(k);
             else ++n_inner_;
-        if (wants_exchange_ || !is_triangular_) return {};
-        locate();
-        if (run_.stopped()) return {};
+        if (wants_exchange_ || !is_triangular_ || run_.stopped()) return {};
         split_entries();
         if (!is_triangular_) return {};
         return std::move(plan_);
@@ -390,11 +401,12 @@ class Planner {
     RunContext& run_;
     WorkCounter counter_;
     BlockPlan<Index> plan_;
-    Amd<Index> amd_;
-    Buffer<Index> place_, local_, column_, cursor_;
-    AdjacencyLists<Index> graph_;
-    EliminationTree<Index> tree_;
-    std::vector<Index> order_, old_, zeros_;
+    BorrowedRoom<PlannerRoom<Index>> room_;
+    Amd<Index>& amd_ = room_->amd;
+    AdjacencyLists<Index>& graph_ = room_->graph;
+    EliminationTree<Index>& tree_ = room_->tree;
+    std::vector<Index>&place_ = room_->place, &local_ = room_->local, &column_ = room_->column,
+    &cursor_ = room_->cursor, &order_ = room_->order, &old_ = room_->old, &zeros_ = room_->zeros;
     std::int64_t n_inner_ = 0;
     bool wants_exchange_ = false, is_triangular_ = true, needs_no_order_ = false;
     bool is_light_ = false;      // so is the block at hand
