@@ -55,6 +55,8 @@ ValueNorms value_norms(const Index* indptr, Index n, const Value* values) {
 inline constexpr double diagonal_preference = 0.01;
 // Before elimination, rows as they are: one as large as this share is expected to stay.
 inline constexpr double steady_share = 0.1;
+// Rows scaled: an external solver that hardly moves pivots bears few smaller ones.
+inline constexpr double bearable_share = 0.001;
 
 // Whether nearly all entries on the diagonal stay pivots if they may be `share` of the largest of
 // their column: all but one of 64, above which pivots that leave it spoil an order made for it. A
@@ -76,9 +78,9 @@ bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Valu
 }
 
 // What is expected of the pivots of a block. Steady: all stay on the diagonal. Few weak, weak: in a
-// block of more than a few rows some hardly will, at most one of `few_weak_of` rows, or more.
-// Unsure: none of these.
-enum class PivotOutlook : char { unsure, steady, few_weak, weak };
+// block of more than a few rows some hardly will, at most one of `few_weak_of` rows, or more. Poor:
+// as many are too small even for a solver that hardly moves pivots. Unsure: none of these.
+enum class PivotOutlook : char { unsure, steady, few_weak, weak, poor };
 inline constexpr std::int64_t few_weak_of = 256;
 
 // A pivot is weak if it is small beside the largest of its column in the block, rows scaled.
@@ -108,7 +110,7 @@ std::int64_t weak_pivots(const Csr<Index>& a, const SquareForm<Index>& form, con
         for (Index c = first; c < end; ++c)
             each(first, c, [&](Index r, double v) { largest[r] = std::max(largest[r], v); });
         for (Index r = first; r < end; ++r) largest[r] = largest[r] > 0 ? 1 / largest[r] : 0;
-        std::int64_t n_weak_here = 0;
+        std::int64_t n_weak_here = 0, n_poor = 0;
         for (Index c = first; c < end; ++c) {
             double best = 0, diagonal = 0, most = 0, there = 0;
             each(first, c, [&](Index r, double v) {
@@ -117,12 +119,14 @@ std::int64_t weak_pivots(const Csr<Index>& a, const SquareForm<Index>& form, con
                 if (r == c) diagonal = scaled, there = v;
             });
             n_weak_here += diagonal < diagonal_preference * best;
+            n_poor += diagonal < bearable_share * best;
             if (!(there > 0 && there >= steady_share * most)) pivots[k] = PivotOutlook::unsure;
         }
         n_weak += n_weak_here;
         if (n_weak_here > 0 && end - first > few)
             pivots[k] = n_weak_here * few_weak_of <= end - first ? PivotOutlook::few_weak
-                                                                 : PivotOutlook::weak;
+                        : n_poor * few_weak_of <= end - first    ? PivotOutlook::weak
+                                                                 : PivotOutlook::poor;
     }
     return n_weak;
 }

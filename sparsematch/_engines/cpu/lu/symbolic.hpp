@@ -137,15 +137,11 @@ class Planner {
         const bool must = m <= limits_.always_inside;
         EliminationCost cost;
         if (!order_block(k, m, entries, must, cost)) return;
-        const auto is_external = [&] {
-            return !must &&
-                   2 * cost.work > work_limit_ * (2 * cost.entries + static_cast<double>(m));
-        };
-        const bool heavy =
-            is_external() ||
-            (!must && 2 * cost.work > limits_.trial_work * static_cast<double>(entries));
-        if (heavy) cost = settle_order(k, m, entries);
-        const bool external = is_external();
+        const bool light = must || is_light(cost, entries);
+        const bool leaves_weak = !light && outlook(k) >= PivotOutlook::weak;  // it moves them less
+        const bool settled = !light || (!must && is_heavy(cost, m));
+        if (settled) cost = settle_order(k, m, entries);
+        const bool external = leaves_weak || (!must && is_heavy(cost, m));
         const double filled = 2 * cost.entries + static_cast<double>(m);
         if (external && symmetry_ < 0.5 && column_order_cost(m).entries < cost.entries)
             return leave_as_given(k);
@@ -158,7 +154,7 @@ class Planner {
         // A block near the limit of work loses less by being given to an external solver.
         const double share = 2 * cost.work > 0.35 * work_limit_ * filled ? 1.2 : 1.6;
         double* most = plan_.most.data() + first;
-        if (heavy) tree_.accumulate(most);
+        if (settled) tree_.accumulate(most);
         else amd_.accumulate(most);
         plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
         for (Index c = 0; c < m; ++c)
@@ -173,20 +169,17 @@ class Planner {
         around_zeros_ = false;
         if (!counter_.add(entries)) return false;
         if (!ordered && needs_no_order_) return leave_as_given(k), false;
-        if (ordered && (must || 2 * cost.work <= limits_.trial_work * static_cast<double>(entries)))
-            return true;
+        if (ordered && (must || is_light(cost, entries))) return true;
         Index *rows = plan_.row_perm.data() + plan_.starts[k],
               *cols = plan_.col_perm.data() + plan_.starts[k];
         if (ordered && std::equal(rows, rows + m, cols)) return true;
         const std::vector<Index> matched_rows(rows, rows + m), matched_cols(cols, cols + m);
         leave_as_given(k);
-        const bool saddle = outlook(k) != PivotOutlook::weak && symmetry_ < 0.25 &&
+        const bool saddle = outlook(k) < PivotOutlook::weak && symmetry_ < 0.25 &&
                             std::equal(rows, rows + m, cols) && find_zeros(k, m);
         around_zeros_ = saddle && order_around_zeros(entries, m, cost);
         if (!around_zeros_ && !ordered) {
-            // A symmetric pattern would be spoilt by another diagonal.
-            wants_exchange_ =
-                may_exchange_ && symmetry_ < 0.9 && !(external_only_ && external_only_[k]);
+            wants_exchange_ = may_exchange_ && !spoilt_ && !(external_only_ && external_only_[k]);
             return false;
         }
         plan_.external[k] = 0;
@@ -207,19 +200,32 @@ class Planner {
         const auto mirrors = static_cast<double>(symmetrise(m));
         symmetry_ = mirrors / static_cast<double>(entries - m);
         // Where pivots stay, an external solver, too, profits from an order of B + B^T.
-        const bool stays = !pivots_ || outlook(k) == PivotOutlook::steady ||
-                           (outlook(k) == PivotOutlook::unsure && symmetry_ >= 0.9);
+        const PivotOutlook pivots = outlook(k);
+        const bool symmetric = symmetry_ >= 0.9, poor = symmetric && pivots == PivotOutlook::poor;
+        const bool stays =
+            !pivots_ || pivots == PivotOutlook::steady ||
+            (symmetric && (pivots == PivotOutlook::unsure || pivots == PivotOutlook::weak));
         EliminationLimits limits;
-        if (outlook(k) == PivotOutlook::weak)
-            limits.work = limits_.trial_work * static_cast<double>(entries) / 2;
+        if (!stays && pivots >= PivotOutlook::weak)
+            limits.work = (poor ? limits_.dissection_work : limits_.trial_work) *
+                          static_cast<double>(entries) / 2;
         else if (!must && !stays) limits.entries = limits_.fill * static_cast<double>(entries) / 2;
         // Without symmetry, L and U have about half of the entries of a factor of B + B^T.
         work_limit_ = (2 - symmetry_) * limits_.work_per_entry;
         needs_no_order_ = stays && !must && !limits_.orders_outside;
         const bool any = must || (stays && !needs_no_order_);
-        if (!any) limits.work_per_entry = work_limit_;
-        return eliminate(m, limits, cost) &&
-               (any || 2 * cost.work <= work_limit_ * (2 * cost.entries + static_cast<double>(m)));
+        if (!any && !poor) limits.work_per_entry = work_limit_;
+        const bool found = eliminate(m, limits, cost);
+        // Another diagonal spoils a symmetric pattern, which is worth it in a heavy block alone.
+        spoilt_ = symmetric && (found || !poor);
+        if (poor) return found && is_light(cost, entries);
+        return found && (any || !is_heavy(cost, m));
+    }
+    bool is_light(const EliminationCost& cost, std::int64_t entries) const {
+        return 2 * cost.work <= limits_.trial_work * static_cast<double>(entries);
+    }
+    bool is_heavy(const EliminationCost& cost, Index m) const {
+        return 2 * cost.work > work_limit_ * (2 * cost.entries + static_cast<double>(m));
     }
     bool eliminate(Index m, const EliminationLimits& limits, EliminationCost& cost) {
         order_.resize(static_cast<std::size_t>(m));
@@ -384,8 +390,10 @@ class Planner {
     std::int64_t n_inner_ = 0;
     bool wants_exchange_ = false, is_triangular_ = true, needs_no_order_ = false;
     bool around_zeros_ = false;  // the order of the block at hand is one of order_around_zeros
-    // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,
-    // and its limit of work per entry of L + U.
+    // Of the block at hand: whether another diagonal would spoil its pattern for little gain; the
+    // share of its entries beside the diagonal that have a mirror there; its limit of work per entry
+    // of L + U.
+    bool spoilt_ = false;
     double symmetry_ = 0, work_limit_ = 0;
 };
 
