@@ -391,8 +391,8 @@ class Planner {
     bool wants_exchange_ = false, is_triangular_ = true, needs_no_order_ = false;
     bool around_zeros_ = false;  // the order of the block at hand is one of order_around_zeros
     // Of the block at hand: whether another diagonal would spoil its pattern for little gain; the
-    // share of its entries beside the diagonal that have a mirror there; its limit of work per entry
-    // of L + U.
+    // share of its entries beside the diagonal that have a mirror there; its limit of work per
+    // entry of L + U.
     bool spoilt_ = false;
     double symmetry_ = 0, work_limit_ = 0;
 };
