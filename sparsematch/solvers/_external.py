@@ -29,7 +29,7 @@ Values = NDArray[Any]
 #: 2.3 to 6 times of values of 1 and -1 at random, as pivots cancel. A refinement or two bring the
 #: digits back.
 _DIAGONAL = 1e-8
-#: Share that all but one of 64 are to have before, where that is wanted.
+#: Share that all but one of 256 are to have before, where that is wanted.
 _BEARABLE = 1e-3
 #: Share from which on pivots of a block as it is scaled are expected to stay: steady_share of
 #: pivot_checks.hpp.
@@ -103,7 +103,7 @@ class ScaledFactor:
     """A block scaled by powers of two, as the core scales its own, and external factors of it.
 
     The largest entry of each row is between 1 and 2, then that of each column; nothing is rounded.
-    SuperLU factorises it where the external solver that was chosen is not reliable.
+    `fallback` factorises it where the external solver that was chosen is not reliable.
     Where pivots are to stay on a diagonal that is small even so, the block is scaled first, by the
     duals of the transversal with the largest product, which make its entries the largest (Duff,
     Koster 2001).
@@ -116,8 +116,9 @@ class ScaledFactor:
         rows: IndexArray,
         values: Values,
         memory: dict[str, Any],
+        fallback: MakeExternal,
     ) -> None:
-        self._indptr, self._rows, self._memory = indptr, rows, memory
+        self._indptr, self._rows, self._fallback = indptr, rows, fallback
         self.choice = choice
         n = indptr.size - 1
         self._columns = np.repeat(np.arange(n), np.diff(indptr))
@@ -134,12 +135,10 @@ class ScaledFactor:
             self._fall_back(error)
 
     def _fall_back(self, error: Unreliable) -> None:
-        if self.choice.make is SuperLUFactor:
+        if self.choice.make in (SuperLUFactor, self._fallback):
             raise AssertionError("SuperLU has nothing to fall back to") from error
-        memory = {key: self._memory[key] for key in ("foreseen",) if key in self._memory}
-        factor = SuperLUFactor(self._indptr, self._rows, self._scaled, memory)
-        self.choice = Choice(SuperLUFactor, "superlu", f"instead of {self.choice.name}: {error}")
-        self._factor = factor
+        self._factor = self._fallback(self._indptr, self._rows, self._scaled, {})
+        self.choice = Choice(self._fallback, "superlu", f"instead of {self.choice.name}: {error}")
 
     @property
     def order(self) -> str:

@@ -15,7 +15,7 @@ from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
 from sparsematch.solvers._errors import SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch.solvers._pattern import MeasuredValues
-from sparsematch.solvers._plan import FactorisationPlan, plan_of
+from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation, plan_of
 
 NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 
@@ -314,12 +314,15 @@ class BlockFactors:
             own = gather(values, places)
             if self.preference == PARTIAL:
                 memory = {}  # an order for pivots that stay on the diagonal is none for these
-                choice = _PARTIAL_PIVOTING
+                is_own = choice.make is SuperLUFactor
+                choice = _PARTIAL_PIVOTING if is_own else _PLANNED
             try:
                 if k in self._external:
                     self._external[k].refactorise(own)
                 else:
-                    self._external[k] = ScaledFactor(choice, indptr, rows, own, memory)
+                    self._external[k] = ScaledFactor(
+                        choice, indptr, rows, own, memory, PlannedFactor
+                    )
             except Singular:
                 raise self._singular(values, k) from None
 
@@ -328,3 +331,44 @@ class BlockFactors:
 
     def _singular(self, values: NDArray[Any], k: int) -> RuntimeError:
         return numerically_singular(self.plan.pattern.system(values), *self.block(k))
+
+
+class PlannedFactor:
+    """A block planned and factorised like a matrix of its own, in place of another solver.
+
+    That has been given no order: one is looked for here.
+    """
+
+    def __init__(
+        self, indptr: IndexArray, rows: IndexArray, values: NDArray[Any], memory: dict[str, Any]
+    ) -> None:
+        n = indptr.size - 1
+        block = csc_array((values, rows, indptr), shape=(n, n))
+        plan, measured = plan_factorisation(block, None, "auto", "superlu")
+        self._factors = BlockFactors(plan)
+        self._factorise(measured)
+
+    def refactorise(self, values: NDArray[Any]) -> None:
+        """Factorise new values."""
+        self._factorise(self._factors.plan.pattern.values(values))
+
+    def _factorise(self, measured: MeasuredValues) -> None:
+        try:
+            self._factors.factorise(measured)
+        except SingularMatrixError as error:
+            raise Singular from error
+        self.nnz = self._factors.nnz
+        self.doubtful = bool(self._factors.suspects)
+
+    @property
+    def order(self) -> str:
+        """The orders that its blocks are factorised in."""
+        orders = {block.order for block in self._factors.report().external}
+        return ", ".join(sorted(orders)) or "minimum degree"
+
+    def solve(self, b: NDArray[Any], trans: str) -> NDArray[Any]:
+        """Solve, refined."""
+        return self._factors.solve(np.ascontiguousarray(b), trans)[0]
+
+
+_PLANNED = Choice(PlannedFactor, "superlu", "for a better solution")

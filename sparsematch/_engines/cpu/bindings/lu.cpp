@@ -58,11 +58,10 @@ AnalysisLimits read_limits(const nb::dict& given) {
             to = nb::cast<std::remove_reference_t<decltype(to)>>(given[name]), ++known;
     };
     if (given.size() == 0) return out;
-    read("work_per_entry", out.work_per_entry), read("fill", out.fill);
+    read("work_per_entry", out.work_per_entry), read("fill", out.fill), read("refill", out.refill);
     read("always_inside", out.always_inside), read("trial_work", out.trial_work);
     read("dissection_work", out.dissection_work), read("few_rows", out.few_rows);
-    read("few_entries", out.few_entries), read("many_entries", out.many_entries);
-    read("orders_outside", out.orders_outside);
+    read("scans", out.scans), read("orders_outside", out.orders_outside);
     if (known < given.size()) throw nb::key_error("a limit that AnalysisLimits does not have");
     return out;
 }
@@ -228,7 +227,6 @@ struct Pattern {
     std::vector<Index> indptr, indices;
     std::unique_ptr<BlockPlan<Index>> plan;
     SquareForm<Index> form;
-    std::int64_t n_weak = 0;  // weak pivots that the analysis has found
 
     Csr<Index> view() const {
         if (indptr.empty()) return lent.view();
@@ -360,7 +358,7 @@ void solve_scaled(const HeldMatrix<Index, Value>& held, Index k, Array<Value> x,
     TriangularSolve<Index, Value, 1>(held.lu, none, x.data()).solve_block(k, adjoint);
 }
 
-// The first factorisation of a small matrix in one call, from its compressed columns: None where
+// The first factorisation of a matrix in one call, from its compressed columns: None where
 // these are not canonical, and wherever it takes more than a quick analysis and the core's own
 // factorisation of all blocks.
 template <class Index>
@@ -373,8 +371,7 @@ nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, 
     const LentArray<const Index> rows(indices);
     const LentArray<const double> v(values);
     const AnalysisLimits limits = read_limits(given_limits);
-    if (nnz > static_cast<std::size_t>(limits.few_entries) || !rows.fits_vector(nnz) ||
-        !v.fits_vector(nnz) ||
+    if (!rows.fits_vector(nnz) || !v.fits_vector(nnz) ||
         !is_canonical(starts.data(), static_cast<Index>(n), rows.data(), nnz))
         return nb::none();
     Pattern<Index> pattern;
@@ -388,7 +385,6 @@ nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, 
             !std::all_of(found.plan->external.begin(), found.plan->external.end(), is_inside))
             return nullptr;
         pattern.plan = std::move(found.plan), pattern.form = std::move(found.form);
-        pattern.n_weak = found.n_weak;
         const BlockPlan<Index>& plan = *pattern.plan;
         auto out = std::make_unique<Held>(plan, std::move(pattern));
         const bool well = out->read(v.data()) && out->factorise(preference, run) == Outcome::done;
@@ -430,7 +426,7 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
     if (!found.is_triangular) refuse_form();
     nb::dict out;
     out["row_perm"] = copied(found.form.row_perm), out["col_perm"] = copied(found.form.col_perm);
-    out["row_blocks"] = copied(found.form.starts), out["weak_pivots"] = found.n_weak;
+    out["row_blocks"] = copied(found.form.starts);
     out["largest"] = found.norms.largest, out["norm"] = found.norms.norm;
     if (found.plan) out["plan"] = nb::cast(found.plan.release(), nb::rv_policy::take_ownership);
     return out;
@@ -452,7 +448,6 @@ void bind_factors(nb::module_& m, const char* name) {
              })
         .def("solve_scaled", &solve_scaled<Index, Value>)
         .def_prop_ro("plan", [](Held& held) { return held.plan.get(); })
-        .def_prop_ro("n_weak", [](const Held& held) { return held.n_weak; })
         .def_prop_ro("form",
                      [](const Held& held) {
                          const SquareForm<Index>& form = held.form;
@@ -484,7 +479,7 @@ void bind_factors(nb::module_& m, const char* name) {
     m.def(
         "new_factors",
         [](const BlockPlan<Index>& plan, CsrArg<Index> matrix, In<Value>) {
-            return new Held(plan, {std::move(matrix), {}, {}, nullptr, {}, 0});
+            return new Held(plan, {std::move(matrix), {}, {}, nullptr, {}});
         },
         nb::keep_alive<0, 1>());
 }
