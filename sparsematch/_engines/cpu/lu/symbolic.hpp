@@ -198,7 +198,7 @@ class Planner {
         around_zeros_ = saddle && order_around_zeros(k, m, entries, cost);
         if (!around_zeros_ && !ordered) {
             // A symmetric pattern would be spoilt by another diagonal.
-            wants_exchange_ = may_exchange_ && symmetry_ < 0.9 && tried;
+            wants_exchange_ = may_exchange_ && !spoilt_ && tried;
             return false;
         }
         plan_.external[k] = 0;
@@ -228,7 +228,12 @@ class Planner {
         is_light_ = run_amd(limits, cost);
         if (is_light_) return accumulate(k), true;
         if (foresee_) outlook_ = (*foresee_)(plan_, k, place_.data());
-        if (outlook_ == PivotOutlook::weak) return false;
+        spoilt_ = symmetry_ >= 0.9;
+        if (outlook_ == PivotOutlook::weak) {  // which another diagonal pays for if it is heavy
+            limits.work = limits_.dissection_work * static_cast<double>(entries) / 2;
+            spoilt_ &= amd_.resume(graph_, limits, order_.data(), cost, counter_);
+            return false;
+        }
         // Where pivots stay, an external solver, too, profits from an order of B + B^T.
         const bool stays = !foresee_ || outlook_ == PivotOutlook::steady || symmetry_ >= 0.9;
         needs_no_order_ = stays && !limits_.orders_outside;
@@ -415,6 +420,7 @@ class Planner {
     // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,
     // and its limit of work per entry of L + U.
     double symmetry_ = 0, work_limit_ = 0;
+    bool spoilt_ = false;  // whether another diagonal would spoil its pattern, for little gain
 };
 
 }  // namespace sparsematch
