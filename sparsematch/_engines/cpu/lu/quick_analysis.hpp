@@ -16,6 +16,8 @@
 #include "decomposition/block_form_check.hpp"
 #include "decomposition/block_permutation.hpp"
 #include "decomposition/dulmage_mendelsohn.hpp"
+#include "lu/equilibration.hpp"
+#include "lu/markowitz.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/symbolic.hpp"
 #include "matching/cheap.hpp"
@@ -107,6 +109,26 @@ bool is_certified(const Csr<Index>& a, const SquareForm<Index>& form, RunContext
     return BlockFormCheck<Index>(a, m, col_block.data(), row_block.data(), n_blocks).holds(run);
 }
 
+// Orders blocks of a matrix by Markowitz' search, rows scaled as a factorisation does.
+template <class Index, class Value>
+OrderByValues<Index> markowitz_order(const Value* values, RunContext& run) {
+    return [values, &run](const BlockColumns<Index>& block, const MarkowitzLimits& limits,
+                          Index* rows, Index* cols, double* stored) {
+        const Index nnz = block.start[block.n];
+        std::vector<double> factor(static_cast<std::size_t>(block.n), 0);
+        for (Index p = 0; p < nnz; ++p) {
+            double& most = factor[block.row[p]];
+            most = std::max(most, largest_part(values[block.place[p]]));
+        }
+        for (double& f : factor) f = factor_for(f);
+        std::vector<Value> scaled(static_cast<std::size_t>(nnz));
+        for (Index p = 0; p < nnz; ++p) scaled[p] = values[block.place[p]] * factor[block.row[p]];
+        WorkCounter counter(run);
+        return Markowitz<Index, Value>().run(block.n, block.start, block.row, scaled.data(), limits,
+                                             rows, cols, stored, counter);
+    };
+}
+
 // a: the columns of a square matrix. Given: its form, if it is not empty; else the mates of its
 // rows, if they are not null; else neither. make_plan, exchange: whether a plan is wanted, and may
 // be left out for another diagonal. Zeros among the values end it if they are refused. Time: O(n +
@@ -136,9 +158,13 @@ QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
     Buffer<PivotOutlook> pivots(static_cast<std::size_t>(form.n_blocks()), PivotOutlook::unsure);
     const Index few_rows =
         exchange ? static_cast<Index>(limits.few_rows) : std::numeric_limits<Index>::max();
-    if (std::isfinite(out.norms.norm))
+    OrderByValues<Index> by_values;
+    if (std::isfinite(out.norms.norm)) {
         out.n_weak = weak_pivots(a, form, values, few_rows, pivots.data());
-    Planner<Index> planner(a, form, nullptr, pivots.data(), exchange, limits, run);
+        if (exchange) by_values = markowitz_order<Index>(values, run);
+    }
+    Planner<Index> planner(a, form, nullptr, pivots.data(), exchange, limits, run,
+                           std::move(by_values));
     auto plan = std::make_unique<BlockPlan<Index>>(planner.make());
     out.is_triangular = planner.is_triangular();
     if (!planner.wants_exchange()) out.plan = std::move(plan);

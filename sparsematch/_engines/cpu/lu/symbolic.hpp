@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -20,6 +22,7 @@
 #include "elimination/column_graph.hpp"
 #include "elimination/elimination_tree.hpp"
 #include "elimination/nested_dissection.hpp"
+#include "lu/markowitz.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/square_form.hpp"
 #include "lu/zero_pivots.hpp"
@@ -45,6 +48,9 @@ struct AnalysisLimits {
     std::int64_t few_rows = 500;
     // Entries up to which a quick analysis finds a matching, and up to which it tries to.
     std::int64_t few_entries = 1 << 14, many_entries = 1 << 20;
+    // Share of the entries that have a mirror, below which a block may be ordered by its values; 0:
+    // none is. UMFPACK's limit is 0.3 (Davis 2004); above 0.4, B + B^T suits it as well.
+    double unsymmetric = 0.4;
     // Whether external solvers follow orders that are found here. Otherwise none is looked for any
     // further than it takes to see that a block is left to one.
     bool orders_outside = true;
@@ -75,19 +81,32 @@ struct BlockPlan {
     Index size(Index k) const { return starts[k + 1] - starts[k]; }
 };
 
+// A block by columns: rows counted within it, and where its values are.
+template <class Index>
+struct BlockColumns {
+    Index n;
+    const Index *start, *row;
+    const std::int64_t* place;
+};
+// Orders the rows and the columns of a block by its values. Writes: what Markowitz::run does.
+template <class Index>
+using OrderByValues = std::function<bool(const BlockColumns<Index>&, const MarkowitzLimits&,
+                                         Index* rows, Index* cols, double* stored)>;
+
 template <class Index>
 class Planner {
   public:
     // a: the columns of a square matrix (its transpose as a Csr), in this form; external_only:
     // blocks to be left to an external solver (null: none); pivots: what the values say of each
-    // block (null: they have chosen the diagonal); may_exchange: whether they may yet. What is made
-    // by a run that was stopped is of no use. Time: O(n + nnz), and the orderings.
+    // block (null: they have chosen the diagonal); may_exchange: whether they may yet; by_values:
+    // orders blocks by them (empty: none is ordered so). What is made by a run that was stopped is
+    // of no use. Time: O(n + nnz), and the orderings.
     Planner(const Csr<Index>& a, SquareForm<Index> form, const bool* external_only,
             const PivotOutlook* pivots, bool may_exchange, const AnalysisLimits& limits,
-            RunContext& run)
+            RunContext& run, OrderByValues<Index> by_values = {})
         : a_(a), external_only_(external_only), pivots_(pivots), may_exchange_(may_exchange),
-          limits_(limits), run_(run), counter_(run), place_(a.n_rows), local_(a.nnz()),
-          column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
+          by_values_(std::move(by_values)), limits_(limits), run_(run), counter_(run),
+          place_(a.n_rows), local_(a.nnz()), column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
         plan_.n = a.n_rows;
         plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
         plan_.work.assign(plan_.external.size(), 0);
@@ -100,11 +119,12 @@ class Planner {
     BlockPlan<Index> make() {
         locate();
         // To exchange a few is quick, and leaves the others where they are.
-        for (Index k = 0; k < plan_.n_blocks(); ++k)
-            wants_exchange_ |= outlook(k) == PivotOutlook::few_weak;
-        for (Index k = 0; k < plan_.n_blocks() && !wants_exchange_ && is_triangular_; ++k)
-            if (plan_.size(k) > 1) plan_block(k);
-            else ++n_inner_;
+        for (const bool few : {true, false})
+            for (Index k = 0; k < plan_.n_blocks() && !wants_exchange_ && is_triangular_; ++k)
+                if ((outlook(k) == PivotOutlook::few_weak) == few) {
+                    if (plan_.size(k) > 1) plan_block(k);
+                    else ++n_inner_;
+                }
         if (wants_exchange_ || !is_triangular_) return {};
         locate();
         if (run_.stopped()) return {};
@@ -134,7 +154,12 @@ class Planner {
         const std::int64_t entries = translate(first, m);
         if (!is_triangular_) return;
         n_inner_ += entries;
+        symmetry_ = static_cast<double>(symmetrise(m)) / static_cast<double>(entries - m);
         const bool must = m <= limits_.always_inside;
+        suits_values_ =
+            !must && by_values_ && symmetry_ < limits_.unsymmetric && !is_symmetric_as_given(k);
+        if (outlook(k) == PivotOutlook::few_weak && !suits_values_)
+            return void(wants_exchange_ = true);
         EliminationCost cost;
         if (!order_block(k, m, entries, must, cost)) return;
         const auto is_external = [&] {
@@ -168,10 +193,14 @@ class Planner {
     // Returns false where there is no order: the values are to choose another diagonal first, or an
     // external solver gets the block as it is given.
     bool order_block(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
+        const bool is_weak = outlook(k) == PivotOutlook::weak;
+        if (order_by_values(k, m, first_limits(is_weak, entries))) return false;
         const bool ordered =
             !(external_only_ && external_only_[k]) && find_order(k, m, entries, must, cost);
         around_zeros_ = false;
         if (!counter_.add(entries)) return false;
+        if (!is_weak && order_by_values(k, m, limits_beside(cost, entries))) return false;
+        if (outlook(k) == PivotOutlook::few_weak) return wants_exchange_ = true, false;
         if (!ordered && needs_no_order_) return leave_as_given(k), false;
         if (ordered && (must || 2 * cost.work <= limits_.trial_work * static_cast<double>(entries)))
             return true;
@@ -195,7 +224,59 @@ class Planner {
         std::copy(matched_cols.begin(), matched_cols.end(), cols);
         if (!saddle) return true;
         locate(k);
-        return translate(plan_.starts[k], m), find_order(k, m, entries, must, cost);
+        translate(plan_.starts[k], m);
+        symmetrise(m);
+        return find_order(k, m, entries, must, cost);
+    }
+    // What a search may take before another order is known: where weak pivots are to be exchanged,
+    // which takes as long as some 300 passes over the entries, more; but not where it fills, as in
+    // meshes, what an exchange would not.
+    static MarkowitzLimits first_limits(bool is_weak, std::int64_t entries) {
+        const auto size = static_cast<double>(entries);
+        if (is_weak) return {320 * size, 320 * size, 1.25 * size};
+        return {75 * size, 50 * size};
+    }
+    // And beside an order that costs much.
+    static MarkowitzLimits limits_beside(const EliminationCost& cost, std::int64_t entries) {
+        const auto size = static_cast<double>(entries);
+        const double work = 2 * cost.work < 500 * size ? 0 : std::min(cost.work / 2, 1000 * size);
+        return {work, work};
+    }
+    // Rows and columns of the block by Markowitz' search; no order is changed without.
+    bool order_by_values(Index k, Index m, const MarkowitzLimits& limits) {
+        if (!suits_values_ || limits.work == 0) return false;
+        const Index first = plan_.starts[k];
+        std::vector<std::int64_t> place(static_cast<std::size_t>(column_[m]));
+        std::size_t to = 0;
+        for (Index c = first; c < first + m; ++c)
+            for (Index j = plan_.col_perm[c], p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p)
+                if (place_[a_.indices[p]] >= first) place[to++] = p;
+        std::vector<Index> rows(static_cast<std::size_t>(m)), cols(rows.size());
+        double* const most = plan_.most.data() + first;
+        const BlockColumns<Index> block{m, column_.data(), local_.data(), place.data()};
+        if (!by_values_(block, limits, rows.data(), cols.data(), most)) return false;
+        order_.swap(rows);
+        reorder(plan_.row_perm.data() + first);
+        order_.swap(cols);
+        reorder(plan_.col_perm.data() + first);
+        plan_.expected_entries += static_cast<std::int64_t>(most[m - 1]) * 2 / 3;
+        for (Index c = 0; c < m; ++c) most[c] = 1000 + 1.6 * most[c];
+        return true;
+    }
+    // Whether another diagonal has spoilt a symmetric pattern: the block's rows and columns are the
+    // same, and each entry has its mirror.
+    bool is_symmetric_as_given(Index k) const {
+        const Index first = plan_.starts[k], end = plan_.starts[k + 1];
+        const auto is_inside = [&](Index i) { return place_[i] >= first && place_[i] < end; };
+        for (Index c = first; c < end; ++c)
+            if (!is_inside(plan_.col_perm[c])) return false;
+        for (Index c = first; c < end; ++c)
+            for (Index j = plan_.col_perm[c], p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p)
+                if (const Index i = a_.indices[p];
+                    is_inside(i) && !std::binary_search(a_.indices + a_.indptr[i],
+                                                        a_.indices + a_.indptr[i + 1], j))
+                    return false;
+        return true;
     }
     void leave_as_given(Index k) {
         const Index first = plan_.starts[k], m = plan_.size(k);
@@ -204,8 +285,6 @@ class Planner {
     }
 
     bool find_order(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
-        const auto mirrors = static_cast<double>(symmetrise(m));
-        symmetry_ = mirrors / static_cast<double>(entries - m);
         // Where pivots stay, an external solver, too, profits from an order of B + B^T.
         const bool stays = !pivots_ || outlook(k) == PivotOutlook::steady ||
                            (outlook(k) == PivotOutlook::unsure && symmetry_ >= 0.9);
@@ -372,6 +451,7 @@ class Planner {
     const bool* external_only_;
     const PivotOutlook* pivots_;
     const bool may_exchange_;
+    const OrderByValues<Index> by_values_;
     const AnalysisLimits limits_;
     RunContext& run_;
     WorkCounter counter_;
@@ -383,6 +463,7 @@ class Planner {
     std::vector<Index> order_, old_, zeros_;
     std::int64_t n_inner_ = 0;
     bool wants_exchange_ = false, is_triangular_ = true, needs_no_order_ = false;
+    bool suits_values_ = false;  // the block at hand may be ordered by its values
     bool around_zeros_ = false;  // the order of the block at hand is one of order_around_zeros
     // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,
     // and its limit of work per entry of L + U.
