@@ -21,6 +21,7 @@
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
 #include "elimination/amd.hpp"
+#include "lu/growing_array.hpp"
 #include "lu/pivot_checks.hpp"
 
 namespace sparsematch {
@@ -37,11 +38,15 @@ struct MarkowitzLimits {
 template <class T, class Index>
 class GrowingLists {
   public:
-    void clear(std::size_t n) { lists_.assign(n, {0, 0, 0}), pool_.clear(); }
-    // Before any element is appended: room for so many, beside some for fill.
-    void reserve(Index k, Index room) {
-        lists_[k] = {static_cast<std::int64_t>(pool_.size()), 0, room};
-        pool_.resize(pool_.size() + static_cast<std::size_t>(room));
+    // Empty lists, with room for as many elements, beside some for fill.
+    void reserve(const std::vector<Index>& sizes) {
+        constexpr Index fill = 4;
+        lists_.resize(sizes.size());
+        std::int64_t at = 0;
+        for (std::size_t k = 0; k < sizes.size(); ++k)
+            lists_[k] = {at, 0, sizes[k] + fill}, at += sizes[k] + fill;
+        pool_.clear(), pool_.make_room(static_cast<std::size_t>(at));
+        pool_.set_size(static_cast<std::size_t>(at));
     }
     Index size(Index k) const { return lists_[k].size; }
     T* begin(Index k) { return pool_.data() + lists_[k].begin; }
@@ -61,13 +66,14 @@ class GrowingLists {
     };
     void move(List& list) {
         const auto to = static_cast<std::int64_t>(pool_.size());
-        const Index room = 2 * list.room + 4;
-        pool_.resize(pool_.size() + static_cast<std::size_t>(room));
+        const auto room = 2 * static_cast<std::size_t>(list.room);
+        pool_.make_room(room);
+        pool_.set_size(pool_.size() + room);
         std::copy_n(pool_.data() + list.begin, list.size, pool_.data() + to);
-        list.begin = to, list.room = room;
+        list.begin = to, list.room *= 2;
     }
     std::vector<List> lists_;
-    std::vector<T> pool_;
+    GrowingArray<T> pool_;
 };
 
 template <class Index, class Value>
@@ -120,16 +126,13 @@ class Markowitz {
 
     void prepare(Index n, const Index* start, const Index* row, const Value* value) {
         const auto size = static_cast<std::size_t>(n);
-        columns_.clear(size), rows_.clear(size);
         row_count_.assign(size, 0), col_count_.resize(size);
         for (Index p = 0; p < start[n]; ++p) ++row_count_[row[p]];
-        for (Index i = 0; i < n; ++i) rows_.reserve(i, row_count_[i]);
-        for (Index j = 0; j < n; ++j) {
-            col_count_[j] = start[j + 1] - start[j];
-            columns_.reserve(j, col_count_[j]);
+        for (Index j = 0; j < n; ++j) col_count_[j] = start[j + 1] - start[j];
+        columns_.reserve(col_count_), rows_.reserve(row_count_);
+        for (Index j = 0; j < n; ++j)
             for (Index p = start[j]; p < start[j + 1]; ++p)
                 columns_.append(j, {row[p], value[p]}), rows_.append(row[p], j);
-        }
         active_ = start[n];
         by_column_.clear(size), by_row_.clear(size);
         for (Index k = n; k-- > 0;)
