@@ -48,7 +48,6 @@ class QuickAnalysis(NamedTuple):
     #: The largest absolute value, and the 1-norm; not finite if a value is not.
     largest: float
     norm: float
-    weak_pivots: int  #: How many pivots will hardly stay on the diagonal, by their values.
     #: What to factorise; None if the diagonal has too many weak pivots.
     plan: BlockPlan | None = None
 
@@ -64,16 +63,13 @@ class BlockLU(Protocol):
     @property
     def growth(self) -> NDArray[np.float64]: ...
     #: Of factors that were made in one call, which have their own: the plan; indptr and indices of
-    #: the columns; row_perm, col_perm and row_blocks of the block form; how many pivots will hardly
-    #: stay on the diagonal.
+    #: the columns; row_perm, col_perm and row_blocks of the block form.
     @property
     def plan(self) -> BlockPlan: ...
     @property
     def pattern(self) -> tuple[IndexArray, IndexArray]: ...
     @property
     def form(self) -> tuple[IndexArray, IndexArray, IndexArray]: ...
-    @property
-    def n_weak(self) -> int: ...
     def suspects(self, small: float, /) -> list[int]:
         """Return the blocks with pivots smaller than `small` times their largest entry."""
 

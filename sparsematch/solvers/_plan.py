@@ -149,7 +149,7 @@ def plan_of(numbers: BlockLU) -> FactorisationPlan:
         find_solver("superlu"),
         {},
         np.zeros(form[2].size - 1, bool),
-        numbers.n_weak > 0,
+        True,
     )
 
 
@@ -180,7 +180,7 @@ def plan_factorisation(
         cols = _exchange(pattern, values, found.row_perm, found.col_perm)
         form = found.row_perm, cols, found.row_blocks
     external_only = np.zeros(found.row_blocks.size - 1, bool)
-    may_exchange = by_values and found.plan is not None and found.weak_pivots > 0
+    may_exchange = by_values and found.plan is not None
     solver = chooser, values.dtype.kind != "c"
     plan = _make_plan(pattern, form, blocks, solver, external_only, may_exchange)
     return plan, MeasuredValues(values, found.largest, found.norm)

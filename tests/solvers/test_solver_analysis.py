@@ -29,14 +29,14 @@ def test_a_poor_diagonal_is_exchanged():
 
 
 def test_few_poor_pivots_in_large_blocks():
-    """A handful of them fills a block: the values name pivots that need not move."""
+    """They move, which fills a block less than to look for others takes."""
     A = build_circuit(4500, seed=7).matrix
     rng = np.random.default_rng(0)
     A = A[rng.permutation(A.shape[0])][:, rng.permutation(A.shape[0])]
     kinds = "auto", "structure", "product"
     auto, structure, product = (solvers.splu(A, pivoting=kind) for kind in kinds)
-    assert auto.nnz == product.nnz < 0.8 * structure.nnz
-    assert auto.growth < 2 < structure.growth
+    assert auto.nnz == structure.nnz < 2 * product.nnz
+    assert product.growth < 2 < auto.growth < 1e4
 
 
 @pytest.mark.parametrize("kind", [float, complex])

@@ -49,7 +49,7 @@ def solves(A, lu):
 
 
 def test_a_heavy_symmetric_block_is_given_away_at_once(exchanged, replanned):  # noqa: F811
-    A = random_values(grid(80), 0.05)
+    A = random_values(grid(80), 0.2)
     lu = solvers.splu(A)
     assert lu.analysis.outside == [0]
     assert not exchanged
@@ -67,12 +67,13 @@ def test_a_light_block_is_tried_as_it_is(exchanged, replanned):  # noqa: F811
     assert solves(A, lu)
 
 
-def test_few_weak_pivots_are_exchanged_first(exchanged, replanned):  # noqa: F811
+def test_few_weak_pivots_move(exchanged, replanned):  # noqa: F811
     A = random_values(grid(30), 0.0)
     A[450, 450] = 1e-9
     lu = solvers.splu(A)
-    assert len(exchanged) == 1
+    assert not exchanged
     assert not replanned
+    assert (lu.row_perm != lu.col_perm).any()
     assert solves(A, lu)
 
 
@@ -91,6 +92,7 @@ def test_zeros_are_kept_only_if_the_order_fills_them(monkeypatch, first):
     """The least degree comes first: where that is a zero, nothing has filled it."""
     monkeypatch.setitem(LIMITS, "work_per_entry", -1.0)
     monkeypatch.setitem(LIMITS, "always_inside", 1)
+    monkeypatch.setitem(LIMITS, "trial_work", 0.0)
     if first:  # each zero has the degree 2, all others at least 4
         n = 40
         B = sp.eye_array(n // 2, n) + sp.eye_array(n // 2, n, k=1)

@@ -131,8 +131,8 @@ def filling(n=400, density=0.006, seed=7):
 
 
 def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
-    A, b = filling(), np.random.default_rng(1).standard_normal(400)
-    analysis = solvers.analyse(A, matching=np.arange(400))
+    A, b = filling(600), np.random.default_rng(1).standard_normal(600)
+    analysis = solvers.analyse(A, matching=np.arange(600))
     assert analysis.outside == []
     lu = analysis.factorise(A)
     ((k, before, after),) = replanned
@@ -148,8 +148,9 @@ def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
     assert np.allclose(A @ later.solve(b), b)
 
 
-def test_values_choose_the_diagonal_of_a_block_that_fills_up(replanned):
+def test_values_choose_the_diagonal_of_a_block_that_fills_up(monkeypatch, replanned):
     """Where pivoting may follow the values, that is tried before the block is given away."""
+    monkeypatch.setitem(LIMITS, "refill", 1.6)
     A, n = filling().tocoo(), 400
     analysis = solvers.analyse(A)
     on_diagonal = analysis.form.matching.row_mate[A.row] == A.col
@@ -241,7 +242,7 @@ def test_condition_and_growth():
         lu = solvers.splu(sp.csc_array(dense))
         exact = np.linalg.cond(dense, 1)
         assert exact / 3 <= lu.condition() <= exact * (1 + 1e-9)
-        assert 0 < lu.growth < 1e3
+        assert 0 < lu.growth < 1e4
 
 
 @pytest.mark.parametrize(

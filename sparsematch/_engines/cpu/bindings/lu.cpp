@@ -14,6 +14,7 @@
 #include "elimination/nested_dissection.hpp"
 #include "lu/condition.hpp"
 #include "lu/factored_matrix.hpp"
+#include "lu/markowitz.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/quick_analysis.hpp"
 #include "lu/symbolic.hpp"
@@ -58,11 +59,10 @@ AnalysisLimits read_limits(const nb::dict& given) {
             to = nb::cast<std::remove_reference_t<decltype(to)>>(given[name]), ++known;
     };
     if (given.size() == 0) return out;
-    read("work_per_entry", out.work_per_entry), read("fill", out.fill);
+    read("work_per_entry", out.work_per_entry), read("fill", out.fill), read("refill", out.refill);
     read("always_inside", out.always_inside), read("trial_work", out.trial_work);
     read("dissection_work", out.dissection_work), read("few_rows", out.few_rows);
-    read("few_entries", out.few_entries), read("many_entries", out.many_entries);
-    read("unsymmetric", out.unsymmetric);
+    read("scans", out.scans), read("unsymmetric", out.unsymmetric);
     read("orders_outside", out.orders_outside);
     if (known < given.size()) throw nb::key_error("a limit that AnalysisLimits does not have");
     return out;
@@ -171,6 +171,24 @@ nb::object elimination_order(In<Index> indptr, In<Index> indices, bool dissect, 
     return nb::cast(copied(order));
 }
 
+// Orders of the rows and columns of a matrix by columns, and the entries of L + U up to each column;
+// None where Markowitz' search finds none.
+template <class Index, class Value>
+nb::object markowitz_order(CsrArg<Index> matrix, In<Value> values, double work, double active) {
+    const auto a = matrix.view();
+    const auto n = static_cast<std::size_t>(a.n_rows);
+    std::vector<Index> rows(n), cols(n);
+    std::vector<double> stored(n);
+    const bool found = interruptible(1, [&](RunContext& run) {
+        WorkCounter counter(run);
+        const MarkowitzLimits limits{work, work, active};
+        return Markowitz<Index, Value>().run(a.n_rows, a.indptr, a.indices, values.data(), limits,
+                                             rows.data(), cols.data(), stored.data(), counter);
+    });
+    if (!found) return nb::none();
+    return nb::make_tuple(copied(rows), copied(cols), copied(stored));
+}
+
 // Of each vertex, its side, 0 or 1, or 2 if it is in the separator.
 template <class Index>
 nb::object vertex_separator(In<Index> indptr, In<Index> indices) {
@@ -229,7 +247,6 @@ struct Pattern {
     std::vector<Index> indptr, indices;
     std::unique_ptr<BlockPlan<Index>> plan;
     SquareForm<Index> form;
-    std::int64_t n_weak = 0;  // weak pivots that the analysis has found
 
     Csr<Index> view() const {
         if (indptr.empty()) return lent.view();
@@ -361,7 +378,7 @@ void solve_scaled(const HeldMatrix<Index, Value>& held, Index k, Array<Value> x,
     TriangularSolve<Index, Value, 1>(held.lu, none, x.data()).solve_block(k, adjoint);
 }
 
-// The first factorisation of a small matrix in one call, from its compressed columns: None where
+// The first factorisation of a matrix in one call, from its compressed columns: None where
 // these are not canonical, and wherever it takes more than a quick analysis and the core's own
 // factorisation of all blocks.
 template <class Index>
@@ -374,8 +391,7 @@ nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, 
     const LentArray<const Index> rows(indices);
     const LentArray<const double> v(values);
     const AnalysisLimits limits = read_limits(given_limits);
-    if (nnz > static_cast<std::size_t>(limits.few_entries) || !rows.fits_vector(nnz) ||
-        !v.fits_vector(nnz) ||
+    if (!rows.fits_vector(nnz) || !v.fits_vector(nnz) ||
         !is_canonical(starts.data(), static_cast<Index>(n), rows.data(), nnz))
         return nb::none();
     Pattern<Index> pattern;
@@ -389,7 +405,6 @@ nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, 
             !std::all_of(found.plan->external.begin(), found.plan->external.end(), is_inside))
             return nullptr;
         pattern.plan = std::move(found.plan), pattern.form = std::move(found.form);
-        pattern.n_weak = found.n_weak;
         const BlockPlan<Index>& plan = *pattern.plan;
         auto out = std::make_unique<Held>(plan, std::move(pattern));
         const bool well = out->read(v.data()) && out->factorise(preference, run) == Outcome::done;
@@ -431,7 +446,7 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
     if (!found.is_triangular) refuse_form();
     nb::dict out;
     out["row_perm"] = copied(found.form.row_perm), out["col_perm"] = copied(found.form.col_perm);
-    out["row_blocks"] = copied(found.form.starts), out["weak_pivots"] = found.n_weak;
+    out["row_blocks"] = copied(found.form.starts);
     out["largest"] = found.norms.largest, out["norm"] = found.norms.norm;
     if (found.plan) out["plan"] = nb::cast(found.plan.release(), nb::rv_policy::take_ownership);
     return out;
@@ -453,7 +468,6 @@ void bind_factors(nb::module_& m, const char* name) {
              })
         .def("solve_scaled", &solve_scaled<Index, Value>)
         .def_prop_ro("plan", [](Held& held) { return held.plan.get(); })
-        .def_prop_ro("n_weak", [](const Held& held) { return held.n_weak; })
         .def_prop_ro("form",
                      [](const Held& held) {
                          const SquareForm<Index>& form = held.form;
@@ -485,7 +499,7 @@ void bind_factors(nb::module_& m, const char* name) {
     m.def(
         "new_factors",
         [](const BlockPlan<Index>& plan, CsrArg<Index> matrix, In<Value>) {
-            return new Held(plan, {std::move(matrix), {}, {}, nullptr, {}, 0});
+            return new Held(plan, {std::move(matrix), {}, {}, nullptr, {}});
         },
         nb::keep_alive<0, 1>());
 }
@@ -508,6 +522,7 @@ void bind_values(nb::module_& m) {
         return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
                                values.data(), share);
     });
+    m.def("markowitz_order", markowitz_order<Index, Value>);
     m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
           nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
 }

@@ -6,7 +6,9 @@
 // Paper's names: A_i and E_i are the two parts of the list of variable i, elements first; L_e the
 // list of element e; nv, w and degree as there. Elements are appended to the pool, which is
 // compacted when it has doubled. Vertices that are equal from the start are merged first: Ashcraft,
-// Compressed graphs and the minimum degree algorithm (SIAM J. Sci. Comput. 16, 1995).
+// Compressed graphs and the minimum degree algorithm (SIAM J. Sci. Comput. 16, 1995). What has
+// absorbed an element is its parent in a tree, of which the order is a postorder: it fills as the
+// order of the pivots does, and what depends on each other is side by side.
 // Invariant: L_e of a living element holds living variables only, and degree[e] is their number,
 // merged ones counted.
 #pragma once
@@ -16,6 +18,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -78,18 +81,26 @@ class Amd {
              EliminationCost& cost, WorkCounter& counter, const std::vector<bool>* last = nullptr) {
         last_ = last;
         pool_.swap(graph.pool);
-        const bool found = eliminate(graph, limits, order, cost, counter);
+        prepare(graph);
+        pool_.swap(graph.pool);
+        return resume(graph, limits, order, cost, counter);
+    }
+    // Goes on where a run has exceeded its limits, with others.
+    bool resume(AdjacencyLists<Index>& graph, const EliminationLimits& limits, Index* order,
+                EliminationCost& cost, WorkCounter& counter) {
+        pool_.swap(graph.pool);
+        const bool found = eliminate(limits, cost, counter);
+        if (found) write_order(order);
         pool_.swap(graph.pool);
         return found;
     }
 
-    // After a run: how many entries the columns of L have up to the one that is eliminated there,
+    // With an order: how many entries the columns of L have up to the one that is eliminated there,
     // at most.
     void accumulate(double* entries) const {
-        Index t = 0;
-        for (std::size_t k = 0; k < pivots_.size(); ++k)
-            while (t < ends_[k]) entries[t++] = entries_[k];
-        while (t < n_) entries[t++] = entries_.empty() ? 0 : entries_.back();
+        std::fill(entries, entries + n_, 0.0);
+        for (const Pivot& pivot : pivots_) entries[pivot.begin] = pivot.entries;
+        std::partial_sum(entries, entries + n_, entries);
     }
 
   private:
@@ -100,6 +111,12 @@ class Amd {
     struct Vertex {
         std::int64_t begin, w;
         Index length, n_elements, nv, degree;
+    };
+    // A pivot, the vertices that it stands for, these with all below it in the tree, where the
+    // first of them is in the order; entries of L.
+    struct Pivot {
+        Index vertex, weight, subtree, begin;
+        double entries;
     };
     std::span<const Index> list(Index i) const {
         return {pool_.data() + v_[i].begin, static_cast<std::size_t>(v_[i].length)};
@@ -114,16 +131,12 @@ class Amd {
     std::span<const Index> elements(Index i) const { return list(i).first(v_[i].n_elements); }
     std::span<const Index> variables(Index i) const { return list(i).subspan(v_[i].n_elements); }
 
-    bool eliminate(const AdjacencyLists<Index>& graph, const EliminationLimits& limits,
-                   Index* order, EliminationCost& cost, WorkCounter& counter) {
-        prepare(graph);
-        cost = {};
+    bool eliminate(const EliminationLimits& limits, EliminationCost& cost, WorkCounter& counter) {
         while (eliminated_ < n_ - n_last_) {
             const Index p = lists_.pop_least();
-            pivots_.push_back(p);
             if (!counter.add(step_work * (1 + v_[p].length))) return false;
             if (eliminate_leaf(p)) {
-                add_cost(p, std::exchange(v_[p].nv, 0), cost);
+                add_cost(p, std::exchange(v_[p].nv, 0));
                 continue;
             }
             if (pool_.size() > room_) compact();
@@ -132,11 +145,11 @@ class Amd {
             const Index grown = update_degrees(p, weight);
             merge_indistinguishable(p);
             finish(p, grown);
-            add_cost(p, grown, cost);
-            const EliminationCost foreseen = cost.foreseen(v_[p].degree, n_ - eliminated_);
-            if (limits.exceeded_by(cost, foreseen, n_)) return cost = foreseen, false;
+            add_cost(p, grown);
+            const EliminationCost foreseen = cost_.foreseen(v_[p].degree, n_ - eliminated_);
+            if (limits.exceeded_by(cost_, foreseen, n_)) return cost = foreseen, false;
         }
-        write_order(order);
+        cost = cost_;
         return true;
     }
 
@@ -145,11 +158,11 @@ class Amd {
         const auto size = static_cast<std::size_t>(n);
         room_ = 2 * pool_.size();
         n_last_ = last_ ? static_cast<Index>(std::count(last_->begin(), last_->end(), true)) : 0;
-        n_ = n, eliminated_ = 0, stamp_ = 2, largest_ = 0;
+        n_ = n, eliminated_ = 0, stamp_ = 2, largest_ = 0, cost_ = {};
         mask_ = std::bit_floor(size) - 1;
         lists_.clear(size), hash_.resize(size);
         parent_.assign(size, no_vertex), bucket_.assign(size, no_vertex);
-        pivots_.clear(), dense_.clear(), entries_.clear();
+        pivots_.clear(), dense_.clear();
         // A vertex that nearly all others touch would be scanned in every step: it goes last.
         const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
         v_.resize(size);
@@ -225,6 +238,7 @@ class Amd {
         }
         eliminated_ += v_[p].nv;
         v_[p].degree = only == no_vertex ? 0 : v_[only].nv;
+        parent_[p] = only;
         if (only == no_vertex) return true;
         unlink(only);
         v_[only].degree -= v_[p].nv;
@@ -253,7 +267,7 @@ class Amd {
             const Index e = pool_[q];
             if (v_[e].w == 0) continue;
             add(v_[e].begin, v_[e].length);
-            v_[e].w = 0;
+            v_[e].w = 0, parent_[e] = p;
         }
         add(v_[p].begin + v_[p].n_elements, v_[p].length - v_[p].n_elements);
         v_[p].begin = at;
@@ -277,7 +291,7 @@ class Amd {
     // has nothing else is eliminated along with p. Returns how many p now stands for.
     Index update_degrees(Index p, Index weight) {
         for (const Index i : list(p)) {
-            const Kept kept = prune(i);
+            const Kept kept = prune(p, i);
             if (kept.degree == 0 && !is_last(i)) {
                 const Index nvi = -v_[i].nv;
                 parent_[i] = p, v_[i].nv = 0;
@@ -304,7 +318,7 @@ class Amd {
 
     // Takes elements that are dead or inside L_p, and variables that are not outside L_p, out of
     // the list of i. Elements inside L_p die.
-    Kept prune(Index i) {
+    Kept prune(Index p, Index i) {
         std::int64_t to = v_[i].begin;
         Index degree = 0;
         std::uint64_t hash = 0;
@@ -313,8 +327,9 @@ class Amd {
         };
         for (const Index e : elements(i)) {
             const std::int64_t outside = v_[e].w - stamp_;
-            if (v_[e].w != 0 && outside > 0) keep(e, static_cast<Index>(outside));
-            else v_[e].w = 0;
+            if (v_[e].w == 0) continue;
+            if (outside > 0) keep(e, static_cast<Index>(outside));
+            else v_[e].w = 0, parent_[e] = p;
         }
         const std::int64_t split = to;
         for (const Index j : variables(i))
@@ -377,39 +392,53 @@ class Amd {
         if (v_[p].length == 0) v_[p].w = 0;
     }
 
-    // The cost of a pivot that stands for `weight` vertices.
-    void add_cost(Index p, Index weight, EliminationCost& cost) {
-        cost.add(weight, static_cast<double>(v_[p].degree) + static_cast<double>(dense_.size()));
-        entries_.push_back(cost.entries);
+    // A pivot that stands for `weight` vertices.
+    void add_cost(Index p, Index weight) {
+        const double before = cost_.entries;
+        cost_.add(weight, static_cast<double>(v_[p].degree) + static_cast<double>(dense_.size()));
+        pivots_.push_back({p, weight, weight, 0, cost_.entries - before});
     }
 
-    // A counting sort of the vertices by the pivot that they were merged into, which comes before
-    // them. Dense vertices come last, by degree.
+    // A postorder of the pivots, each followed by the vertices that were merged into it. Dense
+    // vertices come last, by degree.
     void write_order(Index* order) {
-        std::vector<Index>& place = hash_;
-        Index n_pivots = 0;
-        for (const Index p : pivots_) place[p] = n_pivots++;
-        std::vector<Index> count(static_cast<std::size_t>(n_pivots) + 1, 0);
-        for (const Index i : dense_) parent_[i] = i;
-        for (Index i = 0; last_ && i < n_; ++i)
-            if ((*last_)[i]) parent_[i] = i;
+        std::vector<Index>& turn = hash_;  // of a pivot
+        std::fill(turn.begin(), turn.end(), no_vertex);
+        Index n_pivots = 0, end = 0;
+        for (const Pivot& pivot : pivots_) turn[pivot.vertex] = n_pivots++, end += pivot.weight;
+        const auto above = [&](const Pivot& pivot) {
+            const Index r = pivot_of(parent_[pivot.vertex]);
+            return r == no_vertex ? nullptr : &pivots_[turn[r]];
+        };
+        for (const Pivot& pivot : pivots_)
+            if (Pivot* const up = above(pivot)) up->subtree += pivot.subtree;
+        // From the last on, each subtree ends where its parent's vertices, or a later sibling's
+        // subtree, begin: `begin` is where the next child's ends, until all are placed.
+        for (auto pivot = pivots_.rbegin(); pivot != pivots_.rend(); ++pivot) {
+            Pivot* const up = above(*pivot);
+            Index& place = up ? up->begin : end;
+            pivot->begin = place - pivot->weight, place -= pivot->subtree;
+        }
+        for (Pivot& pivot : pivots_) {
+            pivot.begin += pivot.subtree - pivot.weight;
+            order[pivot.begin] = pivot.vertex, pivot.subtree = pivot.begin + 1;
+        }
         for (Index i = 0; i < n_; ++i)
-            if (parent_[i] == no_vertex) ++count[place[i] + 1];
-            else if (parent_[i] != i) ++count[place[root(i)] + 1];
-        for (Index k = 0; k < n_pivots; ++k) count[k + 1] += count[k];
-        for (const Index p : pivots_) order[count[place[p]]++] = p;
-        for (Index i = 0; i < n_; ++i)
-            if (parent_[i] != no_vertex && parent_[i] != i) order[count[place[root(i)]]++] = i;
-        ends_.assign(count.begin(), count.end() - 1);
+            if (turn[i] == no_vertex)
+                if (const Index r = pivot_of(i); r != no_vertex)
+                    order[pivots_[turn[r]].subtree++] = i;
         std::stable_sort(dense_.begin(), dense_.end(),
                          [&](Index a, Index b) { return v_[a].degree < v_[b].degree; });
         std::copy(dense_.begin(), dense_.end(),
                   order + n_ - n_last_ - static_cast<Index>(dense_.size()));
     }
-    Index root(Index i) {
+    // The pivot that stands for a vertex, in the end; none for one that was not eliminated. Paths
+    // are compressed.
+    Index pivot_of(Index i) {
+        const auto is_between = [&](Index k) { return k != no_vertex && hash_[k] == no_vertex; };
         Index r = i;
-        while (parent_[r] != no_vertex) r = parent_[r];
-        while (parent_[i] != no_vertex && parent_[i] != r) i = std::exchange(parent_[i], r);
+        while (is_between(r)) r = parent_[r];
+        while (is_between(i)) i = std::exchange(parent_[i], r);
         return r;
     }
 
@@ -420,8 +449,10 @@ class Amd {
     std::int64_t stamp_ = 0, largest_ = 0;
     std::uint64_t mask_ = 0;
     std::size_t room_ = 0;  // size of the pool at which it is compacted
-    std::vector<Index> pool_, bucket_, hash_, parent_, pivots_, dense_, ends_;
-    std::vector<double> entries_;
+    EliminationCost cost_;  // so far
+    // parent_: what a vertex was merged into; of a pivot, a vertex that its parent stands for.
+    std::vector<Index> pool_, bucket_, hash_, parent_, dense_;
+    std::vector<Pivot> pivots_;
 };
 
 }  // namespace sparsematch

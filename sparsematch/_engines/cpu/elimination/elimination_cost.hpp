@@ -13,15 +13,15 @@ struct EliminationCost {
 
     // k vertices in a row, of which the last has degree d.
     void add(double k, double d) {
-        entries += k * d + k * (k - 1) / 2;
-        work += k * d * d + k * (k - 1) * d + k * (k - 1) * (2 * k - 1) / 6;
+        entries += k * (d + (k - 1) / 2);
+        work += k * (d * (d + k - 1) + (k - 1) * (2 * k - 1) * (1.0 / 6));
     }
 
     // What all of it will cost if `left` vertices are left and have this degree: degrees hardly
     // fall until few vertices are left.
     EliminationCost foreseen(double degree, double left) const {
         const double d = degree, rest = std::max(left - d, 0.0);
-        return {entries + rest * d + d * d / 2, work + rest * d * d + d * d * d / 3};
+        return {entries + rest * d + d * d / 2, work + d * d * (rest + d * (1.0 / 3))};
     }
 };
 

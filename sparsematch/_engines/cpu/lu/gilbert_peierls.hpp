@@ -117,8 +117,20 @@ class BlockLU {
 
   private:
     static constexpr Index no_column = -1;
-    static constexpr std::int64_t no_place = -1;
     static constexpr double no_limit = std::numeric_limits<double>::infinity();
+
+    // A row: the last column whose pattern it is in, and the column that it is the pivot of.
+    struct Row {
+        Index seen_by = no_column, pivot_of = no_column;
+    };
+    // The entries of a column of L that a search follows.
+    struct Edges {
+        std::int64_t begin, end;
+    };
+    struct Visit {
+        Edges edges;
+        Index column;
+    };
 
     // New pivots from a column of a block on; those before stay.
     Outcome factorise_from(Index first_block, Index column, const Value* a, WorkCounter& counter) {
@@ -203,9 +215,8 @@ class BlockLU {
             if (outcome != Outcome::unstable) return outcome;
             if (column == first_) preference = std::min(10 * preference, 1.0);
             column = first_, grown_ = 0;
-            std::fill(done_.begin() + first_, done_.begin() + end_, no_column);
-            std::fill(mark_.begin() + first_, mark_.begin() + end_, no_column);
-            std::fill(pruned_.begin() + first_, pruned_.begin() + end_, no_place);
+            std::fill(rows_.begin() + first_, rows_.begin() + end_, Row{});
+            std::fill(is_pruned_.begin() + first_, is_pruned_.begin() + end_, 0);
             cut(l_before, u_before);
         }
     }
@@ -226,8 +237,8 @@ class BlockLU {
             if (!counter.add(work)) return Outcome::stopped;
         }
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
-            l_row[p] = done_[l_row[p]];
-        for (Index r = first_; r < end_; ++r) row_of[done_[r]] = r, place_[r] = done_[r];
+            l_row[p] = rows_[l_row[p]].pivot_of;
+        for (Index r = first_; r < end_; ++r) place_[r] = rows_[r].pivot_of, row_of[place_[r]] = r;
         set_row_factors();
         return Outcome::done;
     }
@@ -243,69 +254,76 @@ class BlockLU {
     // Rows as they were when the columns before this one were finished.
     void restore_rows(Index column) {
         if (column == first_) return;
-        for (Index c = first_; c < column; ++c) pivot_row_[c] = row_of[c], done_[row_of[c]] = c;
+        for (Index c = first_; c < column; ++c)
+            pivot_row_[c] = row_of[c], rows_[row_of[c]].pivot_of = c;
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
             l_row[p] = row_of[l_row[p]];
+        for (Index c = first_; c < column; ++c) edges_[c] = {l_start[c], l_end[c]};
     }
 
     void prepare() {
-        done_.assign(size(), no_column), mark_.assign(size(), no_column);
-        pruned_.assign(size(), no_place);
-        pivot_row_.resize(size()), path_.resize(size()), next_.resize(size());
-        order_.resize(size());
+        rows_.assign(size(), Row{}), is_pruned_.assign(size(), 0);
+        edges_.resize(size()), path_.resize(size());
+        pivot_row_.resize(size()), order_.resize(size()), candidates_.resize(size());
     }
     void clear_x() { std::fill(x_.begin() + first_, x_.begin() + end_, Value(0)); }
 
     // Which columns of L column c needs, in topological order (order_[top_...]), and which rows may
-    // become its pivot.
+    // become its pivot; x becomes the column.
     void reach(Index c) {
-        top_ = plan.n;
-        candidates_.clear();
-        for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
-            if (const Index r = first_ + plan.inner_row[p]; mark_[r] != c) visit(r, c);
-    }
-    void visit(Index r, Index c) {
-        mark_[r] = c;
-        if (done_[r] == no_column) return candidates_.push_back(r);
-        Index depth = 0;
-        enter(depth, done_[r]);
-        while (depth >= 0) {
-            const Index j = path_[depth];
-            const auto end = pruned_[j] == no_place ? l_end[j] : pruned_[j];
-            bool deeper = false;
-            while (next_[depth] < end) {
-                const Index s = l_row[next_[depth]++];
-                if (mark_[s] == c) continue;
-                mark_[s] = c;
-                if (done_[s] == no_column) {
-                    candidates_.push_back(s);
-                } else {
-                    enter(++depth, done_[s]), deeper = true;
-                    break;
-                }
-            }
-            if (!deeper) order_[--top_] = j, --depth;
+        top_ = plan.n, n_candidates_ = 0;
+        for (auto p = plan.inner_start[c], end = plan.inner_start[c + 1]; p < end; ++p) {
+            const Index r = first_ + plan.inner_row[p];
+            x_[r] = equilibration.inner[p];
+            Row& row = rows_[r];
+            if (row.seen_by == c) continue;
+            row.seen_by = c;
+            if (row.pivot_of == no_column) candidates_[n_candidates_++] = r;
+            else search(row.pivot_of, c);
         }
     }
-    void enter(Index depth, Index j) { path_[depth] = j, next_[depth] = l_start[j]; }
+    void search(Index root, Index c) {
+        Row* const rows = rows_.data();
+        const Index* const l_rows = l_row.data();
+        Visit* visit = path_.data();
+        *visit = {edges_[root], root};
+        while (true) {
+            auto next = visit->edges.begin;
+            Index child = no_column;
+            for (const auto end = visit->edges.end; next < end && child == no_column; ++next) {
+                Row& row = rows[l_rows[next]];
+                if (row.seen_by == c) continue;
+                row.seen_by = c, child = row.pivot_of;
+                if (child == no_column) candidates_[n_candidates_++] = l_rows[next];
+            }
+            if (child != no_column) {
+                visit->edges.begin = next;
+                *++visit = {edges_[child], child};
+                continue;
+            }
+            order_[--top_] = visit->column;
+            if (visit == path_.data()) return;
+            --visit;
+        }
+    }
 
     // x becomes column c after elimination by the columns before it; those rows go to U.
     std::int64_t eliminate(Index c) {
         const Index m = end_ - first_;
         std::int64_t work = m > 16 ? m / 16 : 1;
-        for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
-            x_[first_ + plan.inner_row[p]] = equilibration.inner[p];
         u_start[c] = static_cast<std::int64_t>(u.size());
         const auto more = static_cast<std::size_t>(plan.n - top_);
         u_row.make_room(more), u.make_room(more);
+        double grown = grown_;
         for (Index t = top_; t < plan.n; ++t) {
             const Index j = order_[t];
             const Value v = std::exchange(x_[pivot_row_[j]], Value(0));
             u_row.push(j), u.push(v);
-            grown_ = std::max(grown_, magnitude(v));
+            grown = std::max(grown, magnitude(v));
             subtract_l(j, v);
             work += l_end[j] - l_start[j];
         }
+        grown_ = grown;
         u_end[c] = static_cast<std::int64_t>(u.size());
         return work;
     }
@@ -317,23 +335,28 @@ class BlockLU {
     }
 
     bool choose_pivot(Index c, double preference) {
+        const Index *const candidates = candidates_.data(), *const last =
+                                                                candidates + n_candidates_;
+        Value* const x = x_.data();
         double best = 0;
         Index row = no_column;
-        for (const Index r : candidates_)
-            if (const double v = magnitude(x_[r]); v > best) best = v, row = r;
+        for (const Index* r = candidates; r < last; ++r)
+            if (const double v = magnitude(x[*r]); v > best) best = v, row = *r;
         if (row == no_column) return false;
-        if (mark_[c] == c && done_[c] == no_column && magnitude(x_[c]) >= preference * best)
+        if (rows_[c].seen_by == c && rows_[c].pivot_of == no_column &&
+            magnitude(x[c]) >= preference * best)
             row = c;
-        const Value v = x_[row];
-        pivot[c] = v, pivot_row_[c] = row, done_[row] = c;
+        const Value v = x[row];
+        pivot[c] = v, pivot_row_[c] = row, rows_[row].pivot_of = c;
         grown_ = std::max(grown_, magnitude(v));
         l_start[c] = static_cast<std::int64_t>(l.size());
-        l_row.make_room(candidates_.size()), l.make_room(candidates_.size());
-        for (const Index r : candidates_) {
-            if (r != row) l_row.push(r), l.push(x_[r] / v);
-            x_[r] = Value(0);
+        l_row.make_room(last - candidates), l.make_room(last - candidates);
+        for (const Index* r = candidates; r < last; ++r) {
+            if (*r != row) l_row.push(*r), l.push(x[*r] / v);
+            x[*r] = Value(0);
         }
         l_end[c] = static_cast<std::int64_t>(l.size());
+        edges_[c] = {l_start[c], l_end[c]};
         return true;
     }
 
@@ -344,15 +367,15 @@ class BlockLU {
         for (Index t = top_; t < plan.n; ++t) {
             const Index j = order_[t];
             const auto from = l_start[j], end = l_end[j];
-            if (pruned_[j] != no_place ||
+            if (is_pruned_[j] ||
                 std::find(l_row.data() + from, l_row.data() + end, row) == l_row.data() + end)
                 continue;
             auto head = from, tail = end;
             while (head < tail) {
-                if (done_[l_row[head]] != no_column) ++head;
+                if (rows_[l_row[head]].pivot_of != no_column) ++head;
                 else --tail, std::swap(l_row[head], l_row[tail]), std::swap(l[head], l[tail]);
             }
-            pruned_[j] = tail;
+            edges_[j].end = tail, is_pruned_[j] = 1;
         }
     }
 
@@ -414,9 +437,13 @@ class BlockLU {
     double preference_ = diagonal_preference;
     double largest_ = 1, limit_ = 0;  // of the block: its largest entry, and what U may come to
     double grown_ = 0;                // the largest entry of U
-    std::vector<Index> place_, inner_place_, done_, mark_, pivot_row_, path_, order_, candidates_;
+    Index n_candidates_ = 0;
+    std::vector<Index> place_, inner_place_, pivot_row_, order_, candidates_;
     std::vector<Value> x_;
-    std::vector<std::int64_t> next_, pruned_;
+    std::vector<Row> rows_;
+    std::vector<Edges> edges_;
+    std::vector<char> is_pruned_;  // of columns of L
+    std::vector<Visit> path_;
 };
 
 }  // namespace sparsematch

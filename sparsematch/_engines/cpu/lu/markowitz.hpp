@@ -27,7 +27,7 @@
 namespace sparsematch {
 
 // Beyond which there is no order: work, in list elements and multiplications, and what is foreseen
-// of it; entries left, fill included.
+// of it; entries left, fill included, while what is left is sparse.
 struct MarkowitzLimits {
     static constexpr double unlimited = std::numeric_limits<double>::infinity();
     double work = unlimited, foreseen = unlimited, active = unlimited;
@@ -86,6 +86,8 @@ class Markowitz {
     static constexpr int most_lists = 4;
     // Share of the places left that are entries above which what is left is full.
     static constexpr double full = 0.8;
+    // Share below which it is sparse.
+    static constexpr double sparse = 0.1;
 
     // Reads: the columns of an n x n matrix, rows scaled. Writes: rows and cols, the orders, and
     // stored, how many entries L + U have up to each column, the diagonal counted once. False, and
@@ -146,15 +148,16 @@ class Markowitz {
     bool is_full(double left) const { return static_cast<double>(active_) >= full * left * left; }
     // After step t. Steps are foreseen to cost what they do now, in proportion to what is left.
     bool exceeds(const MarkowitzLimits& limits, Index t, Index n) {
+        const double left = n - t;
         spent_ += static_cast<double>(work_);
         double foreseen = spent_;
         if (const Index interval = std::max<Index>(n / 32, 8); (t + 1) % interval == 0) {
-            const double left = n - t;
             foreseen += (spent_ - spent_before_) / interval * left * left / n;
             spent_before_ = spent_;
         }
+        const auto active = static_cast<double>(active_);
         return spent_ > limits.work || foreseen > limits.foreseen ||
-               static_cast<double>(active_) > limits.active;
+               (active > limits.active && active < sparse * left * left);
     }
 
     double largest(Index j) {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/csr.hpp"
-#include "lu/square_form.hpp"
 
 namespace sparsematch {
 
@@ -75,56 +74,40 @@ bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Valu
     return 64 * small <= static_cast<std::int64_t>(n);
 }
 
-// What is expected of the pivots of a block. Steady: all stay on the diagonal. Few weak, weak: in a
-// block of more than a few rows some hardly will, at most one of `few_weak_of` rows, or more.
-// Unsure: none of these.
-enum class PivotOutlook : char { unsure, steady, few_weak, weak };
-inline constexpr std::int64_t few_weak_of = 256;
+// What is expected of the pivots of a block: that all stay on the diagonal; that, in a block of
+// more than a few rows, more than one of `weak_of` hardly will; neither.
+enum class PivotOutlook : char { unsure, steady, weak };
+inline constexpr std::int64_t weak_of = 8;
 
-// A pivot is weak if it is small beside the largest of its column in the block, rows scaled.
-// Writes: pivots, of each block. Returns how many weak ones there are. a: the columns of a matrix
-// in this block form. Time: O(n + nnz).
+// A pivot is weak if it is small beside the largest of its column in the block, rows scaled. a: the
+// columns of a matrix in block form; place: where its rows are; cols: the m columns of the block
+// that begins at row `first`. Time: O(m + nnz) of the block.
 template <class Index, class Value>
-std::int64_t weak_pivots(const Csr<Index>& a, const SquareForm<Index>& form, const Value* values,
-                         Index few, PivotOutlook* pivots) {
-    const auto n = static_cast<std::size_t>(a.n_rows);
-    std::vector<Index> place(n);
-    std::vector<double> largest(n, 0);
-    for (Index k = 0; k < a.n_rows; ++k) place[form.row_perm[k]] = k;
-    const auto each = [&](Index first, Index c, auto&& visit) {
-        const Index j = form.col_perm[c];
-        if (form.n_blocks() == 1)  // rows are in order
-            for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p)
-                visit(a.indices[p], magnitude(values[p]));
-        else
-            for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p)
-                if (const Index r = place[a.indices[p]]; r >= first) visit(r, magnitude(values[p]));
+PivotOutlook pivot_outlook(const Csr<Index>& a, const Value* values, const Index* place,
+                           const Index* cols, Index first, Index m, Index few_rows) {
+    std::vector<double> largest(static_cast<std::size_t>(m), 0);
+    const auto each = [&](Index c, auto&& visit) {
+        for (Index p = a.indptr[cols[c]]; p < a.indptr[cols[c] + 1]; ++p)
+            if (const Index r = place[a.indices[p]] - first; r >= 0) visit(r, magnitude(values[p]));
     };
+    for (Index c = 0; c < m; ++c)
+        each(c, [&](Index r, double v) { largest[r] = std::max(largest[r], v); });
+    for (double& most : largest) most = most > 0 ? 1 / most : 0;
     std::int64_t n_weak = 0;
-    for (Index k = 0; k < form.n_blocks(); ++k) {
-        const Index first = form.starts[k], end = form.starts[k + 1];
-        pivots[k] = PivotOutlook::steady;
-        if (end - first == 1) continue;
-        for (Index c = first; c < end; ++c)
-            each(first, c, [&](Index r, double v) { largest[r] = std::max(largest[r], v); });
-        for (Index r = first; r < end; ++r) largest[r] = largest[r] > 0 ? 1 / largest[r] : 0;
-        std::int64_t n_weak_here = 0;
-        for (Index c = first; c < end; ++c) {
-            double best = 0, diagonal = 0, most = 0, there = 0;
-            each(first, c, [&](Index r, double v) {
-                const double scaled = v * largest[r];
-                best = std::max(best, scaled), most = std::max(most, v);
-                if (r == c) diagonal = scaled, there = v;
-            });
-            n_weak_here += diagonal < diagonal_preference * best;
-            if (!(there > 0 && there >= steady_share * most)) pivots[k] = PivotOutlook::unsure;
-        }
-        n_weak += n_weak_here;
-        if (n_weak_here > 0 && end - first > few)
-            pivots[k] = n_weak_here * few_weak_of <= end - first ? PivotOutlook::few_weak
-                                                                 : PivotOutlook::weak;
+    bool steady = true;
+    for (Index c = 0; c < m; ++c) {
+        double best = 0, diagonal = 0, most = 0, there = 0;
+        each(c, [&](Index r, double v) {
+            const double scaled = v * largest[r];
+            best = std::max(best, scaled), most = std::max(most, v);
+            if (r == c) diagonal = scaled, there = v;
+        });
+        n_weak += diagonal < diagonal_preference * best;
+        steady &= there > 0 && there >= steady_share * most;
     }
-    return n_weak;
+    return n_weak * weak_of > m && m > few_rows ? PivotOutlook::weak
+           : steady                             ? PivotOutlook::steady
+                                                : PivotOutlook::unsure;
 }
 
 }  // namespace sparsematch

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -36,6 +35,9 @@ struct AnalysisLimits {
     // Entries of L + U per entry of a block above which its ordering is given up, unless its pivots
     // are expected to stay where they are.
     double fill = 40;
+    // Entries of L + U beside those foreseen, up to which pivots that move are put up with: another
+    // diagonal, or an external solver, takes as long as that. At least 1.2.
+    double refill = 3;
     // Multiplications per entry of a block above which nested dissection is tried: it takes some
     // 0.8 us an entry, a multiplication 0.2 ns, and half of them may be saved.
     double dissection_work = 8000;
@@ -43,13 +45,13 @@ struct AnalysisLimits {
     std::int64_t always_inside = 16;
     // Multiplications per entry up to which a block is factorised as it is: to look for another
     // diagonal, and to order again, takes as long.
-    double trial_work = 50;
+    double trial_work = 100;
     // Rows of a block in which pivots that move fill less than it costs to prevent that.
     std::int64_t few_rows = 500;
-    // Entries up to which a quick analysis finds a matching, and up to which it tries to.
-    std::int64_t few_entries = 1 << 14, many_entries = 1 << 20;
+    // How often a quick analysis scans each entry, on average, in search of a matching.
+    std::int64_t scans = 10;
     // Share of the entries that have a mirror, below which a block may be ordered by its values; 0:
-    // none is. UMFPACK's limit is 0.3 (Davis 2004); above 0.4, B + B^T suits it as well.
+    // none is. UMFPACK's limit is 0.3; above 0.4, orders of B + B^T fill no more.
     double unsymmetric = 0.4;
     // Whether external solvers follow orders that are found here. Otherwise none is looked for any
     // further than it takes to see that a block is left to one.
@@ -81,6 +83,10 @@ struct BlockPlan {
     Index size(Index k) const { return starts[k + 1] - starts[k]; }
 };
 
+// What the values say of block k of a plan, of which rows are located: place[i] is where row i is.
+template <class Index>
+using Foresee = std::function<PivotOutlook(const BlockPlan<Index>&, Index k, const Index* place)>;
+
 // A block by columns: rows counted within it, and where its values are.
 template <class Index>
 struct BlockColumns {
@@ -97,14 +103,14 @@ template <class Index>
 class Planner {
   public:
     // a: the columns of a square matrix (its transpose as a Csr), in this form; external_only:
-    // blocks to be left to an external solver (null: none); pivots: what the values say of each
-    // block (null: they have chosen the diagonal); may_exchange: whether they may yet; by_values:
-    // orders blocks by them (empty: none is ordered so). What is made by a run that was stopped is
-    // of no use. Time: O(n + nnz), and the orderings.
+    // blocks to be left to an external solver (null: none); foresee: what the values say of a block
+    // (null: they have chosen the diagonal); may_exchange: whether they may yet; by_values: orders a
+    // block by them (empty: none is ordered so). What is made by a run that was stopped is of no
+    // use. Time: O(n + nnz), and the orderings.
     Planner(const Csr<Index>& a, SquareForm<Index> form, const bool* external_only,
-            const PivotOutlook* pivots, bool may_exchange, const AnalysisLimits& limits,
+            const Foresee<Index>* foresee, bool may_exchange, const AnalysisLimits& limits,
             RunContext& run, OrderByValues<Index> by_values = {})
-        : a_(a), external_only_(external_only), pivots_(pivots), may_exchange_(may_exchange),
+        : a_(a), external_only_(external_only), foresee_(foresee), may_exchange_(may_exchange),
           by_values_(std::move(by_values)), limits_(limits), run_(run), counter_(run),
           place_(a.n_rows), local_(a.nnz()), column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
         plan_.n = a.n_rows;
@@ -118,13 +124,9 @@ class Planner {
 
     BlockPlan<Index> make() {
         locate();
-        // To exchange a few is quick, and leaves the others where they are.
-        for (const bool few : {true, false})
-            for (Index k = 0; k < plan_.n_blocks() && !wants_exchange_ && is_triangular_; ++k)
-                if ((outlook(k) == PivotOutlook::few_weak) == few) {
-                    if (plan_.size(k) > 1) plan_block(k);
-                    else ++n_inner_;
-                }
+        for (Index k = 0; k < plan_.n_blocks() && !wants_exchange_ && is_triangular_; ++k)
+            if (plan_.size(k) > 1) plan_block(k);
+            else ++n_inner_;
         if (wants_exchange_ || !is_triangular_) return {};
         locate();
         if (run_.stopped()) return {};
@@ -154,84 +156,103 @@ class Planner {
         const std::int64_t entries = translate(first, m);
         if (!is_triangular_) return;
         n_inner_ += entries;
-        symmetry_ = static_cast<double>(symmetrise(m)) / static_cast<double>(entries - m);
-        const bool must = m <= limits_.always_inside;
-        suits_values_ =
-            !must && by_values_ && symmetry_ < limits_.unsymmetric && !is_symmetric_as_given(k);
-        if (outlook(k) == PivotOutlook::few_weak && !suits_values_)
-            return void(wants_exchange_ = true);
         EliminationCost cost;
-        if (!order_block(k, m, entries, must, cost)) return;
+        if (!order_block(k, m, entries, cost)) return;
         const auto is_external = [&] {
-            return !must &&
-                   2 * cost.work > work_limit_ * (2 * cost.entries + static_cast<double>(m));
+            return m > limits_.always_inside && 2 * cost.work > work_limit_ * filled(cost, m);
         };
-        const bool heavy =
-            is_external() ||
-            (!must && 2 * cost.work > limits_.trial_work * static_cast<double>(entries));
+        const bool heavy = is_external();  // as far as the order's own bound can tell
         if (heavy) cost = settle_order(k, m, entries);
         const bool external = is_external();
-        const double filled = 2 * cost.entries + static_cast<double>(m);
         if (external && symmetry_ < 0.5 && column_order_cost(m).entries < cost.entries)
             return leave_as_given(k);
         reorder(plan_.row_perm.data() + first);
         reorder(plan_.col_perm.data() + first);
         if (external) {
-            plan_.external[k] = filled, plan_.work[k] = 2 * cost.work;
+            plan_.external[k] = filled(cost, m), plan_.work[k] = 2 * cost.work;
             return;
         }
-        // A block near the limit of work loses less by being given to an external solver.
-        const double share = 2 * cost.work > 0.35 * work_limit_ * filled ? 1.2 : 1.6;
+        // With more entries there is more work for each, which is not to exceed the limit either.
+        const double share =
+            std::clamp(work_limit_ * filled(cost, m) / (2 * cost.work), 1.2, limits_.refill);
         double* most = plan_.most.data() + first;
         if (heavy) tree_.accumulate(most);
-        else amd_.accumulate(most);
         plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
         for (Index c = 0; c < m; ++c)
             most[c] = 1000 + share * (2 * most[c] + static_cast<double>(c + 1));
     }
+    // Entries of L + U.
+    static double filled(const EliminationCost& cost, Index m) {
+        return 2 * cost.entries + static_cast<double>(m);
+    }
 
     // Returns false where there is no order: the values are to choose another diagonal first, or an
     // external solver gets the block as it is given.
-    bool order_block(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
-        const bool is_weak = outlook(k) == PivotOutlook::weak;
-        if (order_by_values(k, m, first_limits(is_weak, entries))) return false;
-        const bool ordered =
-            !(external_only_ && external_only_[k]) && find_order(k, m, entries, must, cost);
-        around_zeros_ = false;
-        if (!counter_.add(entries)) return false;
-        if (!is_weak && order_by_values(k, m, limits_beside(cost, entries))) return false;
-        if (outlook(k) == PivotOutlook::few_weak) return wants_exchange_ = true, false;
+    bool order_block(Index k, Index m, std::int64_t entries, EliminationCost& cost) {
+        const bool tried = !(external_only_ && external_only_[k]);
+        around_zeros_ = is_light_ = by_values_done_ = false;
+        outlook_ = PivotOutlook::unsure;
+        const bool ordered = tried && find_order(k, m, entries, cost);
+        if (!counter_.add(entries) || by_values_done_) return false;
         if (!ordered && needs_no_order_) return leave_as_given(k), false;
-        if (ordered && (must || 2 * cost.work <= limits_.trial_work * static_cast<double>(entries)))
-            return true;
         Index *rows = plan_.row_perm.data() + plan_.starts[k],
               *cols = plan_.col_perm.data() + plan_.starts[k];
-        if (ordered && std::equal(rows, rows + m, cols)) return true;
+        if (ordered && (is_light_ || std::equal(rows, rows + m, cols))) return true;
         const std::vector<Index> matched_rows(rows, rows + m), matched_cols(cols, cols + m);
         leave_as_given(k);
-        const bool saddle = outlook(k) != PivotOutlook::weak && symmetry_ < 0.25 &&
+        const bool saddle = tried && outlook_ != PivotOutlook::weak && symmetry_ < 0.25 &&
                             std::equal(rows, rows + m, cols) && find_zeros(k, m);
-        around_zeros_ = saddle && order_around_zeros(entries, m, cost);
+        around_zeros_ = saddle && order_around_zeros(k, m, entries, cost);
         if (!around_zeros_ && !ordered) {
             // A symmetric pattern would be spoilt by another diagonal.
-            wants_exchange_ =
-                may_exchange_ && symmetry_ < 0.9 && !(external_only_ && external_only_[k]);
+            wants_exchange_ = may_exchange_ && symmetry_ < 0.9 && tried;
             return false;
         }
         plan_.external[k] = 0;
         if (around_zeros_) return true;
         std::copy(matched_rows.begin(), matched_rows.end(), rows);
         std::copy(matched_cols.begin(), matched_cols.end(), cols);
-        if (!saddle) return true;
-        locate(k);
-        translate(plan_.starts[k], m);
-        symmetrise(m);
-        return find_order(k, m, entries, must, cost);
+        if (saddle) locate(k);
+        return true;
+    }
+    void leave_as_given(Index k) {
+        const Index first = plan_.starts[k], m = plan_.size(k);
+        ascend(plan_.row_perm.data() + first, m), ascend(plan_.col_perm.data() + first, m);
+        plan_.external[k] = BlockPlan<Index>::as_given;
+    }
+
+    // A block that is small, or light: with little work foreseen, is ordered at once. Of others the
+    // values are asked for limits first.
+    bool find_order(Index k, Index m, std::int64_t entries, EliminationCost& cost) {
+        const auto mirrors = static_cast<double>(symmetrise(m));
+        symmetry_ = mirrors / static_cast<double>(entries - m);
+        // Without symmetry, L and U have about half of the entries of a factor of B + B^T.
+        work_limit_ = (2 - symmetry_) * limits_.work_per_entry;
+        const bool must = m <= limits_.always_inside;
+        EliminationLimits limits;
+        if (!must) limits.work = limits_.trial_work * static_cast<double>(entries) / 2;
+        needs_no_order_ = false;
+        is_light_ = run_amd(limits, cost);
+        if (is_light_) return accumulate(k), true;
+        if (foresee_) outlook_ = (*foresee_)(plan_, k, place_.data());
+        const bool is_weak = outlook_ == PivotOutlook::weak;
+        if (order_by_values(k, m, limits_before(is_weak, entries)) || is_weak) return false;
+        // Where pivots stay, an external solver, too, profits from an order of B + B^T.
+        const bool stays = !foresee_ || outlook_ == PivotOutlook::steady || symmetry_ >= 0.9;
+        needs_no_order_ = stays && !limits_.orders_outside;
+        limits = {};
+        if (!stays) limits.entries = limits_.fill * static_cast<double>(entries) / 2;
+        const bool any = stays && !needs_no_order_;
+        if (!any) limits.work_per_entry = work_limit_;
+        const bool ordered = amd_.resume(graph_, limits, order_.data(), cost, counter_);
+        if (order_by_values(k, m, limits_beside(cost, entries)) || !ordered) return false;
+        accumulate(k);
+        return any || 2 * cost.work <= work_limit_ * filled(cost, m);
     }
     // What a search may take before another order is known: where weak pivots are to be exchanged,
     // which takes as long as some 300 passes over the entries, more; but not where it fills, as in
     // meshes, what an exchange would not.
-    static MarkowitzLimits first_limits(bool is_weak, std::int64_t entries) {
+    static MarkowitzLimits limits_before(bool is_weak, std::int64_t entries) {
         const auto size = static_cast<double>(entries);
         if (is_weak) return {320 * size, 320 * size, 1.25 * size};
         return {75 * size, 50 * size};
@@ -242,9 +263,11 @@ class Planner {
         const double work = 2 * cost.work < 500 * size ? 0 : std::min(cost.work / 2, 1000 * size);
         return {work, work};
     }
-    // Rows and columns of the block by Markowitz' search; no order is changed without.
+    // Rows and columns of an unsymmetric block by Markowitz' search; no order is changed without.
     bool order_by_values(Index k, Index m, const MarkowitzLimits& limits) {
-        if (!suits_values_ || limits.work == 0) return false;
+        if (!by_values_ || symmetry_ >= limits_.unsymmetric || limits.work == 0 ||
+            is_symmetric_as_given(k))
+            return false;
         const Index first = plan_.starts[k];
         std::vector<std::int64_t> place(static_cast<std::size_t>(column_[m]));
         std::size_t to = 0;
@@ -260,8 +283,8 @@ class Planner {
         order_.swap(cols);
         reorder(plan_.col_perm.data() + first);
         plan_.expected_entries += static_cast<std::int64_t>(most[m - 1]) * 2 / 3;
-        for (Index c = 0; c < m; ++c) most[c] = 1000 + 1.6 * most[c];
-        return true;
+        for (Index c = 0; c < m; ++c) most[c] = 1000 + limits_.refill * most[c];
+        return by_values_done_ = true;
     }
     // Whether another diagonal has spoilt a symmetric pattern: the block's rows and columns are the
     // same, and each entry has its mirror.
@@ -278,32 +301,11 @@ class Planner {
                     return false;
         return true;
     }
-    void leave_as_given(Index k) {
-        const Index first = plan_.starts[k], m = plan_.size(k);
-        ascend(plan_.row_perm.data() + first, m), ascend(plan_.col_perm.data() + first, m);
-        plan_.external[k] = BlockPlan<Index>::as_given;
-    }
-
-    bool find_order(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
-        // Where pivots stay, an external solver, too, profits from an order of B + B^T.
-        const bool stays = !pivots_ || outlook(k) == PivotOutlook::steady ||
-                           (outlook(k) == PivotOutlook::unsure && symmetry_ >= 0.9);
-        EliminationLimits limits;
-        if (outlook(k) == PivotOutlook::weak)
-            limits.work = limits_.trial_work * static_cast<double>(entries) / 2;
-        else if (!must && !stays) limits.entries = limits_.fill * static_cast<double>(entries) / 2;
-        // Without symmetry, L and U have about half of the entries of a factor of B + B^T.
-        work_limit_ = (2 - symmetry_) * limits_.work_per_entry;
-        needs_no_order_ = stays && !must && !limits_.orders_outside;
-        const bool any = must || (stays && !needs_no_order_);
-        if (!any) limits.work_per_entry = work_limit_;
-        return eliminate(m, limits, cost) &&
-               (any || 2 * cost.work <= work_limit_ * (2 * cost.entries + static_cast<double>(m)));
-    }
-    bool eliminate(Index m, const EliminationLimits& limits, EliminationCost& cost) {
-        order_.resize(static_cast<std::size_t>(m));
+    bool run_amd(const EliminationLimits& limits, EliminationCost& cost) {
+        order_.resize(graph_.length.size());
         return amd_.run(graph_, limits, order_.data(), cost, counter_);
     }
+    void accumulate(Index k) { amd_.accumulate(plan_.most.data() + plan_.starts[k]); }
     // The order found, or one by nested dissection if that costs less; as a postorder. Returns the
     // exact cost.
     EliminationCost settle_order(Index k, Index m, std::int64_t entries) {
@@ -342,14 +344,19 @@ class Planner {
         translate(plan_.starts[k], m);
         return symmetric_with_zeros(column_.data(), local_.data(), m, zeros_);
     }
-    bool order_around_zeros(std::int64_t entries, Index m, EliminationCost& cost) {
-        work_limit_ = limits_.work_per_entry;
+    bool order_around_zeros(Index k, Index m, std::int64_t entries, EliminationCost& cost) {
         symmetrise(m);
         const double most = limits_.fill * static_cast<double>(entries) / 2;
-        return eliminate(m, {.entries = most}, cost) &&
-               fill_zeros(order_, zeros_, column_.data(), local_.data());
+        const std::vector<Index> before(order_);
+        const EliminationCost cost_before = cost;
+        if (run_amd({.entries = most}, cost) &&
+            fill_zeros(order_, zeros_, column_.data(), local_.data())) {
+            work_limit_ = limits_.work_per_entry;
+            return accumulate(k), true;
+        }
+        order_ = before, cost = cost_before;
+        return false;
     }
-    PivotOutlook outlook(Index k) const { return pivots_ ? pivots_[k] : PivotOutlook::unsure; }
     void ascend(Index* piece, Index m) const {
         if (std::is_sorted(piece, piece + m)) return;
         if (m < plan_.n / 32) return std::sort(piece, piece + m);
@@ -449,7 +456,7 @@ class Planner {
 
     const Csr<Index>& a_;
     const bool* external_only_;
-    const PivotOutlook* pivots_;
+    const Foresee<Index>* foresee_;
     const bool may_exchange_;
     const OrderByValues<Index> by_values_;
     const AnalysisLimits limits_;
@@ -463,8 +470,10 @@ class Planner {
     std::vector<Index> order_, old_, zeros_;
     std::int64_t n_inner_ = 0;
     bool wants_exchange_ = false, is_triangular_ = true, needs_no_order_ = false;
-    bool suits_values_ = false;  // the block at hand may be ordered by its values
-    bool around_zeros_ = false;  // the order of the block at hand is one of order_around_zeros
+    bool by_values_done_ = false;  // the block at hand is ordered by its values
+    bool is_light_ = false;        // so is the block at hand
+    bool around_zeros_ = false;    // its order is one of order_around_zeros
+    PivotOutlook outlook_ = PivotOutlook::unsure;
     // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,
     // and its limit of work per entry of L + U.
     double symmetry_ = 0, work_limit_ = 0;
