@@ -85,9 +85,9 @@ class Markowitz {
     // Rows and columns looked at for a pivot, if one is found in them.
     static constexpr int most_lists = 4;
     // Share of the places left that are entries above which what is left is full.
-    static constexpr double full = 0.8;
+    static constexpr double full = 0.5;
     // Share below which it is sparse.
-    static constexpr double sparse = 0.1;
+    static constexpr double sparse = 0.04;
 
     // Reads: the columns of an n x n matrix, rows scaled. Writes: rows and cols, the orders, and
     // stored, how many entries L + U have up to each column, the diagonal counted once. False, and

@@ -235,8 +235,7 @@ class Planner {
         is_light_ = run_amd(limits, cost);
         if (is_light_) return accumulate(k), true;
         if (foresee_) outlook_ = (*foresee_)(plan_, k, place_.data());
-        const bool is_weak = outlook_ == PivotOutlook::weak;
-        if (order_by_values(k, m, limits_before(is_weak, entries)) || is_weak) return false;
+        if (outlook_ == PivotOutlook::weak) return false;
         // Where pivots stay, an external solver, too, profits from an order of B + B^T.
         const bool stays = !foresee_ || outlook_ == PivotOutlook::steady || symmetry_ >= 0.9;
         needs_no_order_ = stays && !limits_.orders_outside;
@@ -245,23 +244,16 @@ class Planner {
         const bool any = stays && !needs_no_order_;
         if (!any) limits.work_per_entry = work_limit_;
         const bool ordered = amd_.resume(graph_, limits, order_.data(), cost, counter_);
-        if (order_by_values(k, m, limits_beside(cost, entries)) || !ordered) return false;
+        if (order_by_values(k, m, search_limits(cost, entries)) || !ordered) return false;
         accumulate(k);
         return any || 2 * cost.work <= work_limit_ * filled(cost, m);
     }
-    // What a search may take before another order is known: where weak pivots are to be exchanged,
-    // which takes as long as some 300 passes over the entries, more; but not where it fills, as in
-    // meshes, what an exchange would not.
-    static MarkowitzLimits limits_before(bool is_weak, std::int64_t entries) {
+    // What a search may take beside an order that costs much: a quarter of that. Where what is left
+    // fills while it is sparse, as in meshes, another order is better.
+    static MarkowitzLimits search_limits(const EliminationCost& cost, std::int64_t entries) {
         const auto size = static_cast<double>(entries);
-        if (is_weak) return {320 * size, 320 * size, 1.25 * size};
-        return {75 * size, 50 * size};
-    }
-    // And beside an order that costs much.
-    static MarkowitzLimits limits_beside(const EliminationCost& cost, std::int64_t entries) {
-        const auto size = static_cast<double>(entries);
-        const double work = 2 * cost.work < 500 * size ? 0 : std::min(cost.work / 2, 1000 * size);
-        return {work, work};
+        const double work = 2 * cost.work < 240 * size ? 0 : std::min(cost.work / 2, 1000 * size);
+        return {work, work, size};
     }
     // Rows and columns of an unsymmetric block by Markowitz' search; no order is changed without.
     bool order_by_values(Index k, Index m, const MarkowitzLimits& limits) {
