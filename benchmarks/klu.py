@@ -1,66 +1,81 @@
-"""SuiteSparse's KLU through ctypes, for comparison, for matrices of doubles."""
+"""SuiteSparse's KLU through its C interface, for comparison, for matrices of doubles."""
 
 import ctypes
 import ctypes.util
 import importlib.util
+import os
 
 import numpy as np
 
+ARGUMENTS = {
+    "klu_defaults": "p", "klu_analyze": "ippp", "klu_factor": "ppppp", "klu_refactor": "pppppp",
+    "klu_solve": "ppiipp", "klu_free_numeric": "pp", "klu_free_symbolic": "pp",
+}  # fmt: skip
+
 
 def load():
-    """Return the system's library, or the one within PyKLU from PyPI; None if there is neither."""
-    found = ctypes.util.find_library("klu")
+    """Return the library: that of KLU_LIBRARY, the system's, that of PyKLU; None if there is none.
+
+    Its functions lack where the library was not made to be used.
+    """
+    found = os.environ.get("KLU_LIBRARY") or ctypes.util.find_library("klu")
     if found is None and importlib.util.find_spec("PyKLU"):
         module = importlib.util.find_spec("PyKLU._klu")
         found = module and module.origin
     if found is None:
         return None
     library = ctypes.CDLL(found)
-    for name in ("klu_analyze", "klu_factor"):
-        getattr(library, name).restype = ctypes.c_void_p
+    kinds = {"p": ctypes.c_void_p, "i": ctypes.c_int}
+    for name, arguments in ARGUMENTS.items():
+        if function := getattr(library, name, None):
+            function.argtypes = [kinds[kind] for kind in arguments]
+            if name in ("klu_analyze", "klu_factor"):
+                function.restype = ctypes.c_void_p
     return library
 
 
 class Klu:
-    """One matrix: its pattern is analysed when it is made."""
+    """One matrix in CSC. Arrays are given by their addresses, so that no call looks them up."""
 
     def __init__(self, library, A):
-        self._library = library
-        self._common = ctypes.create_string_buffer(4096)  # larger than any version's klu_common
+        self._library, self._n = library, A.shape[0]
+        self._memory = ctypes.create_string_buffer(4096)  # larger than any version's klu_common
+        self._common = ctypes.addressof(self._memory)
         library.klu_defaults(self._common)
-        self._indptr, self._indices = (array.astype(np.int32) for array in (A.indptr, A.indices))
-        self._n, self._numeric = A.shape[0], ctypes.c_void_p()
-        pattern = self._pointer(self._indptr), self._pointer(self._indices)
-        self._symbolic = ctypes.c_void_p(library.klu_analyze(self._n, *pattern, self._common))
-        self._free = (library.klu_free_numeric, library.klu_free_symbolic)
+        self._arrays = [array.astype(np.int32) for array in (A.indptr, A.indices)]
+        self._pattern = [array.ctypes.data for array in self._arrays]
+        self._symbolic, self._numeric = ctypes.c_void_p(), ctypes.c_void_p()
 
-    def _pointer(self, array):
-        return ctypes.c_void_p(array.ctypes.data)
+    def first(self, values):
+        """Analyse and factorise; False if the matrix is singular."""
+        self._symbolic.value = self._library.klu_analyze(self._n, *self._pattern, self._common)
+        return self.factorise(values)
 
     def factorise(self, values):
-        """Factorise new values with the same pivots."""
-        self._free[0](ctypes.byref(self._numeric), self._common)
-        arrays = (self._pointer(array) for array in (self._indptr, self._indices, values))
-        self._numeric = ctypes.c_void_p(
-            self._library.klu_factor(*arrays, self._symbolic, self._common)
+        """Factorise with new pivots; those of before must be freed."""
+        self._numeric.value = self._library.klu_factor(
+            *self._pattern, values, self._symbolic, self._common
         )
         return bool(self._numeric)
 
     def refactorise(self, values):
         """Factorise with the same pivots."""
-        arrays = (self._pointer(array) for array in (self._indptr, self._indices, values))
         return bool(
-            self._library.klu_refactor(*arrays, self._symbolic, self._numeric, self._common)
+            self._library.klu_refactor(
+                *self._pattern, values, self._symbolic, self._numeric, self._common
+            )
         )
 
-    def solve(self, b):
-        """Solve with one right-hand side."""
-        x = b.copy()
-        self._library.klu_solve(
-            self._symbolic, self._numeric, self._n, 1, self._pointer(x), self._common
-        )
-        return x
+    def solve(self, x, width=1):
+        """Solve in place, columns one after the other."""
+        self._library.klu_solve(self._symbolic, self._numeric, self._n, width, x, self._common)
+
+    def free(self):
+        """Give back what `first` made."""
+        for pointer, kind in ((self._numeric, "numeric"), (self._symbolic, "symbolic")):
+            if pointer:
+                free = getattr(self._library, f"klu_free_{kind}")
+                free(ctypes.addressof(pointer), self._common)
 
     def __del__(self):
-        self._free[0](ctypes.byref(self._numeric), self._common)
-        self._free[1](ctypes.byref(self._symbolic), self._common)
+        self.free()

@@ -1,14 +1,19 @@
-"""Direct solvers: sparsematch.solvers against SciPy's splu (SuperLU, COLAMD) and KLU.
+"""Direct solvers: sparsematch.solvers against KLU and SciPy's splu (SuperLU, COLAMD).
 
-    python benchmarks/solvers.py [MATRIX ...]
+    python benchmarks/solvers.py [--width 8] [MATRIX ...]
 
 Files written by `scipy.sparse.save_npz` with values, or matrices that this folder makes, whose
-square parts get random values. Times are the best of several calls, in milliseconds, wall clock,
-one thread; results are checked outside the timed part. KLU is left out where its library is not
-installed, by the system or within PyKLU from PyPI.
+square parts get random values. Microseconds of one thread's processor time, in turns, medians:
+"first" analyses, factorises and solves, "again" factorises other values of the pattern, "solve"
+solves for `--width` right-hand sides by the same factors. KLU is called through its C interface, by
+the system's library, that of KLU_LIBRARY, or the one within PyKLU from PyPI. Then the means of
+classes of matrices: a peer's time over ours, geometric, and how many of ours are slower by more
+than 1.2x. Errors are normwise backward errors.
 """
 
 import math
+import statistics
+import time
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,62 +26,102 @@ import sparsematch
 from sparsematch import solvers
 
 GENERATED = ("circuit", "dense_random", "mesh_scrambled")
-HEADS = [
-    "matrix", "rows", "entries", "blocks", "largest", "splu", "analyse", "factorise", "again",
-    "solve", "splu solve", "KLU analyse", "KLU factorise", "KLU again", "fill", "splu fill",
-    "error", "splu error", "splu / factorise",
-]  # fmt: skip
-
-
-def best(call, repeats):
-    """Return the least time in milliseconds, and the last result."""
-    seconds, result = driver.times(call, repeats)
-    return min(seconds) * 1e3, result
+CALLS = ("first", "again", "solve", "KLU first", "KLU again", "KLU solve", "SciPy first",
+         "SciPy solve")  # fmt: skip
+HEADS = ["matrix", "rows", "entries", "blocks", *CALLS, "error", "SciPy error"]
+CLASSES = {
+    "all": lambda rows, blocks: True,
+    "reducible": lambda rows, blocks: blocks > 1,
+    "irreducible": lambda rows, blocks: blocks == 1,
+    "below 1,000 rows": lambda rows, blocks: rows < 1000,
+    "1,000 to 10,000": lambda rows, blocks: 1000 <= rows < 10000,
+    "10,000 and more": lambda rows, blocks: rows >= 10000,
+}
+VALUE_SETS, CHANGE, SOLVES = 8, 0.01, 3
 
 
 def backward_error(A, x, b):
-    """Return the normwise backward error in the infinity norm."""
-    norm = abs(A).sum(axis=1).max()
-    return float(np.abs(A @ x - b).max() / (norm * np.abs(x).max() + np.abs(b).max()))
+    """Return the normwise backward error in the maximum norm; NaN without a solution."""
+    if x is None:
+        return math.nan
+    return float(np.abs(A @ x - b).max() / (abs(A) @ np.abs(x) + np.abs(b)).max())
 
 
-def superlu(A):
-    """Factorise with SciPy; None where it finds the matrix singular."""
+class Turns:
+    """The times of each call, made in turns."""
+
+    def __init__(self):
+        self._seconds = {name: [] for name in CALLS}
+
+    def time(self, name, call):
+        """Make a call and keep its time; return what it returns."""
+        begin = time.thread_time()
+        result = call()
+        self._seconds[name].append(time.thread_time() - begin)
+        return result
+
+    def medians(self):
+        """Return the medians in microseconds; NaN of calls that were not made."""
+        seconds = self._seconds.values()
+        return [statistics.median(each) * 1e6 if each else math.nan for each in seconds]
+
+
+def first(A, b):
+    """Analyse, factorise and solve; return both results, so that none is freed here."""
+    lu = solvers.splu(A)
+    return lu, lu.solve(b)
+
+
+def ours(turns, A, b, values):
+    """Factorise, solve, refactorise; return the solution."""
+    lu, _ = turns.time("first", lambda: first(A, b))
+    for _ in range(SOLVES):
+        x = turns.time("solve", lambda: lu.solve(b))
+    for new in values:
+        turns.time("again", lambda new=new: lu.refactorise(new))
+    return x
+
+
+def klus(turns, A, b, values, library):
+    """Do the same by KLU."""
+    k, x = klu.Klu(library, A), np.array(b, order="F")
+    data, address, width = A.data.ctypes.data, x.ctypes.data, b.size // b.shape[0]
+    if not turns.time("KLU first", lambda: k.first(data) and (k.solve(address, width), True)):
+        raise RuntimeError("KLU finds it singular")
+    for _ in range(SOLVES):
+        x[:] = b
+        turns.time("KLU solve", lambda: k.solve(address, width))
+    for new in values:
+        where = new.ctypes.data
+        turns.time("KLU again", lambda where=where: k.refactorise(where))
+
+
+def scipys(turns, A, b):
+    """Do the same by SciPy, but for values of the same pattern; return the solution."""
     try:
-        return splu(A)
-    except RuntimeError:
+        turns.time("SciPy first", lambda: splu(A).solve(b))
+        lu = splu(A)
+    except RuntimeError:  # it finds the matrix singular
         return None
+    return turns.time("SciPy solve", lambda: lu.solve(b))
 
 
-def measure(A, repeats, library):
+def measure(A, width, seconds, library):
     """Return the figures of one matrix, in the order of HEADS but for the name."""
-    b = A @ np.ones(A.shape[0])
-    t_splu, reference = best(lambda: superlu(A), repeats)
-    t_analyse, analysis = best(lambda: solvers.analyse(A), repeats)
-    analysis.factorise(A)  # if a block turns out too heavy, it is in the plan now
-    t_factorise, lu = best(lambda: analysis.factorise(A), repeats)
-    t_again, _ = best(lambda: lu.refactorise(A), repeats)
-    t_solve, x = best(lambda: lu.solve(b), repeats)
-    t_splu_solve, y = best(lambda: reference.solve(b), repeats) if reference else (math.nan, None)
-    t_klu = (math.nan,) * 3
-    if library:
-        t_first, k = best(lambda: klu.Klu(library, A), repeats)
-        t_klu = (
-            t_first,
-            best(lambda: k.factorise(A.data), repeats)[0],
-            best(lambda: k.refactorise(A.data), repeats)[0],
-        )
-    largest = int(np.diff(analysis.form.row_blocks).max())
-    errors = backward_error(A, x, b), backward_error(A, y, b) if reference else math.nan
-    sizes = A.shape[0], A.nnz, analysis.n_blocks, largest
-    times = t_splu, t_analyse, t_factorise, t_again, t_solve, t_splu_solve, *t_klu
-    fill = lu.nnz, reference.nnz if reference else math.nan
-    return *sizes, *times, *fill, *errors, t_splu / t_factorise if reference else math.nan
-
-
-def cell(value):
-    """Write a number for the table."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+    rng, turns = np.random.default_rng(1), Turns()
+    b = rng.standard_normal((A.shape[0], width) if width > 1 else A.shape[0])
+    sets = [A.data * (1 + CHANGE * rng.standard_normal(A.nnz)) for _ in range(VALUE_SETS)]
+    end = time.perf_counter() + seconds
+    for turn in range(1000):
+        values = sets[turn % VALUE_SETS], sets[(turn + 3) % VALUE_SETS]
+        x = ours(turns, A, b, values)
+        if library:
+            klus(turns, A, b, values, library)
+        y = scipys(turns, A, b)
+        if time.perf_counter() > end:
+            break
+    sizes = A.shape[0], A.nnz, solvers.analyse(A).n_blocks
+    return *sizes, *turns.medians(), backward_error(A, x, b), backward_error(A, y, b)
 
 
 def with_values(name, A):
@@ -85,37 +130,56 @@ def with_values(name, A):
         form = sparsematch.block_triangular_form(A)
         A = A[form.square.rows][:, form.square.cols]
         A.data = np.random.default_rng(7).standard_normal(A.nnz)
-    return sp.csc_array(A, dtype=np.float64)
+    A = sp.csc_array(A, dtype=np.float64)
+    A.sum_duplicates()
+    return A
 
 
-def rows(chosen, repeats, ratios):
-    """Yield the cells of square matrices, and keep the last figure by whether there are blocks."""
+def rows(chosen, args, measured):
+    """Yield the cells of square matrices, and keep the figures."""
     library = klu.load()
     for name, make in chosen:
         A = with_values(name, make())
         if A.shape[0] != A.shape[1]:
             continue
         try:
-            figures = measure(A, repeats, library)
+            figures = measure(A, args.width, args.seconds, library)
         except RuntimeError as error:
             yield [name, str(error).splitlines()[0]]
             continue
-        if not math.isnan(figures[-1]):
-            ratios["reducible" if figures[2] > 1 else "irreducible"].append(figures[-1])
-        yield [f"`{name}`", *map(cell, figures)]
+        measured.append(figures)
+        yield [f"`{name}`", *map(driver.three, figures)]
+
+
+def quotients(figures):
+    """Return a peer's time over ours of one matrix, by what is compared."""
+    times = dict(zip(CALLS, figures[3:], strict=False))
+    return {name: times[name] / times[name.split()[1]] for name in CALLS if " " in name}
+
+
+def means(measured):
+    """Yield the cells of each class."""
+    for name, belongs in CLASSES.items():
+        of_class = [quotients(each) for each in measured if belongs(each[0], each[2])]
+        cells = []
+        for call in [call for call in CALLS if " " in call]:
+            found = [each[call] for each in of_class if not math.isnan(each[call])]
+            slower = sum(quotient < 1 / 1.2 for quotient in found)
+            cells.append(f"{driver.geometric_mean(found):.2f} ({slower})" if found else "-")
+        yield [name, str(len(of_class)), *cells]
 
 
 def main():
     """Print the table and the means."""
-    parser = driver.parser(__doc__, scale=13, seed=2011, repeats=5)
+    parser = driver.parser(__doc__, scale=13, seed=2011)
+    parser.add_argument("--width", type=int, default=1, help="right-hand sides (default 1)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="for each matrix (default 0.5)")
     matrices.add_argument(parser, GENERATED)
     args = parser.parse_args()
-    ratios = {"reducible": [], "irreducible": []}
-    driver.show(HEADS, rows(matrices.chosen(parser, args), args.repeats, ratios))
-    for kind, found in ratios.items():
-        if found:
-            mean = f"{driver.geometric_mean(found):.2f} in geometric mean"
-            print(f"\n{kind}: splu / factorise {mean}, {min(found):.2f} at least")
+    measured = []
+    driver.show(HEADS, rows(matrices.chosen(parser, args), args, measured))
+    print()
+    driver.show(["class", "matrices", *(call for call in CALLS if " " in call)], means(measured))
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 Adlers, Björck, Matrix stretching for sparse least squares problems (Numer. Linear Algebra Appl. 7,
 2000). The residual of a row in k pieces is the sum of those of the pieces, between which k - 1
 added columns shift it at will: at best each has a k-th of it. So with pieces multiplied by sqrt(k),
-the sum of squares is that of the row, the solution is the same, and so is what the matrix maps to
-zero, but for the elements that belong to the added columns.
+and a right-hand side divided by that for each, the sum of squares is that of the row, the solution
+is the same, and so is what the matrix maps to zero, but for the elements that belong to the added
+columns. These are orthogonal to right-hand sides: R^-H B^H b is Q^H b, as without pieces.
 """
 
 from typing import Any
@@ -53,8 +54,5 @@ def cut_dense_rows(B: Any, right: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
         ),
         (n_rows + key.size, n + linked.size),
     )
-    first = np.searchsorted(row_of, np.flatnonzero(is_dense))
-    sides = np.zeros((n_rows + key.size, right.shape[1]), right.dtype)
-    sides[:n_rows][~is_dense] = right[~is_dense]
-    sides[n_rows + first] = right[is_dense] * factor[is_dense, np.newaxis]
-    return stretched, sides
+    whole = np.where(is_dense[:, np.newaxis], 0, right)
+    return stretched, np.concatenate([whole, right[row_of] / factor[row_of, np.newaxis]])

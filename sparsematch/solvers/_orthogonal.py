@@ -10,6 +10,7 @@ norms of about 1 by powers of two, so that units do not count. All this is of B 
 cut in pieces, which adds columns; what goes in and comes out is of B as it is.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,22 +42,24 @@ class OrthogonalFactors:
     """R of a matrix B given by rows, and Q^H applied to right-hand sides, shape (rows, k)."""
 
     def __init__(self, B: Any, right: Values, rcond: float) -> None:
-        self._n_columns = B.shape[1]
+        self._rows, self._n_columns = B, B.shape[1]
         B, right = cut_dense_rows(B, right)
         self._scale = _column_scale(B)
         values = B.data * self._scale[B.indices]
         norms = np.sqrt(np.bincount(B.indices, np.abs(values) ** 2, minlength=B.shape[1]))
         self._ops = operations(QrOps, "numpy")
         graph = BipartiteCSR(B.shape[0], B.shape[1], B.indptr, B.indices, "numpy")
+        factorise = partial(self._ops.factorise, graph, values)
         last = np.zeros(B.shape[1], bool)
         for _ in range(_ROUNDS):
             # of a vector of n elements the largest is at least 1 / sqrt(n)
             tolerance = rcond * np.where(last, 2 * np.sqrt(B.shape[1]), 1) * norms
-            self._split(self._ops.factorise(graph, values, right, tolerance, last))
+            self._split(factorise(right, tolerance, last))
             dependent = self._dependent(rcond * norms.max(initial=0))
             if not dependent.size:
                 break
             last[dependent] = True
+        self._again = partial(factorise, tolerance=tolerance, last=last)
 
     def _split(self, found: UpperTrapezoid) -> None:
         columns, n = found.columns, self._scale.size
@@ -84,6 +87,14 @@ class OrthogonalFactors:
     def is_full(self) -> bool:
         """Whether all columns are independent."""
         return self._dead.size == 0
+
+    def apply_adjoint(self, y: Values) -> Values:
+        """Return Q^H y to a rounding error of y, by another factorisation.
+
+        R^-H makes it of B^H y with a rounding error times the condition.
+        """
+        top: Values = self._again(cut_dense_rows(self._rows, y)[1]).top
+        return top
 
     def to_rows(self, c: Values) -> Values:
         """Return R^-H c: of B^H r, what the range of B has of r, Q^H r."""

@@ -36,7 +36,7 @@ MISSING = (
     else ""
 )
 needs_mpi = pytest.mark.skipif(bool(MISSING), reason=f"{MISSING}: pip install mpi4py mpich")
-#: More ranks than cores: let one that waits yield at once.
+#: A rank that waits polls: let it yield at once, and only to ranks, all on one core.
 WAIT = {
     "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -53,10 +53,18 @@ class Check(NamedTuple):
     name: str
 
 
+def stay_on_one_core():
+    """Before a launcher starts: others than ranks would wait while one of them polls."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
+
+
 def start(n_ranks, *command):
     """Run a Python program on some ranks."""
     return subprocess.run(
         [MPIEXEC, "-n", str(n_ranks), sys.executable, *map(str, command)],
+        preexec_fn=stay_on_one_core,
         env={**os.environ, **WAIT},
         capture_output=True,
         text=True,

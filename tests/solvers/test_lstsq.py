@@ -184,7 +184,7 @@ def test_a_dependent_column_that_has_hardly_a_part_in_the_dependence():
         check(D, b, lstsq(sp.csr_array(D), b))
 
 
-@pytest.mark.parametrize("exponent", [2, 5, 8])
+@pytest.mark.parametrize("exponent", [2, 5, 8, 12])
 @pytest.mark.parametrize("shape", [(40, 30), (30, 40), (35, 35)])
 def test_ill_conditioned_and_deficient(shape, exponent):
     rng = np.random.default_rng(exponent)
@@ -254,6 +254,11 @@ def test_dense_rows_in_pieces(seed):
         D = make(rng, *rng.integers(0, 16, 2), float)
         b = right_side(rng, D, float)
         check(D, b, lstsq(sp.csr_array(D), b))
+        y = rng.standard_normal((len(D), 2))
+        factors = _orthogonal.OrthogonalFactors(sp.csr_array(D), y, 50 * EPS)
+        inside = factors.to_rows(D.T @ y)
+        assert np.allclose(factors.top, inside, rtol=0, atol=1e-9)
+        assert np.allclose(factors.apply_adjoint(y), inside, rtol=0, atol=1e-9)
 
 
 def test_a_row_that_is_dense():

@@ -66,9 +66,6 @@ class BackwardError {
 
   private:
     static constexpr bool is_real = std::is_same_v<Value, double>;
-    // Componentwise backward error above which rows with tiny denominators are measured otherwise.
-    static constexpr double tiny_rows_limit = 1e-14;
-
     Value& product_at(std::int64_t i, int s) { return sums_[i * 2 * W + s]; }
     double size_at(std::int64_t i, int s) const { return std::real(sums_[i * 2 * W + W + s]); }
 
@@ -104,10 +101,12 @@ class BackwardError {
             for (Index p = columns_.indptr[j], end = columns_.indptr[j + 1]; p < end; ++p) {
                 Value* const to = sums + static_cast<std::int64_t>(columns_.indices[p]) * 2 * W;
                 const Value a = a_[p];
-                for (int s = 0; s < W; ++s) {
-                    const Value term = product(a, from[s]);
-                    to[s] += term, to[W + s] += size_of_product<Quick>(term, a, size[s]);
-                }
+                Value sum[2 * W];
+                for (int s = 0; s < W; ++s) sum[s] = product(a, from[s]);
+                for (int s = 0; s < W; ++s)
+                    sum[W + s] = to[W + s] + size_of_product<Quick>(sum[s], a, size[s]);
+                for (int s = 0; s < W; ++s) sum[s] += to[s];
+                for (int s = 0; s < 2 * W; ++s) to[s] = sum[s];
             }
         }
     }
@@ -154,7 +153,8 @@ class BackwardError {
 
     void measure_one(const Value* x, const Value* b, const Value* r, int s, SolutionError& error) {
         compare(b, r, s, error);
-        if (!(error.componentwise <= tiny_rows_limit)) by_row_norms(x, b, r, s, error);
+        if (!(error.componentwise <= SolutionError::good_componentwise))
+            by_row_norms(x, b, r, s, error);
     }
     // A quotient of which one is NaN stays so.
     static void raise(double& most, double to) {

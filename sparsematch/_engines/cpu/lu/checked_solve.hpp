@@ -1,5 +1,6 @@
-// Solutions by a factorisation, every one of them measured against the matrix, and refined where
-// it is not good enough: solve with the residual, and keep the sum if it is better.
+// Solutions by a factorisation, measured against the matrix unless its factors are known to be small
+// (factor_sizes.hpp), and refined where they are not good enough: solve with the residual, and keep
+// the sum if it is better.
 //
 // One call does it all: a gather into the order of the pivots, the sweeps, a scatter, and one pass
 // over the matrix for the residual and its bound at once (backward_error.hpp). Right-hand sides are
@@ -58,16 +59,20 @@ struct SolveRoom {
     }
 };
 
+// How solutions are checked: not at all; whether they are far from the ends of the range; by their
+// backward errors.
+enum class Check : signed char { none, range, error };
+
 template <class Index, class Value>
 class CheckedSolve {
   public:
     static constexpr int max_steps = 4;  // of refinement, each of which must halve the error
 
     // columns: the matrix, of which a are the values and `largest` the largest absolute value.
-    // Without `check` nothing is measured, and errors are 0.
+    // Errors that are not measured are 0.
     CheckedSolve(const Csr<Index>& columns, const Value* a, double largest,
                  const BlockLU<Index, Value>& lu, const ExternalSolve<Index, Value>& external,
-                 Side side, bool check, SolveRoom<Value>& room)
+                 Side side, Check check, SolveRoom<Value>& room)
         : columns_(columns), a_(a), largest_(largest), lu_(lu), external_(external), side_(side),
           check_(check), room_(room) {}
 
@@ -90,6 +95,8 @@ class CheckedSolve {
         }
         return true;
     }
+    // After solve: whether a solution was not good enough as it came out.
+    bool was_refined() const { return was_refined_; }
 
   private:
     // Exponents of the matrix and right-hand sides up to which no product that matters overflows.
@@ -134,7 +141,9 @@ class CheckedSolve {
         SolutionError errors[W];
         if (exponent_of(largest_) <= far) {
             if (!apply<W>(b, x, run)) return false;
-            if (!check_) return true;
+            if (check_ == Check::none) return true;
+            if (check_ == Check::range && are_within_range<W>(b) && are_within_range<W>(x))
+                return true;
             if (!refine<W>(b, x, errors, run)) return false;
             if (std::all_of(errors, errors + W, is_within_range)) return report(errors, piece);
         }
@@ -147,6 +156,23 @@ class CheckedSolve {
     static int exponent_of(double size) { return size > 0 ? std::abs(std::ilogb(size)) : 0; }
     static bool is_within_range(const SolutionError& error) {
         return error.size == 0 || exponent_of(error.size) <= far || std::isnan(error.componentwise);
+    }
+
+    // The same of right-hand sides or solutions, by the sums of their absolute values.
+    template <int W>
+    bool are_within_range(const Value* v) const {
+        constexpr int lanes = W < 4 ? 4 : W;  // enough to add several at a time
+        double sums[lanes] = {};
+        const std::int64_t total = n() * W, whole = total - total % lanes;
+        for (std::int64_t k = 0; k < whole; k += lanes)
+            for (int lane = 0; lane < lanes; ++lane) sums[lane] += largest_part(v[k + lane]);
+        for (std::int64_t k = whole; k < total; ++k) sums[k - whole] += largest_part(v[k]);
+        for (int s = 0; s < W; ++s) {
+            double sum = 0;
+            for (int lane = s; lane < lanes; lane += W) sum += sums[lane];
+            if (!std::isfinite(sum) || exponent_of(sum) > far) return false;
+        }
+        return true;
     }
 
     // Measures the solutions, and refines them where they are poor.
@@ -164,6 +190,7 @@ class CheckedSolve {
             bool any = false;
             for (int s = 0; s < W; ++s) any |= open[s] &= errors[s].excess() > 1;
             if (!any) return true;
+            was_refined_ = true;
             Value *const better = room_.of(room_.better, total), *const r_better = room_.of(
                                                                      room_.r_better, total);
             if (!apply<W>(r, better, run)) return false;
@@ -220,7 +247,7 @@ class CheckedSolve {
         }
         SolutionError errors[W];
         if (!apply<W>(right.data(), x, run)) return false;
-        if (check_ && !refine<W>(right.data(), x, errors, run)) return false;
+        if (check_ != Check::none && !refine<W>(right.data(), x, errors, run)) return false;
         report(errors, piece);
         for (std::int64_t s = 0; s < piece.count; ++s) {
             if (exponent[s] == 0) continue;
@@ -246,7 +273,8 @@ class CheckedSolve {
     const BlockLU<Index, Value>& lu_;
     const ExternalSolve<Index, Value>& external_;
     const Side side_;
-    const bool check_;
+    const Check check_;
+    bool was_refined_ = false;
     SolveRoom<Value>& room_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "core/csr.hpp"
 #include "lu/checked_solve.hpp"
+#include "lu/factor_sizes.hpp"
 #include "lu/gilbert_peierls.hpp"
 
 namespace sparsematch {
@@ -54,17 +55,23 @@ class FactoredMatrix {
     }
     // Preference: for the diagonal; below 0, the same pivots again.
     Outcome factorise(double preference, RunContext& run) {
+        factors_ = Factors::unknown;
         return preference < 0 ? lu.refactorise(values.data(), run)
                               : lu.factorise(values.data(), preference, run);
     }
-    // As CheckedSolve does. Several threads may solve at once.
+    // As CheckedSolve does, nothing being measured without `check`, nor by small factors one of
+    // whose solutions was good: that one would find factors of another matrix. Several threads may
+    // solve at once.
     bool solve(const Value* b, std::int64_t width, Value* x, double* errors,
                const ExternalSolve<Index, Value>& external, Side side, bool check,
                RunContext& run) const {
         auto room = room_.take();
-        const bool done = CheckedSolve<Index, Value>(columns, values.data(), largest, lu, external,
-                                                     side, check, *room)
-                              .solve(b, width, x, errors, run);
+        const Check kind = !check ? Check::none : are_small() ? Check::range : Check::error;
+        CheckedSolve<Index, Value> solver(columns, values.data(), largest, lu, external, side, kind,
+                                          *room);
+        const bool done = solver.solve(b, width, x, errors, run);
+        if (kind == Check::error && done && factors_ == Factors::unknown)
+            factors_ = solver.was_refined() ? Factors::large : Factors::solved_well;
         if (width == 1) room_.give_back(std::move(room));  // of several it would be large
         return done;
     }
@@ -79,6 +86,17 @@ class FactoredMatrix {
     double largest = 0;  // absolute value of a part
 
   private:
+    enum class Factors : signed char { unknown, solved_well, small, large };
+
+    bool are_small() const {
+        if (factors_ == Factors::solved_well)
+            factors_ = FactorSizes<Index, Value>(lu, columns, values.data()).are_small()
+                           ? Factors::small
+                           : Factors::large;
+        return factors_ == Factors::small;
+    }
+
+    mutable std::atomic<Factors> factors_{Factors::unknown};
     mutable Kept<SolveRoom<Value>> room_;
 };
 

@@ -60,8 +60,9 @@ class BlockLU {
 
     explicit BlockLU(const BlockPlan<Index>& plan)
         : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), u_end(size()),
-          pivot(size(), 1), row_of(size()), user_row(size()), pivot_row_factor(size()),
-          growth(static_cast<std::size_t>(plan.n_blocks()), 1), place_(size()), x_(size()) {}
+          pivot(size(), 1), inverse(size(), 1), row_of(size()), user_row(size()),
+          pivot_row_factor(size()), growth(static_cast<std::size_t>(plan.n_blocks()), 1),
+          place_(size()), x_(size()) {}
 
     // Factorises with new pivots, chosen by the values: the diagonal if it is at least `preference`
     // times the largest of its column. After `singular` and `fill_exceeded`, `trouble` is the block
@@ -107,7 +108,7 @@ class BlockLU {
     std::vector<std::int64_t> l_start, l_end, u_start, u_end;
     GrowingArray<Index> l_row, u_row;
     GrowingArray<Value> l, u;
-    std::vector<Value> pivot;
+    std::vector<Value> pivot, inverse;  // of each its inverse
     // The row that is the c-th pivot row: of the permuted matrix, and of the user's.
     std::vector<Index> row_of, user_row;
     std::vector<double> pivot_row_factor;  // its factor
@@ -118,6 +119,7 @@ class BlockLU {
   private:
     static constexpr Index no_column = -1;
     static constexpr double no_limit = std::numeric_limits<double>::infinity();
+    static constexpr double tiny = 0x1p-1000;  // the inverse of what is smaller may be no double
 
     // A row: the last column whose pattern it is in, and the column that it is the pivot of.
     struct Row {
@@ -160,22 +162,27 @@ class BlockLU {
 
     // Columns without L: those of 1 x 1 blocks, and of blocks left to an external solver.
     Outcome without_l(Index k, const Value* a) {
+        const Outcome outcome = pivot_of_one(k, a);
         for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) {
             row_of[c] = place_[c] = c, pivot_row_factor[c] = 1;
             l_start[c] = l_end[c] = static_cast<std::int64_t>(l.size());
             u_start[c] = u_end[c] = static_cast<std::int64_t>(u.size());
             append_upper(c, a);
         }
-        return pivot_of_one(k, a);
+        return outcome;
     }
     Outcome replay_without_l(Index k, const Value* a) {
+        const Outcome outcome = pivot_of_one(k, a);
         for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) update_upper(c, a);
-        return pivot_of_one(k, a);
+        return outcome;
     }
     Outcome pivot_of_one(Index k, const Value* a) {
         if (plan.external[k] > 0) return Outcome::done;
         const Index c = plan.starts[k];
         pivot[c] = a[plan.inner_from[plan.inner_start[c]]];
+        if (const double size = largest_part(pivot[c]); size < tiny)
+            pivot[c] *= equilibration.col_factor[c] = factor_for(size);
+        inverse[c] = Value(1) / pivot[c];
         return pivot[c] == Value(0) ? Outcome::singular : Outcome::done;
     }
 
@@ -347,12 +354,12 @@ class BlockLU {
             magnitude(x[c]) >= preference * best)
             row = c;
         const Value v = x[row];
-        pivot[c] = v, pivot_row_[c] = row, rows_[row].pivot_of = c;
+        pivot[c] = v, inverse[c] = Value(1) / v, pivot_row_[c] = row, rows_[row].pivot_of = c;
         grown_ = std::max(grown_, magnitude(v));
         l_start[c] = static_cast<std::int64_t>(l.size());
         l_row.make_room(last - candidates), l.make_room(last - candidates);
         for (const Index* r = candidates; r < last; ++r) {
-            if (*r != row) l_row.push(*r), l.push(x[*r] / v);
+            if (*r != row) l_row.push(*r), l.push(product(x[*r], inverse[c]));
             x[*r] = Value(0);
         }
         l_end[c] = static_cast<std::int64_t>(l.size());
@@ -418,16 +425,16 @@ class BlockLU {
         return Outcome::done;
     }
     bool replay_pivot(Index c) {
-        const Value v = std::exchange(x_[c], Value(0));
+        const Value v = std::exchange(x_[c], Value(0)), by = Value(1) / v;
         const auto begin = l_start[c], end = l_end[c];
         double best = 0;
         for (auto p = begin; p < end; ++p) {
             const Value below = std::exchange(x_[l_row[p]], Value(0));
             best = std::max(best, magnitude(below));
-            l[p] = below / v;
+            l[p] = product(below, by);
         }
         if (!(magnitude(v) > 0) || magnitude(v) < refactor_tolerance * best) return false;
-        pivot[c] = v;
+        pivot[c] = v, inverse[c] = by;
         grown_ = std::max(grown_, magnitude(v));
         return true;
     }

@@ -98,7 +98,7 @@ class TriangularSolve {
     bool solve_l(Index first, Index end) {
         return by_pieces<false>(first, end, lu_.l_start, [this](Index begin, Index stop) {
             for (Index c = begin; c < stop; ++c)
-                scatter(c, lu_.l_start[c], lu_.l_end[c], lu_.l_row.data(), lu_.l.data());
+                scatter(c, lu_.l_start[c], lu_.l_start[c + 1], lu_.l_row.data(), lu_.l.data());
         });
     }
     // With_upper: and what is above the block.
@@ -106,7 +106,7 @@ class TriangularSolve {
     bool solve_u(Index first, Index end) {
         return by_pieces<true>(first, end, lu_.u_start, [this](Index begin, Index stop) {
             for (Index c = stop; c-- > begin;) {
-                divide(c, lu_.pivot[c]);
+                multiply(c, lu_.inverse[c]);
                 scatter(c, lu_.u_start[c], WithUpper ? lu_.u_start[c + 1] : lu_.u_end[c],
                         lu_.u_row.data(), lu_.u.data());
             }
@@ -118,7 +118,7 @@ class TriangularSolve {
             for (Index c = begin; c < stop; ++c) {
                 gather<Adjoint>(c, lu_.u_start[c], WithUpper ? lu_.u_start[c + 1] : lu_.u_end[c],
                                 lu_.u_row.data(), lu_.u.data());
-                divide(c, turned<Adjoint>(lu_.pivot[c]));
+                multiply(c, turned<Adjoint>(lu_.inverse[c]));
             }
         });
     }
@@ -126,35 +126,41 @@ class TriangularSolve {
     bool l_transposed(Index first, Index end) {
         return by_pieces<true>(first, end, lu_.l_start, [this](Index begin, Index stop) {
             for (Index c = stop; c-- > begin;)
-                gather<Adjoint>(c, lu_.l_start[c], lu_.l_end[c], lu_.l_row.data(), lu_.l.data());
+                gather<Adjoint>(c, lu_.l_start[c], lu_.l_start[c + 1], lu_.l_row.data(),
+                                lu_.l.data());
         });
     }
 
-    void divide(Index c, Value by) {
-        for (int s = 0; s < W; ++s) x_[c * W + s] /= by;
+    // Compilers make vector instructions of loops over s that only read, or only write, x.
+    void multiply(Index c, Value by) {
+        Value* const to = x_ + static_cast<std::int64_t>(c) * W;
+        Value quotient[W];
+        for (int s = 0; s < W; ++s) quotient[s] = product(to[s], by);
+        for (int s = 0; s < W; ++s) to[s] = quotient[s];
     }
     // Subtracts from the rows of a column what that has there.
     void scatter(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
-        Value from[W];
-        std::copy_n(x_ + static_cast<std::int64_t>(c) * W, W, from);
+        Value from[W], left[W];
+        for (int s = 0; s < W; ++s) from[s] = x_[static_cast<std::int64_t>(c) * W + s];
         for (; p < end; ++p) {
             Value* const to = x_ + static_cast<std::int64_t>(row[p]) * W;
             const Value weight = value[p];
-            for (int s = 0; s < W; ++s) to[s] -= product(weight, from[s]);
+            for (int s = 0; s < W; ++s) left[s] = to[s] - product(weight, from[s]);
+            for (int s = 0; s < W; ++s) to[s] = left[s];
         }
     }
     // Subtracts from a column what its rows have there.
     template <bool Adjoint>
     void gather(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
         Value* const to = x_ + static_cast<std::int64_t>(c) * W;
-        Value sum[W];
-        std::copy_n(to, W, sum);
+        Value left[W];
+        for (int s = 0; s < W; ++s) left[s] = to[s];
         for (; p < end; ++p) {
             const Value* const from = x_ + static_cast<std::int64_t>(row[p]) * W;
             const Value weight = turned<Adjoint>(value[p]);
-            for (int s = 0; s < W; ++s) sum[s] -= product(weight, from[s]);
+            for (int s = 0; s < W; ++s) left[s] -= product(weight, from[s]);
         }
-        std::copy_n(sum, W, to);
+        for (int s = 0; s < W; ++s) to[s] = left[s];
     }
     template <bool Adjoint>
     static Value turned(Value v) {

@@ -1,0 +1,144 @@
+"""One call of the core beside the steps it stands for, on all small patterns.
+
+The steps are run where arguments are no arrays of the core's types: a COO matrix, a matrix of
+right-hand sides.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sparsematch import solvers
+from sparsematch.solvers import SingularMatrixError
+from sparsematch.solvers._factors import BlockFactors
+
+PATTERNS = [
+    pattern
+    for bits in range(1, 512)
+    if (pattern := np.array([bits >> k & 1 for k in range(9)], bool).reshape(3, 3)).any()
+    and any(all(pattern[k, p[k]] for k in range(3)) for p in itertools.permutations(range(3)))
+]
+
+
+def coupled(rng, sizes):
+    """Return a pattern of full blocks in the natural order, and some entries above them."""
+    n = sum(sizes)
+    pattern = np.triu(rng.random((n, n)) < 0.3)
+    for end, m in zip(np.cumsum(sizes), sizes, strict=True):
+        pattern[end - m : end, end - m : end] = True
+    return pattern
+
+
+def filled(rng, pattern, kind):
+    """Return values on a pattern: units that differ by rows, so that pivots move."""
+    D = rng.standard_normal(pattern.shape)
+    if kind == "complex":
+        D = D + 1j * rng.standard_normal(pattern.shape)
+    return np.where(pattern, D * 10.0 ** rng.integers(-3, 4, (len(D), 1)), 0)
+
+
+def matrix_of(D, pattern, form):
+    """Return a matrix with all entries of the pattern."""
+    rows, cols = np.nonzero(pattern)
+    return sp.coo_array((D[rows, cols], (rows, cols)), shape=D.shape).asformat(form)
+
+
+def check_solutions(lu, D, rng):
+    """Solve in all orders, an easy right-hand side first; whole columns must agree bit by bit."""
+    n = len(D)
+    for trans, M in (("N", D), ("T", D.T), ("H", D.conj().T)):
+        for b in (np.zeros(n), np.eye(n)[0], rng.standard_normal(n)):
+            b = b.astype(D.dtype)
+            x = lu.solve(b, trans)
+            error = np.abs(M @ x - b).max(initial=0)
+            assert error <= 1e-13 * (np.abs(M) @ np.abs(x) + np.abs(b)).max(initial=0)
+            np.testing.assert_array_equal(x, lu.solve(b[:, np.newaxis], trans)[:, 0])
+
+
+def is_regular(D):
+    """Tell whether rows scaled alike are far from dependent."""
+    largest = np.abs(D).max(axis=1, keepdims=True)
+    return bool((largest > 0).all()) and np.linalg.cond(D / largest) < 1e6
+
+
+@pytest.mark.parametrize("form", ["csc", "csr"])
+@pytest.mark.parametrize("kind", ["real", "complex"])
+def test_refactorised_values_agree_with_those_by_all_steps(kind, form):
+    """Of one pattern in three: the others have other formats or types."""
+    rng = np.random.default_rng(5)
+    extra = [coupled(rng, sizes) for sizes in [(2, 2), (1, 3, 1), (3, 1, 2), (4, 3)] * 4]
+    shift = ["real csc", "real csr", "complex csc", "complex csr"].index(f"{kind} {form}")
+    refactorised = 0
+    for pattern in PATTERNS[shift::3] + extra:
+        first, second = (filled(rng, pattern, kind) for _ in range(2))
+        if not (is_regular(first) and is_regular(second)):
+            continue
+        quick, slow = (solvers.splu(matrix_of(first, pattern, form)) for _ in range(2))
+        check_solutions(quick, first, rng)
+        new = matrix_of(second, pattern, form)
+        quick.refactorise(new.data if refactorised % 2 else new)
+        slow._factorise(slow._factors.plan.pattern.values(new))
+        np.testing.assert_array_equal(quick._factors.numbers.row_of, slow._factors.numbers.row_of)
+        b = rng.standard_normal(len(second)).astype(second.dtype)
+        np.testing.assert_array_equal(quick.solve(b), slow.solve(b))
+        check_solutions(quick, second, rng)
+        refactorised += 1
+    assert refactorised > 40
+
+
+@pytest.mark.parametrize("kept", ["keep", "drop"])
+def test_factors_in_one_call_agree_with_those_by_all_steps(kept):
+    """As to blocks, and that each finds the same matrices singular."""
+    rng = np.random.default_rng(6)
+    made = 0
+    for pattern in PATTERNS[::2]:
+        D = filled(rng, pattern, "real")
+        if rng.random() < 0.2:
+            D[rng.integers(3)] = 0.0
+        A = matrix_of(D, pattern, "csc")
+        quick = BlockFactors.in_one_call(A, kept == "drop")
+        if quick is None:
+            with pytest.raises(SingularMatrixError):
+                solvers.splu(A, explicit_zeros=kept)
+            continue
+        made += 1
+        slow = solvers.analyse(A, explicit_zeros=kept).factorise(A)
+        assert quick.plan.n_blocks == slow.n_blocks
+        np.testing.assert_array_equal(
+            np.sort(quick.plan.starts), np.sort(slow._factors.plan.starts)
+        )
+        if is_regular(D):
+            check_solutions(solvers.splu(A, explicit_zeros=kept), D, rng)
+    assert made > 80
+
+
+@pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, 2.0, 3.0], ["a", "b"]])
+def test_what_one_call_will_not_do_is_refused_by_the_steps(values):
+    lu = solvers.splu(sp.csc_array(np.diag([1.0, 2.0])))
+    with pytest.raises((TypeError, ValueError)):
+        lu.refactorise(np.array(values))
+
+
+def test_large_factors_are_never_trusted():
+    """Wilkinson's matrix: entries of U double. Easy solutions come first; the error is 3e-13."""
+    n = 20
+    D = np.eye(n) - np.tril(np.ones((n, n)), -1)
+    D[:, -1] = 1
+    lu = solvers.splu(sp.csc_array(D))
+    for b in (np.zeros(n), np.zeros(n), np.random.default_rng(1).standard_normal(n)):
+        x = lu.solve(b)
+    size = (np.abs(D) @ np.abs(x) + np.abs(b)).max()
+    assert np.abs(D @ x - b).max() < 2e-15 * size
+    assert np.abs(D @ lu.solve(b, check=False) - b).max() > 1e-14 * size
+
+
+def test_trusted_factors_solve_near_the_ends_of_the_range():
+    """What would overflow or vanish in between is scaled, although nothing is measured before."""
+    A = sp.csc_array([[4.0, 1.0, 0.0], [1.0, 5.0, 2.0], [0.0, 2.0, 6.0]])
+    lu = solvers.splu(A)
+    for scale in (1.0, 1.0, 1e-307, 1e306):
+        b = scale * np.array([5.0, 8.0, 8.0])
+        np.testing.assert_allclose(lu.solve(b), np.full(3, scale), rtol=1e-14)
+    assert not np.isfinite(lu.solve(np.array([np.inf, 1.0, 1.0]))).all()
