@@ -53,6 +53,8 @@ class DegreeLists {
         if (previous_[i] != no_vertex) next[previous_[i]] = next[i];
         else head_[degree] = next[i];
     }
+    // The first vertex of a list; UNMATCHED if there is none.
+    Index first(Index degree) const { return head_[degree]; }
     // Unlinks a vertex of the least degree; there is one.
     Index pop_least() {
         while (head_[least_] == no_vertex) ++least_;
