@@ -114,7 +114,6 @@ class BlockLU {
     Outcome refactorise(const Value* a, RunContext& run) {
         WorkCounter counter(run);
         if (!equilibration.again(plan, a, counter)) return Outcome::stopped;
-        locate_entries();
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
             const Outcome outcome = plan.external[k] > 0 || plan.size(k) == 1
@@ -139,6 +138,7 @@ class BlockLU {
     GrowingArray<Index> l_row, u_row;
     GrowingArray<Value> l, u;
     std::vector<Value> pivot, inverse;  // of each its inverse
+    std::vector<Index> inner_place;     // the rows of the plan's inner_row, by pivot
     // The row that is the c-th pivot row: of the permuted matrix, and of the user's.
     std::vector<Index> row_of, user_row;
     std::vector<double> pivot_row_factor;  // its factor
@@ -170,7 +170,7 @@ class BlockLU {
         l_start[size()] = static_cast<std::int64_t>(l.size()),
         u_start[size()] = static_cast<std::int64_t>(u.size());
         for (std::size_t c = 0; c < size(); ++c) user_row[c] = plan.row_perm[row_of[c]];
-        inner_place_.clear();
+        locate_entries();
         return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
     Outcome resume(Index k, const Value* a, WorkCounter& counter) {
@@ -464,13 +464,12 @@ class BlockLU {
 
     // Where each entry of the blocks goes, by pivots: once for all values.
     void locate_entries() {
-        if (!inner_place_.empty()) return;
-        inner_place_.resize(plan.inner_row.size());
+        inner_place.resize(plan.inner_row.size());
         for (Index k = 0; k < plan.n_blocks(); ++k)
             for (auto p = plan.inner_start[plan.starts[k]],
                       end = plan.inner_start[plan.starts[k + 1]];
                  p < end; ++p)
-                inner_place_[p] = place_[plan.starts[k] + plan.inner_row[p]];
+                inner_place[p] = place_[plan.starts[k] + plan.inner_row[p]];
     }
     // Stops at the first column whose pivot is too small (stop_), or where entries grow too much
     // (stop_ is the first of the block).
@@ -481,7 +480,7 @@ class BlockLU {
         Value* const x = x_.data();
         for (Index c = first_; c < end_; ++c) {
             for (auto p = plan.inner_start[c], end = plan.inner_start[c + 1]; p < end; ++p)
-                x[inner_place_[p]] = equilibration.inner[p];
+                x[inner_place[p]] = equilibration.inner[p];
             std::int64_t work = 1;
             for (auto q = u_start[c], end = u_end[c]; q < end; ++q) {
                 const Index j = u_row[q];
@@ -528,7 +527,7 @@ class BlockLU {
     double grown_ = 0;                // the largest entry of U
     Index n_candidates_ = 0;
     Room* search_ = nullptr;  // while pivots are chosen
-    std::vector<Index> place_, inner_place_;
+    std::vector<Index> place_;
     // Of a column of L: whether it and the next are a pair, with the same rows in the same order
     // but for the next one's pivot, which comes first.
     std::vector<char> leads_;
