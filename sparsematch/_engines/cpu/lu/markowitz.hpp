@@ -84,10 +84,12 @@ class Markowitz {
     static constexpr double threshold = 0.25;
     // Rows and columns looked at for a pivot, if one is found in them.
     static constexpr int most_lists = 4;
-    // Share of the places left that are entries above which what is left is full.
+    // Share of the places left that are entries above which what is left is full. At 0.8, L + U have
+    // some 10% fewer entries, and the search takes up to 1.7 times as long.
     static constexpr double full = 0.5;
-    // Share below which it is sparse.
-    static constexpr double sparse = 0.04;
+    // Share below which it is sparse: at the limit of entries left, bases of linear programs have 5%
+    // and more, meshes 1 to 3%.
+    static constexpr double sparse = 0.03;
 
     // Reads: the columns of an n x n matrix, rows scaled. Writes: rows and cols, the orders, and
     // stored, how many entries L + U have up to each column, the diagonal counted once. False, and
