@@ -21,6 +21,7 @@
 #include "elimination/column_graph.hpp"
 #include "elimination/elimination_tree.hpp"
 #include "elimination/nested_dissection.hpp"
+#include "lu/kept.hpp"
 #include "lu/markowitz.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/square_form.hpp"
@@ -91,6 +92,14 @@ struct BlockPlan {
 template <class Index>
 using Foresee = std::function<PivotOutlook(const BlockPlan<Index>&, Index k, const Index* place)>;
 
+// What a planner writes to, block after block.
+template <class Index>
+struct PlannerRoom {
+    Amd<Index> amd;
+    AdjacencyLists<Index> graph;
+    EliminationTree<Index> tree;
+    std::vector<Index> place, local, column, cursor, order, old, zeros;
+};
 // A block by columns: rows counted within it, and where its values are.
 template <class Index>
 struct BlockColumns {
@@ -116,7 +125,10 @@ class Planner {
             RunContext& run, OrderByValues<Index> by_values = {})
         : a_(a), external_only_(external_only), foresee_(foresee), may_exchange_(may_exchange),
           by_values_(std::move(by_values)), limits_(limits), run_(run), counter_(run),
-          place_(a.n_rows), local_(a.nnz()), column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
+          room_(static_cast<std::size_t>(a.n_rows) + static_cast<std::size_t>(a.nnz())) {
+        const auto n = static_cast<std::size_t>(a.n_rows);
+        place_.resize(n), column_.resize(n + 1), cursor_.resize(n);
+        local_.resize(static_cast<std::size_t>(a.nnz()));
         plan_.n = a.n_rows;
         plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
         plan_.work.assign(plan_.external.size(), 0);
@@ -129,11 +141,9 @@ class Planner {
     BlockPlan<Index> make() {
         locate();
         for (Index k = 0; k < plan_.n_blocks() && !wants_exchange_ && is_triangular_; ++k)
-            if (plan_.size(k) > 1) plan_block(k);
+            if (plan_.size(k) > 1) plan_block(k), locate(k);
             else ++n_inner_;
-        if (wants_exchange_ || !is_triangular_) return {};
-        locate();
-        if (run_.stopped()) return {};
+        if (wants_exchange_ || !is_triangular_ || run_.stopped()) return {};
         split_entries();
         if (!is_triangular_) return {};
         return std::move(plan_);
@@ -209,7 +219,7 @@ class Planner {
         around_zeros_ = saddle && order_around_zeros(k, m, entries, cost);
         if (!around_zeros_ && !ordered) {
             // A symmetric pattern would be spoilt by another diagonal.
-            wants_exchange_ = may_exchange_ && symmetry_ < 0.9 && tried;
+            wants_exchange_ = may_exchange_ && !spoilt_ && tried;
             return false;
         }
         plan_.external[k] = 0;
@@ -239,7 +249,12 @@ class Planner {
         is_light_ = run_amd(limits, cost);
         if (is_light_) return accumulate(k), true;
         if (foresee_) outlook_ = (*foresee_)(plan_, k, place_.data());
-        if (outlook_ == PivotOutlook::weak) return false;
+        spoilt_ = symmetry_ >= 0.9;
+        if (outlook_ == PivotOutlook::weak) {  // which another diagonal pays for if it is heavy
+            limits.work = limits_.dissection_work * static_cast<double>(entries) / 2;
+            spoilt_ &= amd_.resume(graph_, limits, order_.data(), cost, counter_);
+            return false;
+        }
         // Where pivots stay, an external solver, too, profits from an order of B + B^T.
         const bool stays = !foresee_ || outlook_ == PivotOutlook::steady || symmetry_ >= 0.9;
         needs_no_order_ = stays && !limits_.orders_outside;
@@ -461,11 +476,12 @@ class Planner {
     RunContext& run_;
     WorkCounter counter_;
     BlockPlan<Index> plan_;
-    Amd<Index> amd_;
-    Buffer<Index> place_, local_, column_, cursor_;
-    AdjacencyLists<Index> graph_;
-    EliminationTree<Index> tree_;
-    std::vector<Index> order_, old_, zeros_;
+    BorrowedRoom<PlannerRoom<Index>> room_;
+    Amd<Index>& amd_ = room_->amd;
+    AdjacencyLists<Index>& graph_ = room_->graph;
+    EliminationTree<Index>& tree_ = room_->tree;
+    std::vector<Index>&place_ = room_->place, &local_ = room_->local, &column_ = room_->column,
+    &cursor_ = room_->cursor, &order_ = room_->order, &old_ = room_->old, &zeros_ = room_->zeros;
     std::int64_t n_inner_ = 0;
     bool wants_exchange_ = false, is_triangular_ = true, needs_no_order_ = false;
     bool by_values_done_ = false;  // the block at hand is ordered by its values
@@ -475,6 +491,7 @@ class Planner {
     // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,
     // and its limit of work per entry of L + U.
     double symmetry_ = 0, work_limit_ = 0;
+    bool spoilt_ = false;  // whether another diagonal would spoil its pattern, for little gain
 };
 
 }  // namespace sparsematch
