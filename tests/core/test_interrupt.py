@@ -165,6 +165,24 @@ def test_searches_poll():
     assert min(handled.values()) >= 3, handled
 
 
+def test_qr_is_stopped_wherever_it_is():
+    """In the order of columns, too, of which nothing is to be read then."""
+    A = sp.vstack([random_matrix(40_000, 30_000, 2, seed=59), sp.eye_array(30_000)], format="csr")
+
+    def stop(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        for delay in np.linspace(0.02, 0.2, 8):
+            signal.setitimer(signal.ITIMER_REAL, delay)
+            with pytest.raises(TimeoutError):
+                lstsq(A, np.ones(70_000))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_ctrl_c_stops_a_batch_in_one_call_of_the_core(workers, monkeypatch):
     monkeypatch.setenv("SPARSEMATCH_CORES", "4")

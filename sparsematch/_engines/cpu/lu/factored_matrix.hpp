@@ -6,32 +6,16 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <memory>
+#include <numeric>
 #include <vector>
 
 #include "core/csr.hpp"
 #include "lu/checked_solve.hpp"
 #include "lu/factor_sizes.hpp"
 #include "lu/gilbert_peierls.hpp"
+#include "lu/kept.hpp"
 
 namespace sparsematch {
-
-// One object, kept for the next who needs one; several at a time make their own.
-template <class T>
-class Kept {
-  public:
-    Kept() = default;
-    Kept(const Kept&) = delete;
-    ~Kept() { delete kept_.load(); }
-    std::unique_ptr<T> take() {
-        std::unique_ptr<T> out(kept_.exchange(nullptr));
-        return out ? std::move(out) : std::make_unique<T>();
-    }
-    void give_back(std::unique_ptr<T> object) { delete kept_.exchange(object.release()); }
-
-  private:
-    std::atomic<T*> kept_{nullptr};
-};
 
 template <class Index, class Value>
 class FactoredMatrix {
@@ -42,12 +26,19 @@ class FactoredMatrix {
 
     // Copies the values. False, and nothing is changed: one is not finite. Time: O(nnz).
     bool read(const Value* from) {
-        double most = 0, sum = 0;
-        for (std::size_t p = 0; p < values.size(); ++p) {
+        constexpr std::size_t lanes = 4;  // independent of each other, so that none waits
+        double mosts[lanes] = {}, sums[lanes] = {};
+        const auto visit = [&](std::size_t p, std::size_t lane) {
             const double size = largest_part(from[p]);
-            most = std::max(most, size);
-            sum += size * 0;  // NaN as soon as an entry is not finite
-        }
+            mosts[lane] = std::max(mosts[lane], size);
+            sums[lane] += size * 0;  // NaN as soon as an entry is not finite
+        };
+        const std::size_t whole = values.size() - values.size() % lanes;
+        for (std::size_t p = 0; p < whole; p += lanes)
+            for (std::size_t lane = 0; lane < lanes; ++lane) visit(p + lane, lane);
+        for (std::size_t p = whole; p < values.size(); ++p) visit(p, p - whole);
+        const double most = *std::max_element(mosts, mosts + lanes),
+                     sum = std::accumulate(sums, sums + lanes, 0.0);
         if (sum != 0) return false;
         std::copy_n(from, values.size(), values.data());
         largest = most;
