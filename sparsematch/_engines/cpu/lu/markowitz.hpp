@@ -56,7 +56,7 @@ class GrowingLists {
         if (list.size == list.room) move(list);
         pool_[list.begin + list.size++] = element;
     }
-    // The first so many remain.
+    // The first ones remain.
     void shorten(Index k, Index size) { lists_[k].size = size; }
 
   private:
@@ -125,7 +125,6 @@ class Markowitz {
         Value value;
         std::int64_t stamp;
     };
-    static constexpr Index none = UNMATCHED<Index>;
     static constexpr double unknown = -1;
 
     void prepare(Index n, const Index* start, const Index* row, const Value* value) {
@@ -181,13 +180,13 @@ class Markowitz {
         for (Index k = 1; k <= left; ++k) {
             const double d = k;
             if (best_ <= (d - 1) * (d - 1)) return true;
-            for (Index j = by_column_.first(k), next; j != none; j = next) {
+            for (Index j = by_column_.first(k), next; j != UNMATCHED<Index>; j = next) {
                 next = by_column_.next[j];
                 if (!look_at_column(j)) by_column_.unlink(j, k), is_listed_[j] = 0;
                 if (++looked, best_ <= (d - 1) * (d - 1) || enough()) return true;
             }
             if (best_ <= d * (d - 1)) return true;
-            for (Index i = by_row_.first(k); i != none; i = by_row_.next[i]) {
+            for (Index i = by_row_.first(k); i != UNMATCHED<Index>; i = by_row_.next[i]) {
                 look_at_row(i);
                 if (++looked, best_ <= d * (d - 1) || enough()) return true;
             }
