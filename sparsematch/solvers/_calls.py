@@ -17,6 +17,7 @@ from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import check_choice, refuse_on_gpu
 from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
 from sparsematch.solvers._external import MakeExternal
+from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._like_scipy import (
     Singular,
     SpsolveOptions,
@@ -269,8 +270,13 @@ def spsolve(
     >>> spsolve(csc_array([[0.0, 2.0], [4.0, 1.0]]), [2.0, 5.0])
     array([1., 1.])
     """
-    check_choice("singular", singular, ("raise", "nan"))
+    if singular not in ("raise", "nan"):
+        check_choice("singular", singular, ("raise", "nan"))
     ignore_options("spsolve", scipys)
+    if matching is row_names is col_names is None and pivoting == solver == "auto":
+        x = BlockFactors.solve_at_once(A, b)
+        if x is not None:
+            return x
     given: Any = from_other_library(A)
     if on_gpu(given):
         refuse_on_gpu(row_names, col_names, "keep")

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 #: A row is dense if it has more entries than this times the square root of the columns, as dense
-#: vertices in amd.hpp; cut only where columns are this many: a full triangle of fewer rows takes
-#: some seconds at most (lp_fit2p, 3000 columns: 3.8 s, and cut 12.5 s; BOYD2, 93263: cut 5.8 s).
-_DENSITY, _MANY_COLUMNS = 10, 4000
+#: vertices in amd.hpp. Time of lstsq, not cut over cut: lpi_cplex1 19, lpi_ceria3d 8, lp_fit2p 1.4,
+#: 1 to 10 dense rows below a diagonal of 300 to 3900 elements 1.04 to 77.
+_DENSITY = 10
 
 
 def cut_dense_rows(B: Any, right: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
@@ -31,7 +31,7 @@ def cut_dense_rows(B: Any, right: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     is_dense = lengths > _DENSITY * np.sqrt(n)
     width = int(np.sqrt(n)) + 1  # columns whose entries make a piece, the same in all rows
     added = np.count_nonzero(is_dense) * (n // width)  # columns, at most
-    if n < _MANY_COLUMNS or not 0 < added <= n:
+    if not 0 < added <= n:
         return B, right
     row = np.repeat(np.arange(n_rows), lengths)
     cut = is_dense[row]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csc_matrix
+from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
@@ -15,7 +15,7 @@ from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
 from sparsematch.solvers._errors import SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch.solvers._pattern import MeasuredValues
-from sparsematch.solvers._plan import FactorisationPlan, plan_of
+from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation, plan_of
 
 NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 
@@ -24,6 +24,10 @@ NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 DIAGONAL, PARTIAL = 0.01, 1.0
 _AS_BEFORE = -1.0
 _FLOAT64 = np.dtype(np.float64)
+_CSC, _CSR = (csc_array, csc_matrix), (csr_array, csr_matrix)
+#: Up to as many, zeros among the entries take less time than to drop them, and a try in vain as
+#: good as none.
+_FEW_ENTRIES = 2000
 _PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a better solution")
 #: Pivots of a scaled block below this share of its largest entry have its condition estimated: the
 #: root of the rounding error, as pivots may be some 1e8 times the least singular value.
@@ -56,8 +60,11 @@ class BlockFactors:
     @classmethod
     def in_one_call(cls, A: Any, refuse_zeros: bool) -> "BlockFactors | None":
         """Return factors of a small CSC matrix; None where one call of the core will not do."""
-        if type(A) is not csc_array and type(A) is not csc_matrix:
-            return None
+        return cls._of_columns(A, refuse_zeros) if type(A) in _CSC else None
+
+    @classmethod
+    def _of_columns(cls, A: Any, refuse_zeros: bool) -> "BlockFactors | None":
+        """Return factors of the small matrix that has the rows or columns of `A` as columns."""
         numbers = operations(LuOps, "numpy").factors_of(A, refuse_zeros, DIAGONAL)
         if numbers is None:
             return None
@@ -66,6 +73,23 @@ class BlockFactors:
         factors.shape = A.shape
         factors.suspects = numbers.suspects(_SMALL_PIVOT)
         return factors
+
+    @classmethod
+    def solve_at_once(cls, A: Any, b: Any) -> NDArray[Any] | None:
+        """Return the solution of a small system; None where there is more to do, or to say.
+
+        Of a CSR matrix, the transpose is factorised: no conversion.
+        """
+        kind = type(A)
+        if (kind not in _CSC and kind not in _CSR) or type(b) is not np.ndarray:
+            return None
+        if A.data.size > _FEW_ENTRIES or b.shape != A.shape[:1]:
+            return None
+        factors = cls._of_columns(A, False)
+        if factors is None or any(factors.rcond(k) < SINGULAR for k in factors.suspects):
+            return None
+        found = factors.solve_quickly(b, "T" if kind in _CSR else "N", True)
+        return found[0] if found and found[1] == 0 else None
 
     @property
     def plan(self) -> FactorisationPlan:
@@ -224,7 +248,7 @@ class BlockFactors:
 
         None where `b` is no such vector of the type of the factors, or a block is external.
         """
-        if self._external or b.dtype is not self.dtype:
+        if self._external or b.dtype != self.dtype:
             return None
         x = np.empty(b.shape, self.dtype)
         error = self.numbers.solve_quickly(b, x, trans, check)
@@ -290,12 +314,15 @@ class BlockFactors:
             own = gather(values, places)
             if self.preference == PARTIAL:
                 memory = {}  # an order for pivots that stay on the diagonal is none for these
-                choice = _PARTIAL_PIVOTING
+                is_own = choice.make is SuperLUFactor
+                choice = _PARTIAL_PIVOTING if is_own else _PLANNED
             try:
                 if k in self._external:
                     self._external[k].refactorise(own)
                 else:
-                    self._external[k] = ScaledFactor(choice, indptr, rows, own, memory)
+                    self._external[k] = ScaledFactor(
+                        choice, indptr, rows, own, memory, PlannedFactor
+                    )
             except Singular:
                 raise self._singular(values, k) from None
 
@@ -304,3 +331,44 @@ class BlockFactors:
 
     def _singular(self, values: NDArray[Any], k: int) -> RuntimeError:
         return numerically_singular(self.plan.pattern.system(values), *self.block(k))
+
+
+class PlannedFactor:
+    """A block planned and factorised like a matrix of its own, in place of another solver.
+
+    That has been given no order: one is looked for here.
+    """
+
+    def __init__(
+        self, indptr: IndexArray, rows: IndexArray, values: NDArray[Any], memory: dict[str, Any]
+    ) -> None:
+        n = indptr.size - 1
+        block = csc_array((values, rows, indptr), shape=(n, n))
+        plan, measured = plan_factorisation(block, None, "auto", "superlu")
+        self._factors = BlockFactors(plan)
+        self._factorise(measured)
+
+    def refactorise(self, values: NDArray[Any]) -> None:
+        """Factorise new values."""
+        self._factorise(self._factors.plan.pattern.values(values))
+
+    def _factorise(self, measured: MeasuredValues) -> None:
+        try:
+            self._factors.factorise(measured)
+        except SingularMatrixError as error:
+            raise Singular from error
+        self.nnz = self._factors.nnz
+        self.doubtful = bool(self._factors.suspects)
+
+    @property
+    def order(self) -> str:
+        """The orders that its blocks are factorised in."""
+        orders = {block.order for block in self._factors.report().external}
+        return ", ".join(sorted(orders)) or "minimum degree"
+
+    def solve(self, b: NDArray[Any], trans: str) -> NDArray[Any]:
+        """Solve, refined."""
+        return self._factors.solve(np.ascontiguousarray(b), trans)[0]
+
+
+_PLANNED = Choice(PlannedFactor, "superlu", "for a better solution")

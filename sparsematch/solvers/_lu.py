@@ -477,8 +477,8 @@ class BlockTriangularLU(InverseOperator):
 
 def _are_defaults(pivoting: Any, solver: Any, explicit_zeros: Any) -> bool:
     """Tell whether settings are those for which one call of the core may do."""
-    settings = pivoting, solver, explicit_zeros
-    return all(type(each) is str for each in settings) and settings in _PLAIN_SETTINGS
+    are_strings = type(pivoting) is type(solver) is type(explicit_zeros) is str
+    return are_strings and (pivoting, solver, explicit_zeros) in _PLAIN_SETTINGS
 
 
 def _adopt_better(

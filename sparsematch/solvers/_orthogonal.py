@@ -69,13 +69,13 @@ class OrthogonalFactors:
         place[self._live] = np.arange(self._live.size)
         self._dead = np.flatnonzero(place < 0)
         where = place[columns]
-        is_live = where >= 0
-        self._indptr = np.append(0, np.cumsum(is_live))[found.start].astype(place.dtype)
-        self._indices, self._values = where[is_live], found.values[is_live]
-        where = np.searchsorted(self._dead, columns[~is_live])
-        rows = np.repeat(np.arange(self._live.size), np.diff(found.start))[~is_live]
+        beside = np.flatnonzero(where < 0)  # entries of R2
+        self._indptr = (found.start - np.searchsorted(beside, found.start)).astype(place.dtype)
+        self._indices, self._values = np.delete(where, beside), np.delete(found.values, beside)
+        rows = np.searchsorted(found.start, beside, "right") - 1
+        where = np.searchsorted(self._dead, columns[beside])
         shape = self._live.size, self._dead.size
-        self._beside = sp.csc_array((found.values[~is_live], (rows, where)), shape)
+        self._beside = sp.csc_array((found.values[beside], (rows, where)), shape)
         self.top = found.top  #: Q^H applied to the right-hand sides.
 
     @property

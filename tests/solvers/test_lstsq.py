@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 
 import sparsematch
 from sparsematch import solvers
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core import memory
+from sparsematch._engines.cpu.qr import factorisation
 from sparsematch.solvers import (
     IllConditionedWarning,
     LeastSquares,
@@ -248,7 +251,6 @@ def test_columns_of_which_hardly_anything_is_left_in_a_front():
 def test_dense_rows_in_pieces(seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_dense_rows, "_DENSITY", 0.5)
-        patch.setattr(_dense_rows, "_MANY_COLUMNS", 0)
         rng = np.random.default_rng(seed)
         make = KINDS[rng.integers(len(KINDS))]
         D = make(rng, *rng.integers(0, 16, 2), float)
@@ -333,6 +335,42 @@ def test_what_is_refused(case):
     A, b, settings, error = BAD[case]
     with pytest.raises(error):
         lstsq(A, b, **settings)
+
+
+def test_memory_is_foreseen(monkeypatch):
+    """Before anything is factorised: the system may end a process that takes too much."""
+    rng = np.random.default_rng(0)
+    foreseen = []
+
+    def noting(*given, of=_core.qr):
+        start, columns, *rest, needed = of(*given)
+        foreseen.append((needed, 12 * columns.size))
+        return start, columns, *rest, needed
+
+    monkeypatch.setattr(_core, "qr", noting)
+    for shape in ((30, 20), (300, 200), (900, 700)):
+        A = sp.random_array(shape, density=0.02, rng=rng) + sp.eye_array(*shape)
+        b = rng.standard_normal(shape[0])
+        lstsq(A, b)
+        assert foreseen[-1][1] <= foreseen[-1][0] <= 16 * (sum(shape) * (shape[1] + 1))
+    monkeypatch.setattr(factorisation, "_LITTLE", 0)
+    monkeypatch.setattr(factorisation, "available_bytes", lambda: foreseen[-1][0] - 1)
+    with pytest.raises(MemoryError, match=r"700 columns .* GiB of memory, of which .*lsmr"):
+        lstsq(A, b)
+    assert foreseen[-1][1] == 0
+
+
+def test_memory_that_is_left(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "_MACHINE", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "_GROUP", tmp_path)
+    assert memory.available_bytes() == np.inf
+    (tmp_path / "meminfo").write_text("MemFree: 1 kB\nMemAvailable:  40 kB\nSwapFree:    2 kB\n")
+    assert memory.available_bytes() == 42 * 1024
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory.available_bytes() == 42 * 1024
+    (tmp_path / "memory.max").write_text("5000\n")
+    (tmp_path / "memory.stat").write_text("anon 2000\nfile 900\n")
+    assert memory.available_bytes() == 3000
 
 
 def test_nothing_that_is_given_is_changed():

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from sparsematch import solvers
+from sparsematch._engines.cpu.lu.factorisation import LIMITS
 from sparsematch.solvers import _choice, _external, _named_solvers, _pardiso
 from test_solvers import all_external, check, leave_all_blocks, staircase  # noqa: F401
 
@@ -282,13 +283,27 @@ def test_auto_hands_over_and_says_so(stand_in, monkeypatch):
     assert {block.solver for block in lu.report().external} == {"superlu"}
 
 
-def test_no_order_is_looked_for_that_the_solver_does_not_follow(stand_in):
+def test_no_order_is_looked_for_that_the_solver_does_not_follow(stand_in, monkeypatch):
+    monkeypatch.setitem(LIMITS, "trial_work", 0.0)  # light blocks are ordered first
     line = sp.diags_array([-1.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(9, 9))
     A = sp.csc_array(sp.kron(line, sp.eye_array(9)) + sp.kron(sp.eye_array(9), line))
     for solver, followed in (("superlu", True), ("auto", True), ("pardiso", False)):
         memory = solvers.analyse(A, solver=solver)._plan.external[0].memory
         assert ("foreseen" in memory) == followed
     check(A.toarray(), solvers.splu(A, solver="pardiso"), np.ones(81))
+
+
+def test_a_block_that_pardiso_fails_on_is_ordered_after_all(stand_in, monkeypatch):
+    monkeypatch.setitem(LIMITS, "trial_work", 0.0)
+    failing(monkeypatch, stand_in, -4)
+    line = sp.diags_array([-1.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(9, 9))
+    A = sp.csc_array(sp.kron(line, sp.eye_array(9)) + sp.kron(sp.eye_array(9), line))
+    lu = solvers.splu(A, solver="pardiso")
+    for _ in range(2):
+        check(A.toarray(), lu, np.ones(81))
+        block = lu.report().external[0]
+        assert (block.solver, block.order, block.made) == ("superlu", "minimum degree", lu.nnz)
+        lu.refactorise(A)
 
 
 def test_partial_pivoting_is_left_to_superlu(stand_in):

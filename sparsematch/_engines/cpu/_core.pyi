@@ -450,6 +450,14 @@ def elimination_order(
     The pattern is symmetric, without its diagonal.
     """
 
+def markowitz_order(
+    columns: Csr, values: NDArray[Any], work: float, active: float, /
+) -> tuple[IndexArray, IndexArray, NDArray[np.float64]] | None:
+    """Return orders of rows and columns, and the entries of L + U up to each column.
+
+    None: a limit of work, or of entries left, was exceeded, or a column had zeros only.
+    """
+
 def quick_analysis(
     columns: Csr,
     values: NDArray[Any],
@@ -500,10 +508,12 @@ def qr(
     tolerance: FloatArray,
     last: BoolArray,
     gemm: Any,
+    room: float,
     /,
-) -> tuple[IndexArray, IndexArray, NDArray[Any], NDArray[Any]]:
-    """Return R: where its rows begin, columns of the matrix, values; and the top of Q^H `right`.
+) -> tuple[IndexArray, IndexArray, NDArray[Any], NDArray[Any], float]:
+    """Return R by rows, the top of Q^H `right`, and the bytes that this was foreseen to take.
 
+    Where these are more than `room`, nothing else. R: where rows begin, columns of it, values.
     `last`: columns that come after all others. `gemm`: the capsule of SciPy's ``cython_blas`` for
     this type of values.
     """

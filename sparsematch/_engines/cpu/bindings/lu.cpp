@@ -14,6 +14,7 @@
 #include "elimination/nested_dissection.hpp"
 #include "lu/condition.hpp"
 #include "lu/factored_matrix.hpp"
+#include "lu/markowitz.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/quick_analysis.hpp"
 #include "lu/symbolic.hpp"
@@ -61,7 +62,9 @@ AnalysisLimits read_limits(const nb::dict& given) {
     read("work_per_entry", out.work_per_entry), read("fill", out.fill), read("refill", out.refill);
     read("always_inside", out.always_inside), read("trial_work", out.trial_work);
     read("dissection_work", out.dissection_work), read("few_rows", out.few_rows);
-    read("scans", out.scans), read("orders_outside", out.orders_outside);
+    read("scans", out.scans), read("unsymmetric", out.unsymmetric);
+    read("search_work", out.search_work);
+    read("orders_outside", out.orders_outside);
     if (known < given.size()) throw nb::key_error("a limit that AnalysisLimits does not have");
     return out;
 }
@@ -167,6 +170,24 @@ nb::object elimination_order(In<Index> indptr, In<Index> indices, bool dissect, 
         else Amd<Index>().run(graph, {}, order.data(), cost, counter);
     });
     return nb::cast(copied(order));
+}
+
+// Orders of the rows and columns of a matrix by columns, and the entries of L + U up to each column;
+// None where Markowitz' search finds none.
+template <class Index, class Value>
+nb::object markowitz_order(CsrArg<Index> matrix, In<Value> values, double work, double active) {
+    const auto a = matrix.view();
+    const auto n = static_cast<std::size_t>(a.n_rows);
+    std::vector<Index> rows(n), cols(n);
+    std::vector<double> stored(n);
+    const bool found = interruptible(1, [&](RunContext& run) {
+        WorkCounter counter(run);
+        const MarkowitzLimits limits{work, work, active};
+        return Markowitz<Index, Value>().run(a.n_rows, a.indptr, a.indices, values.data(), limits,
+                                             rows.data(), cols.data(), stored.data(), counter);
+    });
+    if (!found) return nb::none();
+    return nb::make_tuple(copied(rows), copied(cols), copied(stored));
 }
 
 // Of each vertex, its side, 0 or 1, or 2 if it is in the separator.
@@ -502,6 +523,7 @@ void bind_values(nb::module_& m) {
         return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
                                values.data(), share);
     });
+    m.def("markowitz_order", markowitz_order<Index, Value>);
     m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
           nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
 }

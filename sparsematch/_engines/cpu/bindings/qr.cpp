@@ -15,23 +15,25 @@ template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // gemm: the capsule of SciPy's cython_blas for this type. Returns R by rows, with columns of the
-// matrix: where rows begin, columns, values; and the top of Q^H applied to the right-hand sides.
+// matrix: where rows begin, columns, values; the top of Q^H applied to the right-hand sides; and the
+// bytes foreseen: where they are more than `room`, nothing else.
 template <class Index, class Value>
 nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> right,
-                    In<double> tolerance, In<bool> last, nb::capsule gemm) {
+                    In<double> tolerance, In<bool> last, nb::capsule gemm, double room) {
     const auto rows = matrix.view();
     const auto multiply = reinterpret_cast<Gemm<Value>>(gemm.data());
     auto qr = interruptible(1, [&](RunContext& run) {
         WorkCounter counter(run);
         return MultifrontalQr<Index, Value>(rows, values.data(), right.data(),
                                             static_cast<std::int64_t>(right.shape(1)),
-                                            tolerance.data(), last.data(), multiply, counter);
+                                            tolerance.data(), last.data(), multiply, room, counter);
     });
     const auto result = [](auto& from) {
         const std::size_t n = from.size();
         return owned(std::move(from), n);
     };
-    return nb::make_tuple(result(qr.start), result(qr.column), result(qr.value), result(qr.top));
+    return nb::make_tuple(result(qr.start), result(qr.column), result(qr.value), result(qr.top),
+                          qr.foreseen);
 }
 
 template <class Index, class Value>

@@ -172,6 +172,8 @@ class WorkCounter {
     }
 
     std::int64_t unflushed() const { return spent_; }
+    // Whether the run was: `add` says so at its next flush only.
+    bool stopped() const { return run_.stopped(); }
 
   private:
     static constexpr std::int64_t piece = 1 << 14;  // elements counted together

@@ -53,6 +53,8 @@ class DegreeLists {
         if (previous_[i] != no_vertex) next[previous_[i]] = next[i];
         else head_[degree] = next[i];
     }
+    // The first vertex of a list; UNMATCHED if there is none.
+    Index first(Index degree) const { return head_[degree]; }
     // Unlinks a vertex of the least degree; there is one.
     Index pop_least() {
         while (head_[least_] == no_vertex) ++least_;
@@ -160,7 +162,7 @@ class Amd {
         mask_ = std::bit_floor(size) - 1;
         lists_.clear(size), hash_.resize(size);
         parent_.assign(size, no_vertex), bucket_.assign(size, no_vertex);
-        pivots_.clear(), dense_.clear();
+        pivots_.clear(), pivots_.reserve(size), dense_.clear();
         // A vertex that nearly all others touch would be scanned in every step: it goes last.
         const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
         v_.resize(size);

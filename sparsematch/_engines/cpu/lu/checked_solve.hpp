@@ -4,8 +4,8 @@
 // is better.
 //
 // One call does it all: a gather into the order of the pivots, the sweeps, a scatter, and where the
-// matrix is needed one pass over it for the residual and its bound (backward_error.hpp). Right-hand sides are
-// processed by up to eight, one after the other in memory, padded with zeros where there are fewer.
+// matrix is needed one pass over it for the residual and its bound (backward_error.hpp). Right-hand
+// sides are processed by up to eight, side by side, padded with zeros where there are fewer.
 // What a solution is measured by: normwise, as it leaves a stable factorisation; componentwise a
 // hundred times that, so that only rows that have lost digits beside their own terms are refined.
 //

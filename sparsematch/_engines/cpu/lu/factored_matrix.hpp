@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -14,25 +13,9 @@
 #include "lu/checked_solve.hpp"
 #include "lu/factor_sizes.hpp"
 #include "lu/gilbert_peierls.hpp"
+#include "lu/kept.hpp"
 
 namespace sparsematch {
-
-// One object, kept for the next who needs one; several at a time make their own.
-template <class T>
-class Kept {
-  public:
-    Kept() = default;
-    Kept(const Kept&) = delete;
-    ~Kept() { delete kept_.load(); }
-    std::unique_ptr<T> take() {
-        std::unique_ptr<T> out(kept_.exchange(nullptr));
-        return out ? std::move(out) : std::make_unique<T>();
-    }
-    void give_back(std::unique_ptr<T> object) { delete kept_.exchange(object.release()); }
-
-  private:
-    std::atomic<T*> kept_{nullptr};
-};
 
 template <class Index, class Value>
 class FactoredMatrix {

@@ -25,6 +25,7 @@
 #include "core/run_context.hpp"
 #include "lu/equilibration.hpp"
 #include "lu/growing_array.hpp"
+#include "lu/kept.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/symbolic.hpp"
 
@@ -47,6 +48,35 @@ constexpr const char* name(Outcome outcome) {
     }
 }
 
+// What is known of rows and columns while pivots are chosen.
+template <class Index>
+struct PivotRoom {
+    static constexpr Index no_column = -1;
+    // A row: the last column whose pattern it is in, and the column that it is the pivot of.
+    struct Row {
+        Index seen_by = no_column, pivot_of = no_column;
+    };
+    // The entries of a column of L that a search follows.
+    struct Edges {
+        std::int64_t begin, end;
+    };
+    struct Visit {
+        Edges edges;
+        Index column;
+    };
+
+    void prepare(std::size_t n) {
+        rows.assign(n, Row{}), is_pruned.assign(n, 0);
+        edges.resize(n), path.resize(n), pivot_row.resize(n), order.resize(n), candidates.resize(n);
+    }
+
+    std::vector<Row> rows;
+    std::vector<Edges> edges;
+    std::vector<char> is_pruned;  // of columns of L
+    std::vector<Visit> path;
+    std::vector<Index> pivot_row, order, candidates;
+};
+
 template <class Index, class Value>
 class BlockLU {
   public:
@@ -62,7 +92,7 @@ class BlockLU {
         : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), u_end(size()),
           pivot(size(), 1), inverse(size(), 1), row_of(size()), user_row(size()),
           pivot_row_factor(size()), growth(static_cast<std::size_t>(plan.n_blocks()), 1),
-          place_(size()), x_(size()) {}
+          place_(size()), leads_(size()), x_(size()) {}
 
     // Factorises with new pivots, chosen by the values: the diagonal if it is at least `preference`
     // times the largest of its column. After `singular` and `fill_exceeded`, `trouble` is the block
@@ -117,26 +147,19 @@ class BlockLU {
     Index trouble = 0;
 
   private:
-    static constexpr Index no_column = -1;
+    using Room = PivotRoom<Index>;
+    using Row = typename Room::Row;
+    static constexpr Index no_column = Room::no_column;
+    // Rows from which on a pair pays: to find it, and to see it, takes as long as some products.
+    static constexpr Index least_paired = 5;
     static constexpr double no_limit = std::numeric_limits<double>::infinity();
     static constexpr double tiny = 0x1p-1000;  // the inverse of what is smaller may be no double
 
-    // A row: the last column whose pattern it is in, and the column that it is the pivot of.
-    struct Row {
-        Index seen_by = no_column, pivot_of = no_column;
-    };
-    // The entries of a column of L that a search follows.
-    struct Edges {
-        std::int64_t begin, end;
-    };
-    struct Visit {
-        Edges edges;
-        Index column;
-    };
-
     // New pivots from a column of a block on; those before stay.
     Outcome factorise_from(Index first_block, Index column, const Value* a, WorkCounter& counter) {
-        prepare();
+        const BorrowedRoom<Room> room(size() + plan.inner_row.size());
+        room->prepare(size());
+        search_ = &*room;
         for (Index k = first_block; k < plan.n_blocks(); ++k) {
             trouble = k;
             const Outcome outcome = plan.external[k] > 0 || plan.size(k) == 1
@@ -192,9 +215,11 @@ class BlockLU {
         if (begin == end) return;
         const auto more = static_cast<std::size_t>(end - begin);
         u_row.make_room(more), u.make_room(more);
-        for (auto p = begin; p < end; ++p) u_row.push(place_[plan.upper_row[p]]);
-        u.set_size(u_row.size());
-        update_upper(c, a);
+        const double factor = equilibration.col_factor[c];
+        for (auto p = begin; p < end; ++p) {
+            const Index r = place_[plan.upper_row[p]];
+            u_row.push(r), u.push(a[plan.upper_from[p]] * pivot_row_factor[r] * factor);
+        }
     }
     void update_upper(Index c, const Value* a) {
         auto p = plan.upper_start[c];
@@ -222,8 +247,8 @@ class BlockLU {
             if (outcome != Outcome::unstable) return outcome;
             if (column == first_) preference = std::min(10 * preference, 1.0);
             column = first_, grown_ = 0;
-            std::fill(rows_.begin() + first_, rows_.begin() + end_, Row{});
-            std::fill(is_pruned_.begin() + first_, is_pruned_.begin() + end_, 0);
+            std::fill(search_->rows.begin() + first_, search_->rows.begin() + end_, Row{});
+            std::fill(search_->is_pruned.begin() + first_, search_->is_pruned.begin() + end_, 0);
             cut(l_before, u_before);
         }
     }
@@ -237,6 +262,7 @@ class BlockLU {
             if (!choose_pivot(c, preference)) return Outcome::singular;
             if (grown_ > limit) return Outcome::unstable;
             prune(c);
+            store_l(c);
             const auto stored =
                 static_cast<std::int64_t>(l.size() + u.size()) - plan.upper_start[c] - before;
             if (static_cast<double>(stored) > plan.most[c]) return Outcome::fill_exceeded;
@@ -244,8 +270,9 @@ class BlockLU {
             if (!counter.add(work)) return Outcome::stopped;
         }
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
-            l_row[p] = rows_[l_row[p]].pivot_of;
-        for (Index r = first_; r < end_; ++r) place_[r] = rows_[r].pivot_of, row_of[place_[r]] = r;
+            l_row[p] = search_->rows[l_row[p]].pivot_of;
+        for (Index r = first_; r < end_; ++r)
+            place_[r] = search_->rows[r].pivot_of, row_of[place_[r]] = r;
         set_row_factors();
         return Outcome::done;
     }
@@ -261,39 +288,36 @@ class BlockLU {
     // Rows as they were when the columns before this one were finished.
     void restore_rows(Index column) {
         if (column == first_) return;
+        std::fill(leads_.begin() + first_, leads_.begin() + column, 0);
         for (Index c = first_; c < column; ++c)
-            pivot_row_[c] = row_of[c], rows_[row_of[c]].pivot_of = c;
+            search_->pivot_row[c] = row_of[c], search_->rows[row_of[c]].pivot_of = c;
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
             l_row[p] = row_of[l_row[p]];
-        for (Index c = first_; c < column; ++c) edges_[c] = {l_start[c], l_end[c]};
+        for (Index c = first_; c < column; ++c) search_->edges[c] = {l_start[c], l_end[c]};
     }
 
-    void prepare() {
-        rows_.assign(size(), Row{}), is_pruned_.assign(size(), 0);
-        edges_.resize(size()), path_.resize(size());
-        pivot_row_.resize(size()), order_.resize(size()), candidates_.resize(size());
-    }
     void clear_x() { std::fill(x_.begin() + first_, x_.begin() + end_, Value(0)); }
 
-    // Which columns of L column c needs, in topological order (order_[top_...]), and which rows may
+    // Which columns of L column c needs, in topological order (order[top_...]), and which rows may
     // become its pivot; x becomes the column.
     void reach(Index c) {
         top_ = plan.n, n_candidates_ = 0;
         for (auto p = plan.inner_start[c], end = plan.inner_start[c + 1]; p < end; ++p) {
             const Index r = first_ + plan.inner_row[p];
             x_[r] = equilibration.inner[p];
-            Row& row = rows_[r];
+            Row& row = search_->rows[r];
             if (row.seen_by == c) continue;
             row.seen_by = c;
-            if (row.pivot_of == no_column) candidates_[n_candidates_++] = r;
+            if (row.pivot_of == no_column) search_->candidates[n_candidates_++] = r;
             else search(row.pivot_of, c);
         }
     }
     void search(Index root, Index c) {
-        Row* const rows = rows_.data();
+        Row* const rows = search_->rows.data();
+        const auto* const edges = search_->edges.data();
         const Index* const l_rows = l_row.data();
-        Visit* visit = path_.data();
-        *visit = {edges_[root], root};
+        auto* visit = search_->path.data();
+        *visit = {edges[root], root};
         while (true) {
             auto next = visit->edges.begin;
             Index child = no_column;
@@ -301,15 +325,15 @@ class BlockLU {
                 Row& row = rows[l_rows[next]];
                 if (row.seen_by == c) continue;
                 row.seen_by = c, child = row.pivot_of;
-                if (child == no_column) candidates_[n_candidates_++] = l_rows[next];
+                if (child == no_column) search_->candidates[n_candidates_++] = l_rows[next];
             }
             if (child != no_column) {
                 visit->edges.begin = next;
-                *++visit = {edges_[child], child};
+                *++visit = {edges[child], child};
                 continue;
             }
-            order_[--top_] = visit->column;
-            if (visit == path_.data()) return;
+            search_->order[--top_] = visit->column;
+            if (visit == search_->path.data()) return;
             --visit;
         }
     }
@@ -323,12 +347,19 @@ class BlockLU {
         u_row.make_room(more), u.make_room(more);
         double grown = grown_;
         for (Index t = top_; t < plan.n; ++t) {
-            const Index j = order_[t];
-            const Value v = std::exchange(x_[pivot_row_[j]], Value(0));
+            const Index j = search_->order[t];
+            const Value v = std::exchange(x_[search_->pivot_row[j]], Value(0));
             u_row.push(j), u.push(v);
             grown = std::max(grown, magnitude(v));
-            subtract_l(j, v);
             work += l_end[j] - l_start[j];
+            if (leads_[j] && t + 1 < plan.n && search_->order[t + 1] == j + 1) {
+                const Value w = take_second(j, search_->pivot_row[j + 1], v);
+                u_row.push(j + 1), u.push(w), ++t;
+                grown = std::max(grown, magnitude(w));
+                subtract_pair(j, v, w);
+            } else {
+                subtract_l(j, v);
+            }
         }
         grown_ = grown;
         u_end[c] = static_cast<std::int64_t>(u.size());
@@ -341,51 +372,97 @@ class BlockLU {
         for (auto p = l_start[j], end = l_end[j]; p < end; ++p) x[row[p]] -= product(value[p], v);
     }
 
+    // Of two columns of a pair, j and j + 1, the second's multiplier, of which the row is given.
+    Value take_second(Index j, Index row, Value v) {
+        return std::exchange(x_[row], Value(0)) - product(l[l_start[j]], v);
+    }
+    // Both at once: half of the indices, and half of x, are read.
+    void subtract_pair(Index j, Value v, Value w) {
+        Value* const x = x_.data();
+        const Index* const row = l_row.data() + l_start[j + 1];
+        const Value* const first = l.data() + l_start[j] + 1;
+        const Value* const second = l.data() + l_start[j + 1];
+        for (std::int64_t p = 0, n = l_end[j + 1] - l_start[j + 1]; p < n; ++p)
+            x[row[p]] = x[row[p]] - product(first[p], v) - product(second[p], w);
+    }
+
     bool choose_pivot(Index c, double preference) {
-        const Index *const candidates = candidates_.data(), *const last =
-                                                                candidates + n_candidates_;
+        const Index *const candidates = search_->candidates.data(), *const last =
+                                                                        candidates + n_candidates_;
         Value* const x = x_.data();
         double best = 0;
         Index row = no_column;
         for (const Index* r = candidates; r < last; ++r)
             if (const double v = magnitude(x[*r]); v > best) best = v, row = *r;
         if (row == no_column) return false;
-        if (rows_[c].seen_by == c && rows_[c].pivot_of == no_column &&
+        if (search_->rows[c].seen_by == c && search_->rows[c].pivot_of == no_column &&
             magnitude(x[c]) >= preference * best)
             row = c;
         const Value v = x[row];
-        pivot[c] = v, inverse[c] = Value(1) / v, pivot_row_[c] = row, rows_[row].pivot_of = c;
+        pivot[c] = v, inverse[c] = Value(1) / v;
+        search_->pivot_row[c] = row, search_->rows[row].pivot_of = c;
         grown_ = std::max(grown_, magnitude(v));
+        return true;
+    }
+    // The candidates but the pivot, in the order of the column before if that has the same.
+    void store_l(Index c) {
+        const Index row = search_->pivot_row[c];
+        const auto count = static_cast<std::size_t>(n_candidates_);
         l_start[c] = static_cast<std::int64_t>(l.size());
-        l_row.make_room(last - candidates), l.make_room(last - candidates);
-        for (const Index* r = candidates; r < last; ++r) {
-            if (*r != row) l_row.push(*r), l.push(product(x[*r], inverse[c]));
-            x[*r] = Value(0);
+        l_row.make_room(count), l.make_room(count);
+        leads_[c] = 0;
+        const bool second = follows(c);
+        if (second) leads_[c - 1] = 1;
+        const Index* const rows =
+            second ? l_row.data() + l_start[c - 1] : search_->candidates.data();
+        for (std::size_t k = 0; k < count; ++k) {
+            const Index r = rows[k];
+            if (r != row) l_row.push(r), l.push(product(x_[r], inverse[c]));
+            x_[r] = Value(0);
         }
         l_end[c] = static_cast<std::int64_t>(l.size());
-        edges_[c] = {l_start[c], l_end[c]};
-        return true;
+        search_->edges[c] = {l_start[c], l_end[c]};
+    }
+    // Whether the column before has the same rows, the pivot of this one first, and is free to lead
+    // a pair.
+    bool follows(Index c) const {
+        const Index j = c - 1;
+        if (n_candidates_ < least_paired || j < first_ || (j > first_ && leads_[j - 1]) ||
+            !search_->is_pruned[j])
+            return false;
+        return l_end[j] - l_start[j] == n_candidates_ &&
+               l_row[l_start[j]] == search_->pivot_row[c] &&
+               search_->edges[j].end == l_start[j] + 1;
     }
 
     // Columns of L that hold the new pivot row, and whose row of U has an entry in column c: rows
     // that are pivots come first.
     void prune(Index c) {
-        const Index row = pivot_row_[c];
+        const Index row = search_->pivot_row[c];
         for (Index t = top_; t < plan.n; ++t) {
-            const Index j = order_[t];
+            const Index j = search_->order[t];
             const auto from = l_start[j], end = l_end[j];
-            if (is_pruned_[j] ||
+            if (search_->is_pruned[j] ||
                 std::find(l_row.data() + from, l_row.data() + end, row) == l_row.data() + end)
                 continue;
             auto head = from, tail = end;
             while (head < tail) {
-                if (rows_[l_row[head]].pivot_of != no_column) ++head;
-                else --tail, std::swap(l_row[head], l_row[tail]), std::swap(l[head], l[tail]);
+                if (search_->rows[l_row[head]].pivot_of != no_column) ++head;
+                else exchange_entries(j, head, --tail);
             }
-            edges_[j].end = tail, is_pruned_[j] = 1;
+            search_->edges[j].end = tail, search_->is_pruned[j] = 1;
         }
     }
 
+    // Two entries of column j of L; the leader of a pair remains in the order of the other.
+    void exchange_entries(Index j, std::int64_t p, std::int64_t q) {
+        std::swap(l_row[p], l_row[q]), std::swap(l[p], l[q]);
+        if (j == first_ || !leads_[j - 1]) return;
+        const auto shift = l_start[j - 1] + 1 - l_start[j];
+        std::swap(l_row[p + shift], l_row[q + shift]), std::swap(l[p + shift], l[q + shift]);
+    }
+
+    // Where each entry of the blocks goes, by pivots: once for all values.
     void locate_entries() {
         inner_place.resize(plan.inner_row.size());
         for (Index k = 0; k < plan.n_blocks(); ++k)
@@ -410,8 +487,14 @@ class BlockLU {
                 const Value v = std::exchange(x[j], Value(0));
                 u[q] = v;
                 grown = std::max(grown, magnitude(v));
-                subtract_l(j, v);
                 work += l_end[j] - l_start[j];
+                if (leads_[j] && q + 1 < end && u_row[q + 1] == j + 1) {
+                    const Value w = u[++q] = take_second(j, j + 1, v);
+                    grown = std::max(grown, magnitude(w));
+                    subtract_pair(j, v, w);
+                } else {
+                    subtract_l(j, v);
+                }
             }
             grown_ = grown;
             if (!replay_pivot(c)) return clear_x(), stop_ = c, Outcome::unstable;
@@ -443,12 +526,12 @@ class BlockLU {
     double largest_ = 1, limit_ = 0;  // of the block: its largest entry, and what U may come to
     double grown_ = 0;                // the largest entry of U
     Index n_candidates_ = 0;
-    std::vector<Index> place_, pivot_row_, order_, candidates_;
+    Room* search_ = nullptr;  // while pivots are chosen
+    std::vector<Index> place_;
+    // Of a column of L: whether it and the next are a pair, with the same rows in the same order
+    // but for the next one's pivot, which comes first.
+    std::vector<char> leads_;
     std::vector<Value> x_;
-    std::vector<Row> rows_;
-    std::vector<Edges> edges_;
-    std::vector<char> is_pruned_;  // of columns of L
-    std::vector<Visit> path_;
 };
 
 }  // namespace sparsematch

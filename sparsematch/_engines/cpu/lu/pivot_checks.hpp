@@ -56,7 +56,7 @@ inline constexpr double diagonal_preference = 0.01;
 inline constexpr double steady_share = 0.1;
 
 // Whether nearly all entries on the diagonal stay pivots if they may be `share` of the largest of
-// their column: all but one of 64, above which pivots that leave it spoil an order made for it. A
+// their column: all but one of 256, above which pivots that leave it spoil an order made for it. A
 // place without an entry does not count: an order that leaves one there fills it. Time: O(n + nnz).
 template <class Index, class Value>
 bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Value* values,
@@ -71,7 +71,7 @@ bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Valu
         }
         small += there != -1 && !(there > 0 && there >= share * most);
     }
-    return 64 * small <= static_cast<std::int64_t>(n);
+    return 256 * small <= static_cast<std::int64_t>(n);
 }
 
 // What is expected of the pivots of a block: that all stay on the diagonal; that, in a block of

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "decomposition/block_form_check.hpp"
+#include "lu/equilibration.hpp"
+#include "lu/markowitz.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/quick_form.hpp"
 #include "lu/symbolic.hpp"
@@ -41,6 +43,26 @@ bool is_certified(const Csr<Index>& a, const SquareForm<Index>& form, RunContext
         }
     const Matching<Index> m{col_mate.data(), row_mate.data()};
     return BlockFormCheck<Index>(a, m, col_block.data(), row_block.data(), n_blocks).holds(run);
+}
+
+// Orders blocks of a matrix by Markowitz' search, rows scaled as a factorisation does.
+template <class Index, class Value>
+OrderByValues<Index> order_by_markowitz(const Value* values, RunContext& run) {
+    return [values, &run](const BlockColumns<Index>& block, const MarkowitzLimits& limits,
+                          Index* rows, Index* cols, double* stored) {
+        const Index nnz = block.start[block.n];
+        std::vector<double> factor(static_cast<std::size_t>(block.n), 0);
+        for (Index p = 0; p < nnz; ++p) {
+            double& most = factor[block.row[p]];
+            most = std::max(most, largest_part(values[block.place[p]]));
+        }
+        for (double& f : factor) f = factor_for(f);
+        std::vector<Value> scaled(static_cast<std::size_t>(nnz));
+        for (Index p = 0; p < nnz; ++p) scaled[p] = values[block.place[p]] * factor[block.row[p]];
+        WorkCounter counter(run);
+        return Markowitz<Index, Value>().run(block.n, block.start, block.row, scaled.data(), limits,
+                                             rows, cols, stored, counter);
+    };
 }
 
 // a: the columns of a square matrix. Given: its form, if it is not empty; else the mates of its
@@ -76,7 +98,10 @@ QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
         return pivot_outlook(a, values, place, plan.col_perm.data() + first, first, plan.size(k),
                              few_rows);
     };
-    Planner<Index> planner(a, form, nullptr, &foresee, exchange, limits, run);
+    OrderByValues<Index> by_values;
+    if (exchange && std::isfinite(out.norms.norm))
+        by_values = order_by_markowitz<Index>(values, run);
+    Planner<Index> planner(a, form, nullptr, &foresee, exchange, limits, run, std::move(by_values));
     auto plan = std::make_unique<BlockPlan<Index>>(planner.make());
     out.is_triangular = planner.is_triangular();
     if (!planner.wants_exchange()) out.plan = std::move(plan);

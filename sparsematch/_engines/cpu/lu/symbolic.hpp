@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -20,6 +21,8 @@
 #include "elimination/column_graph.hpp"
 #include "elimination/elimination_tree.hpp"
 #include "elimination/nested_dissection.hpp"
+#include "lu/kept.hpp"
+#include "lu/markowitz.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/square_form.hpp"
 #include "lu/zero_pivots.hpp"
@@ -44,10 +47,17 @@ struct AnalysisLimits {
     // Multiplications per entry up to which a block is factorised as it is: to look for another
     // diagonal, and to order again, takes as long.
     double trial_work = 100;
+    // Multiplications per entry above which a block with an unsymmetric pattern, whose pivots may
+    // move, gets a Markowitz search: at 297 and 408 it takes as long as it saves (pilotnov, orani678)
+    // or is given up (bayer10), at 437 and 1839 it saves half of the entries (cre_d, pilot).
+    double search_work = 420;
     // Rows of a block in which pivots that move fill less than it costs to prevent that.
     std::int64_t few_rows = 500;
     // How often a quick analysis scans each entry, on average, in search of a matching.
     std::int64_t scans = 10;
+    // Share of the entries that have a mirror, below which a block may be ordered by its values; 0:
+    // none is. At 0.46 to 0.6 a search makes 1.2 to 1.6 times the entries (epb0, ex6, cavity14).
+    double unsymmetric = 0.4;
     // Whether external solvers follow orders that are found here. Otherwise none is looked for any
     // further than it takes to see that a block is left to one.
     bool orders_outside = true;
@@ -82,19 +92,43 @@ struct BlockPlan {
 template <class Index>
 using Foresee = std::function<PivotOutlook(const BlockPlan<Index>&, Index k, const Index* place)>;
 
+// What a planner writes to, block after block.
+template <class Index>
+struct PlannerRoom {
+    Amd<Index> amd;
+    AdjacencyLists<Index> graph;
+    EliminationTree<Index> tree;
+    std::vector<Index> place, local, column, cursor, order, old, zeros;
+};
+// A block by columns: rows counted within it, and where its values are.
+template <class Index>
+struct BlockColumns {
+    Index n;
+    const Index *start, *row;
+    const std::int64_t* place;
+};
+// Orders the rows and the columns of a block by its values. Writes: what Markowitz::run does.
+template <class Index>
+using OrderByValues = std::function<bool(const BlockColumns<Index>&, const MarkowitzLimits&,
+                                         Index* rows, Index* cols, double* stored)>;
+
 template <class Index>
 class Planner {
   public:
     // a: the columns of a square matrix (its transpose as a Csr), in this form; external_only:
     // blocks to be left to an external solver (null: none); foresee: what the values say of a block
-    // (null: they have chosen the diagonal); may_exchange: whether they may yet. What is made by a
-    // run that was stopped is of no use. Time: O(n + nnz), and the orderings.
+    // (null: they have chosen the diagonal); may_exchange: whether they may yet; by_values: orders a
+    // block by them (empty: none is ordered so). What is made by a run that was stopped is of no
+    // use. Time: O(n + nnz), and the orderings.
     Planner(const Csr<Index>& a, SquareForm<Index> form, const bool* external_only,
             const Foresee<Index>* foresee, bool may_exchange, const AnalysisLimits& limits,
-            RunContext& run)
+            RunContext& run, OrderByValues<Index> by_values = {})
         : a_(a), external_only_(external_only), foresee_(foresee), may_exchange_(may_exchange),
-          limits_(limits), run_(run), counter_(run), place_(a.n_rows), local_(a.nnz()),
-          column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
+          by_values_(std::move(by_values)), limits_(limits), run_(run), counter_(run),
+          room_(static_cast<std::size_t>(a.n_rows) + static_cast<std::size_t>(a.nnz())) {
+        const auto n = static_cast<std::size_t>(a.n_rows);
+        place_.resize(n), column_.resize(n + 1), cursor_.resize(n);
+        local_.resize(static_cast<std::size_t>(a.nnz()));
         plan_.n = a.n_rows;
         plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
         plan_.work.assign(plan_.external.size(), 0);
@@ -107,11 +141,9 @@ class Planner {
     BlockPlan<Index> make() {
         locate();
         for (Index k = 0; k < plan_.n_blocks() && !wants_exchange_ && is_triangular_; ++k)
-            if (plan_.size(k) > 1) plan_block(k);
+            if (plan_.size(k) > 1) plan_block(k), locate(k);
             else ++n_inner_;
-        if (wants_exchange_ || !is_triangular_) return {};
-        locate();
-        if (run_.stopped()) return {};
+        if (wants_exchange_ || !is_triangular_ || run_.stopped()) return {};
         split_entries();
         if (!is_triangular_) return {};
         return std::move(plan_);
@@ -172,10 +204,10 @@ class Planner {
     // external solver gets the block as it is given.
     bool order_block(Index k, Index m, std::int64_t entries, EliminationCost& cost) {
         const bool tried = !(external_only_ && external_only_[k]);
-        around_zeros_ = is_light_ = false;
+        around_zeros_ = is_light_ = by_values_done_ = false;
         outlook_ = PivotOutlook::unsure;
         const bool ordered = tried && find_order(k, m, entries, cost);
-        if (!counter_.add(entries)) return false;
+        if (!counter_.add(entries) || by_values_done_) return false;
         if (!ordered && needs_no_order_) return leave_as_given(k), false;
         Index *rows = plan_.row_perm.data() + plan_.starts[k],
               *cols = plan_.col_perm.data() + plan_.starts[k];
@@ -187,7 +219,7 @@ class Planner {
         around_zeros_ = saddle && order_around_zeros(k, m, entries, cost);
         if (!around_zeros_ && !ordered) {
             // A symmetric pattern would be spoilt by another diagonal.
-            wants_exchange_ = may_exchange_ && symmetry_ < 0.9 && tried;
+            wants_exchange_ = may_exchange_ && !spoilt_ && tried;
             return false;
         }
         plan_.external[k] = 0;
@@ -217,7 +249,12 @@ class Planner {
         is_light_ = run_amd(limits, cost);
         if (is_light_) return accumulate(k), true;
         if (foresee_) outlook_ = (*foresee_)(plan_, k, place_.data());
-        if (outlook_ == PivotOutlook::weak) return false;
+        spoilt_ = symmetry_ >= 0.9;
+        if (outlook_ == PivotOutlook::weak) {  // which another diagonal pays for if it is heavy
+            limits.work = limits_.dissection_work * static_cast<double>(entries) / 2;
+            spoilt_ &= amd_.resume(graph_, limits, order_.data(), cost, counter_);
+            return false;
+        }
         // Where pivots stay, an external solver, too, profits from an order of B + B^T.
         const bool stays = !foresee_ || outlook_ == PivotOutlook::steady || symmetry_ >= 0.9;
         needs_no_order_ = stays && !limits_.orders_outside;
@@ -225,9 +262,57 @@ class Planner {
         if (!stays) limits.entries = limits_.fill * static_cast<double>(entries) / 2;
         const bool any = stays && !needs_no_order_;
         if (!any) limits.work_per_entry = work_limit_;
-        if (!amd_.resume(graph_, limits, order_.data(), cost, counter_)) return false;
+        const bool ordered = amd_.resume(graph_, limits, order_.data(), cost, counter_);
+        if (order_by_values(k, m, search_limits(cost, entries)) || !ordered) return false;
         accumulate(k);
         return any || 2 * cost.work <= work_limit_ * filled(cost, m);
+    }
+    // What Markowitz' search may take: a quarter of what another order costs, where that is much.
+    // While what is left fills though it is sparse, as in meshes, the other order is better.
+    MarkowitzLimits search_limits(const EliminationCost& cost, std::int64_t entries) const {
+        const auto size = static_cast<double>(entries);
+        const bool steady = outlook_ == PivotOutlook::steady;
+        if (!steady && 2 * cost.work < limits_.search_work * size) return {0};
+        const double work = std::min(cost.work / 2, 1000 * size);
+        return {work, work, 1.1 * size};
+    }
+    // Rows and columns of an unsymmetric block by Markowitz' search; no order is changed without.
+    bool order_by_values(Index k, Index m, const MarkowitzLimits& limits) {
+        if (!by_values_ || symmetry_ >= limits_.unsymmetric || limits.work == 0 ||
+            is_symmetric_as_given(k))
+            return false;
+        const Index first = plan_.starts[k];
+        std::vector<std::int64_t> place(static_cast<std::size_t>(column_[m]));
+        std::size_t to = 0;
+        for (Index c = first; c < first + m; ++c)
+            for (Index j = plan_.col_perm[c], p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p)
+                if (place_[a_.indices[p]] >= first) place[to++] = p;
+        std::vector<Index> rows(static_cast<std::size_t>(m)), cols(rows.size());
+        double* const most = plan_.most.data() + first;
+        const BlockColumns<Index> block{m, column_.data(), local_.data(), place.data()};
+        if (!by_values_(block, limits, rows.data(), cols.data(), most)) return false;
+        order_.swap(rows);
+        reorder(plan_.row_perm.data() + first);
+        order_.swap(cols);
+        reorder(plan_.col_perm.data() + first);
+        plan_.expected_entries += static_cast<std::int64_t>(most[m - 1]) * 2 / 3;
+        for (Index c = 0; c < m; ++c) most[c] = 1000 + limits_.refill * most[c];
+        return by_values_done_ = true;
+    }
+    // Whether another diagonal has spoilt a symmetric pattern: the block's rows and columns are the
+    // same, and each entry has its mirror.
+    bool is_symmetric_as_given(Index k) const {
+        const Index first = plan_.starts[k], end = plan_.starts[k + 1];
+        const auto is_inside = [&](Index i) { return place_[i] >= first && place_[i] < end; };
+        for (Index c = first; c < end; ++c)
+            if (!is_inside(plan_.col_perm[c])) return false;
+        for (Index c = first; c < end; ++c)
+            for (Index j = plan_.col_perm[c], p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p)
+                if (const Index i = a_.indices[p];
+                    is_inside(i) && !std::binary_search(a_.indices + a_.indptr[i],
+                                                        a_.indices + a_.indptr[i + 1], j))
+                    return false;
+        return true;
     }
     bool run_amd(const EliminationLimits& limits, EliminationCost& cost) {
         order_.resize(graph_.length.size());
@@ -386,23 +471,27 @@ class Planner {
     const bool* external_only_;
     const Foresee<Index>* foresee_;
     const bool may_exchange_;
+    const OrderByValues<Index> by_values_;
     const AnalysisLimits limits_;
     RunContext& run_;
     WorkCounter counter_;
     BlockPlan<Index> plan_;
-    Amd<Index> amd_;
-    Buffer<Index> place_, local_, column_, cursor_;
-    AdjacencyLists<Index> graph_;
-    EliminationTree<Index> tree_;
-    std::vector<Index> order_, old_, zeros_;
+    BorrowedRoom<PlannerRoom<Index>> room_;
+    Amd<Index>& amd_ = room_->amd;
+    AdjacencyLists<Index>& graph_ = room_->graph;
+    EliminationTree<Index>& tree_ = room_->tree;
+    std::vector<Index>&place_ = room_->place, &local_ = room_->local, &column_ = room_->column,
+    &cursor_ = room_->cursor, &order_ = room_->order, &old_ = room_->old, &zeros_ = room_->zeros;
     std::int64_t n_inner_ = 0;
     bool wants_exchange_ = false, is_triangular_ = true, needs_no_order_ = false;
-    bool is_light_ = false;      // so is the block at hand
-    bool around_zeros_ = false;  // its order is one of order_around_zeros
+    bool by_values_done_ = false;  // the block at hand is ordered by its values
+    bool is_light_ = false;        // so is the block at hand
+    bool around_zeros_ = false;    // its order is one of order_around_zeros
     PivotOutlook outlook_ = PivotOutlook::unsure;
     // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,
     // and its limit of work per entry of L + U.
     double symmetry_ = 0, work_limit_ = 0;
+    bool spoilt_ = false;  // whether another diagonal would spoil its pattern, for little gain
 };
 
 }  // namespace sparsematch

@@ -1,5 +1,6 @@
 """QR factorisations by the core, with SciPy's BLAS."""
 
+import math
 from functools import cache
 from typing import Any
 
@@ -8,9 +9,13 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
+from sparsematch._engines.cpu.core.memory import available_bytes
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
+
+#: Bytes that are there, without a look: that takes 0.1 ms, as long as a small factorisation.
+_LITTLE = 1e8
 
 
 def factorise(
@@ -22,13 +27,23 @@ def factorise(
 ) -> UpperTrapezoid:
     """Factorise a matrix given by rows, without duplicates; `right` has the type of its values.
 
-    `last`: columns that come after all others.
+    `last`: columns that come after all others. MemoryError: more is foreseen than there is.
 
     Time: O(nnz), the order, and the arithmetic of the fronts.
     """
-    start, columns, entries, top = _core.qr(
-        csr(graph), values, np.ascontiguousarray(right), tolerance, last, _gemm(values.dtype.char)
+    gemm = _gemm(values.dtype.char)
+    # of all rows and columns, as a dense matrix
+    most = 4.0 * values.itemsize * (graph.n_rows + graph.n_cols) * (graph.n_cols + right.shape[1])
+    room = available_bytes() if most > _LITTLE else math.inf
+    start, columns, entries, top, foreseen = _core.qr(
+        csr(graph), values, np.ascontiguousarray(right), tolerance, last, gemm, room
     )
+    if foreseen > room:
+        raise MemoryError(
+            f"a QR factorisation with {graph.n_cols} columns is foreseen to take "
+            f"{foreseen / 2**30:.1f} GiB of memory, of which {room / 2**30:.1f} GiB are left; "
+            "scipy.sparse.linalg.lsmr needs no factors"
+        )
     return UpperTrapezoid(start, columns, entries, top.reshape(start.size - 1, right.shape[1]))
 
 

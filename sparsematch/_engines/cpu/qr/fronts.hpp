@@ -40,6 +40,33 @@ class Fronts {
         if (merge_columns(counter)) link();
     }
 
+    // Entries of R while all columns are independent, and numbers held at once at most while it is
+    // made: rows of R there are, fronts not yet assembled, and the one that is being factorised.
+    struct Need {
+        double entries = 0, numbers = 0;
+    };
+    Need foresee(std::int64_t n_right) const {
+        std::vector<double> left(fronts.size(), 0), waiting(fronts.size(), 0);  // by parent
+        Need need;
+        double held = 0;
+        for (std::size_t f = 0; f < fronts.size(); ++f) {
+            const auto right = static_cast<double>(n_right);
+            const auto columns = static_cast<double>(fronts[f].columns.size());
+            const auto rows = static_cast<double>(fronts[f].rows.size()) + left[f];
+            const double pivots = fronts[f].n_pivots, done = std::min(rows, pivots),
+                         rest = std::min(rows - done, columns - pivots),
+                         passed = rest * (columns - pivots + right);
+            need.numbers =
+                std::max(need.numbers, need.entries + held + rows * (columns + right) + passed);
+            need.entries += done * (columns + right) - done * (done - 1) / 2;
+            held += passed - waiting[f];
+            if (const Index above = fronts[f].parent; above != no_front)
+                left[above] += rest, waiting[above] += passed;
+            else held -= passed;
+        }
+        return need;
+    }
+
     std::vector<Front> fronts;  // children before parents
     std::vector<Index> place;   // of each column in the order
 

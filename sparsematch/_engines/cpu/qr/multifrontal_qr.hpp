@@ -25,17 +25,25 @@ template <class Index, class Value>
 class MultifrontalQr {
   public:
     // Reads: B by rows, no repeats; right-hand sides, `n_right` for each row of B; of each
-    // column the tolerance, in its unit, and whether it comes last. Time: O(nnz) beside the order,
-    // and that of the fronts.
+    // column the tolerance, in its unit, and whether it comes last. Nothing is factorised where
+    // more bytes are foreseen than `room`. Time: O(nnz) beside the order, and that of the fronts.
     MultifrontalQr(const Csr<Index>& rows, const Value* values, const Value* right,
                    std::int64_t n_right, const double* tolerance, const bool* last,
-                   Gemm<Value> gemm, WorkCounter& counter)
+                   Gemm<Value> gemm, double room, WorkCounter& counter)
         : rows_(rows), values_(values), right_(right), n_right_(n_right), counter_(counter),
           front_(gemm) {
         ColumnOrder<Index> order(rows, last, counter);
-        if (!counter.add(0)) return;
+        if (counter.stopped()) return;
         const Fronts<Index> fronts(rows, order, counter);
-        if (!counter.add(0)) return;
+        if (counter.stopped()) return;
+        const auto need = fronts.foresee(n_right);
+        constexpr double number = sizeof(Value), entry = sizeof(Value) + sizeof(Index);
+        // behind it R is copied, without its dead columns
+        foreseen = std::max(number * need.numbers + sizeof(Index) * need.entries,
+                            2.5 * entry * need.entries);
+        if (foreseen > room) return;
+        column.reserve(static_cast<std::size_t>(need.entries));
+        value.reserve(static_cast<std::size_t>(need.entries));
         for (const Index j : order.order) tolerance_.push_back(tolerance[j]);
         order_.swap(order.order);
         factorise(fronts);
@@ -46,6 +54,7 @@ class MultifrontalQr {
     std::vector<std::int64_t> start{0};
     std::vector<Index> column;
     std::vector<Value> value, top;
+    double foreseen = 0;  // bytes that all this takes at most while columns are independent
 
   private:
     using Front = typename Fronts<Index>::Front;

@@ -1,0 +1,52 @@
+// Memory that is kept from one call to the next: to allocate and to clear it takes as long as much
+// of the work on a small matrix.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+namespace sparsematch {
+
+// One object, kept for the next who needs one; several at a time make their own.
+template <class T>
+class Kept {
+  public:
+    Kept() = default;
+    Kept(const Kept&) = delete;
+    ~Kept() { delete kept_.load(); }
+    std::unique_ptr<T> take() {
+        std::unique_ptr<T> out(kept_.exchange(nullptr));
+        return out ? std::move(out) : std::make_unique<T>();
+    }
+    void give_back(std::unique_ptr<T> object) { delete kept_.exchange(object.release()); }
+
+  private:
+    std::atomic<T*> kept_{nullptr};
+};
+
+// Room for a computation on n rows with some entries, of the process. None is kept after larger
+// ones: some 10 MB at most.
+template <class Room>
+class BorrowedRoom {
+  public:
+    explicit BorrowedRoom(std::size_t size) : size_(size), room_(kept().take()) {}
+    BorrowedRoom(BorrowedRoom&&) = default;
+    ~BorrowedRoom() {
+        if (room_ && size_ <= most_kept) kept().give_back(std::move(room_));
+    }
+    Room& operator*() const { return *room_; }
+    Room* operator->() const { return room_.get(); }
+
+  private:
+    static constexpr std::size_t most_kept = std::size_t{1} << 17;  // rows and entries
+    static Kept<Room>& kept() {
+        static Kept<Room> out;
+        return out;
+    }
+
+    std::size_t size_;
+    std::unique_ptr<Room> room_;
+};
+
+}  // namespace sparsematch
