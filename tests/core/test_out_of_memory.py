@@ -1,5 +1,7 @@
 """Allocations that fail one after another, in a core built with SPARSEMATCH_FAILING_NEW."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,6 +9,8 @@ import scipy.sparse as sp
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch.solvers import lstsq
 
 pytestmark = [
@@ -40,6 +44,9 @@ def calls():
     yield "product", lambda w: sm.maximum_product_transversal(WEIGHTED).cardinality
     yield "least squares", lambda w: lstsq(MATRIX[:, ::3], np.ones(MATRIX.shape[0])).rank
     yield "symmetric product", lambda w: len(sm.symmetric_product_transversal(SYMMETRIC).pairs)
+    graph = BipartiteCSR(580, 580, SYMMETRIC.indptr, SYMMETRIC.indices, flipped=True)
+    order = partial(_core.markowitz_order, csr(graph), SYMMETRIC.data, np.inf, np.inf)
+    yield "Markowitz", lambda w: order()[2][-1]
     for name in GENERAL:
         yield (
             name,

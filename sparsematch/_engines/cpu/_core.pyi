@@ -450,6 +450,14 @@ def elimination_order(
     The pattern is symmetric, without its diagonal.
     """
 
+def markowitz_order(
+    columns: Csr, values: NDArray[Any], work: float, active: float, /
+) -> tuple[IndexArray, IndexArray, NDArray[np.float64]] | None:
+    """Return orders of rows and columns, and the entries of L + U up to each column.
+
+    None: a limit of work, or of entries left, was exceeded, or a column had zeros only.
+    """
+
 def quick_analysis(
     columns: Csr,
     values: NDArray[Any],

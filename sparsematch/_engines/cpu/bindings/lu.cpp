@@ -63,6 +63,7 @@ AnalysisLimits read_limits(const nb::dict& given) {
     read("always_inside", out.always_inside), read("trial_work", out.trial_work);
     read("dissection_work", out.dissection_work), read("few_rows", out.few_rows);
     read("scans", out.scans), read("unsymmetric", out.unsymmetric);
+    read("search_work", out.search_work);
     read("orders_outside", out.orders_outside);
     if (known < given.size()) throw nb::key_error("a limit that AnalysisLimits does not have");
     return out;

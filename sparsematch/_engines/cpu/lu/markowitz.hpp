@@ -56,7 +56,7 @@ class GrowingLists {
         if (list.size == list.room) move(list);
         pool_[list.begin + list.size++] = element;
     }
-    // The first so many remain.
+    // The first ones remain.
     void shorten(Index k, Index size) { lists_[k].size = size; }
 
   private:
@@ -84,10 +84,12 @@ class Markowitz {
     static constexpr double threshold = 0.25;
     // Rows and columns looked at for a pivot, if one is found in them.
     static constexpr int most_lists = 4;
-    // Share of the places left that are entries above which what is left is full.
+    // Share of the places left that are entries above which what is left is full. At 0.8, L + U have
+    // some 10% fewer entries, and the search takes up to 1.7 times as long.
     static constexpr double full = 0.5;
-    // Share below which it is sparse.
-    static constexpr double sparse = 0.04;
+    // Share below which it is sparse: at the limit of entries left, bases of linear programs have 5%
+    // and more, meshes 1 to 3%.
+    static constexpr double sparse = 0.03;
 
     // Reads: the columns of an n x n matrix, rows scaled. Writes: rows and cols, the orders, and
     // stored, how many entries L + U have up to each column, the diagonal counted once. False, and
@@ -100,7 +102,7 @@ class Markowitz {
         if (!counter.add(start[n])) return false;
         double sum = 0;
         for (Index t = 0; t < n; ++t) {
-            if (is_full(n - t)) return finish(t, rows, cols, stored, sum), true;
+            if (is_full(n - t)) return finish(t, limits, rows, cols, stored, sum);
             work_ = 1;
             if (!find_pivot(n - t)) return false;
             rows[t] = row_, cols[t] = col_;
@@ -123,7 +125,6 @@ class Markowitz {
         Value value;
         std::int64_t stamp;
     };
-    static constexpr Index none = UNMATCHED<Index>;
     static constexpr double unknown = -1;
 
     void prepare(Index n, const Index* start, const Index* row, const Value* value) {
@@ -179,13 +180,13 @@ class Markowitz {
         for (Index k = 1; k <= left; ++k) {
             const double d = k;
             if (best_ <= (d - 1) * (d - 1)) return true;
-            for (Index j = by_column_.first(k), next; j != none; j = next) {
+            for (Index j = by_column_.first(k), next; j != UNMATCHED<Index>; j = next) {
                 next = by_column_.next[j];
                 if (!look_at_column(j)) by_column_.unlink(j, k), is_listed_[j] = 0;
                 if (++looked, best_ <= (d - 1) * (d - 1) || enough()) return true;
             }
             if (best_ <= d * (d - 1)) return true;
-            for (Index i = by_row_.first(k); i != none; i = by_row_.next[i]) {
+            for (Index i = by_row_.first(k); i != UNMATCHED<Index>; i = by_row_.next[i]) {
                 look_at_row(i);
                 if (++looked, best_ <= d * (d - 1) || enough()) return true;
             }
@@ -290,15 +291,18 @@ class Markowitz {
         largest_[j] = most;
     }
 
-    // The order of what is left as it was.
-    void finish(Index t, Index* rows, Index* cols, double* stored, double sum) {
+    // The order of what is left as it was. False: to factorise that would exceed the limit.
+    bool finish(Index t, const MarkowitzLimits& limits, Index* rows, Index* cols, double* stored,
+                double sum) {
         const auto n = static_cast<Index>(left_row_.size());
+        const double left = n - t;
         for (Index k = 0, r = t, c = t; k < n; ++k) {
             if (left_row_[k]) rows[r++] = k;
             if (!left_col_[k]) continue;
-            sum += above_[k] + n - t;
+            sum += above_[k] + left;
             stored[c] = sum, cols[c++] = k;
         }
+        return spent_ + left * left * left / 3 <= limits.work;
     }
 
     static constexpr double infinity = std::numeric_limits<double>::infinity();

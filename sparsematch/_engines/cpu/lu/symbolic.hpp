@@ -47,12 +47,16 @@ struct AnalysisLimits {
     // Multiplications per entry up to which a block is factorised as it is: to look for another
     // diagonal, and to order again, takes as long.
     double trial_work = 100;
+    // Multiplications per entry above which a block with an unsymmetric pattern, whose pivots may
+    // move, gets a Markowitz search: at 297 and 408 it takes as long as it saves (pilotnov, orani678)
+    // or is given up (bayer10), at 437 and 1839 it saves half of the entries (cre_d, pilot).
+    double search_work = 420;
     // Rows of a block in which pivots that move fill less than it costs to prevent that.
     std::int64_t few_rows = 500;
     // How often a quick analysis scans each entry, on average, in search of a matching.
     std::int64_t scans = 10;
     // Share of the entries that have a mirror, below which a block may be ordered by its values; 0:
-    // none is. UMFPACK's limit is 0.3; above 0.4, orders of B + B^T fill no more.
+    // none is. At 0.46 to 0.6 a search makes 1.2 to 1.6 times the entries (epb0, ex6, cavity14).
     double unsymmetric = 0.4;
     // Whether external solvers follow orders that are found here. Otherwise none is looked for any
     // further than it takes to see that a block is left to one.
@@ -270,12 +274,14 @@ class Planner {
         accumulate(k);
         return any || 2 * cost.work <= work_limit_ * filled(cost, m);
     }
-    // What a search may take beside an order that costs much: a quarter of that. Where what is left
-    // fills while it is sparse, as in meshes, another order is better.
-    static MarkowitzLimits search_limits(const EliminationCost& cost, std::int64_t entries) {
+    // What Markowitz' search may take: a quarter of what another order costs, where that is much.
+    // While what is left fills though it is sparse, as in meshes, the other order is better.
+    MarkowitzLimits search_limits(const EliminationCost& cost, std::int64_t entries) const {
         const auto size = static_cast<double>(entries);
-        const double work = 2 * cost.work < 240 * size ? 0 : std::min(cost.work / 2, 1000 * size);
-        return {work, work, size};
+        const bool steady = outlook_ == PivotOutlook::steady;
+        if (!steady && 2 * cost.work < limits_.search_work * size) return {0};
+        const double work = std::min(cost.work / 2, 1000 * size);
+        return {work, work, 1.1 * size};
     }
     // Rows and columns of an unsymmetric block by Markowitz' search; no order is changed without.
     bool order_by_values(Index k, Index m, const MarkowitzLimits& limits) {
