@@ -23,15 +23,19 @@ class FactoredMatrix {
 
     // Copies the values. False, and nothing is changed: one is not finite. Time: O(nnz).
     bool read(const Value* from) {
-        double most = 0, sum = 0;
-        for (std::size_t p = 0; p < values.size(); ++p) {
+        // NaN as soon as an entry is not finite; each sum waits for its last addition
+        double most[4] = {}, sum[4] = {};
+        const auto add = [&](std::size_t p, int s) {
             const double size = largest_part(from[p]);
-            most = std::max(most, size);
-            sum += size * 0;  // NaN as soon as an entry is not finite
-        }
-        if (sum != 0) return false;
+            most[s] = std::max(most[s], size), sum[s] += size * 0;
+        };
+        std::size_t p = 0;
+        for (; p + 4 <= values.size(); p += 4)
+            for (int s = 0; s < 4; ++s) add(p + s, s);
+        for (; p < values.size(); ++p) add(p, 0);
+        if (sum[0] + sum[1] + sum[2] + sum[3] != 0) return false;
         std::copy_n(from, values.size(), values.data());
-        largest = most;
+        largest = *std::max_element(most, most + 4);
         return true;
     }
     // Preference: for the diagonal; below 0, the same pivots again.
