@@ -48,8 +48,9 @@ struct AnalysisLimits {
     // diagonal, and to order again, takes as long.
     double trial_work = 100;
     // Multiplications per entry above which a block with an unsymmetric pattern, whose pivots may
-    // move, gets a Markowitz search: at 297 and 408 it takes as long as it saves (pilotnov, orani678)
-    // or is given up (bayer10), at 437 and 1839 it saves half of the entries (cre_d, pilot).
+    // move, gets a Markowitz search. At 297 and 408 it takes longer than what it saves, or is
+    // given up (pilotnov, orani678, bayer10); at 437 and 1839 it spares half of the entries (cre_d,
+    // pilot).
     double search_work = 420;
     // Rows of a block in which pivots that move fill less than it costs to prevent that.
     std::int64_t few_rows = 500;
@@ -117,8 +118,8 @@ class Planner {
   public:
     // a: the columns of a square matrix (its transpose as a Csr), in this form; external_only:
     // blocks to be left to an external solver (null: none); foresee: what the values say of a block
-    // (null: they have chosen the diagonal); may_exchange: whether they may yet; by_values: orders a
-    // block by them (empty: none is ordered so). What is made by a run that was stopped is of no
+    // (null: they have chosen the diagonal); may_exchange: whether they may yet; by_values: orders
+    // a block by them (empty: none is ordered so). What is made by a run that was stopped is of no
     // use. Time: O(n + nnz), and the orderings.
     Planner(const Csr<Index>& a, SquareForm<Index> form, const bool* external_only,
             const Foresee<Index>* foresee, bool may_exchange, const AnalysisLimits& limits,
