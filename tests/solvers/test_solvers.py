@@ -151,6 +151,7 @@ def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
 def test_values_choose_the_diagonal_of_a_block_that_fills_up(monkeypatch, replanned):
     """Where pivoting may follow the values, that is tried before the block is given away."""
     monkeypatch.setitem(LIMITS, "refill", 1.6)
+    monkeypatch.setitem(LIMITS, "unsymmetric", 0.0)  # no order by the values that were analysed
     A, n = filling().tocoo(), 400
     analysis = solvers.analyse(A)
     on_diagonal = analysis.form.matching.row_mate[A.row] == A.col
