@@ -27,7 +27,7 @@ from sparsematch._types.matching import Matching
 from sparsematch.solvers._checks import PIVOTING, check_choice
 from sparsematch.solvers._choice import BlockSize
 from sparsematch.solvers._errors import structurally_singular
-from sparsematch.solvers._external import Choice, SuperLUFactor
+from sparsematch.solvers._external import BEARABLE, Choice, SuperLUFactor
 from sparsematch.solvers._named_solvers import Chooser, find_solver
 from sparsematch.solvers._pattern import MeasuredValues, Pattern, read_pattern
 
@@ -93,11 +93,13 @@ class FactorisationPlan:
     def replan_block(self, k: int, values: NDArray[Any]) -> "FactorisationPlan":
         """Return a plan for values whose pivots bring far more fill to block k than was foreseen.
 
-        Once, the values choose the diagonal; after that, such a block is left to the external
-        solver.
+        Where many pivots are small, the values choose the diagonal, once. Else such a block is left
+        to the external solver, which hardly moves them.
         """
         external_only, cols = self.external_only, self.col_perm
-        if self.may_exchange:
+        indptr, rows, places = self.blocks.block(k, False)
+        steady = operations(LuOps, self.pattern.graph.backend).steady_diagonal
+        if self.may_exchange and not steady(indptr, rows, values[places], BEARABLE):
             cols = _exchange(self.pattern, values, self.row_perm, cols)
         else:
             external_only = external_only.copy()

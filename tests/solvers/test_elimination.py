@@ -94,6 +94,21 @@ def test_random_values_make_the_fill_that_is_foreseen():
     np.testing.assert_allclose(lu.solve(A @ x), x, atol=1e-8)
 
 
+def test_a_block_that_fills_up_keeps_its_order_outside(monkeypatch):
+    """Where its pivots leave the diagonal here; they hardly do there."""
+    monkeypatch.setitem(LIMITS, "refill", 1.2)
+    rng = np.random.default_rng(5)
+    A = sp.csc_array(grid(35, 35) + sp.eye_array(35**2))
+    A.data = rng.standard_normal(A.nnz)
+    lu = solvers.splu(A)
+    assert lu.analysis._plan.revision == 1
+    block = lu.report().external[0]
+    assert block.order == "minimum degree"
+    assert block.foreseen <= block.made < 1.1 * block.foreseen
+    x = rng.standard_normal(A.shape[0])
+    np.testing.assert_allclose(lu.solve(A @ x), x, atol=1e-9)
+
+
 def test_fill_beyond_forty_times_is_no_reason_to_give_up_an_order():
     line = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(26, 26))
     one = sp.eye_array(26)

@@ -38,11 +38,17 @@ def test_growth_that_no_pivot_shows(kind):
 
 @pytest.mark.parametrize("kind", [float, complex])
 @pytest.mark.parametrize("where", [0, 20, 50, -1])
-def test_new_pivots_from_the_first_column_that_needs_one(kind, where):
-    """Pivots before that column stay; several blocks, and factors used again after that."""
+@pytest.mark.parametrize("density", [0.06, 0.4])
+def test_new_pivots_from_the_first_column_that_needs_one(kind, where, density):
+    """Pivots before that column stay; several blocks, and factors used again after that.
+
+    Columns of the denser ones are eliminated in pairs.
+    """
     rng = np.random.default_rng(4)
     n = 60
-    block = (rng.random((n, n)) < 0.06) * rng.standard_normal((n, n)) * (1 + (kind is complex) * 1j)
+    block = (
+        (rng.random((n, n)) < density) * rng.standard_normal((n, n)) * (1 + (kind is complex) * 1j)
+    )
     block += np.eye(n, k=1) + np.eye(n, k=1 - n) + 4 * np.eye(n)
     dense = np.kron(np.eye(3), block)
     dense[:n, 2 * n :] = 1

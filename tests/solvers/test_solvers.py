@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import aslinearoperator, gmres
 from scipy.sparse.linalg import splu as scipy_splu
@@ -93,6 +93,37 @@ def test_new_values(system, seed):
     check(dense, lu, b)
 
 
+FORMATS = "csr", "csc", "coo", "bsr", "dia", "lil", "dok"
+
+
+def is_close(x, want):
+    return np.allclose(x, want, rtol=0, atol=1e-12 * (1 + np.abs(want).max(initial=0)))
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_every_type_shape_side_and_sparse_right_hand_side(data):
+    """Of matrices and right-hand sides in any format, of any type of numbers and any strides."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    n, form = int(rng.integers(1, 9)), data.draw(st.sampled_from(FORMATS))
+    code, right, side = (data.draw(st.sampled_from(of)) for of in ("bhlfdFD", "bhlfdFD", "NTH"))
+    dense = rng.integers(-2, 3, (n, n)) * (rng.random((n, n)) < 0.4) + np.diag(np.full(n, 50))
+    dense = (dense + 1j * np.tril(dense, -1) if code in "FD" else dense).astype(code)
+    dense = dense[rng.permutation(n)]
+    A = getattr(sp, f"{form}_array")(dense)
+    b = rng.integers(-9, 9, (2 * n, int(rng.integers(0, 4)) or 1)).astype(right)
+    b = data.draw(st.sampled_from((lambda b: b[:n], lambda b: b[::-2], lambda b: b[::2, 0])))(b)
+    want = np.linalg.solve(turned(dense, side).astype(complex), b.astype(complex))
+    lu = solvers.splu(A)
+    assert is_close(lu.solve(b, side), want)
+    lu.refactorise(A)
+    assert is_close(lu.solve(np.asfortranarray(b), side), want)
+    if b.ndim == 2 and side == "N":
+        sparse = getattr(sp, f"{data.draw(st.sampled_from(FORMATS))}_array")(b)
+        for x in (solvers.spsolve(A, sparse), solvers.PatternSolver()(A, sparse)):
+            assert is_close(x.toarray() if sp.issparse(x) else x, want.reshape(x.shape))
+
+
 def test_external_blocks(all_external):
     rng = np.random.default_rng(1)
     for kind in (float, complex):
@@ -151,7 +182,7 @@ def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
 def test_values_choose_the_diagonal_of_a_block_that_fills_up(monkeypatch, replanned):
     """Where pivoting may follow the values, that is tried before the block is given away."""
     monkeypatch.setitem(LIMITS, "refill", 1.6)
-    monkeypatch.setitem(LIMITS, "unsymmetric", 0.0)  # no order by the values that were analysed
+    monkeypatch.setitem(LIMITS, "unsymmetric", 0.0)  # values order no block
     A, n = filling().tocoo(), 400
     analysis = solvers.analyse(A)
     on_diagonal = analysis.form.matching.row_mate[A.row] == A.col

@@ -172,8 +172,8 @@ nb::object elimination_order(In<Index> indptr, In<Index> indices, bool dissect, 
     return nb::cast(copied(order));
 }
 
-// Orders of the rows and columns of a matrix that comes by columns, and the entries of L + U up to
-// each column; None where Markowitz' search finds none.
+// Orders of the rows and columns of a matrix by columns, and the entries of L + U up to each
+// column; None where Markowitz' search finds none.
 template <class Index, class Value>
 nb::object markowitz_order(CsrArg<Index> matrix, In<Value> values, double work, double active) {
     const auto a = matrix.view();

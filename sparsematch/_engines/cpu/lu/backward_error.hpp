@@ -153,7 +153,9 @@ class BackwardError {
 
     void measure_one(const Value* x, const Value* b, const Value* r, int s, SolutionError& error) {
         compare(b, r, s, error);
-        if (!(error.componentwise <= SolutionError::good_componentwise))
+        if (std::isinf(error.size))  // what overflows has no error that could be small
+            error.componentwise = std::numeric_limits<double>::quiet_NaN();
+        else if (!(error.componentwise <= SolutionError::good_componentwise))
             by_row_norms(x, b, r, s, error);
     }
     // A quotient of which one is NaN stays so.

@@ -1,10 +1,11 @@
-// Solutions by a factorisation, measured against the matrix unless its factors are known to be small
-// (factor_sizes.hpp), and refined where they are not good enough: solve with the residual, and keep
-// the sum if it is better.
+// Solutions by a factorisation, measured unless its factors are known to be small
+// (factor_sizes.hpp), and refined where they are not good enough: block by block first
+// (block_refinement.hpp), then against the matrix: solve with the residual, and keep the sum if it
+// is better.
 //
-// One call does it all: a gather into the order of the pivots, the sweeps, a scatter, and one pass
-// over the matrix for the residual and its bound at once (backward_error.hpp). Right-hand sides are
-// processed by up to eight, one after the other in memory, padded with zeros where there are fewer.
+// One call does it all: a gather into the order of the pivots, the sweeps, a scatter, and where the
+// matrix is needed one pass over it for the residual and its bound (backward_error.hpp). Right-hand
+// sides are processed by up to eight, side by side, padded with zeros where there are fewer.
 // What a solution is measured by: normwise, as it leaves a stable factorisation; componentwise a
 // hundred times that, so that only rows that have lost digits beside their own terms are refined.
 //
@@ -23,6 +24,7 @@
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
 #include "lu/backward_error.hpp"
+#include "lu/block_refinement.hpp"
 #include "lu/equilibration.hpp"
 #include "lu/triangular_solve.hpp"
 
@@ -51,17 +53,20 @@ std::vector<Index> blocks_with_small_pivots(const BlockLU<Index, Value>& lu, dou
 // Numbers of a solve, kept from one to the next.
 template <class Value>
 struct SolveRoom {
-    Buffer<Value> ordered, sums, b, x, r, better, r_better;
+    Buffer<Value> ordered, sums, b, x, right, r, better, r_better;
+    Buffer<double> sizes;
 
-    static Value* of(Buffer<Value>& buffer, std::size_t n) {
-        if (buffer.size() < n) buffer = Buffer<Value>(n);
+    template <class T>
+    static T* of(Buffer<T>& buffer, std::size_t n) {
+        if (buffer.size() < n) buffer = Buffer<T>(n);
         return buffer.data();
     }
 };
 
-// How solutions are checked: not at all; whether they are far from the ends of the range; by their
-// backward errors.
-enum class Check : signed char { none, range, error };
+// How solutions are checked: not at all; whether they are far from the ends of the range; so, and
+// block by block (block_refinement.hpp); by their backward errors. The third needs the matrix as it
+// is, not transposed, and no external blocks.
+enum class Check : signed char { none, range, blocks, error };
 
 template <class Index, class Value>
 class CheckedSolve {
@@ -95,8 +100,8 @@ class CheckedSolve {
         }
         return true;
     }
-    // After solve: whether a solution was not good enough as it came out.
-    bool was_refined() const { return was_refined_; }
+    // After solve: whether no solution was refined but with blocks, and these were good then.
+    bool went_well() const { return blocks_are_good_ && !was_refined_; }
 
   private:
     // Exponents of the matrix and right-hand sides up to which no product that matters overflows.
@@ -140,9 +145,10 @@ class CheckedSolve {
     bool solve_within_range(const Value* b, Value* x, const Piece& piece, RunContext& run) {
         SolutionError errors[W];
         if (exponent_of(largest_) <= far) {
-            if (!apply<W>(b, x, run)) return false;
+            if (!apply<W>(b, x, run, check_ == Check::blocks)) return false;
             if (check_ == Check::none) return true;
-            if (check_ == Check::range && are_within_range<W>(b) && are_within_range<W>(x))
+            if (check_ != Check::error && blocks_are_good_ && are_within_range<W>(b) &&
+                are_within_range<W>(x))
                 return true;
             if (!refine<W>(b, x, errors, run)) return false;
             if (std::all_of(errors, errors + W, is_within_range)) return report(errors, piece);
@@ -211,7 +217,7 @@ class CheckedSolve {
 
     // Solves with the factors: from one order of the user's to the other.
     template <int W>
-    bool apply(const Value* from, Value* to, RunContext& run) {
+    bool apply(const Value* from, Value* to, RunContext& run, bool refine_blocks = false) {
         const Index *const rows = lu_.user_row.data(), *const cols = lu_.plan.col_perm.data();
         const double *const row = lu_.pivot_row_factor.data(), *const col = lu_.equilibration
                                                                                 .col_factor.data();
@@ -222,10 +228,23 @@ class CheckedSolve {
         for (std::int64_t c = 0; c < n(); ++c)
             for (int s = 0; s < W; ++s)
                 y[c * W + s] = from[static_cast<std::int64_t>(source[c]) * W + s] * before[c];
-        if (!TriangularSolve<Index, Value, W>(lu_, external_, y).run(side_, run)) return false;
+        TriangularSolve<Index, Value, W> sweeps(lu_, external_, y);
+        if (refine_blocks ? !sweep_refined<W>(sweeps, y, run) : !sweeps.run(side_, run))
+            return false;
         for (std::int64_t c = 0; c < n(); ++c)
             for (int s = 0; s < W; ++s)
                 to[static_cast<std::int64_t>(target[c]) * W + s] = y[c * W + s] * after[c];
+        return true;
+    }
+
+    template <int W>
+    bool sweep_refined(TriangularSolve<Index, Value, W>& sweeps, Value* y, RunContext& run) {
+        const auto total = static_cast<std::size_t>(n() * W);
+        BlockRefinement<Index, Value, W> blocks(
+            lu_, y, room_.of(room_.right, total), room_.of(room_.r, total),
+            room_.of(room_.better, total), room_.of(room_.sizes, total));
+        if (!sweeps.run(blocks, run)) return false;
+        blocks_are_good_ &= blocks.is_good();
         return true;
     }
 
@@ -274,7 +293,7 @@ class CheckedSolve {
     const ExternalSolve<Index, Value>& external_;
     const Side side_;
     const Check check_;
-    bool was_refined_ = false;
+    bool was_refined_ = false, blocks_are_good_ = true;
     SolveRoom<Value>& room_;
 };
 

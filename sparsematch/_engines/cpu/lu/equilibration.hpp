@@ -100,8 +100,10 @@ struct Equilibration {
         const Index first = plan.starts[k], end = plan.starts[k + 1];
         std::fill(top_.begin() + first, top_.begin() + end, no_place);
         for (Index c = first; c < end; ++c)
-            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
-                if (largest_part(inner[p]) >= col_factor[c]) top_[first + plan.inner_row[p]] = p;
+            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) {
+                std::int64_t& top = top_[first + plan.inner_row[p]];
+                top = largest_part(inner[p]) >= col_factor[c] ? p : top;  // without a branch
+            }
     }
     bool rescale(const BlockPlan<Index>& plan, Index k, const Value* a) {
         const Index first = plan.starts[k], end = plan.starts[k + 1];

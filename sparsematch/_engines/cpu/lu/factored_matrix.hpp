@@ -22,7 +22,9 @@ class FactoredMatrix {
   public:
     // columns: the matrix by columns, which the caller keeps.
     FactoredMatrix(const BlockPlan<Index>& plan, const Csr<Index>& columns)
-        : columns(columns), lu(plan), values(static_cast<std::size_t>(columns.nnz())) {}
+        : columns(columns), lu(plan), values(static_cast<std::size_t>(columns.nnz())),
+          has_external_blocks_(std::any_of(plan.external.begin(), plan.external.end(),
+                                           [](double external) { return external > 0; })) {}
 
     // Copies the values. False, and nothing is changed: one is not finite. Time: O(nnz).
     bool read(const Value* from) {
@@ -57,12 +59,14 @@ class FactoredMatrix {
                const ExternalSolve<Index, Value>& external, Side side, bool check,
                RunContext& run) const {
         auto room = room_.take();
-        const Check kind = !check ? Check::none : are_small() ? Check::range : Check::error;
+        const Check kind = check ? kind_of_check(side) : Check::none;
         CheckedSolve<Index, Value> solver(columns, values.data(), largest, lu, external, side, kind,
                                           *room);
         const bool done = solver.solve(b, width, x, errors, run);
-        if (kind == Check::error && done && factors_ == Factors::unknown)
-            factors_ = solver.was_refined() ? Factors::large : Factors::solved_well;
+        if (kind >= Check::blocks && done) {
+            if (!solver.went_well()) factors_ = Factors::poor;
+            else if (factors_ == Factors::unknown) factors_ = Factors::solved_well;
+        }
         if (width == 1) room_.give_back(std::move(room));  // of several it would be large
         return done;
     }
@@ -77,16 +81,21 @@ class FactoredMatrix {
     double largest = 0;  // absolute value of a part
 
   private:
-    enum class Factors : signed char { unknown, solved_well, small, large };
+    // What is known of them: nothing; of one solution; of their sizes; that blocks were not enough.
+    enum class Factors : signed char { unknown, solved_well, small, large, poor };
 
-    bool are_small() const {
+    Check kind_of_check(Side side) const {
         if (factors_ == Factors::solved_well)
             factors_ = FactorSizes<Index, Value>(lu, columns, values.data()).are_small()
                            ? Factors::small
                            : Factors::large;
-        return factors_ == Factors::small;
+        if (factors_ == Factors::small) return Check::range;
+        const bool by_blocks =
+            side == Side::plain && !has_external_blocks_ && factors_ != Factors::poor;
+        return by_blocks ? Check::blocks : Check::error;
     }
 
+    const bool has_external_blocks_;
     mutable std::atomic<Factors> factors_{Factors::unknown};
     mutable Kept<SolveRoom<Value>> room_;
 };

@@ -92,7 +92,7 @@ class BlockLU {
         : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), u_end(size()),
           pivot(size(), 1), inverse(size(), 1), row_of(size()), user_row(size()),
           pivot_row_factor(size()), growth(static_cast<std::size_t>(plan.n_blocks()), 1),
-          place_(size()), x_(size()) {}
+          place_(size()), leads_(size()), x_(size()) {}
 
     // Factorises with new pivots, chosen by the values: the diagonal if it is at least `preference`
     // times the largest of its column. After `singular` and `fill_exceeded`, `trouble` is the block
@@ -114,7 +114,6 @@ class BlockLU {
     Outcome refactorise(const Value* a, RunContext& run) {
         WorkCounter counter(run);
         if (!equilibration.again(plan, a, counter)) return Outcome::stopped;
-        locate_entries();
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
             const Outcome outcome = plan.external[k] > 0 || plan.size(k) == 1
@@ -139,6 +138,7 @@ class BlockLU {
     GrowingArray<Index> l_row, u_row;
     GrowingArray<Value> l, u;
     std::vector<Value> pivot, inverse;  // of each its inverse
+    std::vector<Index> inner_place;     // the rows of the plan's inner_row, by pivot
     // The row that is the c-th pivot row: of the permuted matrix, and of the user's.
     std::vector<Index> row_of, user_row;
     std::vector<double> pivot_row_factor;  // its factor
@@ -150,6 +150,8 @@ class BlockLU {
     using Room = PivotRoom<Index>;
     using Row = typename Room::Row;
     static constexpr Index no_column = Room::no_column;
+    // Rows from which on a pair pays: to find it, and to see it, takes as long as some products.
+    static constexpr Index least_paired = 5;
     static constexpr double no_limit = std::numeric_limits<double>::infinity();
     static constexpr double tiny = 0x1p-1000;  // the inverse of what is smaller may be no double
 
@@ -168,7 +170,7 @@ class BlockLU {
         l_start[size()] = static_cast<std::int64_t>(l.size()),
         u_start[size()] = static_cast<std::int64_t>(u.size());
         for (std::size_t c = 0; c < size(); ++c) user_row[c] = plan.row_perm[row_of[c]];
-        inner_place_.clear();
+        locate_entries();
         return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
     Outcome resume(Index k, const Value* a, WorkCounter& counter) {
@@ -260,6 +262,7 @@ class BlockLU {
             if (!choose_pivot(c, preference)) return Outcome::singular;
             if (grown_ > limit) return Outcome::unstable;
             prune(c);
+            store_l(c);
             const auto stored =
                 static_cast<std::int64_t>(l.size() + u.size()) - plan.upper_start[c] - before;
             if (static_cast<double>(stored) > plan.most[c]) return Outcome::fill_exceeded;
@@ -285,6 +288,7 @@ class BlockLU {
     // Rows as they were when the columns before this one were finished.
     void restore_rows(Index column) {
         if (column == first_) return;
+        std::fill(leads_.begin() + first_, leads_.begin() + column, 0);
         for (Index c = first_; c < column; ++c)
             search_->pivot_row[c] = row_of[c], search_->rows[row_of[c]].pivot_of = c;
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
@@ -347,8 +351,15 @@ class BlockLU {
             const Value v = std::exchange(x_[search_->pivot_row[j]], Value(0));
             u_row.push(j), u.push(v);
             grown = std::max(grown, magnitude(v));
-            subtract_l(j, v);
             work += l_end[j] - l_start[j];
+            if (leads_[j] && t + 1 < plan.n && search_->order[t + 1] == j + 1) {
+                const Value w = take_second(j, search_->pivot_row[j + 1], v);
+                u_row.push(j + 1), u.push(w), ++t;
+                grown = std::max(grown, magnitude(w));
+                subtract_pair(j, v, w);
+            } else {
+                subtract_l(j, v);
+            }
         }
         grown_ = grown;
         u_end[c] = static_cast<std::int64_t>(u.size());
@@ -359,6 +370,20 @@ class BlockLU {
         const Index* const row = l_row.data();
         const Value* const value = l.data();
         for (auto p = l_start[j], end = l_end[j]; p < end; ++p) x[row[p]] -= product(value[p], v);
+    }
+
+    // Of two columns of a pair, j and j + 1, the second's multiplier, of which the row is given.
+    Value take_second(Index j, Index row, Value v) {
+        return std::exchange(x_[row], Value(0)) - product(l[l_start[j]], v);
+    }
+    // Both at once: half of the indices, and half of x, are read.
+    void subtract_pair(Index j, Value v, Value w) {
+        Value* const x = x_.data();
+        const Index* const row = l_row.data() + l_start[j + 1];
+        const Value* const first = l.data() + l_start[j] + 1;
+        const Value* const second = l.data() + l_start[j + 1];
+        for (std::int64_t p = 0, n = l_end[j + 1] - l_start[j + 1]; p < n; ++p)
+            x[row[p]] = x[row[p]] - product(first[p], v) - product(second[p], w);
     }
 
     bool choose_pivot(Index c, double preference) {
@@ -377,15 +402,37 @@ class BlockLU {
         pivot[c] = v, inverse[c] = Value(1) / v;
         search_->pivot_row[c] = row, search_->rows[row].pivot_of = c;
         grown_ = std::max(grown_, magnitude(v));
+        return true;
+    }
+    // The candidates but the pivot, in the order of the column before if that has the same.
+    void store_l(Index c) {
+        const Index row = search_->pivot_row[c];
+        const auto count = static_cast<std::size_t>(n_candidates_);
         l_start[c] = static_cast<std::int64_t>(l.size());
-        l_row.make_room(last - candidates), l.make_room(last - candidates);
-        for (const Index* r = candidates; r < last; ++r) {
-            if (*r != row) l_row.push(*r), l.push(product(x[*r], inverse[c]));
-            x[*r] = Value(0);
+        l_row.make_room(count), l.make_room(count);
+        leads_[c] = 0;
+        const bool second = follows(c);
+        if (second) leads_[c - 1] = 1;
+        const Index* const rows =
+            second ? l_row.data() + l_start[c - 1] : search_->candidates.data();
+        for (std::size_t k = 0; k < count; ++k) {
+            const Index r = rows[k];
+            if (r != row) l_row.push(r), l.push(product(x_[r], inverse[c]));
+            x_[r] = Value(0);
         }
         l_end[c] = static_cast<std::int64_t>(l.size());
         search_->edges[c] = {l_start[c], l_end[c]};
-        return true;
+    }
+    // Whether the column before has the same rows, the pivot of this one first, and is free to lead
+    // a pair.
+    bool follows(Index c) const {
+        const Index j = c - 1;
+        if (n_candidates_ < least_paired || j < first_ || (j > first_ && leads_[j - 1]) ||
+            !search_->is_pruned[j])
+            return false;
+        return l_end[j] - l_start[j] == n_candidates_ &&
+               l_row[l_start[j]] == search_->pivot_row[c] &&
+               search_->edges[j].end == l_start[j] + 1;
     }
 
     // Columns of L that hold the new pivot row, and whose row of U has an entry in column c: rows
@@ -401,21 +448,28 @@ class BlockLU {
             auto head = from, tail = end;
             while (head < tail) {
                 if (search_->rows[l_row[head]].pivot_of != no_column) ++head;
-                else --tail, std::swap(l_row[head], l_row[tail]), std::swap(l[head], l[tail]);
+                else exchange_entries(j, head, --tail);
             }
             search_->edges[j].end = tail, search_->is_pruned[j] = 1;
         }
     }
 
+    // Two entries of column j of L; the leader of a pair remains in the order of the other.
+    void exchange_entries(Index j, std::int64_t p, std::int64_t q) {
+        std::swap(l_row[p], l_row[q]), std::swap(l[p], l[q]);
+        if (j == first_ || !leads_[j - 1]) return;
+        const auto shift = l_start[j - 1] + 1 - l_start[j];
+        std::swap(l_row[p + shift], l_row[q + shift]), std::swap(l[p + shift], l[q + shift]);
+    }
+
     // Where each entry of the blocks goes, by pivots: once for all values.
     void locate_entries() {
-        if (!inner_place_.empty()) return;
-        inner_place_.resize(plan.inner_row.size());
+        inner_place.resize(plan.inner_row.size());
         for (Index k = 0; k < plan.n_blocks(); ++k)
             for (auto p = plan.inner_start[plan.starts[k]],
                       end = plan.inner_start[plan.starts[k + 1]];
                  p < end; ++p)
-                inner_place_[p] = place_[plan.starts[k] + plan.inner_row[p]];
+                inner_place[p] = place_[plan.starts[k] + plan.inner_row[p]];
     }
     // Stops at the first column whose pivot is too small (stop_), or where entries grow too much
     // (stop_ is the first of the block).
@@ -426,15 +480,21 @@ class BlockLU {
         Value* const x = x_.data();
         for (Index c = first_; c < end_; ++c) {
             for (auto p = plan.inner_start[c], end = plan.inner_start[c + 1]; p < end; ++p)
-                x[inner_place_[p]] = equilibration.inner[p];
+                x[inner_place[p]] = equilibration.inner[p];
             std::int64_t work = 1;
             for (auto q = u_start[c], end = u_end[c]; q < end; ++q) {
                 const Index j = u_row[q];
                 const Value v = std::exchange(x[j], Value(0));
                 u[q] = v;
                 grown = std::max(grown, magnitude(v));
-                subtract_l(j, v);
                 work += l_end[j] - l_start[j];
+                if (leads_[j] && q + 1 < end && u_row[q + 1] == j + 1) {
+                    const Value w = u[++q] = take_second(j, j + 1, v);
+                    grown = std::max(grown, magnitude(w));
+                    subtract_pair(j, v, w);
+                } else {
+                    subtract_l(j, v);
+                }
             }
             grown_ = grown;
             if (!replay_pivot(c)) return clear_x(), stop_ = c, Outcome::unstable;
@@ -467,7 +527,10 @@ class BlockLU {
     double grown_ = 0;                // the largest entry of U
     Index n_candidates_ = 0;
     Room* search_ = nullptr;  // while pivots are chosen
-    std::vector<Index> place_, inner_place_;
+    std::vector<Index> place_;
+    // Of a column of L: whether it and the next are a pair, with the same rows in the same order
+    // but for the next one's pivot, which comes first.
+    std::vector<char> leads_;
     std::vector<Value> x_;
 };
 

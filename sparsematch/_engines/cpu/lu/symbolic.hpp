@@ -204,10 +204,15 @@ class Planner {
     // Returns false where there is no order: the values are to choose another diagonal first, or an
     // external solver gets the block as it is given.
     bool order_block(Index k, Index m, std::int64_t entries, EliminationCost& cost) {
-        const bool tried = !(external_only_ && external_only_[k]);
         around_zeros_ = is_light_ = by_values_done_ = false;
         outlook_ = PivotOutlook::unsure;
-        const bool ordered = tried && find_order(k, m, entries, cost);
+        measure_symmetry(m, entries);
+        if (external_only_ && external_only_[k]) {
+            work_limit_ = 0;
+            if (limits_.orders_outside && run_amd({}, cost)) return true;
+            return leave_as_given(k), false;
+        }
+        const bool ordered = find_order(k, m, entries, cost);
         if (!counter_.add(entries) || by_values_done_) return false;
         if (!ordered && needs_no_order_) return leave_as_given(k), false;
         Index *rows = plan_.row_perm.data() + plan_.starts[k],
@@ -215,12 +220,12 @@ class Planner {
         if (ordered && (is_light_ || std::equal(rows, rows + m, cols))) return true;
         const std::vector<Index> matched_rows(rows, rows + m), matched_cols(cols, cols + m);
         leave_as_given(k);
-        const bool saddle = tried && outlook_ != PivotOutlook::weak && symmetry_ < 0.25 &&
+        const bool saddle = outlook_ != PivotOutlook::weak && symmetry_ < 0.25 &&
                             std::equal(rows, rows + m, cols) && find_zeros(k, m);
         around_zeros_ = saddle && order_around_zeros(k, m, entries, cost);
         if (!around_zeros_ && !ordered) {
             // A symmetric pattern would be spoilt by another diagonal.
-            wants_exchange_ = may_exchange_ && !spoilt_ && tried;
+            wants_exchange_ = may_exchange_ && !spoilt_;
             return false;
         }
         plan_.external[k] = 0;
@@ -236,13 +241,15 @@ class Planner {
         plan_.external[k] = BlockPlan<Index>::as_given;
     }
 
-    // A block that is small, or light: with little work foreseen, is ordered at once. Of others the
-    // values are asked for limits first.
-    bool find_order(Index k, Index m, std::int64_t entries, EliminationCost& cost) {
+    void measure_symmetry(Index m, std::int64_t entries) {
         const auto mirrors = static_cast<double>(symmetrise(m));
         symmetry_ = mirrors / static_cast<double>(entries - m);
         // Without symmetry, L and U have about half of the entries of a factor of B + B^T.
         work_limit_ = (2 - symmetry_) * limits_.work_per_entry;
+    }
+    // A block that is small, or light: with little work foreseen, is ordered at once. Of others the
+    // values are asked for limits first.
+    bool find_order(Index k, Index m, std::int64_t entries, EliminationCost& cost) {
         const bool must = m <= limits_.always_inside;
         EliminationLimits limits;
         if (!must) limits.work = limits_.trial_work * static_cast<double>(entries) / 2;
@@ -353,7 +360,6 @@ class Planner {
     // zero comes before it: eliminating it fills the zero. The block's rows and columns are the
     // same, in ascending order; whether it is such a block:
     bool find_zeros(Index k, Index m) {
-        if (external_only_ && external_only_[k]) return false;
         locate(k);
         translate(plan_.starts[k], m);
         return symmetric_with_zeros(column_.data(), local_.data(), m, zeros_);

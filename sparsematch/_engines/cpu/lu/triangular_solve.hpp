@@ -41,9 +41,30 @@ class TriangularSolve {
     bool run(Side side, RunContext& run) {
         WorkCounter counter(run);
         counter_ = &counter;
-        if (side == Side::plain) plain();
+        if (side == Side::plain)
+            plain([this](Index k) {
+                const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
+                return solve_l(first, end) && solve_u<true>(first, end);
+            });
         else if (side == Side::adjoint) transposed<true>();
         else transposed<false>();
+        return !run.stopped();
+    }
+    // The same, plain, but refinement sees the right-hand side and the solution of each block of
+    // several rows that is factorised here.
+    template <class Refinement>
+    bool run(Refinement& refinement, RunContext& run) {
+        WorkCounter counter(run);
+        counter_ = &counter;
+        plain([&](Index k) {
+            const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
+            refinement.keep_right(k);
+            if (!solve_l(first, end) || !solve_u<false>(first, end)) return false;
+            refinement.refine(k);
+            for (Index c = end; c-- > first;)
+                scatter(c, lu_.u_end[c], lu_.u_start[c + 1], lu_.u_row.data(), lu_.u.data());
+            return counter.add((lu_.plan.inner_start[end] - lu_.plan.inner_start[first]) * W);
+        });
         return !run.stopped();
     }
     // With one block as it was scaled.
@@ -56,12 +77,17 @@ class TriangularSolve {
   private:
     static constexpr Index piece = 256;  // columns after which the work is counted
 
-    void plain() {
+    // several(k) solves with a block of several rows, and subtracts from what is above it.
+    template <class Several>
+    void plain(const Several& several) {
         const auto& plan = lu_.plan;
         for (Index k = plan.n_blocks(); k-- > 0;) {
             const Index end = plan.starts[k + 1];
+            if (plan.external[k] == 0 && plan.size(k) > 1) {
+                if (!several(k)) return;
+                continue;
+            }
             if (plan.external[k] > 0) external_(k, x_ + plan.starts[k] * W, W, Side::plain);
-            else if (plan.size(k) > 1 && !solve_l(plan.starts[k], end)) return;
             while (plan.size(k) == 1 && k > 0 && plan.size(k - 1) == 1 && plan.external[k - 1] == 0)
                 --k;
             if (!solve_u<true>(plan.starts[k], end)) return;
