@@ -77,15 +77,15 @@ for name, lu in ("block by block", by_blocks), ("as a whole", whole):
 # blocks they include the entries above them, which are kept as they are. There are
 # two lines for each way of solving. ``pivoting`` says what goes to the diagonals of
 # the blocks: with ``"structure"`` entries found by the pattern, with ``"product"``
-# those with the largest product; by default the former, unless some would be poor
-# pivots in large blocks. SciPy's ``permc_spec`` is the order of the columns: its
-# default suits any matrix, minimum degree suits those whose pattern is nearly
-# symmetric, as that of a circuit is.
+# those with the largest product; by default the former, unless many would be poor
+# pivots in blocks that take much work. SciPy's ``permc_spec`` is the order of the
+# columns: its default suits any matrix, minimum degree suits those whose pattern is
+# nearly symmetric, as that of a circuit is.
 
 ways = {
     "block by block": solvers.splu,
-    'block by block, pivoting="structure"': lambda A: solvers.splu(
-        A, pivoting="structure"
+    'block by block, pivoting="product"': lambda A: solvers.splu(
+        A, pivoting="product"
     ),
     "SciPy": splu,
     'SciPy, permc_spec="MMD_AT_PLUS_A"': lambda A: splu(
@@ -116,11 +116,12 @@ axes.legend(frameon=False, loc="lower right")
 plt.show()
 
 # %%
-# Where the line of the second way leaves that of the first, a few pivots have been
-# poor: others were chosen in their place, which causes fill. Then ``growth``, the
-# largest entry of U over the largest of the matrix, is large as well:
+# Where the line of the first way leaves that of the second, a few pivots have been
+# poor: others were chosen in their place, which causes fill, though less work than
+# to search for better ones. Then ``growth``, the largest entry of U over the largest
+# of the matrix, is large as well:
 
-for pivoting in "auto", "structure":
+for pivoting in "auto", "product":
     lu = solvers.splu(matrices[-1], pivoting=pivoting)
     print(f"{pivoting}: {lu.nnz} entries, growth {lu.growth:.1f}")
 

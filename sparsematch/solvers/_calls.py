@@ -62,8 +62,9 @@ def analyse(
     pivoting : {"auto", "structure", "product"}, optional
         What goes to the diagonal: entries found by the pattern alone, or, by the values of `A`,
         those with the largest product. The latter costs more and moves fewer pivots; ``"auto"``
-        asks for it in blocks of more than 500 rows with pivots that would not stay, unless these
-        are cheap as they are, or so heavy that the external solver gets them at once.
+        asks for it in blocks of more than 500 rows in which a tenth of the pivots would not stay,
+        unless these are cheap as they are, or so heavy that the external solver gets them at once,
+        and in those that fill up all the same.
     solver : {"auto", "superlu", "umfpack", "pardiso", "klu", "mumps"} or callable, optional
         The external solver, for large blocks in which much fill is to be expected: by default
         SuperLU, which comes with SciPy, or another one that is installed where that is predicted

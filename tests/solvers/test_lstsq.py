@@ -1,6 +1,8 @@
 """Least squares and minimum norm: as dense solvers have it, of every rank and shape."""
 
 import threading
+import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -194,6 +196,34 @@ def test_ill_conditioned_and_deficient(shape, exponent):
     D = spectrum(rng, *shape, np.logspace(0, -exponent, 20))
     b = rng.standard_normal((len(D), 2))
     check(D, b, lstsq(sp.csr_array(D), b))
+
+
+def test_factors_do_not_depend_on_right_hand_sides():
+    """To the last bit: a column is dead for all or for none."""
+    rng = np.random.default_rng(13)
+    for shape in ((150, 130), (60, 66), (9, 7)):
+        B = sp.csr_array(numbers(rng, *shape))
+        y = rng.standard_normal((shape[0], 3))
+        some = [_orthogonal.OrthogonalFactors(B, y[:, :k], EPS) for k in (0, 1, 3)]
+        assert all(np.array_equal(some[0]._values, other._values) for other in some)
+        assert np.array_equal(some[0].apply_adjoint(y), some[2].top)
+    other = some[2]
+    other._again = partial(other._again, tolerance=np.full(7, np.inf))  # all are dead
+    assert np.allclose(other.apply_adjoint(y), other.top, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("exponent", [14, 15])
+def test_a_rank_that_is_not_clear(exponent):
+    """Below the default of `rcond`, solutions are good or warned of."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        m, more = rng.integers(5, 40), rng.integers(1, 30)
+        D = spectrum(rng, m, m + more, np.logspace(0, -exponent, rng.integers(2, m + 1)))
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            found = lstsq(sp.csr_array(D), rng.standard_normal(m))
+        assert bool(warned) == (found.backward_error > 1e-9)
+        assert exponent > 14 or not warned
 
 
 def test_the_three_parts_are_solved_one_after_another(monkeypatch):

@@ -35,13 +35,14 @@ ValueNorms value_norms(const Index* indptr, Index n, const Value* values) {
     ValueNorms out;
     double total = 0, least = std::numeric_limits<double>::infinity();
     for (Index j = 0; j < n; ++j) {
-        double sum = 0, most = 0;
+        double sum = 0, most = 0, here = std::numeric_limits<double>::infinity();
         for (Index p = indptr[j]; p < indptr[j + 1]; ++p) {
             const double v = std::abs(values[p]);
-            sum += v, most = std::max(most, v), least = std::min(least, v);
+            sum += v, most = std::max(most, v), here = std::min(here, v);
         }
         out.largest = std::max(out.largest, most);
         out.norm = std::max(out.norm, sum);
+        least = std::min(least, here);
         total += sum * 0;  // NaN as soon as an entry is not finite; a maximum ignores it
     }
     out.norm += total;
@@ -77,7 +78,7 @@ bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Valu
 // What is expected of the pivots of a block: that all stay on the diagonal; that, in a block of
 // more than a few rows, more than one of `weak_of` hardly will; neither.
 enum class PivotOutlook : char { unsure, steady, weak };
-inline constexpr std::int64_t weak_of = 8;
+inline constexpr std::int64_t weak_of = 10;
 
 // A pivot is weak if it is small beside the largest of its column in the block, rows scaled. a: the
 // columns of a matrix in block form; place: where its rows are; cols: the m columns of the block

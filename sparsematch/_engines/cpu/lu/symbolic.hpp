@@ -48,8 +48,9 @@ struct AnalysisLimits {
     // diagonal, and to order again, takes as long.
     double trial_work = 100;
     // Multiplications per entry above which a block with an unsymmetric pattern, whose pivots may
-    // move, gets a Markowitz search: at 297 and 408 it takes as long as it saves (pilotnov,
-    // orani678) or is given up (bayer10), at 437 and 1839 it saves half of the entries (cre_d, pilot).
+    // move, gets a Markowitz search. At 297 and 408 it takes longer than what it saves, or is
+    // given up (pilotnov, orani678, bayer10); at 437 and 1839 it spares half of the entries (cre_d,
+    // pilot).
     double search_work = 420;
     // Rows of a block in which pivots that move fill less than it costs to prevent that.
     std::int64_t few_rows = 500;

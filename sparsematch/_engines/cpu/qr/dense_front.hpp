@@ -6,6 +6,7 @@
 // pivot of which less is left than its tolerance is dead: it gets no reflection, and counts as
 // dependent on those before it (Heath, Some extensions of an algorithm for sparse linear least
 // squares problems, SIAM J. Sci. Stat. Comput. 3, 1982).
+// Right-hand sides are updated apart, so that R does not depend on them, to the last bit.
 // Invariant: rows before row_ are done; in column c, rows from stair[c] on are zero.
 #pragma once
 
@@ -47,7 +48,7 @@ class DenseFront {
     bool factorise(std::int64_t pivots, const double* tolerance, WorkCounter& counter) {
         row_ = 0, row_of.assign(static_cast<std::size_t>(n_columns), -1);
         for (std::int64_t begin = 0; begin < n_columns && row_ < n_rows;) {
-            const bool blocked = (n_rows - row_) * (n_all - begin) > large;
+            const bool blocked = (n_rows - row_) * (n_columns - begin) > large;
             const std::int64_t end = std::min(n_columns, begin + panel);
             const std::int64_t first = row_;
             reflections_.clear();
@@ -120,8 +121,8 @@ class DenseFront {
         form_v(first, m);
         form_t(m);
         const std::int64_t step = std::max<std::int64_t>(panel, slice / m);
-        for (std::int64_t c = begin; c < n_all; c += step) {
-            const std::int64_t width = std::min(step, n_all - c);
+        for (std::int64_t c = begin, width; c < n_all; c += width) {
+            width = std::min(step, (c < n_columns ? n_columns : n_all) - c);
             w_.resize(static_cast<std::size_t>(n * width)), w2_.resize(w_.size());
             const Block v{v_.data(), m, n, m}, t{t_.data(), n, n, n}, w{w_.data(), n, width, n},
                 w2{w2_.data(), n, width, n}, part{&at(first, c), m, width, n_rows};
