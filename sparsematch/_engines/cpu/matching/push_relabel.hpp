@@ -104,7 +104,7 @@ class PushRelabel {
           last_rows_(run.team.size() >= 4  ? least_active
                      : run.team.size() > 1 ? 8
                                            : 1),
-          active_(free_rows(a, m)), spare_(active_.size()), column_(a.n_cols),
+          active_(free_rows(a, m)), column_(a.n_cols),
           exact_(t_ ? a.n_rows : 0, t_ ? a.n_cols : 0, run.team.size()),
           count_(Threads ? 0 : static_cast<std::size_t>(infinite_) + 1) {
         for (int rank = 0; rank < (Threads ? run.team.size() : 1); ++rank)
@@ -175,6 +175,7 @@ class PushRelabel {
     // Every worker pushes some of its active rows. Returns the relabels.
     std::int64_t push_round(std::int64_t most) {
         const std::size_t n = active_.size();
+        spare_.resize(n);  // rows that have waited are more than the last round has left
         const std::size_t n_workers = std::clamp<std::size_t>(n / least_active, 1, workers_.size());
         const auto share = [&](std::int64_t all) {
             return std::max<std::int64_t>(1, all / static_cast<std::int64_t>(n_workers));
@@ -191,14 +192,14 @@ class PushRelabel {
                 if (rank < static_cast<int>(n_workers)) push_some(*workers_[rank], quota);
             });
         std::int64_t relabels = 0;
-        std::size_t size = 0;
+        std::size_t size = 0;  // never above n: a push makes at most one row active, its own is not
         for (std::size_t rank = 0; rank < n_workers; ++rank) {
             size = workers_[rank]->active.copy_to(spare_.data(), size);
             relabels += std::exchange(workers_[rank]->relabels, 0);
         }
+        SPARSEMATCH_ASSERT(size <= n);
         active_.swap(spare_);
         active_.resize(size);
-        spare_.resize(size);
         return relabels;
     }
 
