@@ -239,7 +239,7 @@ def test_where_one_block_is_singular():
     A = sp.block_diag([FLOATING, [[2.0]]], format="csr")
     text = str(sm.explain_singularity(A, numeric=True))
     assert (
-        "in diagonal block 1 of the block triangular form (counted from 0), 3 x 3, rank 2" in text
+        "in diagonal block 0 of the block triangular form (counted from 0), 3 x 3, rank 2" in text
     )
     assert "Where" not in str(sm.explain_singularity(FLOATING, numeric=True))
 
