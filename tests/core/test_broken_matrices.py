@@ -58,7 +58,8 @@ def test_arrays_may_be_longer_than_the_entries(form, tail):
     for call in ("permute", "scale", "permute, weighted", "compress", "permute, symmetric"):
         np.testing.assert_array_equal(CALLS[call](B).toarray(), CALLS[call](clean).toarray())
     assert (CALLS["from_local"](B).to_local() != A).nnz == 0
-    np.testing.assert_array_equal(CALLS["spsolve"](B), CALLS["spsolve"](clean))
+    # the arrays are longer than those that the transpose is factorised of at once
+    np.testing.assert_allclose(CALLS["spsolve"](B), CALLS["spsolve"](clean), rtol=1e-13)
     np.testing.assert_allclose(CALLS["right-hand sides"](B).toarray(), np.eye(N), atol=1e-12)
     assert B.indices is given.indices, "what was given is as it was"
 
