@@ -107,7 +107,10 @@ class BlockRefinement {
     // Of a row in the user's units; the inverse of a power of two.
     double unit_of(Index c) const {
         constexpr auto both = std::uint64_t{2046} << 52;  // exponents of a factor and its inverse
-        return std::bit_cast<double>(both - std::bit_cast<std::uint64_t>(lu_.pivot_row_factor[c]));
+        const double factor = lu_.pivot_row_factor[c];
+        const auto unit = std::bit_cast<double>(both - std::bit_cast<std::uint64_t>(factor));
+        SPARSEMATCH_ASSERT(unit * factor == 1);
+        return unit;
     }
     // Rows whose terms are tiny are measured by their norm, about 1, and that of y.
     double compare(Index first, Index end, const Value* y, int s) const {
