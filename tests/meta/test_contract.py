@@ -2,7 +2,7 @@
 
 `rows.csv` has a line for each thing that the library does; `public.txt` the engines with their
 options and the public names with their signatures; `corpus.csv` what calls return for the matrices
-of `corpus.py`. `python tests/meta/test_contract.py` writes the last two anew: read the difference
+of `corpus.py`. `python tests/meta/test_contract.py` rewrites the last two: read the difference
 before it is committed, and say in the changelog what users notice.
 """
 
