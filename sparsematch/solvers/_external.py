@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._condition import reciprocal_condition
+from sparsematch.solvers._foreign_calls import interruptible, splu
 
 Values = NDArray[Any]
 
@@ -281,11 +281,13 @@ class SuperLUFactor:
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve."""
-        if not self._renumbered:
-            return self._lu.solve(b, trans)
-        order = self._memory["order"]
+        order = self._memory["order"] if self._renumbered else None
+        own = b.copy() if order is None else b[order]  # read even where Ctrl-C has left the call
+        y = interruptible(self.nnz * b.shape[1], self._lu.solve, own, trans)
+        if order is None:
+            return y
         x = np.empty_like(b)
-        x[order] = self._lu.solve(b[order], trans)
+        x[order] = y
         return x
 
     @property
@@ -302,7 +304,7 @@ def _superlu(
     A.data, A.indices, A.indptr = values, rows, indptr  # which are right: no checks
     A.has_canonical_format = True
     with superlu_errors():
-        return splu(A, permc_spec=ordering, **options)
+        return interruptible(float(n) ** 3, splu, A, permc_spec=ordering, **options)
 
 
 def _renumbered(indptr: IndexArray, rows: IndexArray, place: IndexArray) -> dict[str, Any]:

@@ -94,9 +94,10 @@ class BlockFactors:
     @property
     def plan(self) -> FactorisationPlan:
         """The plan; that of factors made in one call is put together when it is first needed."""
+        first = self._first  # before the plan: another thread may put it there, then drop these
         if (plan := self._plan) is None:
-            assert self._first is not None
-            self._plan = plan = plan_of(self._first)
+            assert first is not None
+            self._plan = plan = plan_of(first)
             self._first = None
         return plan
 
@@ -198,19 +199,22 @@ class BlockFactors:
             return False
         if type(A) is np.ndarray:
             arrays = None, None, A
-        elif type(A) is csc_array or type(A) is csc_matrix:
+        elif type(A) in _CSC and A.shape == self.shape:
             arrays = A.indptr, A.indices, A.data
         else:
             return False
-        self._numbers = None
         found = numbers.refactorise_quickly(*arrays, self._small)
         if found is False:
-            self._numbers = numbers
             return False
         if found and found[0] != "done":
+            self._numbers = None  # other pivots
             return False
-        self._numbers, self._orders, self.suspects = numbers, None, found[2] if found else []
+        self._orders, self.suspects = None, found[2] if found else []
         return True
+
+    def discard(self) -> None:
+        """Leave nothing to solve with, as after a factorisation that has failed."""
+        self._numbers, self._orders, self._external = None, None, {}
 
     def with_partial_pivoting(self) -> "BlockFactors | None":
         """Return factors of the same values by partial pivoting; None if there are none better."""
