@@ -7,6 +7,7 @@ little fill when pivots stay on the diagonal, `memory` says how many entries the
 as ``"foreseen"``.
 """
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
@@ -61,7 +62,8 @@ class ExternalFactor(Protocol):
     """The factorisation of one block.
 
     It may have `doubtful`: whether its pivots make the condition worth an estimate. Without, a
-    solution tells.
+    solution tells. And `shared`: whether several threads may solve at once; one that raises
+    Unreliable when it solves has not.
     """
 
     nnz: int  #: Entries of its factors, or 0 if that is not known.
@@ -119,6 +121,7 @@ class ScaledFactor:
         fallback: MakeExternal,
     ) -> None:
         self._indptr, self._rows, self._fallback = indptr, rows, fallback
+        self._alone = threading.Lock()
         self.choice = choice
         n = indptr.size - 1
         self._columns = np.repeat(np.arange(n), np.diff(indptr))
@@ -193,11 +196,14 @@ class ScaledFactor:
         return reciprocal_condition(solve, block, np.arange(n))
 
     def _solve(self, b: Values, trans: str) -> Values:
-        try:
+        if getattr(self._factor, "shared", False):
             return self._factor.solve(b, trans)
-        except Unreliable as error:
-            self._fall_back(error)
-            return self._factor.solve(b, trans)
+        with self._alone:
+            try:
+                return self._factor.solve(b, trans)
+            except Unreliable as error:
+                self._fall_back(error)
+                return self._factor.solve(b, trans)
 
     def _by_largest_product(self, values: Values) -> tuple[Values, Values]:
         from sparsematch._api.weighted import maximum_product_transversal
@@ -248,6 +254,8 @@ class SuperLUFactor:
     In the order that it comes in, if that suits and the diagonal is large; else ordered by COLAMD
     the first time and as then ever after.
     """
+
+    shared = True
 
     def __init__(
         self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]

@@ -12,7 +12,7 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
 from sparsematch._types.factors import BlockLU
 from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
-from sparsematch.solvers._errors import SingularMatrixError, numerically_singular
+from sparsematch.solvers._errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch.solvers._pattern import MeasuredValues
 from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation, plan_of
@@ -109,7 +109,7 @@ class BlockFactors:
     def numbers(self) -> BlockLU:
         """Those of the core; there are none after an error."""
         if self._numbers is None:
-            raise RuntimeError("there is nothing to solve with: the last factorisation failed")
+            raise RuntimeError(NO_FACTORS)
         return self._numbers
 
     @property
@@ -342,6 +342,8 @@ class PlannedFactor:
 
     That has been given no order: one is looked for here.
     """
+
+    shared = True
 
     def __init__(
         self, indptr: IndexArray, rows: IndexArray, values: NDArray[Any], memory: dict[str, Any]

@@ -348,6 +348,8 @@ class BlockTriangularLU(InverseOperator):
             If `b` does not hold numbers, or `check` is not True or False.
         ValueError
             If `b` is of another length, or `trans` is none of the choices.
+        RuntimeError
+            If the last factorisation has failed.
         """
         if check is not True and check is not False:
             raise wrong_type("check", check, "True or False")

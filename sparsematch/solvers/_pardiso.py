@@ -6,6 +6,7 @@ what comes out solves nothing. Where some were, every solution is checked, and r
 
 import copy
 import functools
+import threading
 import weakref
 from typing import Any
 
@@ -32,7 +33,7 @@ class PardisoFactor:
         if values.dtype.kind == "c":
             raise Unreliable("pypardiso factorises matrices of real numbers only")
         self._indptr, self._rows = indptr.astype(np.int32), rows.astype(np.int32)
-        self._solver = _new_solver()
+        self._solver, self._alone = _new_solver(), threading.Lock()
         weakref.finalize(self, self._solver.free_memory, everything=True).atexit = False
         self.nnz = 0
         self.refactorise(values)
@@ -85,7 +86,8 @@ class PardisoFactor:
 
     def _call(self, function: Any, *args: Any) -> Any:
         try:
-            return function(*args)
+            with self._alone:  # of a call, too, that Ctrl-C has left behind
+                return function(*args)
         except Exception as error:  # PyPardisoError, which has a number only
             code = getattr(error, "value", None)
             if code == _ZERO_PIVOT:
