@@ -226,21 +226,15 @@ class StreamOps:
 class LuOps:
     """Factorisation of square matrices by columns."""
 
-    #: What to factorise, given the columns of a matrix, its block form, flags of blocks not to be
-    #: touched, and limits that are not the defaults, by name.
-    block_plan: Callable[
-        [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray, dict[str, float]], BlockPlan
-    ] = in_host_memory_only
     #: Factors of a CSC matrix in one call; None where more than that is needed. The other
-    #: arguments: whether zeros are refused, and how much the diagonal is preferred.
-    factors_of: Callable[[Any, bool, float], BlockLU | None] = in_host_memory_only
+    #: arguments: whether zeros are refused, how much the diagonal is preferred, and a policy.
+    factors_of: Callable[[Any, bool, float, dict[str, Any]], BlockLU | None] = in_host_memory_only
     #: Room for a factorisation of the columns of a matrix by a plan, of numbers like those given.
     new_factors: Callable[[BlockPlan, BipartiteCSR, _Values], BlockLU] = in_host_memory_only
     #: The block form of a matrix, norms of its values and a plan, in one call. The third argument
     #: is what is known: a perfect matching, or the form; None if neither is. Nothing is returned
-    #: where no matching is near at hand. The last arguments: whether a plan is wanted, whether it
-    #: may be left out because another diagonal would pay, whether zeros are refused, and limits
-    #: that are not the defaults, by name.
+    #: where no matching is near at hand. The last arguments: how often the core's factors of each
+    #: block have filled up, or None, whether zeros are refused, and a policy.
     quick_analysis: Callable[..., Any] = in_host_memory_only
     #: The largest absolute value and the 1-norm, given the values; not finite if one of them is
     #: not.

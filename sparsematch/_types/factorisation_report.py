@@ -22,6 +22,8 @@ class BlockReport:
         no such order was worth following.
     made : int
         Entries of its factors; 0 if the solver does not report them.
+    seconds : float
+        What one factorisation was predicted to take on one core; 0 if no prediction was needed.
     why : str
         Why this solver.
     """
@@ -33,6 +35,7 @@ class BlockReport:
     order: str
     foreseen: int
     made: int
+    seconds: float
     why: str
 
     def __str__(self) -> str:
@@ -41,7 +44,7 @@ class BlockReport:
         return (
             f"block {self.block}: {self.rows:,} rows, {self.entries:,} entries, by {self.solver} "
             f"({self.why}), order: {self.order}; entries of the factors: {foreseen} foreseen, "
-            f"{made} made"
+            f"{made} made; predicted: {self.seconds:.1e} s"
         )
 
 
@@ -60,6 +63,8 @@ class FactorisationReport:
     own_foreseen, own_made : int
         Entries of the factors of the blocks factorised by this package, in the order of minimum
         degree.
+    own_seconds : float
+        What one factorisation of these blocks was predicted to take on one core.
     external : tuple of BlockReport
         The blocks that external solvers have factorised.
 
@@ -81,6 +86,7 @@ class FactorisationReport:
     above: int
     own_foreseen: int
     own_made: int
+    own_seconds: float
     external: tuple[BlockReport, ...]
 
     def __str__(self) -> str:
@@ -93,7 +99,8 @@ class FactorisationReport:
         if own:
             lines.append(
                 f"factorised here: {_number(own, 'block')}; entries of the factors: "
-                f"{self.own_foreseen:,} foreseen, {self.own_made:,} made"
+                f"{self.own_foreseen:,} foreseen, {self.own_made:,} made; predicted: "
+                f"{self.own_seconds:.1e} s"
             )
         return "\n".join([*lines, *map(str, self.external)])
 

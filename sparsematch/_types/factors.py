@@ -28,14 +28,13 @@ class BlockPlan(Protocol):
         Rows are ascending in each column if that is wanted.
         """
 
-    def expected_work(self, k: int, /) -> float:
-        """Return how many multiplications the factorisation of block k then takes."""
-
-    def expected_entries(self, k: int, /) -> float:
-        """Return how many entries L + U would have if pivots stayed on the diagonal of block k.
-
-        0: rows and columns are in the user's order.
-        """
+    #: Of blocks for which there was a choice: which entries are the diagonal, the order, the
+    #: kernel; of L + U, if pivots stay there, entries and multiplications; seconds predicted.
+    #: An order "given" is the user's.
+    @property
+    def chosen(self) -> dict[int, tuple[str, str, str, float, float, float]]: ...
+    @property
+    def seconds(self) -> float: ...  #: Predicted of the blocks that are not `outside`.
 
 
 class QuickAnalysis(NamedTuple):
@@ -48,8 +47,7 @@ class QuickAnalysis(NamedTuple):
     #: The largest absolute value, and the 1-norm; not finite if a value is not.
     largest: float
     norm: float
-    #: What to factorise; None if the diagonal has too many weak pivots.
-    plan: BlockPlan | None = None
+    plan: BlockPlan  #: What to factorise, and how.
 
 
 class BlockLU(Protocol):

@@ -11,11 +11,12 @@ from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
 from sparsematch._types.factors import BlockLU
+from sparsematch.solvers._choice import installed
 from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
 from sparsematch.solvers._errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch.solvers._pattern import MeasuredValues
-from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation, plan_of
+from sparsematch.solvers._plan import DIAGONALS, FactorisationPlan, plan_factorisation, plan_of
 
 NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 
@@ -65,7 +66,8 @@ class BlockFactors:
     @classmethod
     def _of_columns(cls, A: Any, refuse_zeros: bool) -> "BlockFactors | None":
         """Return factors of the small matrix that has the rows or columns of `A` as columns."""
-        numbers = operations(LuOps, "numpy").factors_of(A, refuse_zeros, DIAGONAL)
+        factors_of = operations(LuOps, "numpy").factors_of
+        numbers = factors_of(A, refuse_zeros, DIAGONAL, installed() | DIAGONALS["auto"])
         if numbers is None:
             return None
         factors = cls(None)
@@ -137,6 +139,7 @@ class BlockFactors:
                 self._external[k].order,
                 int(block.memory.get("foreseen", 0)),
                 self._external[k].nnz,
+                plan.blocks.chosen[k][5],
                 self._external[k].choice.why,
             )
             for k, block in plan.external.items()
@@ -150,6 +153,7 @@ class BlockFactors:
             above=plan.blocks.n_upper,
             own_foreseen=plan.blocks.foreseen_inside,
             own_made=numbers.entries - sum(block.rows for block in external),
+            own_seconds=plan.blocks.seconds,
             external=external,
         )
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.errors import pip_install, unknown_choice
-from sparsematch.solvers._choice import BlockSize, predicted_choice
+from sparsematch.solvers._choice import installed
 from sparsematch.solvers._external import Choice, MakeExternal, Singular, SuperLUFactor, Values
 from sparsematch.solvers._kvxopt import KvxoptKluFactor, KvxoptUmfpackFactor
 from sparsematch.solvers._mumps import MumpsFactor
@@ -133,12 +133,11 @@ NAMES = ("auto", "superlu", *WAYS)
 
 
 class Chooser(NamedTuple):
-    """What chooses the external solver of each block."""
+    """What chooses the kernel of each block, and makes it."""
 
-    choose: Callable[[BlockSize], Choice]  #: Given what is known of the block.
-    #: Of the analysis, those that are not the defaults: `AnalysisLimits` of symbolic.hpp. Whether
-    #: what it chooses may follow an order that is found here is one of them.
-    limits: dict[str, float]
+    choose: Callable[[str], Choice]  #: Given the name of the kernel that the core has chosen.
+    #: What is not as by default in the policy of the analysis: `Policy` of cost.hpp.
+    policy: dict[str, Any]
 
 
 def find_solver(name: Any) -> Chooser:
@@ -148,15 +147,22 @@ def find_solver(name: Any) -> Chooser:
     """
     if isinstance(name, Chooser):
         return name
-    if not callable(name) and (not isinstance(name, str) or name not in NAMES):
+    if callable(name):
+        text = getattr(name, "__name__", type(name).__name__)
+        return Chooser(lambda _: Choice(name, text, "asked for"), {"forced": "user"})
+    if not isinstance(name, str) or name not in NAMES:
         raise unknown_choice("solver", name, NAMES)
-    if isinstance(name, str) and name == "auto":
-        return Chooser(lambda block: predicted_choice(block, _find), {})
-    make = name if callable(name) else _find(name)
-    text = name if isinstance(name, str) else getattr(make, "__name__", type(make).__name__)
-    choice = Choice(make, text, "asked for")
-    follows_order = make is SuperLUFactor or callable(name)
-    return Chooser(lambda _: choice, {} if follows_order else {"orders_outside": False})
+    if name == "auto":
+        return Chooser(_predicted, installed())
+    choice = Choice(_find(name), name, "asked for")
+    return Chooser(lambda _: choice, {} if name == "superlu" else {"forced": name})
+
+
+def _predicted(kernel: str) -> Choice:
+    try:
+        return Choice(_find(kernel), kernel, "predicted to be the fastest")
+    except ImportError:  # broken: what is not there is not needed
+        return Choice(SuperLUFactor, "superlu", f"instead of {kernel}, which cannot be imported")
 
 
 def _find(name: str) -> MakeExternal:

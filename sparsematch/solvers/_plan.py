@@ -4,32 +4,36 @@ Both an analysis and the factors hold a plan, and it is never changed: where piv
 fill than was foreseen, `FactorisationPlan.replan_block` makes another one.
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sparsematch._engines.operations import LuOps, WeightedOps
+from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.zeros import check_choice as check_explicit_zeros
-from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
-from sparsematch._types.matching import Matching
 from sparsematch.solvers._checks import PIVOTING, check_choice
-from sparsematch.solvers._choice import BlockSize
 from sparsematch.solvers._errors import structurally_singular
-from sparsematch.solvers._external import BEARABLE, Choice, SuperLUFactor
+from sparsematch.solvers._external import Choice, SuperLUFactor
 from sparsematch.solvers._named_solvers import Chooser, find_solver
 from sparsematch.solvers._pattern import MeasuredValues, Pattern, read_pattern
+
+
+#: Which entries of a block may be its diagonal, by the name of a way of pivoting.
+DIAGONALS = {
+    "auto": {"diagonal": "any"},
+    "structure": {"diagonal": "matched"},
+    "product": {"diagonal": "product"},
+}
 
 
 class ExternalBlock(NamedTuple):
@@ -55,9 +59,9 @@ class FactorisationPlan:
     blocks: BlockPlan  #: The matrix cut into blocks by the core.
     chooser: Chooser
     external: dict[int, ExternalBlock]  #: Blocks that are left to external solvers.
-    #: Shape (n_blocks,). Blocks in which the core's factors have filled up.
-    external_only: BoolArray
-    may_exchange: bool  #: Whether the values may still choose another diagonal.
+    #: Shape (n_blocks,). How often the core's factors of a block have filled up.
+    failures: NDArray[np.int8]
+    policy: dict[str, Any]  #: That the blocks were planned by.
     revision: int = 0  #: How many plans for the same pattern it has replaced.
 
     @property
@@ -69,13 +73,6 @@ class FactorisationPlan:
     def solvers(self) -> dict[int, str]:
         """The external solver of each block that is left to one."""
         return {k: block.choice.name for k, block in self.external.items()}
-
-    def predicted_cost(self, k: int) -> tuple[float, float]:
-        """Return the entries of L + U and the multiplications that an external block costs.
-
-        If pivots stay on the diagonal; zeros where SuperLU is to order the columns.
-        """
-        return self.blocks.expected_entries(k), self.blocks.expected_work(k)
 
     def describe(self) -> str:
         """Return the size, the number of blocks, and the solver of the external ones."""
@@ -93,50 +90,35 @@ class FactorisationPlan:
     def replan_block(self, k: int, values: NDArray[Any]) -> "FactorisationPlan":
         """Return a plan for values whose pivots bring far more fill to block k than was foreseen.
 
-        Where many pivots are small, the values choose the diagonal, once. Else such a block is left
-        to the external solver, which hardly moves them.
+        Another diagonal, once, or another kernel, whichever is predicted to be faster.
         """
-        external_only, cols = self.external_only, self.col_perm
-        indptr, rows, places = self.blocks.block(k, False)
-        steady = operations(LuOps, self.pattern.graph.backend).steady_diagonal
-        if self.may_exchange and not steady(indptr, rows, values[places], BEARABLE):
-            cols = _exchange(self.pattern, values, self.row_perm, cols)
-        else:
-            external_only = external_only.copy()
-            external_only[k] = True
-        form = self.row_perm, cols, self.starts
-        is_real = values.dtype.kind != "c"
-        plan = _make_plan(self.pattern, form, None, (self.chooser, is_real), external_only, False)
+        failures = self.failures.copy()
+        failures[k] += 1
+        graph, form = self.pattern.graph, (self.row_perm, self.col_perm, self.starts)
+        analyse = operations(LuOps, graph.backend).quick_analysis
+        found = analyse(graph, values, form, failures, False, self.policy)
+        plan = _make_plan(self.pattern, found, self.chooser, failures, self.policy)
         return replace(plan, revision=self.revision + 1)
 
 
 def _make_plan(
     pattern: Pattern,
-    form: tuple[IndexArray, IndexArray, IndexArray],
-    blocks: BlockPlan | None,
-    solver: tuple[Chooser, bool],
-    external_only: BoolArray,
-    may_exchange: bool,
+    found: QuickAnalysis,
+    chooser: Chooser,
+    failures: NDArray[np.int8],
+    policy: dict[str, Any],
 ) -> FactorisationPlan:
-    """Cut the matrix into blocks, unless that is done, and the external ones out of it.
-
-    `solver` has what chooses one for each block, and whether the matrix is real.
-    """
-    chooser, is_real = solver
-    graph, external = pattern.graph, {}
-    if blocks is None:
-        blocks = operations(LuOps, graph.backend).block_plan(
-            graph, *form, external_only, chooser.limits
-        )
+    """Cut out the blocks that are left to external solvers."""
+    blocks, external = found.plan, {}
+    chosen = blocks.chosen
     for k in blocks.outside:
-        foreseen = blocks.expected_entries(k)
-        memory = {"foreseen": foreseen} if foreseen else {}
-        arrays = blocks.block(k, False)
-        choice = chooser.choose(BlockSize(arrays[0].size - 1, arrays[1].size, foreseen, is_real))
-        if choice.make is not SuperLUFactor:  # which accepts any order
-            arrays = blocks.block(k, True)
+        _, order, kernel, fill, _, _ = chosen[k]
+        memory = {"foreseen": fill} if order != "given" else {}
+        choice = chooser.choose(kernel)
+        # SuperLU accepts any order
+        arrays = blocks.block(k, choice.make is not SuperLUFactor)
         external[k] = ExternalBlock(*arrays, memory, choice)
-    return FactorisationPlan(pattern, *form, blocks, chooser, external, external_only, may_exchange)
+    return FactorisationPlan(pattern, *found[:3], blocks, chooser, external, failures, policy)
 
 
 def plan_of(numbers: BlockLU) -> FactorisationPlan:
@@ -145,17 +127,11 @@ def plan_of(numbers: BlockLU) -> FactorisationPlan:
     The solver is chosen when values to come fill a block up.
     """
     blocks, columns, form = numbers.plan, numbers.pattern, numbers.form
-    n = columns[0].size - 1
+    n, chooser = columns[0].size - 1, find_solver("auto")
     pattern = Pattern(BipartiteCSR(n, n, *columns, "numpy", True), "csc", columns, None, None)
-    return FactorisationPlan(
-        pattern,
-        *form,
-        blocks,
-        find_solver("auto"),
-        {},
-        np.zeros(form[2].size - 1, bool),
-        True,
-    )
+    failures = np.zeros(form[2].size - 1, np.int8)
+    policy = chooser.policy | DIAGONALS["auto"]
+    return FactorisationPlan(pattern, *form, blocks, chooser, {}, failures, policy)
 
 
 def plan_factorisation(
@@ -176,27 +152,16 @@ def plan_factorisation(
     if row_names is not None or col_names is not None:
         pattern = pattern.named(row_names, col_names)
     values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
-    by_values = pivoting == "auto" and matching is None
-    wanted = pivoting != "product" or matching is not None, by_values, chooser.limits
+    policy = chooser.policy | DIAGONALS[pivoting if matching is None else "structure"]
     drop = explicit_zeros == "drop"
-    pattern, values, found = _analyse_blocks(pattern, values, matching, wanted, drop)
-    form, blocks = found[:3], found.plan
-    if blocks is None:
-        cols = _exchange(pattern, values, found.row_perm, found.col_perm)
-        form = found.row_perm, cols, found.row_blocks
-    external_only = np.zeros(found.row_blocks.size - 1, bool)
-    may_exchange = by_values and found.plan is not None
-    solver = chooser, values.dtype.kind != "c"
-    plan = _make_plan(pattern, form, blocks, solver, external_only, may_exchange)
+    pattern, values, found = _analyse_blocks(pattern, values, matching, policy, drop)
+    failures = np.zeros(found.row_blocks.size - 1, np.int8)
+    plan = _make_plan(pattern, found, chooser, failures, policy)
     return plan, MeasuredValues(values, found.largest, found.norm)
 
 
 def _analyse_blocks(
-    pattern: Pattern,
-    values: NDArray[Any],
-    matching: Any,
-    wanted: tuple[bool, bool, dict[str, float]],
-    drop_zeros: bool,
+    pattern: Pattern, values: NDArray[Any], matching: Any, policy: dict[str, Any], drop_zeros: bool
 ) -> tuple[Pattern, NDArray[Any], QuickAnalysis]:
     """Find the block form in one call of the core; by matching and block search if it gives up.
 
@@ -204,45 +169,20 @@ def _analyse_blocks(
     """
     graph = pattern.graph
     analyse = operations(LuOps, graph.backend).quick_analysis
-    plan, exchange, limits = wanted
-    if matching is None and (
-        found := analyse(graph, values, None, plan, exchange, drop_zeros, limits)
-    ):
+    if matching is None and (found := analyse(graph, values, None, None, drop_zeros, policy)):
         return pattern, values, found
     if drop_zeros:
         pattern, values = pattern.without_zeros(values)
         if pattern.graph is not graph:
-            return _analyse_blocks(pattern, values, matching, wanted, False)
+            return _analyse_blocks(pattern, values, matching, policy, False)
     form = _search_blocks(graph, matching)
     if form.structural_rank < graph.n_rows:
         raise structurally_singular(pattern.system(values.copy()), form.structural_rank)
     known = form.row_perm, form.col_perm, form.row_blocks
-    return pattern, values, analyse(graph, values, known, plan, exchange, False, limits)
+    return pattern, values, analyse(graph, values, known, None, False, policy)
 
 
 def _search_blocks(graph: BipartiteCSR, matching: Any) -> BlockForm:
     from sparsematch._api.decomposition import block_form  # needed where quick analysis gives up
 
     return block_form(graph, matching)
-
-
-def _exchange(
-    pattern: Pattern, values: NDArray[Any], row_perm: IndexArray, col_perm: IndexArray
-) -> IndexArray:
-    """Return the columns that put the transversal with the largest product on the diagonal.
-
-    Those given if there is none without zeros. The blocks stay what they are.
-    """
-    best = _best_diagonal(pattern, values)
-    return best.row_mate[row_perm] if best.is_perfect else col_perm
-
-
-def _best_diagonal(pattern: Pattern, values: NDArray[Any]) -> Matching:
-    graph, magnitude = pattern.graph, np.abs(values)
-    if magnitude.size and magnitude.min() > 0 and magnitude.max() < math.inf:
-        least_cost = operations(WeightedOps, graph.backend).least_cost
-        return least_cost(graph, -np.log(magnitude), 1).matching
-    from sparsematch._api.weighted import maximum_product_transversal  # seldom needed
-
-    columns = sp.csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
-    return maximum_product_transversal(columns, scaling=False).matching

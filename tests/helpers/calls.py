@@ -30,15 +30,20 @@ def solve(A, engine, options=None, **how):
     )
 
 
-def limited(solver="auto", **limits):
-    """What chooses external solvers, for `solver=`, with other limits of the analysis."""
+def limited(solver="auto", **policy):
+    """What chooses kernels, for `solver=`, by another policy: `Policy` of cost.hpp."""
     chooser = find_solver(solver)
-    return chooser._replace(limits=chooser.limits | limits)
+    return chooser._replace(policy=chooser.policy | policy)
 
 
 def outside(solver="auto"):
     """The same, which leaves every block of two rows or more to it."""
-    return limited(solver, always_inside=1, work_per_entry=-1.0)
+    return limited(solver, **{"forced": "superlu"} | find_solver(solver).policy, few_rows=1)
+
+
+def here(solver="auto", **policy):
+    """The same, which leaves no block to it before its factors fill up."""
+    return limited(solver, few_rows=1 << 40, **policy)
 
 
 def names(info):

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial import Delaunay
 
-from calls import limited
+from calls import here, outside
 from sparsematch import solvers
 from sparsematch._engines.cpu import _core
 
@@ -73,8 +73,8 @@ def faces(n):
 def test_superlu_makes_the_fill_that_is_foreseen():
     """It takes neighbours in the order for relatives in the tree: they have to be."""
     A = faces(300)
-    lu = solvers.splu(A, solver=limited(work_per_entry=-1.0))
-    foreseen, multiplications = lu.analysis._plan.predicted_cost(0)
+    lu = solvers.splu(A, solver=outside())
+    _, _, _, foreseen, multiplications, _ = lu.analysis._plan.blocks.chosen[0]
     assert multiplications > foreseen
     assert lu.analysis.outside == [0]
     assert foreseen <= lu.nnz < 1.1 * foreseen
@@ -98,7 +98,7 @@ def test_a_block_that_fills_up_keeps_its_order_outside():
     rng = np.random.default_rng(5)
     A = sp.csc_array(grid(35, 35) + sp.eye_array(35**2))
     A.data = rng.standard_normal(A.nnz)
-    lu = solvers.splu(A, solver=limited(refill=1.2))
+    lu = solvers.splu(A, pivoting="structure", solver=here(overrun=1.0))
     assert lu.analysis._plan.revision == 1
     block = lu.report().external[0]
     assert block.order == "minimum degree"
@@ -112,7 +112,7 @@ def test_fill_beyond_forty_times_is_no_reason_to_give_up_an_order():
     one = sp.eye_array(26)
     square = sp.kron(line, one) + sp.kron(one, line)
     A = sp.csc_array(sp.kron(square, one) + sp.kron(sp.eye_array(676), line))
-    assert solvers.analyse(A)._plan.blocks.expected_entries(0) > 40 * A.nnz
+    assert solvers.analyse(A)._plan.blocks.chosen[0][3] > 40 * A.nnz
 
 
 def grid(*sizes):

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 
 import sparsematch as sm
-from calls import limited
+from calls import outside
 from sparsematch import solvers
 from sparsematch.demo import build_circuit
 from sparsematch.solvers import _external
@@ -47,7 +47,7 @@ def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
     monkeypatch.setattr(_external, "splu", spy)
     dense = heavy(n, kind)
     moved = dense - (1 - 1e-5) * np.diag(dense.diagonal())
-    analysis = solvers.analyse(sp.csc_array(dense), solver=limited(work_per_entry=1.0))
+    analysis = solvers.analyse(sp.csc_array(dense), solver=outside())
     assert analysis.outside == [0]
     b = np.random.default_rng(1).standard_normal((n, 2))
     lu = analysis.factorise(sp.csc_array(dense))
@@ -58,7 +58,7 @@ def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
         check(values, analysis.factorise(sp.csc_array(values)), b)
         assert asked[-2]["permc_spec"] == ordering
         assert ("options" in asked[-2]) == (values is dense)
-    analysis = solvers.analyse(sp.csc_array(moved), solver=limited(work_per_entry=1.0))
+    analysis = solvers.analyse(sp.csc_array(moved), solver=outside())
     assert analysis.factorise(sp.csc_array(moved)).growth < 100
 
 
@@ -88,7 +88,7 @@ def test_others_get_ascending_columns(name, module):
 
     dense = heavy(70, float)
     A = sp.csc_array(dense)
-    solver = limited(Own if name == "own" else name, work_per_entry=1.0)
+    solver = outside(Own if name == "own" else name)
     analysis = solvers.analyse(A, solver=solver)
     assert analysis.outside == [0]
     for lu in (analysis.factorise(A), analysis.factorise(A)):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import aslinearoperator, gmres
 from scipy.sparse.linalg import splu as scipy_splu
 
-from calls import limited, outside
+from calls import here, outside
 from sparsematch import solvers
 from sparsematch.solvers import _plan
 
@@ -152,15 +152,15 @@ def filling(n=400, density=0.006, seed=7):
 
 def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
     A, b = filling(600), np.random.default_rng(1).standard_normal(600)
-    analysis = solvers.analyse(A, matching=np.arange(600))
+    analysis = solvers.analyse(A, matching=np.arange(600), solver=here())
     assert analysis.outside == []
     lu = analysis.factorise(A)
     ((k, before, after),) = replanned
     assert lu.analysis.outside == [k]
     assert lu.analysis is not analysis
     assert analysis.outside == [], "an analysis never changes"
-    assert not before.external_only.any()
-    assert after.external_only.tolist() == [i == k for i in range(analysis.n_blocks)]
+    assert not before.failures.any()
+    assert after.failures.tolist() == [i == k for i in range(before.n_blocks)]
     lu.refactorise(2 * A)
     later = lu.analysis.factorise(A)
     assert len(replanned) == 1, "the new plan is kept"
@@ -170,15 +170,14 @@ def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
 
 def test_values_choose_the_diagonal_of_a_block_that_fills_up(replanned):
     """Where pivoting may follow the values, that is tried before the block is given away."""
-    limits = {"refill": 1.6, "unsymmetric": 0.0}  # values order no block
     A, n = filling().tocoo(), 400
-    analysis = solvers.analyse(A, solver=limited(**limits))
+    analysis = solvers.analyse(A, solver=here(overrun=1.2))
     on_diagonal = analysis.form.matching.row_mate[A.row] == A.col
     A.data = np.where(on_diagonal, 1e-9, np.random.default_rng(7).uniform(0.1, 1.1, A.nnz))
     lu = analysis.factorise(A)
     ((_, before, after),) = replanned
-    assert before.may_exchange
-    assert not after.may_exchange
+    assert not before.failures.any()
+    assert after.failures.sum() == 1
     assert lu.analysis.outside == []
     diagonal = A.tocsr()[lu.analysis.form.row_perm][:, lu.analysis.form.col_perm].diagonal()
     assert diagonal.min() >= 0.1

@@ -394,15 +394,6 @@ def match_edges(
 def largest_vertex(path: str, layout: dict[str, int], progress: _Progress) -> int:
     """Return the largest vertex of a file of edges; -1: it has none; -2: it cannot be read."""
 
-def block_plan(
-    columns: Csr, form: _Form, external_only: BoolArray, limits: dict[str, float], /
-) -> BlockPlan:
-    """Plan the factorisation of a square matrix, given by columns, by its block form.
-
-    `form`: row_perm, col_perm, row_blocks; `limits`: those of `AnalysisLimits` in symbolic.hpp that
-    are not the defaults.
-    """
-
 def value_norms(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, float]:
     """Return the largest absolute value and the 1-norm, not finite if a value is not."""
 
@@ -462,16 +453,19 @@ def quick_analysis(
     columns: Csr,
     values: NDArray[Any],
     given: IndexArray | _Form | None,
-    make_plan: bool,
-    exchange: bool,
+    failures: NDArray[np.int8] | None,
     refuse_zeros: bool,
-    limits: dict[str, float],
+    policy: dict[str, Any],
     /,
 ) -> dict[str, Any] | None:
     """Return fields of `QuickAnalysis`; None: no perfect matching is at hand, or zeros are refused.
 
-    There is no plan if none is wanted, or if `exchange` allows another diagonal and it would pay.
+    `failures`: how often the core's factors of each block have filled up; `policy`: what is not as
+    by default in `Policy` of cost.hpp.
     """
+
+def kernel_costs() -> dict[str, tuple[float, float, float, float]]:
+    """Return the table of cost.hpp, seconds: of a call, an entry, one of L + U, a multiplication."""
 
 def new_factors(plan: BlockPlan, columns: Csr, values: NDArray[Any], /) -> BlockLU:
     """Make room for a factorisation of a matrix; of `values`, only the type counts."""
@@ -483,6 +477,7 @@ def factors_of(
     n: int,
     refuse_zeros: bool,
     preference: float,
+    policy: dict[str, Any],
     /,
 ) -> BlockLU | None:
     """Factorise a small matrix, given by columns; None where it takes more than one quick look.

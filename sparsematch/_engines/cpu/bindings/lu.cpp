@@ -1,12 +1,21 @@
 // Bindings of the solvers: block plans and factorisations as Python objects, their arrays copied
 // out, the GIL released in between.
 #include <nanobind/stl/complex.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "bindings/nanobind_helpers.hpp"
@@ -50,22 +59,46 @@ SquareForm<Index> read_form(const FormArg<Index>& given) {
     return {vector(row_perm), vector(col_perm), vector(starts)};
 }
 
-// The limits, those of a dict in place of the defaults.
-AnalysisLimits read_limits(const nb::dict& given) {
-    AnalysisLimits out;
+// The policy, what a dict has in place of the defaults: kernels by their names, costs and searches
+// as tuples of their fields, all else as it is.
+Policy read_policy(const nb::dict& given) {
+    Policy out;
     std::size_t known = 0;
-    const auto read = [&](const char* name, auto& to) {
-        if (given.contains(name))
-            to = nb::cast<std::remove_reference_t<decltype(to)>>(given[name]), ++known;
+    const auto read = [&]<class T>(const char* name, const auto& use, const T&) {
+        if (given.contains(name)) use(nb::cast<T>(given[name])), ++known;
     };
-    if (given.size() == 0) return out;
-    read("work_per_entry", out.work_per_entry), read("fill", out.fill), read("refill", out.refill);
-    read("always_inside", out.always_inside), read("trial_work", out.trial_work);
-    read("dissection_work", out.dissection_work), read("few_rows", out.few_rows);
-    read("scans", out.scans), read("unsymmetric", out.unsymmetric);
-    read("search_work", out.search_work);
-    read("orders_outside", out.orders_outside);
-    if (known < given.size()) throw nb::key_error("a limit that AnalysisLimits does not have");
+    const auto number = [&](const char* name, auto& to) {
+        read(name, [&](double v) { to = static_cast<std::remove_reference_t<decltype(to)>>(v); },
+             double{});
+    };
+    const auto kernel = [](const std::string& name) {
+        for (std::size_t k = 0; k < kernel_table.size(); ++k)
+            if (name == kernel_table[k].name) return static_cast<Kernel>(k);
+        throw nb::key_error("a kernel that the table does not have");
+    };
+    using Names = std::vector<std::string>;
+    using Search3 = std::tuple<double, double, double>;
+    const auto search = [&](const char* name, Search& to) {
+        read(name, [&](const Search3& v) { to = std::make_from_tuple<Search>(v); }, Search3{});
+    };
+    using Costs = std::map<std::string, std::tuple<double, double, double, double>>;
+    read("costs", [&](const Costs& costs) {
+        for (const auto& [name, cost] : costs)
+            out.costs[static_cast<std::size_t>(kernel(name))] = std::make_from_tuple<Cost>(cost);
+    }, Costs{});
+    read("available", [&](const Names& names) {
+        for (const auto& name : names) out.available |= 1u << static_cast<int>(kernel(name));
+    }, Names{});
+    read("forced", [&](const std::string& name) { out.forced = kernel(name); }, std::string{});
+    search("given", out.given), search("product", out.product);
+    search("dissection", out.dissection), search("by_values", out.by_values);
+    number("few_rows", out.few_rows), number("overrun", out.overrun), number("uses", out.uses);
+    read("diagonal", [&](const std::string& name) {
+        out.diagonal = name == "product" ? Diagonal::product
+                       : name == "any"   ? Diagonal::any
+                                         : Diagonal::matched;
+    }, std::string{});
+    if (known < given.size()) throw nb::key_error("what Policy does not have");
     return out;
 }
 
@@ -74,21 +107,6 @@ AnalysisLimits read_limits(const nb::dict& given) {
     throw std::runtime_error(
         "the block form has entries below its blocks, or none in a block of one row: it is not "
         "that of the matrix; sparsematch.is_block_form checks one");
-}
-
-template <class Index>
-BlockPlan<Index>* make_plan(CsrArg<Index> matrix, FormArg<Index> form, In<bool> external_only,
-                            const nb::dict& given_limits) {
-    const auto a = matrix.view();
-    const AnalysisLimits limits = read_limits(given_limits);
-    auto plan = interruptible(1, [&](RunContext& run) {
-        Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr, false,
-                               limits, run);
-        auto made = std::make_unique<BlockPlan<Index>>(planner.make());
-        if (!run.stopped() && !planner.is_triangular()) refuse_form();
-        return made;
-    });
-    return plan.release();
 }
 
 // The block's columns: indptr, rows, and the places of the entries in the user's values.
@@ -224,12 +242,16 @@ void bind_plan(nb::module_& m, const char* name) {
                      })
         .def_prop_ro("n_upper", [](const Plan& plan) { return plan.upper_row.size(); })
         .def("block", &block<Index>)
-        .def("expected_entries",
-             [](const Plan& plan, Index k) {
-                 return plan.external[k] > Plan::as_given ? plan.external[k] : 0;
-             })
-        .def("expected_work", [](const Plan& plan, Index k) { return plan.work[k]; });
-    m.def("block_plan", make_plan<Index>);
+        .def_ro("seconds", &Plan::seconds)
+        .def_prop_ro("chosen", [](const Plan& plan) {
+            nb::dict out;
+            for (const auto& [k, way] : plan.chosen)
+                out[nb::int_(k)] =
+                    nb::make_tuple(sparsematch::name(way.diagonal),
+                                   sparsematch::name(way.order), row_of(way.kernel).name,
+                                   way.fill, way.work, way.seconds);
+            return out;
+        });
     m.def("equal_indices", [](In<Index> x, In<Index> y) {
         return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
     });
@@ -384,7 +406,7 @@ void solve_scaled(const HeldMatrix<Index, Value>& held, Index k, Array<Value> x,
 // factorisation of all blocks.
 template <class Index>
 nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
-                      bool refuse_zeros, double preference) {
+                      bool refuse_zeros, double preference, const Policy& policy) {
     using Held = HeldMatrix<Index, double>;
     const LentArray<const Index> starts(indptr);
     if (!starts.fits_vector(n + 1)) return nb::none();
@@ -398,9 +420,9 @@ nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, 
     pattern.indptr.assign(starts.data(), starts.data() + n + 1);
     pattern.indices.assign(rows.data(), rows.data() + nnz);
     auto held = interruptible(1, [&](RunContext& run) -> std::unique_ptr<Held> {
-        auto found = quick_analysis<Index, double>(pattern.view(), v.data(), {}, nullptr, true,
-                                                   true, refuse_zeros, {}, run);
-        const auto is_inside = [](double external) { return external == 0; };
+        auto found = quick_analysis<Index, double>(pattern.view(), v.data(), {}, nullptr, nullptr,
+                                                   refuse_zeros, policy, run);
+        const auto is_inside = [](signed char kernel) { return kernel == 0; };
         if (!found.plan || found.form.starts.empty() || run.stopped() || !found.is_triangular ||
             !std::all_of(found.plan->external.begin(), found.plan->external.end(), is_inside))
             return nullptr;
@@ -415,20 +437,20 @@ nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, 
 
 // The same, whatever the type of the indices.
 nb::object run_factors_of(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
-                          bool refuse_zeros, double preference) {
-    auto out = factors_of<std::int32_t>(indptr, indices, values, n, refuse_zeros, preference);
-    return out.is_none()
-               ? factors_of<std::int64_t>(indptr, indices, values, n, refuse_zeros, preference)
-               : out;
+                          bool refuse_zeros, double preference, const nb::dict& given) {
+    const Policy policy = read_policy(given);
+    auto out = factors_of<std::int32_t>(indptr, indices, values, n, refuse_zeros, preference, policy);
+    if (!out.is_none()) return out;
+    return factors_of<std::int64_t>(indptr, indices, values, n, refuse_zeros, preference, policy);
 }
 
-// given: None, the mates of the rows, or the three arrays of a form. Returns None where no perfect
-// matching is at hand, or zeros are refused and there are some; else fields of QuickAnalysis in
-// factors.py, without a plan where there is to be none, or another diagonal first.
+// given: None, the mates of the rows, or the three arrays of a form; failures: of each of its
+// blocks, or None. Returns None where no perfect matching is at hand, or zeros are refused and there
+// are some; else fields of QuickAnalysis in factors.py.
 template <class Index, class Value>
 nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object given,
-                              bool make_plan, bool exchange, bool refuse_zeros,
-                              const nb::dict& given_limits) {
+                              std::optional<In<signed char>> failures, bool refuse_zeros,
+                              const nb::dict& given_policy) {
     const auto a = matrix.view();
     if (values.size() < static_cast<std::size_t>(a.nnz()))
         throw nb::value_error("there are fewer values than entries");
@@ -436,10 +458,10 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
     const Index* mates = nullptr;
     if (nb::isinstance<nb::tuple>(given)) form = read_form<Index>(nb::cast<FormArg<Index>>(given));
     else if (!given.is_none()) mates = nb::cast<In<Index>>(given).data();
-    const AnalysisLimits limits = read_limits(given_limits);
+    const Policy policy = read_policy(given_policy);
     auto found = interruptible(1, [&](RunContext& run) {
-        return quick_analysis(a, values.data(), std::move(form), mates, make_plan, exchange,
-                              refuse_zeros, limits, run);
+        return quick_analysis(a, values.data(), std::move(form), mates,
+                              failures ? failures->data() : nullptr, refuse_zeros, policy, run);
     });
     if (found.form.starts.empty()) return nb::none();
     if (!found.is_triangular) refuse_form();
@@ -447,7 +469,7 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
     out["row_perm"] = copied(found.form.row_perm), out["col_perm"] = copied(found.form.col_perm);
     out["row_blocks"] = copied(found.form.starts);
     out["largest"] = found.norms.largest, out["norm"] = found.norms.norm;
-    if (found.plan) out["plan"] = nb::cast(found.plan.release(), nb::rv_policy::take_ownership);
+    out["plan"] = nb::cast(found.plan.release(), nb::rv_policy::take_ownership);
     return out;
 }
 
@@ -523,7 +545,7 @@ void bind_values(nb::module_& m) {
     });
     m.def("markowitz_order", markowitz_order<Index, Value>);
     m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
-          nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+          nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg());
 }
 
 }  // namespace
@@ -532,6 +554,13 @@ void bind_lu(nb::module_& m) {
     bind_plan<std::int32_t>(m, "BlockPlan32");
     bind_plan<std::int64_t>(m, "BlockPlan64");
     m.def("factors_of", run_factors_of);
+    m.def("kernel_costs", [] {
+        nb::dict out;
+        for (const KernelRow& row : kernel_table)
+            out[row.name] = nb::make_tuple(row.cost.fixed, row.cost.per_entry, row.cost.per_fill,
+                                           row.cost.per_multiplication);
+        return out;
+    });
     bind_factors<std::int32_t, double>(m, "BlockLU32");
     bind_values<std::int32_t, double>(m);
     bind_factors<std::int64_t, double>(m, "BlockLU64");

@@ -147,7 +147,7 @@ class Amd {
             finish(p, grown);
             add_cost(p, grown);
             const EliminationCost foreseen = cost_.foreseen(v_[p].degree, n_ - eliminated_);
-            if (limits.exceeded_by(cost_, foreseen, n_)) return cost = foreseen, false;
+            if (limits.exceeded_by(foreseen)) return cost = foreseen, false;
         }
         cost = cost_;
         return true;
@@ -176,6 +176,7 @@ class Amd {
                 v_[i].nv = 0, dense_.push_back(i), ++eliminated_;
             else if (v_[i].nv > 0) insert(i);
         }
+        cost_.add(static_cast<double>(dense_.size()), 0);
     }
 
     // Merges neighbours that have all other neighbours in common, recognised by sums of hashes: two

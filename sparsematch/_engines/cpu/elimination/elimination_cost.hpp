@@ -1,4 +1,4 @@
-// What elimination costs, in entries and multiplications, and limits of it.
+// What elimination costs, in entries and multiplications, and what it may cost.
 #pragma once
 
 #include <algorithm>
@@ -25,16 +25,14 @@ struct EliminationCost {
     }
 };
 
-// What an order may cost, as far as can be foreseen: entries of L, multiplications for each of
-// them, and all multiplications.
+// Prices of an entry and of a multiplication, and the most that an order may cost by them, as far
+// as can be foreseen.
 struct EliminationLimits {
-    double entries = unlimited, work_per_entry = unlimited, work = unlimited;
-    static constexpr double unlimited = std::numeric_limits<double>::infinity();
+    double per_entry = 0, per_multiplication = 0;
+    double most = std::numeric_limits<double>::infinity();
 
-    // cost: so far; foreseen: of all n vertices.
-    bool exceeded_by(const EliminationCost& cost, const EliminationCost& foreseen, double n) const {
-        return cost.entries > entries || foreseen.work > work ||
-               foreseen.work > work_per_entry * (foreseen.entries + 0.5 * n);
+    bool exceeded_by(const EliminationCost& foreseen) const {
+        return per_entry * foreseen.entries + per_multiplication * foreseen.work > most;
     }
 };
 

@@ -8,7 +8,6 @@ from sparsematch._engines.registry import register_operations
 register_operations(
     "numpy",
     LuOps(
-        block_plan=factorisation.block_plan,
         factors_of=factorisation.factors_of,
         new_factors=factorisation.new_factors,
         quick_analysis=factorisation.quick_analysis,

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/run_context.hpp"
-#include "lu/symbolic.hpp"
+#include "lu/block_plan.hpp"
 
 namespace sparsematch {
 

@@ -23,11 +23,11 @@
 #include <vector>
 
 #include "core/run_context.hpp"
+#include "lu/block_plan.hpp"
 #include "lu/equilibration.hpp"
 #include "lu/growing_array.hpp"
 #include "lu/kept.hpp"
 #include "lu/pivot_checks.hpp"
-#include "lu/symbolic.hpp"
 
 namespace sparsematch {
 

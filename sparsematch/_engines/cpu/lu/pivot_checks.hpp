@@ -53,8 +53,6 @@ ValueNorms value_norms(const Index* indptr, Index n, const Value* values) {
 // A diagonal entry stays the pivot if, rows scaled, it is at least this share of the largest of its
 // column.
 inline constexpr double diagonal_preference = 0.01;
-// Before elimination, rows as they are: one as large as this share is expected to stay.
-inline constexpr double steady_share = 0.1;
 
 // Whether nearly all entries on the diagonal stay pivots if they may be `share` of the largest of
 // their column: all but one of 256, above which pivots that leave it spoil an order made for it. A
@@ -73,42 +71,6 @@ bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Valu
         small += there != -1 && !(there > 0 && there >= share * most);
     }
     return 256 * small <= static_cast<std::int64_t>(n);
-}
-
-// What is expected of the pivots of a block: that all stay on the diagonal; that, in a block of
-// more than a few rows, more than one of `weak_of` hardly will; neither.
-enum class PivotOutlook : char { unsure, steady, weak };
-inline constexpr std::int64_t weak_of = 10;
-
-// A pivot is weak if it is small beside the largest of its column in the block, rows scaled. a: the
-// columns of a matrix in block form; place: where its rows are; cols: the m columns of the block
-// that begins at row `first`. Time: O(m + nnz) of the block.
-template <class Index, class Value>
-PivotOutlook pivot_outlook(const Csr<Index>& a, const Value* values, const Index* place,
-                           const Index* cols, Index first, Index m, Index few_rows) {
-    std::vector<double> largest(static_cast<std::size_t>(m), 0);
-    const auto each = [&](Index c, auto&& visit) {
-        for (Index p = a.indptr[cols[c]]; p < a.indptr[cols[c] + 1]; ++p)
-            if (const Index r = place[a.indices[p]] - first; r >= 0) visit(r, magnitude(values[p]));
-    };
-    for (Index c = 0; c < m; ++c)
-        each(c, [&](Index r, double v) { largest[r] = std::max(largest[r], v); });
-    for (double& most : largest) most = most > 0 ? 1 / most : 0;
-    std::int64_t n_weak = 0;
-    bool steady = true;
-    for (Index c = 0; c < m; ++c) {
-        double best = 0, diagonal = 0, most = 0, there = 0;
-        each(c, [&](Index r, double v) {
-            const double scaled = v * largest[r];
-            best = std::max(best, scaled), most = std::max(most, v);
-            if (r == c) diagonal = scaled, there = v;
-        });
-        n_weak += diagonal < diagonal_preference * best;
-        steady &= there > 0 && there >= steady_share * most;
-    }
-    return n_weak * weak_of > m && m > few_rows ? PivotOutlook::weak
-           : steady                             ? PivotOutlook::steady
-                                                : PivotOutlook::unsure;
 }
 
 }  // namespace sparsematch

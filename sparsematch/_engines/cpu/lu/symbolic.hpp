@@ -3,14 +3,15 @@
 // its place in the user's values, so that new values need no search.
 //
 // The outline is KLU's: Davis, Palamadai Natarajan, Algorithm 907: KLU, a direct sparse solver for
-// circuit simulation problems (ACM TOMS 37, 2010). Here the cost of each diagonal block is
-// estimated: one on which a factorisation without supernodes would be slow is left to an external
-// solver, with its rows and columns in the user's order.
+// circuit simulation problems (ACM TOMS 37, 2010). A block is ordered by minimum degree. If that
+// foresees more time than another way costs to look for, the ways are candidates: a diagonal, an
+// order, and the kernel that is predicted to be fastest in it (cost.hpp). One is looked for if what
+// it is expected to save is more than that costs, and the one of least time is taken.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,80 +19,16 @@
 #include "core/run_context.hpp"
 #include "elimination/adjacency_lists.hpp"
 #include "elimination/amd.hpp"
-#include "elimination/column_graph.hpp"
 #include "elimination/elimination_tree.hpp"
 #include "elimination/nested_dissection.hpp"
+#include "lu/block_plan.hpp"
+#include "lu/block_values.hpp"
+#include "lu/cost.hpp"
 #include "lu/kept.hpp"
-#include "lu/markowitz.hpp"
-#include "lu/pivot_checks.hpp"
 #include "lu/square_form.hpp"
-#include "lu/zero_pivots.hpp"
+#include "lu/weak_pivots.hpp"
 
 namespace sparsematch {
-
-// Which blocks are left to an external solver, and how much is tried before.
-struct AnalysisLimits {
-    // Multiplications per entry of L + U above which supernodes pay: left to an external solver.
-    double work_per_entry = 105;
-    // Entries of L + U per entry of a block above which its ordering is given up, unless its pivots
-    // are expected to stay where they are.
-    double fill = 40;
-    // Entries of L + U beside those foreseen, up to which pivots that move are put up with: another
-    // diagonal, or an external solver, takes as long as that. At least 1.2.
-    double refill = 3;
-    // Multiplications per entry of a block above which nested dissection is tried: it takes some
-    // 0.8 us an entry, a multiplication 0.2 ns, and half of them may be saved.
-    double dissection_work = 8000;
-    // Rows of a block that is factorised here whatever it costs.
-    std::int64_t always_inside = 16;
-    // Multiplications per entry up to which a block is factorised as it is: to look for another
-    // diagonal, and to order again, takes as long.
-    double trial_work = 100;
-    // Multiplications per entry above which a block with an unsymmetric pattern, whose pivots may
-    // move, gets a Markowitz search. At 297 and 408 it takes longer than what it saves, or is
-    // given up (pilotnov, orani678, bayer10); at 437 and 1839 it spares half of the entries (cre_d,
-    // pilot).
-    double search_work = 420;
-    // Rows of a block in which pivots that move fill less than it costs to prevent that.
-    std::int64_t few_rows = 500;
-    // How often a quick analysis scans each entry, on average, in search of a matching.
-    std::int64_t scans = 10;
-    // Share of the entries that have a mirror, below which a block may be ordered by its values; 0:
-    // none is. At 0.46 to 0.6 a search makes 1.2 to 1.6 times the entries (epb0, ex6, cavity14).
-    double unsymmetric = 0.4;
-    // Whether external solvers follow orders that are found here. Otherwise none is looked for any
-    // further than it takes to see that a block is left to one.
-    bool orders_outside = true;
-};
-
-template <class Index>
-struct BlockPlan {
-    Index n = 0;
-    std::vector<Index> starts;              // block k is rows and columns starts[k]...starts[k + 1]
-    std::vector<Index> row_perm, col_perm;  // the permuted matrix is A[row_perm][:, col_perm]
-    // 0: factorised here. Above: left to an external solver; the entries that L + U would have in
-    // the order that its rows and columns are in, if pivots stay on the diagonal; as_given if that
-    // is the user's order.
-    std::vector<double> external;
-    static constexpr double as_given = 1;
-    std::vector<double> work;  // with external entries, the multiplications that they cost
-    // Column j of the diagonal blocks: rows (counted within the block) and places in the values;
-    // the same above the blocks, rows counted within the matrix.
-    std::vector<std::int64_t> inner_start, upper_start;
-    std::vector<Index> inner_row, inner_from, upper_row, upper_from;
-    // entries of L + U up to a column of a block: beyond, too many pivots have left the diagonal
-    std::vector<double> most;
-
-    // entries of L of all blocks that are factorised here, if pivots stay on the diagonal
-    std::int64_t expected_entries = 0;
-
-    Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
-    Index size(Index k) const { return starts[k + 1] - starts[k]; }
-};
-
-// What the values say of block k of a plan, of which rows are located: place[i] is where row i is.
-template <class Index>
-using Foresee = std::function<PivotOutlook(const BlockPlan<Index>&, Index k, const Index* place)>;
 
 // What a planner writes to, block after block.
 template <class Index>
@@ -99,52 +36,37 @@ struct PlannerRoom {
     Amd<Index> amd;
     AdjacencyLists<Index> graph;
     EliminationTree<Index> tree;
-    std::vector<Index> place, local, column, cursor, order, old, zeros;
+    std::vector<Index> place, local, column, cursor, order, old;
 };
-// A block by columns: rows counted within it, and where its values are.
-template <class Index>
-struct BlockColumns {
-    Index n;
-    const Index *start, *row;
-    const std::int64_t* place;
-};
-// Orders the rows and the columns of a block by its values. Writes: what Markowitz::run does.
-template <class Index>
-using OrderByValues = std::function<bool(const BlockColumns<Index>&, const MarkowitzLimits&,
-                                         Index* rows, Index* cols, double* stored)>;
 
 template <class Index>
 class Planner {
   public:
-    // a: the columns of a square matrix (its transpose as a Csr), in this form; external_only:
-    // blocks to be left to an external solver (null: none); foresee: what the values say of a block
-    // (null: they have chosen the diagonal); may_exchange: whether they may yet; by_values: orders
-    // a block by them (empty: none is ordered so). What is made by a run that was stopped is of no
-    // use. Time: O(n + nnz), and the orderings.
-    Planner(const Csr<Index>& a, SquareForm<Index> form, const bool* external_only,
-            const Foresee<Index>* foresee, bool may_exchange, const AnalysisLimits& limits,
-            RunContext& run, OrderByValues<Index> by_values = {})
-        : a_(a), external_only_(external_only), foresee_(foresee), may_exchange_(may_exchange),
-          by_values_(std::move(by_values)), limits_(limits), run_(run), counter_(run),
+    // a: the columns of a square matrix (its transpose as a Csr); form: its block form, of which
+    // the rows of a block are exchanged where another diagonal is taken; values: those of its
+    // blocks (null: all diagonals are large); failures: how often the core's factors of a block
+    // have filled up (null: never). What is made by a run that was stopped is of no use. Time: O(n
+    // + nnz), and what is looked for.
+    Planner(const Csr<Index>& a, SquareForm<Index>& form, const BlockValues<Index>* values,
+            const signed char* failures, const Policy& policy, RunContext& run)
+        : a_(a), form_(form), values_(values), failures_(failures), policy_(policy), run_(run),
+          counter_(run), complex_(values && values->is_complex()),
           room_(static_cast<std::size_t>(a.n_rows) + static_cast<std::size_t>(a.nnz())) {
         const auto n = static_cast<std::size_t>(a.n_rows);
         place_.resize(n), column_.resize(n + 1), cursor_.resize(n);
         local_.resize(static_cast<std::size_t>(a.nnz()));
         plan_.n = a.n_rows;
         plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
-        plan_.work.assign(plan_.external.size(), 0);
-        plan_.most.resize(static_cast<std::size_t>(a.n_rows));
-        plan_.row_perm = std::move(form.row_perm);
-        plan_.col_perm = std::move(form.col_perm);
-        plan_.starts = std::move(form.starts);
+        plan_.most.resize(n);
+        plan_.row_perm = form.row_perm, plan_.col_perm = form.col_perm, plan_.starts = form.starts;
     }
 
     BlockPlan<Index> make() {
         locate();
-        for (Index k = 0; k < plan_.n_blocks() && !wants_exchange_ && is_triangular_; ++k)
+        for (Index k = 0; k < plan_.n_blocks() && is_triangular_; ++k)
             if (plan_.size(k) > 1) plan_block(k), locate(k);
             else ++n_inner_;
-        if (wants_exchange_ || !is_triangular_ || run_.stopped()) return {};
+        if (!is_triangular_ || run_.stopped()) return {};
         split_entries();
         if (!is_triangular_) return {};
         return std::move(plan_);
@@ -152,231 +74,227 @@ class Planner {
     // After make: whether no entry is below the blocks, and blocks of one row have theirs. There is
     // no plan otherwise.
     bool is_triangular() const { return is_triangular_; }
-    // After make: whether weak pivots should be exchanged for others first, by the values. There is
-    // no plan then.
-    bool wants_exchange() const { return wants_exchange_; }
 
   private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    // A way to factorise a block: its columns, so that they are paired with its rows in ascending
+    // order; the orders of both; entries of L, or half of those of L + U, up to each.
+    struct Candidate : Way {
+        std::vector<Index> cols, row_order, col_order;
+        std::vector<double> entries;
+        EliminationCost cost;
+        double symmetry = 0, still = infinity;  // seconds, if no pivot moved
+
+        Candidate() { this->seconds = infinity; }
+    };
+
     void locate() {
         for (Index k = 0; k < plan_.n; ++k) place_[plan_.row_perm[k]] = k;
     }
     void locate(Index k) {
         for (Index c = plan_.starts[k]; c < plan_.starts[k + 1]; ++c) place_[plan_.row_perm[c]] = c;
     }
-
-    // Orders the rows and columns of one block, or leaves it to an external solver.
+    // Most blocks take less time than it costs to look for another way.
     void plan_block(Index k) {
         if (run_.stopped()) return;
-        const Index first = plan_.starts[k], m = plan_.size(k);
-        const std::int64_t entries = translate(first, m);
+        first_ = plan_.starts[k], m_ = plan_.size(k), failures_of_ = failures_ ? failures_[k] : 0;
+        translate();
         if (!is_triangular_) return;
-        n_inner_ += entries;
+        n_inner_ += column_[m_];
+        const bool is_small = m_ <= policy_.few_rows, is_forced = policy_.forced != Kernel::own;
+        if (is_forced && !is_small && !row_of(policy_.forced).follows_order)
+            return leave_as_given(k, {.kernel = policy_.forced});
+        if (policy_.diagonal == Diagonal::product && exchange()) {
+            std::copy(cols(), cols() + m_, form_.col_perm.begin() + first_);
+            translate();
+        }
+        symmetrise();
+        const Cost& own = policy_.cost(Kernel::own);
+        EliminationLimits limits{2 * own.per_fill, own.per_multiplication};
+        if (!is_small)
+            limits.most = (is_as_given() ? policy_.product : policy_.given).seconds(column_[m_]);
+        if (failures_of_ > 0 || (is_forced && !is_small)) limits.most = 0;
         EliminationCost cost;
-        if (!order_block(k, m, entries, cost)) return;
-        const auto is_external = [&] {
-            return m > limits_.always_inside && 2 * cost.work > work_limit_ * filled(cost, m);
+        order_.resize(static_cast<std::size_t>(m_));
+        if (!amd_.run(graph_, limits, order_.data(), cost, counter_)) return choose(k, cost);
+        amd_.accumulate(plan_.most.data() + first_);
+        factorise_here(own.seconds(column_[m_], 2 * cost.entries + m_, cost.work), cost, 1);
+        reorder(rows(), order_), reorder(cols(), order_);
+    }
+    // Of ways that are worth looking for, that of the least time. The order by minimum degree has
+    // been begun.
+    void choose(Index k, EliminationCost& cost) {
+        if (!amd_.resume(graph_, {}, order_.data(), cost, counter_)) return;
+        look();
+        Candidate best = ordered(Diagonal::matched, Order::degree, cost);
+        const Policy& s = policy_;
+        const bool any = s.diagonal == Diagonal::any && values_;
+        const double entries = column_[m_];
+        const auto consider = [&](const Search& by, double gain, auto&& find) {
+            if (run_.stopped() || s.uses * by.gain * gain <= by.seconds(entries)) return;
+            if (Candidate found = find(); found.seconds < best.seconds) best = std::move(found);
         };
-        const bool heavy = is_external();  // as far as the order's own bound can tell
-        if (heavy) cost = settle_order(k, m, entries);
-        const bool external = is_external();
-        if (external && symmetry_ < 0.5 && column_order_cost(m).entries < cost.entries)
-            return leave_as_given(k);
-        reorder(plan_.row_perm.data() + first);
-        reorder(plan_.col_perm.data() + first);
-        if (external) {
-            plan_.external[k] = filled(cost, m), plan_.work[k] = 2 * cost.work;
-            return;
-        }
-        // With more entries there is more work for each, which is not to exceed the limit either.
-        const double share =
-            std::clamp(work_limit_ * filled(cost, m) / (2 * cost.work), 1.2, limits_.refill);
-        double* most = plan_.most.data() + first;
-        if (heavy) tree_.accumulate(most);
-        plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
-        for (Index c = 0; c < m; ++c)
-            most[c] = 1000 + share * (2 * most[c] + static_cast<double>(c + 1));
-    }
-    // Entries of L + U.
-    static double filled(const EliminationCost& cost, Index m) {
-        return 2 * cost.entries + static_cast<double>(m);
+        if (!is_as_given())
+            consider(s.given, best.seconds, [&] { return by_degree(Diagonal::given, best); });
+        if (any)
+            consider(s.product, best.seconds - best.still,
+                     [&] { return by_degree(Diagonal::product, best); });
+        consider(s.dissection, best.seconds, [&] { return dissected(best); });
+        if (any)
+            consider(s.by_values, (1 - best.symmetry) * best.seconds,
+                     [&] { return by_values(best); });
+        if (!run_.stopped()) take(k, best);
     }
 
-    // Returns false where there is no order: the values are to choose another diagonal first, or an
-    // external solver gets the block as it is given.
-    bool order_block(Index k, Index m, std::int64_t entries, EliminationCost& cost) {
-        around_zeros_ = is_light_ = by_values_done_ = false;
-        outlook_ = PivotOutlook::unsure;
-        measure_symmetry(m, entries);
-        if (external_only_ && external_only_[k]) {
-            work_limit_ = 0;
-            if (limits_.orders_outside && run_amd({}, cost)) return true;
-            return leave_as_given(k), false;
-        }
-        const bool ordered = find_order(k, m, entries, cost);
-        if (!counter_.add(entries) || by_values_done_) return false;
-        if (!ordered && needs_no_order_) return leave_as_given(k), false;
-        Index *rows = plan_.row_perm.data() + plan_.starts[k],
-              *cols = plan_.col_perm.data() + plan_.starts[k];
-        if (ordered && (is_light_ || std::equal(rows, rows + m, cols))) return true;
-        const std::vector<Index> matched_rows(rows, rows + m), matched_cols(cols, cols + m);
-        leave_as_given(k);
-        const bool saddle = outlook_ != PivotOutlook::weak && symmetry_ < 0.25 &&
-                            std::equal(rows, rows + m, cols) && find_zeros(k, m);
-        around_zeros_ = saddle && order_around_zeros(k, m, entries, cost);
-        if (!around_zeros_ && !ordered) {
-            // A symmetric pattern would be spoilt by another diagonal.
-            wants_exchange_ = may_exchange_ && !spoilt_;
-            return false;
-        }
-        plan_.external[k] = 0;
-        if (around_zeros_) return true;
-        std::copy(matched_rows.begin(), matched_rows.end(), rows);
-        std::copy(matched_cols.begin(), matched_cols.end(), cols);
-        if (saddle) locate(k);
-        return true;
+    bool is_as_given() { return std::equal(rows(), rows() + m_, cols()); }
+    // Pairs the rows of the block with the columns of a candidate.
+    void arrange(const Candidate& of) {
+        std::copy(of.cols.begin(), of.cols.end(), cols());
+        translate(), symmetrise();
     }
-    void leave_as_given(Index k) {
-        const Index first = plan_.starts[k], m = plan_.size(k);
-        ascend(plan_.row_perm.data() + first, m), ascend(plan_.col_perm.data() + first, m);
-        plan_.external[k] = BlockPlan<Index>::as_given;
-    }
-
-    void measure_symmetry(Index m, std::int64_t entries) {
-        const auto mirrors = static_cast<double>(symmetrise(m));
-        symmetry_ = mirrors / static_cast<double>(entries - m);
-        // Without symmetry, L and U have about half of the entries of a factor of B + B^T.
-        work_limit_ = (2 - symmetry_) * limits_.work_per_entry;
-    }
-    // A block that is small, or light: with little work foreseen, is ordered at once. Of others the
-    // values are asked for limits first.
-    bool find_order(Index k, Index m, std::int64_t entries, EliminationCost& cost) {
-        const bool must = m <= limits_.always_inside;
-        EliminationLimits limits;
-        if (!must) limits.work = limits_.trial_work * static_cast<double>(entries) / 2;
-        needs_no_order_ = false;
-        is_light_ = run_amd(limits, cost);
-        if (is_light_) return accumulate(k), true;
-        if (foresee_) outlook_ = (*foresee_)(plan_, k, place_.data());
-        spoilt_ = symmetry_ >= 0.9;
-        if (outlook_ == PivotOutlook::weak) {  // which another diagonal pays for if it is heavy
-            limits.work = limits_.dissection_work * static_cast<double>(entries) / 2;
-            spoilt_ &= amd_.resume(graph_, limits, order_.data(), cost, counter_);
-            return false;
-        }
-        // Where pivots stay, an external solver, too, profits from an order of B + B^T.
-        const bool stays = !foresee_ || outlook_ == PivotOutlook::steady || symmetry_ >= 0.9;
-        needs_no_order_ = stays && !limits_.orders_outside;
-        limits = {};
-        if (!stays) limits.entries = limits_.fill * static_cast<double>(entries) / 2;
-        const bool any = stays && !needs_no_order_;
-        if (!any) limits.work_per_entry = work_limit_;
-        const bool ordered = amd_.resume(graph_, limits, order_.data(), cost, counter_);
-        if (order_by_values(k, m, search_limits(cost, entries)) || !ordered) return false;
-        accumulate(k);
-        return any || 2 * cost.work <= work_limit_ * filled(cost, m);
-    }
-    // What Markowitz' search may take: a quarter of what another order costs, where that is much.
-    // While what is left fills though it is sparse, as in meshes, the other order is better.
-    MarkowitzLimits search_limits(const EliminationCost& cost, std::int64_t entries) const {
-        const auto size = static_cast<double>(entries);
-        const bool steady = outlook_ == PivotOutlook::steady;
-        if (!steady && 2 * cost.work < limits_.search_work * size) return {0};
-        const double work = std::min(cost.work / 2, 1000 * size);
-        return {work, work, 1.1 * size};
-    }
-    // Rows and columns of an unsymmetric block by Markowitz' search; no order is changed without.
-    bool order_by_values(Index k, Index m, const MarkowitzLimits& limits) {
-        if (!by_values_ || symmetry_ >= limits_.unsymmetric || limits.work == 0 ||
-            is_symmetric_as_given(k))
-            return false;
-        const Index first = plan_.starts[k];
-        std::vector<std::int64_t> place(static_cast<std::size_t>(column_[m]));
+    void look() {
+        places_.resize(static_cast<std::size_t>(column_[m_]));
         std::size_t to = 0;
-        for (Index c = first; c < first + m; ++c)
+        for (Index c = first_; c < first_ + m_; ++c)
             for (Index j = plan_.col_perm[c], p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p)
-                if (place_[a_.indices[p]] >= first) place[to++] = p;
-        std::vector<Index> rows(static_cast<std::size_t>(m)), cols(rows.size());
-        double* const most = plan_.most.data() + first;
-        const BlockColumns<Index> block{m, column_.data(), local_.data(), place.data()};
-        if (!by_values_(block, limits, rows.data(), cols.data(), most)) return false;
-        order_.swap(rows);
-        reorder(plan_.row_perm.data() + first);
-        order_.swap(cols);
-        reorder(plan_.col_perm.data() + first);
-        plan_.expected_entries += static_cast<std::int64_t>(most[m - 1]) * 2 / 3;
-        for (Index c = 0; c < m; ++c) most[c] = 1000 + limits_.refill * most[c];
-        return by_values_done_ = true;
+                if (place_[a_.indices[p]] >= first_) places_[to++] = p;
+        share_.assign(static_cast<std::size_t>(m_), 1);
+        if (values_) values_->measure(block(), share_.data());
     }
-    // Whether another diagonal has spoilt a symmetric pattern: the block's rows and columns are the
-    // same, and each entry has its mirror.
-    bool is_symmetric_as_given(Index k) const {
-        const Index first = plan_.starts[k], end = plan_.starts[k + 1];
-        const auto is_inside = [&](Index i) { return place_[i] >= first && place_[i] < end; };
-        for (Index c = first; c < end; ++c)
-            if (!is_inside(plan_.col_perm[c])) return false;
-        for (Index c = first; c < end; ++c)
-            for (Index j = plan_.col_perm[c], p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p)
-                if (const Index i = a_.indices[p];
-                    is_inside(i) && !std::binary_search(a_.indices + a_.indptr[i],
-                                                        a_.indices + a_.indptr[i + 1], j))
-                    return false;
+    BlockColumns<Index> block() const {
+        return {m_, column_.data(), local_.data(), places_.data()};
+    }
+    // Pairs the rows with columns so that the product is the largest.
+    bool exchange() {
+        if (!values_) return false;
+        look();
+        std::vector<Index> row_of(static_cast<std::size_t>(m_));
+        if (!values_->match(block(), row_of.data())) return false;
+        old_.assign(cols(), cols() + m_);
+        for (Index c = 0; c < m_; ++c) cols()[row_of[c]] = old_[c];
         return true;
     }
-    bool run_amd(const EliminationLimits& limits, EliminationCost& cost) {
-        order_.resize(graph_.length.size());
-        return amd_.run(graph_, limits, order_.data(), cost, counter_);
-    }
-    void accumulate(Index k) { amd_.accumulate(plan_.most.data() + plan_.starts[k]); }
-    // The order found, or one by nested dissection if that costs less; as a postorder. Returns the
-    // exact cost.
-    EliminationCost settle_order(Index k, Index m, std::int64_t entries) {
-        locate(k);
-        translate(plan_.starts[k], m);
-        symmetrise(m);
-        EliminationCost cost = tree_.postorder(graph_, order_);
-        if (around_zeros_ || cost.work <= limits_.dissection_work * static_cast<double>(entries))
-            return cost;
-        std::vector<Index> dissected;
-        if (!NestedDissection<Index>({}, run_).run(graph_, dissected)) return cost;
-        symmetrise(m);
-        const EliminationCost other = tree_.postorder(graph_, dissected);
-        if (other.work >= cost.work) return tree_.postorder(graph_, order_);
-        order_.swap(dissected);
-        return other;
-    }
-    // What L + U cost at most, in an order of the columns that suits any pivots: a factor of B^T B
-    // holds the pattern of both (George, Ng 1985).
-    EliminationCost column_order_cost(Index m) {
-        constexpr double unknown = EliminationLimits::unlimited;
-        if (!join_rows(column_.data(), local_.data(), m, graph_)) return {unknown, unknown};
-        EliminationCost cost;
-        std::vector<Index> order(static_cast<std::size_t>(m));
-        if (!amd_.run(graph_, {}, order.data(), cost, counter_)) return {unknown, unknown};
-        join_rows(column_.data(), local_.data(), m, graph_);
-        return tree_.postorder(graph_, order);
-    }
-    // Where a matching has left the diagonal of a symmetric block because of zeros there, as in
-    // saddle point systems, an order of the block itself makes less fill, if a neighbour of each
-    // zero comes before it: eliminating it fills the zero. The block's rows and columns are the
-    // same, in ascending order; whether it is such a block:
-    bool find_zeros(Index k, Index m) {
-        locate(k);
-        translate(plan_.starts[k], m);
-        return symmetric_with_zeros(column_.data(), local_.data(), m, zeros_);
-    }
-    bool order_around_zeros(Index k, Index m, std::int64_t entries, EliminationCost& cost) {
-        symmetrise(m);
-        const double most = limits_.fill * static_cast<double>(entries) / 2;
-        const std::vector<Index> before(order_);
-        const EliminationCost cost_before = cost;
-        if (run_amd({.entries = most}, cost) &&
-            fill_zeros(order_, zeros_, column_.data(), local_.data())) {
-            work_limit_ = limits_.work_per_entry;
-            return accumulate(k), true;
+
+    // Another diagonal, if it takes less time than the best one. That which the block comes with is
+    // one if it has more symmetry.
+    Candidate by_degree(Diagonal diagonal, const Candidate& best) {
+        std::copy_n(form_.col_perm.begin() + first_, m_, cols());
+        if (diagonal == Diagonal::given) {
+            ascend(cols(), m_);
+            if (!is_as_given()) return {};
+        } else {
+            translate();
+            if (!exchange()) return {};
         }
-        order_ = before, cost = cost_before;
-        return false;
+        translate(), symmetrise();
+        if (diagonal == Diagonal::given && symmetry_ <= best.symmetry) return {};
+        look();
+        EliminationCost cost;
+        if (!amd_.run(graph_, policy_.least_prices(best.seconds), order_.data(), cost, counter_)) return {};
+        return ordered(diagonal, Order::degree, cost);
     }
+    Candidate dissected(const Candidate& best) {
+        arrange(best), look();
+        if (!NestedDissection<Index>({}, run_).run(graph_, order_)) return {};
+        symmetrise();
+        const EliminationCost cost = tree_.postorder(graph_, order_);
+        return ordered(best.diagonal, Order::dissection, cost);
+    }
+    // Ended when it takes longer than what it is to save.
+    Candidate by_values(const Candidate& best) {
+        const double gain = policy_.by_values.gain * (1 - best.symmetry) * best.seconds;
+        arrange(best), look();
+        Candidate out;
+        out.diagonal = best.diagonal, out.order = Order::by_values;
+        out.cols = best.cols, out.entries.resize(out.cols.size());
+        out.row_order.resize(out.cols.size()), out.col_order.resize(out.cols.size());
+        if (!values_->order(block(), gain / step, out.row_order.data(),
+                            out.col_order.data(), out.entries.data()))
+            return {};
+        for (double& stored : out.entries) stored /= 2;
+        const double fill = 2 * out.entries.back(), share = fill / best.fill;
+        out.cost = {out.entries.back(), best.work * share * share};
+        price(Kernel::own, out, fill, out.cost.work, 1);
+        return out;
+    }
+    // The candidate that order_ makes, which amd_ or tree_ knows.
+    Candidate ordered(Diagonal diagonal, Order order, const EliminationCost& cost) {
+        Candidate out;
+        out.diagonal = diagonal, out.order = order, out.cost = cost, out.symmetry = symmetry_;
+        out.cols.assign(cols(), cols() + m_), out.entries.resize(out.cols.size());
+        if (order == Order::degree) amd_.accumulate(out.entries.data());
+        else tree_.accumulate(out.entries.data());
+        const auto weak = [&](double least) {
+            if (*std::min_element(share_.begin(), share_.end()) >= least)
+                return std::vector<std::pair<Index, Index>>{};
+            return weak_first(order_, share_, least, column_.data(), local_.data());
+        };
+        auto moving = weak(tiny_share);
+        const auto restless = weak(small_share).size();
+        if (moving.size() <= out.cols.size() / 64 && put_behind(order_, moving)) moving.clear();
+        out.row_order = order_;
+        const double fill = Policy::kept(symmetry_) * (2 * cost.entries + m_),
+                     work = Policy::kept(symmetry_) * Policy::kept(symmetry_) * cost.work;
+        const bool here = failures_of_ == 0 || (failures_of_ == 1 && diagonal != Diagonal::matched);
+        for (std::size_t k = here ? 0 : 1; k < kernel_table.size(); ++k)
+            if (const auto kernel = static_cast<Kernel>(k); policy_.allows(kernel, complex_)) {
+                const auto moved = static_cast<double>(kernel == Kernel::own ? restless
+                                                       : row_of(kernel).follows_order
+                                                           ? moving.size()
+                                                           : 0);
+                price(kernel, out, fill, work, Policy::grown(kernel, moved, m_));
+            }
+        return out;
+    }
+    // Takes a kernel for a candidate if it needs less time than those before; fill grows so much by
+    // pivots that move.
+    void price(Kernel kernel, Candidate& out, double fill, double work, double grown) const {
+        const Cost& cost = policy_.cost(kernel);
+        const double seconds = cost.seconds(column_[m_], fill * grown, work * grown * grown);
+        out.still = std::min(out.still, cost.seconds(column_[m_], fill, work));
+        if (seconds >= out.seconds) return;
+        out.kernel = kernel, out.seconds = seconds;
+        out.fill = fill * grown, out.work = work * grown * grown;
+    }
+
+    void take(Index k, Candidate& best) {
+        if (!row_of(best.kernel).follows_order) return leave_as_given(k, best);
+        if (best.diagonal == Diagonal::product)
+            std::copy(best.cols.begin(), best.cols.end(), form_.col_perm.begin() + first_);
+        std::copy(best.cols.begin(), best.cols.end(), cols());
+        std::vector<Index>& order = best.row_order;
+        if (best.kernel == Kernel::own) {
+            std::copy(best.entries.begin(), best.entries.end(), plan_.most.begin() + first_);
+            factorise_here(best.seconds, best.cost, best.fill / (2 * best.cost.entries + m_));
+        } else {  // which takes neighbours in the order for relatives in the tree
+            arrange(best);
+            const EliminationCost cost = tree_.postorder(graph_, order);
+            best.fill = 2 * cost.entries + m_, best.work = cost.work;
+            plan_.external[k] = static_cast<signed char>(best.kernel);
+        }
+        plan_.chosen.emplace_back(k, best);
+        reorder(rows(), order), reorder(cols(), best.col_order.empty() ? order : best.col_order);
+    }
+    // plan_.most has the entries of L up to each column, and gets what L + U may have there; as
+    // many times those are predicted.
+    void factorise_here(double seconds, const EliminationCost& cost, double times) {
+        plan_.seconds += seconds, plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
+        const double fill = times * (2 * cost.entries + m_),
+                     overrun =
+                         times * policy_.most(column_[m_], fill, times * times * cost.work);
+        double* const most = plan_.most.data() + first_;
+        for (Index c = 0; c < m_; ++c)
+            most[c] = 1000 + overrun * (2 * most[c] + static_cast<double>(c + 1));
+    }
+    void leave_as_given(Index k, const Way& way) {
+        ascend(rows(), m_), ascend(cols(), m_);
+        plan_.external[k] = static_cast<signed char>(way.kernel);
+        plan_.chosen.emplace_back(k, Way{Diagonal::given, Order::given, way.kernel, 0, 0,
+                                         way.seconds});
+    }
+
+    Index* rows() { return plan_.row_perm.data() + first_; }
+    Index* cols() { return plan_.col_perm.data() + first_; }
     void ascend(Index* piece, Index m) const {
         if (std::is_sorted(piece, piece + m)) return;
         if (m < plan_.n / 32) return std::sort(piece, piece + m);
@@ -385,32 +303,32 @@ class Planner {
         for (Index j = 0; j < plan_.n; ++j)
             if (there.test(j)) *piece++ = j;
     }
-    void reorder(Index* piece) {
-        old_.assign(piece, piece + order_.size());
-        for (std::size_t t = 0; t < order_.size(); ++t) piece[t] = old_[order_[t]];
+    void reorder(Index* piece, const std::vector<Index>& order) {
+        old_.assign(piece, piece + m_);
+        for (Index t = 0; t < m_; ++t) piece[t] = old_[order[t]];
     }
 
-    // The columns of the block B that begins there: column c has rows local_[column_[c]...column_[c
-    // + 1]], ascending as rows are within a block. Returns how many entries B has.
-    std::int64_t translate(Index first, Index m) {
+    // The columns of the block at hand: column c has rows local_[column_[c]...column_[c + 1]],
+    // ascending as rows are within a block.
+    void translate() {
         Index to = 0;
-        for (Index c = 0; c < m; ++c) {
-            const Index j = plan_.col_perm[first + c];
+        for (Index c = 0; c < m_; ++c) {
+            const Index j = plan_.col_perm[first_ + c];
             column_[c] = to;
             for (Index p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p) {
-                const Index r = place_[a_.indices[p]] - first;
+                const Index r = place_[a_.indices[p]] - first_;
                 local_[to] = r, to += r >= 0;
-                is_triangular_ &= r < m;
+                is_triangular_ &= r < m_;
             }
         }
-        column_[m] = to;
-        return to;
+        column_[m_] = to;
     }
 
     // The graph of B + B^T without its diagonal, as lists in the pool with room at their ends. An
     // entry and its mirror make one edge: columns are processed in order, and the cursor of each
-    // column is behind the mirrors already joined. Returns how many entries have a mirror.
-    std::int64_t symmetrise(Index m) {
+    // column is behind the mirrors already joined. Writes: the share of entries that have a mirror.
+    void symmetrise() {
+        const Index m = m_;
         const auto size = static_cast<std::size_t>(m);
         auto& [begin, length, pool] = graph_;
         length.assign(size, 0), begin.resize(size);
@@ -426,7 +344,7 @@ class Planner {
             pool[begin[i] + length[i]++] = j;
             pool[begin[j] + length[j]++] = i;
         };
-        std::int64_t mirrors = 0;
+        std::int64_t mirrors = 0, diagonal = 0;
         for (Index c = 0; c < m; ++c) {
             Index p = column_[c];
             for (; p < column_[c + 1] && local_[p] < c; ++p) {
@@ -437,11 +355,13 @@ class Planner {
                 cursor_[r] = q + mirrored, mirrors += 2 * mirrored;
                 join(r, c);
             }
-            cursor_[c] = p + (p < column_[c + 1] && local_[p] == c);
+            const bool there = p < column_[c + 1] && local_[p] == c;
+            cursor_[c] = p + there, diagonal += there;
         }
         for (Index c = 0; c < m; ++c)
             for (Index q = cursor_[c]; q < column_[c + 1]; ++q) join(local_[q], c);
-        return mirrors;
+        const auto others = static_cast<double>(column_[m] - diagonal);
+        symmetry_ = others > 0 ? static_cast<double>(mirrors) / others : 1;
     }
 
     // Sorts the entries into those of diagonal blocks and those above.
@@ -474,31 +394,35 @@ class Planner {
         is_triangular_ = inner == n_inner_;
     }
 
+    // Shares of the largest in its column, rows scaled, below which a pivot is expected to move: in
+    // factors made here, and by an external solver.
+    static constexpr double small_share = 0.1, tiny_share = 0.01;
+    static constexpr double step = 6e-9;  // seconds of Markowitz' search for each unit of its work
+
     const Csr<Index>& a_;
-    const bool* external_only_;
-    const Foresee<Index>* foresee_;
-    const bool may_exchange_;
-    const OrderByValues<Index> by_values_;
-    const AnalysisLimits limits_;
+    SquareForm<Index>& form_;
+    const BlockValues<Index>* const values_;
+    const signed char* const failures_;
+    const Policy& policy_;
     RunContext& run_;
     WorkCounter counter_;
+    const bool complex_;
     BlockPlan<Index> plan_;
     BorrowedRoom<PlannerRoom<Index>> room_;
     Amd<Index>& amd_ = room_->amd;
     AdjacencyLists<Index>& graph_ = room_->graph;
     EliminationTree<Index>& tree_ = room_->tree;
     std::vector<Index>&place_ = room_->place, &local_ = room_->local, &column_ = room_->column,
-    &cursor_ = room_->cursor, &order_ = room_->order, &old_ = room_->old, &zeros_ = room_->zeros;
+    &cursor_ = room_->cursor, &order_ = room_->order, &old_ = room_->old;
     std::int64_t n_inner_ = 0;
-    bool wants_exchange_ = false, is_triangular_ = true, needs_no_order_ = false;
-    bool by_values_done_ = false;  // the block at hand is ordered by its values
-    bool is_light_ = false;        // so is the block at hand
-    bool around_zeros_ = false;    // its order is one of order_around_zeros
-    PivotOutlook outlook_ = PivotOutlook::unsure;
-    // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,
-    // and its limit of work per entry of L + U.
-    double symmetry_ = 0, work_limit_ = 0;
-    bool spoilt_ = false;  // whether another diagonal would spoil its pattern, for little gain
+    bool is_triangular_ = true;
+    // Of the block at hand: where it is, how often it has filled up; the share of its entries
+    // beside the diagonal that have a mirror; its diagonal entries as shares of their columns.
+    Index first_ = 0, m_ = 0;
+    int failures_of_ = 0;
+    double symmetry_ = 0;
+    std::vector<double> share_;
+    std::vector<std::int64_t> places_;
 };
 
 }  // namespace sparsematch

@@ -1,0 +1,56 @@
+// How a matrix is to be factorised: the order of its rows and columns, its diagonal blocks, what
+// factorises each, and where its entries go.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lu/cost.hpp"
+
+namespace sparsematch {
+
+// How the rows and columns of a block are ordered.
+enum class Order : char { given, degree, dissection, by_values };
+constexpr const char* name(Diagonal diagonal) {
+    constexpr const char* names[] = {"matched", "given", "product", "any"};
+    return names[static_cast<int>(diagonal)];
+}
+constexpr const char* name(Order order) {
+    constexpr const char* names[] = {"given", "minimum degree", "nested dissection", "values"};
+    return names[static_cast<int>(order)];
+}
+
+// A way to factorise a block, and what it is predicted to cost.
+struct Way {
+    Diagonal diagonal = Diagonal::matched;
+    Order order = Order::given;
+    Kernel kernel = Kernel::own;
+    double fill = 0, work = 0, seconds = 0;  // entries of L + U, multiplications
+};
+
+template <class Index>
+struct BlockPlan {
+    Index n = 0;
+    std::vector<Index> starts;              // block k is rows and columns starts[k]...starts[k + 1]
+    std::vector<Index> row_perm, col_perm;  // the permuted matrix is A[row_perm][:, col_perm]
+    std::vector<signed char> external;      // the Kernel of each block; 0: factorised here
+    // Of blocks for which there was a choice: which, and what was chosen.
+    std::vector<std::pair<Index, Way>> chosen;
+    // Column j of the diagonal blocks: rows (counted within the block) and places in the values;
+    // the same above the blocks, rows counted within the matrix.
+    std::vector<std::int64_t> inner_start, upper_start;
+    std::vector<Index> inner_row, inner_from, upper_row, upper_from;
+    // entries of L + U up to a column of a block: beyond, too many pivots have left the diagonal
+    std::vector<double> most;
+
+    // Of all blocks that are factorised here: entries of L, if pivots stay on the diagonal, and
+    // seconds.
+    std::int64_t expected_entries = 0;
+    double seconds = 0;
+
+    Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
+    Index size(Index k) const { return starts[k + 1] - starts[k]; }
+};
+
+}  // namespace sparsematch

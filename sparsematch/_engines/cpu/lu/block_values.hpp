@@ -1,0 +1,110 @@
+// What a planner asks of the values of a block: how large its diagonal is, which diagonal has the
+// largest product, which orders elimination by values finds.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+#include "lu/equilibration.hpp"
+#include "lu/markowitz.hpp"
+#include "lu/pivot_checks.hpp"
+#include "weighted/assignment.hpp"
+
+namespace sparsematch {
+
+// A block by columns: rows counted within it, and where its values are.
+template <class Index>
+struct BlockColumns {
+    Index n;
+    const Index *start, *row;
+    const std::int64_t* place;
+};
+
+template <class Index>
+class BlockValues {
+  public:
+    virtual ~BlockValues() = default;
+    virtual bool is_complex() const = 0;
+    // Writes: of each column, its diagonal entry over its largest, rows scaled. Time: O(nnz).
+    virtual void measure(const BlockColumns<Index>& block, double* share) const = 0;
+    // Writes: the row that each column has in the transversal with the largest product. False:
+    // none without zeros. Time: that of Assignment.
+    virtual bool match(const BlockColumns<Index>& block, Index* row_of) const = 0;
+    // Writes: what Markowitz::run does, for as much work.
+    virtual bool order(const BlockColumns<Index>& block, double work, Index* rows, Index* cols,
+                       double* stored) const = 0;
+};
+
+template <class Index, class Value>
+class ValuesOf final : public BlockValues<Index> {
+  public:
+    ValuesOf(const Value* values, RunContext& run) : values_(values), run_(run) {}
+
+    bool is_complex() const override { return !std::is_same_v<Value, double>; }
+
+    void measure(const BlockColumns<Index>& b, double* share) const override {
+        const std::vector<double> factor = row_factors(b, [](Value v) { return magnitude(v); });
+        for (Index c = 0; c < b.n; ++c) {
+            double best = 0, diagonal = 0;
+            for (Index p = b.start[c]; p < b.start[c + 1]; ++p) {
+                const double v = magnitude(values_[b.place[p]]) / factor[b.row[p]];
+                best = std::max(best, v);
+                if (b.row[p] == c) diagonal = v;
+            }
+            share[c] = best > 0 ? diagonal / best : 0;
+        }
+    }
+
+    bool match(const BlockColumns<Index>& b, Index* row_of) const override {
+        const Index nnz = b.start[b.n];
+        const double of_zero = 4096.0 * b.n;  // beyond any sum of logarithms
+        std::vector<double> cost(static_cast<std::size_t>(nnz)), u(b.n), v(b.n);
+        for (Index p = 0; p < nnz; ++p) {
+            const double size = std::abs(values_[b.place[p]]);
+            cost[p] = size > 0 ? -std::log(size) : of_zero;
+        }
+        std::vector<Index> col_of(static_cast<std::size_t>(b.n));
+        const Csr<Index> columns{b.n, b.n, b.start, b.row};
+        if (!Assignment<Index>(columns, cost.data(), u.data(), {}, run_)
+                 .solve(Matching<Index>{row_of, col_of.data()}, v.data()))
+            return false;
+        for (Index c = 0; c < b.n; ++c)
+            for (Index p = b.start[c]; p < b.start[c + 1]; ++p)
+                if (b.row[p] == row_of[c] && cost[p] == of_zero) return false;
+        return true;
+    }
+
+    bool order(const BlockColumns<Index>& b, double work, Index* rows, Index* cols,
+               double* stored) const override {
+        const Index nnz = b.start[b.n];
+        const auto factor = row_factors(b, [](Value v) { return largest_part(v); });
+        std::vector<Value> scaled(static_cast<std::size_t>(nnz));
+        for (Index p = 0; p < nnz; ++p)
+            scaled[p] = values_[b.place[p]] * factor_for(factor[b.row[p]]);
+        WorkCounter counter(run_);
+        return Markowitz<Index, Value>().run(b.n, b.start, b.row, scaled.data(),
+                                             {work, work, 1.1 * nnz}, rows, cols, stored, counter);
+    }
+
+  private:
+    // The largest entry of each row; 1 where it is zero.
+    template <class Size>
+    std::vector<double> row_factors(const BlockColumns<Index>& b, const Size& size) const {
+        std::vector<double> most(static_cast<std::size_t>(b.n), 0);
+        for (Index p = 0; p < b.start[b.n]; ++p)
+            most[b.row[p]] = std::max(most[b.row[p]], size(values_[b.place[p]]));
+        for (double& m : most) m = m > 0 ? m : 1;
+        return most;
+    }
+
+    const Value* values_;
+    RunContext& run_;
+};
+
+}  // namespace sparsematch

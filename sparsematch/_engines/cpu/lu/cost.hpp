@@ -1,0 +1,103 @@
+// What the ways to factorise a block are predicted to cost: seconds of one core, by one table.
+//
+// benchmarks/costs.py measures the coefficients, and how far predictions are off; Python reads them
+// from here. A way is a diagonal, an order, and a kernel that follows it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "elimination/elimination_cost.hpp"
+
+namespace sparsematch {
+
+// Seconds: of a call, for an entry of the block, for an entry of L + U, for a multiplication.
+struct Cost {
+    double fixed = 0, per_entry = 0, per_fill = 0, per_multiplication = 0;
+
+    double seconds(double entries, double fill, double multiplications) const {
+        return fixed + per_entry * entries + per_fill * fill + per_multiplication * multiplications;
+    }
+};
+
+// What factorises a block: this package, a library by its name, or a solver of the user's.
+enum class Kernel : signed char { own, superlu, umfpack, pardiso, klu, mumps, user };
+struct KernelRow {
+    const char* name;
+    Cost cost;
+    bool follows_order;  // that it is given; others order the block themselves
+    bool complex_numbers = true;
+};
+inline constexpr std::array kernel_table{
+    KernelRow{"own", {1e-6, 6e-9, 17e-9, 0.48e-9}, true},
+    KernelRow{"superlu", {250e-6, 120e-9, 27e-9, 0.05e-9}, true},
+    KernelRow{"umfpack", {1e-3, 500e-9, 20e-9, 0.15e-9}, false},
+    KernelRow{"pardiso", {3e-3, 1000e-9, 20e-9, 0.1e-9}, false, false},
+    KernelRow{"klu", {100e-6, 300e-9, 25e-9, 0.9e-9}, false},
+    KernelRow{"mumps", {3e-3, 1000e-9, 25e-9, 0.15e-9}, false},
+    KernelRow{"user", {}, true},
+};
+constexpr const KernelRow& row_of(Kernel kernel) {
+    return kernel_table[static_cast<std::size_t>(kernel)];
+}
+
+// What it costs to look for another way, and the share of the time of the best one so far that it
+// is expected to save.
+struct Search {
+    double fixed, per_entry, gain;
+    double seconds(double entries) const { return fixed + per_entry * entries; }
+};
+
+// Which entries of a block are its diagonal: those of the matching, those that it comes with, those
+// of the transversal with the largest product; of a policy, any of these.
+enum class Diagonal : signed char { matched, given, product, any };
+
+// The table, what may be chosen from it, and how far predictions are trusted.
+struct Policy {
+    std::array<Cost, kernel_table.size()> costs = [] {
+        std::array<Cost, kernel_table.size()> out;
+        for (std::size_t k = 0; k < out.size(); ++k) out[k] = kernel_table[k].cost;
+        return out;
+    }();
+    // The gain of another diagonal by product is that no pivot moves.
+    Search given{2e-6, 80e-9, 0.5}, product{5e-6, 100e-9, 1}, dissection{50e-6, 1700e-9, 0.5},
+        by_values{5e-6, 20e-9, 0.25};
+    Diagonal diagonal = Diagonal::any;
+    unsigned available = 1 << static_cast<int>(Kernel::superlu);  // beside ours, a bit each
+    Kernel forced = Kernel::own;  // unless it is ours: what alone takes blocks of more rows than
+    std::int64_t few_rows = 16;   // this; those of fewer are factorised here without a thought
+    double overrun = 2.5;  // times the entries predicted, at which a factorisation ends at least
+    double uses = 1;              // factorisations that a plan is expected to serve
+
+    const Cost& cost(Kernel kernel) const { return costs[static_cast<std::size_t>(kernel)]; }
+    bool allows(Kernel kernel, bool complex_numbers) const {
+        if (forced != Kernel::own) return kernel == forced;
+        return kernel == Kernel::own || ((available >> static_cast<int>(kernel) & 1) &&
+                                         (row_of(kernel).complex_numbers || !complex_numbers));
+    }
+    // Below what any kernel that follows an order may take.
+    EliminationLimits least_prices(double most) const {
+        const Cost &own = cost(Kernel::own), &other = cost(Kernel::superlu);
+        return {2 * std::min(own.per_fill, other.per_fill),
+                std::min(own.per_multiplication, other.per_multiplication), most};
+    }
+    // Times the entries predicted, at which a factorisation here ends: by then another kernel would
+    // be done.
+    double most(double entries, double fill, double work) const {
+        const double here = cost(Kernel::own).seconds(entries, fill, work),
+                     there = cost(Kernel::superlu).seconds(entries, fill, work);
+        return overrun * std::max(1.0, there / here);
+    }
+    // Entries of L + U over those of a factor of B + B^T, a share of whose entries have mirrors.
+    static double kept(double symmetry) { return 0.6 + 0.4 * symmetry; }
+    // By how many times the fill of n rows grows where pivots move: more than those, in the end.
+    static double grown(Kernel kernel, double moved, double n) {
+        return 1 + (kernel == Kernel::own ? 0.6 : 0.15) * moved / std::sqrt(n);
+    }
+};
+
+}  // namespace sparsematch
