@@ -62,14 +62,13 @@ def analyse(
     pivoting : {"auto", "structure", "product"}, optional
         What goes to the diagonal: entries found by the pattern alone, or, by the values of `A`,
         those with the largest product. The latter costs more and moves fewer pivots; ``"auto"``
-        asks for it in blocks of more than 500 rows in which a tenth of the pivots would not stay,
-        unless these are cheap as they are, or so heavy that the external solver gets them at once,
-        and in those that fill up all the same.
+        asks for it where it is predicted to save more time than it costs.
     solver : {"auto", "superlu", "umfpack", "pardiso", "klu", "mumps"} or callable, optional
-        The external solver, for large blocks in which much fill is to be expected: by default
-        SuperLU, which comes with SciPy, or another one that is installed where that is predicted
-        to take half the time. The others need a library of their own, and are looked for here;
-        ``Analysis.solvers`` and ``BlockTriangularLU.report`` say which blocks are left to which.
+        The external solver: by default SuperLU, which comes with SciPy, or another one that is
+        installed, for blocks in which it is predicted to be faster than the package's own. The
+        others need a library of their own, are looked for here, and factorise all blocks of more
+        than 16 rows; ``Analysis.solvers`` and ``BlockTriangularLU.report`` say what is left to
+        which.
     row_names, col_names : iterable of length n, optional
         What the equations and variables are called in errors and warnings, those of later
         factorisations, too. Made strings.

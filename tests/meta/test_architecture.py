@@ -53,7 +53,7 @@ MAY_INCLUDE = {
     "coarsening": {"core", "graph"},
     "stream": {"core", "graph"},
     "elimination": {"core", "matching", "graph", "coarsening"},
-    "lu": {"core", "matching", "decomposition", "elimination"},
+    "lu": {"core", "matching", "decomposition", "weighted", "elimination"},
     "qr": {"core", "elimination"},
 }
 MAY_INCLUDE["bindings"] = set(MAY_INCLUDE)

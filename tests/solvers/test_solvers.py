@@ -168,19 +168,21 @@ def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
     assert np.allclose(A @ later.solve(b), b)
 
 
-def test_values_choose_the_diagonal_of_a_block_that_fills_up(replanned):
+def test_values_choose_the_diagonal_of_a_block_that_fills_up():
     """Where pivoting may follow the values, that is tried before the block is given away."""
     A, n = filling().tocoo(), 400
-    analysis = solvers.analyse(A, solver=here(overrun=1.2))
-    on_diagonal = analysis.form.matching.row_mate[A.row] == A.col
+    plan = solvers.analyse(A, solver=here())._plan
+    on_diagonal = solvers.Analysis(plan).form.matching.row_mate[A.row] == A.col
     A.data = np.where(on_diagonal, 1e-9, np.random.default_rng(7).uniform(0.1, 1.1, A.nnz))
-    lu = analysis.factorise(A)
-    ((_, before, after),) = replanned
-    assert not before.failures.any()
-    assert after.failures.sum() == 1
-    assert lu.analysis.outside == []
-    diagonal = A.tocsr()[lu.analysis.form.row_perm][:, lu.analysis.form.col_perm].diagonal()
+    A = A.tocsc()
+    k = int(np.argmax(np.diff(plan.starts)))
+    after = plan.replan_block(k, A.data)
+    assert after.failures.tolist() == [i == k for i in range(plan.n_blocks)]
+    assert not plan.failures.any()
+    assert after.blocks.chosen[k][0] == "product"
+    diagonal = A[solvers.Analysis(after).form.row_perm][:, after.col_perm].diagonal()
     assert diagonal.min() >= 0.1
+    lu = solvers.Analysis(after).factorise(A)
     b = np.random.default_rng(1).standard_normal(n)
     assert np.allclose(A @ lu.solve(b), b)
 

@@ -100,6 +100,9 @@ class Amd {
     void accumulate(double* entries) const {
         std::fill(entries, entries + n_, 0.0);
         for (const Pivot& pivot : pivots_) entries[pivot.begin] = pivot.entries;
+        const Index end = n_ - n_last_;
+        for (Index t = end - static_cast<Index>(dense_.size()); t < end; ++t)
+            entries[t] = n_ - 1 - t;
         std::partial_sum(entries, entries + n_, entries);
     }
 

@@ -65,7 +65,7 @@ struct Policy {
     }();
     // The gain of another diagonal by product is that no pivot moves.
     Search given{2e-6, 80e-9, 0.5}, product{5e-6, 100e-9, 1}, dissection{50e-6, 1700e-9, 0.5},
-        by_values{5e-6, 20e-9, 0.25};
+        by_values{5e-6, 100e-9, 1.2};
     Diagonal diagonal = Diagonal::any;
     unsigned available = 1 << static_cast<int>(Kernel::superlu);  // beside ours, a bit each
     Kernel forced = Kernel::own;  // unless it is ours: what alone takes blocks of more rows than
@@ -92,8 +92,11 @@ struct Policy {
                      there = cost(Kernel::superlu).seconds(entries, fill, work);
         return overrun * std::max(1.0, there / here);
     }
-    // Entries of L + U over those of a factor of B + B^T, a share of whose entries have mirrors.
-    static double kept(double symmetry) { return 0.6 + 0.4 * symmetry; }
+    // Entries of L + U over those of a factor of B + B^T, of n rows and a share of whose entries
+    // have mirrors: fewer, unless it is full.
+    static double kept(double symmetry, double entries, double n) {
+        return 1 - 0.4 * (1 - symmetry) * std::max(0.0, 1 - entries / (n * n));
+    }
     // By how many times the fill of n rows grows where pivots move: more than those, in the end.
     static double grown(Kernel kernel, double moved, double n) {
         return 1 + (kernel == Kernel::own ? 0.6 : 0.15) * moved / std::sqrt(n);

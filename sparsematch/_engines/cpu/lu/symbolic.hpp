@@ -113,18 +113,21 @@ class Planner {
         EliminationLimits limits{2 * own.per_fill, own.per_multiplication};
         if (!is_small)
             limits.most = (is_as_given() ? policy_.product : policy_.given).seconds(column_[m_]);
-        if (failures_of_ > 0 || (is_forced && !is_small)) limits.most = 0;
+        const bool is_open = failures_of_ > 0 || (is_forced && !is_small);
+        if (is_open) limits.most = 0;
         EliminationCost cost;
         order_.resize(static_cast<std::size_t>(m_));
-        if (!amd_.run(graph_, limits, order_.data(), cost, counter_)) return choose(k, cost);
+        const bool is_ordered = amd_.run(graph_, limits, order_.data(), cost, counter_);
+        if (is_open || !is_ordered || limits.exceeded_by(cost))
+            return choose(k, cost, is_ordered);
         amd_.accumulate(plan_.most.data() + first_);
         factorise_here(own.seconds(column_[m_], 2 * cost.entries + m_, cost.work), cost, 1);
         reorder(rows(), order_), reorder(cols(), order_);
     }
-    // Of ways that are worth looking for, that of the least time. The order by minimum degree has
-    // been begun.
-    void choose(Index k, EliminationCost& cost) {
-        if (!amd_.resume(graph_, {}, order_.data(), cost, counter_)) return;
+    // Of ways that are worth looking for, that of the least time. The order by minimum degree is
+    // made, or has been begun.
+    void choose(Index k, EliminationCost& cost, bool is_ordered) {
+        if (!is_ordered && !amd_.resume(graph_, {}, order_.data(), cost, counter_)) return;
         look();
         Candidate best = ordered(Diagonal::matched, Order::degree, cost);
         const Policy& s = policy_;
@@ -140,7 +143,7 @@ class Planner {
             consider(s.product, best.seconds - best.still,
                      [&] { return by_degree(Diagonal::product, best); });
         consider(s.dissection, best.seconds, [&] { return dissected(best); });
-        if (any)
+        if (any && is_own_allowed(best.diagonal))
             consider(s.by_values, (1 - best.symmetry) * best.seconds,
                      [&] { return by_values(best); });
         if (!run_.stopped()) take(k, best);
@@ -200,15 +203,15 @@ class Planner {
         const EliminationCost cost = tree_.postorder(graph_, order_);
         return ordered(best.diagonal, Order::dissection, cost);
     }
-    // Ended when it takes longer than what it is to save.
+    // Ended when it takes twice the time predicted.
     Candidate by_values(const Candidate& best) {
-        const double gain = policy_.by_values.gain * (1 - best.symmetry) * best.seconds;
         arrange(best), look();
         Candidate out;
         out.diagonal = best.diagonal, out.order = Order::by_values;
         out.cols = best.cols, out.entries.resize(out.cols.size());
         out.row_order.resize(out.cols.size()), out.col_order.resize(out.cols.size());
-        if (!values_->order(block(), gain / step, out.row_order.data(),
+        if (!values_->order(block(), 2 * policy_.by_values.seconds(column_[m_]) / step,
+                            out.row_order.data(),
                             out.col_order.data(), out.entries.data()))
             return {};
         for (double& stored : out.entries) stored /= 2;
@@ -233,18 +236,22 @@ class Planner {
         const auto restless = weak(small_share).size();
         if (moving.size() <= out.cols.size() / 64 && put_behind(order_, moving)) moving.clear();
         out.row_order = order_;
-        const double fill = Policy::kept(symmetry_) * (2 * cost.entries + m_),
-                     work = Policy::kept(symmetry_) * Policy::kept(symmetry_) * cost.work;
-        const bool here = failures_of_ == 0 || (failures_of_ == 1 && diagonal != Diagonal::matched);
-        for (std::size_t k = here ? 0 : 1; k < kernel_table.size(); ++k)
+        const double all = 2 * cost.entries + m_, kept = Policy::kept(symmetry_, all, m_);
+        for (std::size_t k = is_own_allowed(diagonal) ? 0 : 1; k < kernel_table.size(); ++k)
             if (const auto kernel = static_cast<Kernel>(k); policy_.allows(kernel, complex_)) {
                 const auto moved = static_cast<double>(kernel == Kernel::own ? restless
                                                        : row_of(kernel).follows_order
                                                            ? moving.size()
                                                            : 0);
-                price(kernel, out, fill, work, Policy::grown(kernel, moved, m_));
+                price(kernel, out, kept * all, kept * kept * cost.work,
+                      Policy::grown(kernel, moved, m_));
             }
         return out;
+    }
+    // Where the core's factors have filled up, they may not with another diagonal, once.
+    bool is_own_allowed(Diagonal diagonal) const {
+        return policy_.allows(Kernel::own, complex_) &&
+               (failures_of_ == 0 || (failures_of_ == 1 && diagonal != Diagonal::matched));
     }
     // Takes a kernel for a candidate if it needs less time than those before; fill grows so much by
     // pivots that move.

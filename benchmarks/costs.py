@@ -1,0 +1,98 @@
+"""Costs: the table by which splu chooses orders and kernels, measured, and how far off it is.
+
+    python benchmarks/costs.py FILE ...
+
+Files written by `scipy.sparse.save_npz`, square, with values. Of each the largest diagonal block is
+factorised in every way that can be asked for: the diagonal of the pattern and that of the largest
+product, by each kernel that is installed; seconds are one thread's processor time. Every other
+matrix is fitted to: the row of each kernel for cost.hpp of the core, which is compared with what is
+there. The others judge: the share of predictions within a factor of two, by the fit and by the
+table, and the time of what splu chooses over that of the best way, analysis included: the geometric
+mean and the worst.
+"""
+
+import itertools
+import math
+import time
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import nnls
+
+import driver
+from fill import block
+from sparsematch import solvers
+from sparsematch._engines.cpu import _core
+from sparsematch.solvers._choice import installed
+from sparsematch.solvers._named_solvers import find_solver
+
+DIAGONALS = "structure", "product"
+SEARCHES = dict.fromkeys(("given", "product", "dissection", "by_values"), (0.0, 0.0, 0.0))
+
+
+def only(kernel):
+    """Return what leaves every block to one kernel, in order of minimum degree."""
+    others = set(_core.kernel_costs()) - {kernel}
+    costs = dict.fromkeys(others, (1e9, 0.0, 0.0, 0.0))
+    policy = SEARCHES | {"costs": costs, "available": [kernel], "few_rows": 1}
+    return find_solver("auto")._replace(policy=policy)
+
+
+def ways(A, kernels):
+    """Measure each: what is known of the block, and seconds to analyse and to factorise."""
+    for pivoting, kernel in itertools.product(DIAGONALS, kernels):
+        analyse = lambda: solvers.analyse(A, pivoting=pivoting, solver=only(kernel))
+        planning, analysis = driver.median(analyse, time.process_time, 3)
+        *_, found, fill, work, seconds = analysis._plan.blocks.chosen[0]
+        if seconds < 2 and found == kernel:
+            making, _ = driver.median(lambda: analysis.factorise(A), time.process_time, 3)
+            yield kernel, (1.0, A.nnz, fill, work), planning, making
+
+
+def fit(rows):
+    """Return coefficients of least relative error; rows have features and seconds."""
+    features = np.array([f for f, _ in rows]) / np.array([[t] for _, t in rows])
+    return nnls(features, np.ones(len(rows)))[0]
+
+
+def near(rows, cost):
+    """Return the share of predictions within a factor of two."""
+    return np.mean([0.5 < np.dot(f, cost) / t < 2 for f, t in rows])
+
+
+def measure(paths):
+    """Return the ways of each matrix, and the times of what is chosen over the best."""
+    kernels = ["own", "superlu", *installed().get("available", ())]
+    known, regret = [], []
+    for path in paths:
+        A = block(path.stem, sp.load_npz(path))
+        if A.shape[0] < 32:
+            continue
+        known.append(list(ways(A, kernels)))
+        chosen, _ = driver.median(lambda: solvers.splu(A), time.process_time, 3)
+        regret.append(chosen / min(planning + making for *_, planning, making in known[-1]))
+        print(f"{path.stem:24} {A.shape[0]:8} {A.nnz:9} {regret[-1]:6.2f}", flush=True)
+    return kernels, known, regret
+
+
+def main():
+    """Measure and print."""
+    options = driver.parser(__doc__)
+    options.add_argument("files", nargs="+", type=driver.pathlib.Path, metavar="FILE")
+    kernels, known, regret = measure(options.parse_args().files)
+    for kernel in kernels:
+        halves = [
+            [(f, t) for ways in known[half::2] for name, f, _, t in ways if name == kernel]
+            for half in (0, 1)
+        ]
+        cost, table = fit(halves[0]), _core.kernel_costs()[kernel]
+        text = ", ".join(f"{c:.2g}" for c in cost)
+        shares = f"{near(halves[1], cost):.0%} by the fit, {near(halves[1], table):.0%} by the table"
+        print(f"{kernel}: {{{text}}}; within a factor of two {shares} of {len(halves[1])}")
+    others = np.array(regret[1::2])
+    mean = math.exp(np.log(others).mean())
+    print(f"chosen over the best: {mean:.3f} in geometric mean, {others.max():.2f} at worst")
+
+
+if __name__ == "__main__":
+    main()
