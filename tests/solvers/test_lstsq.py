@@ -271,8 +271,9 @@ def test_columns_of_which_hardly_anything_is_left_in_a_front():
         D[4 * k : 4 * k + 4, [k, 40, 41]] = piece
     b = rng.standard_normal(len(D))
     check(D, b, lstsq(sp.csr_array(D), b))
-    factors = _orthogonal.OrthogonalFactors(sp.csr_array(D), b[:, np.newaxis], EPS)
-    inside = factors.to_rows(D.T @ b[:, np.newaxis])  # Q^H b in another way
+    scaled, _ = _orthogonal.scaled_columns(D)
+    factors = _orthogonal.OrthogonalFactors(scaled, b[:, np.newaxis], EPS)
+    inside = factors.to_rows(scaled.T @ b[:, np.newaxis])  # Q^H b in another way
     assert np.allclose(inside, factors.top, rtol=0, atol=1e-12)
 
 
@@ -287,8 +288,9 @@ def test_dense_rows_in_pieces(seed):
         b = right_side(rng, D, float)
         check(D, b, lstsq(sp.csr_array(D), b))
         y = rng.standard_normal((len(D), 2))
-        factors = _orthogonal.OrthogonalFactors(sp.csr_array(D), y, 50 * EPS)
-        inside = factors.to_rows(D.T @ y)
+        scaled, _ = _orthogonal.scaled_columns(D)
+        factors = _orthogonal.OrthogonalFactors(scaled, y, 50 * EPS)
+        inside = factors.to_rows(scaled.T @ y)
         assert np.allclose(factors.top, inside, rtol=0, atol=1e-9)
         assert np.allclose(factors.apply_adjoint(y), inside, rtol=0, atol=1e-9)
 
