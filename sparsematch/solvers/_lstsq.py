@@ -29,7 +29,7 @@ from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn
 from sparsematch._api.decomposition import connected_components
 from sparsematch._input.canonical import canonical_columns
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.errors import stack_level, wrong_type
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
 from sparsematch._types.least_squares import LeastSquares
@@ -39,7 +39,7 @@ from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixErr
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors, scaled_columns
 from sparsematch.solvers._plan import plan_factorisation
-from sparsematch.solvers._scaling import largest_exponents, times_power
+from sparsematch.solvers._scaling import exponents_of, largest_exponents, times_power
 
 Values = NDArray[Any]
 _Map = Callable[[Values], Values]
@@ -151,8 +151,7 @@ def lstsq(
     if right.dtype.kind == "c":
         columns = columns.astype(np.complex128)
     dense = (right[:, np.newaxis] if right.ndim == 1 else right).astype(columns.dtype)
-    k = dense.shape[1]
-    exponent = largest_exponents(dense.ravel(), np.tile(np.arange(k), m), k)
+    exponent = _middle_exponents(dense)
     dense = times_power(dense, -exponent)
     with np.errstate(all="ignore"):
         scaled, unit, labels = _in_own_units(columns)
@@ -160,7 +159,7 @@ def lstsq(
         power = exponent - unit[:, np.newaxis]
         x = times_power(solved.x, power)
         kept = times_power(x, -power)  # of which the range of doubles may leave less
-        lost = np.linalg.norm(abs(scaled) @ np.abs(solved.x - kept), axis=0)
+        lost = _norm(abs(scaled) @ np.abs(solved.x - kept))
         error, norm = _measure(scaled, kept, dense, solved.left + lost)
         norm = times_power(norm, exponent)
         error[~np.isfinite(norm)] = np.inf
@@ -209,6 +208,14 @@ def _read_rcond(rcond: Any, default: float) -> float:
     if not 0 <= rcond < 1:
         raise ValueError(f"rcond is {rcond}, but must be at least 0 and less than 1")
     return float(rcond)
+
+
+def _middle_exponents(b: Values) -> IndexArray:
+    """Return for each column the middle of the exponents of its largest and least value."""
+    exponents, has = exponents_of(b), b != 0
+    high = np.max(exponents, axis=0, where=has, initial=-_FAR)
+    low = np.min(exponents, axis=0, where=has, initial=_FAR)
+    return (high + low) // 2
 
 
 def _in_own_units(A: Any) -> tuple[Any, IndexArray, tuple[IndexArray, IndexArray]]:
@@ -338,7 +345,7 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         x, errors = strict.solve(np.ascontiguousarray(b), "N")
     if not (errors <= _POOR).all():
         return None
-    return _Solved(x, S.shape[0], np.linalg.norm(b - S @ x, axis=0), True)
+    return _Solved(x, S.shape[0], _norm(b - S @ x), True)
 
 
 def _with_columns(V: Any, b: Values, rcond: float) -> _Solved | None:
@@ -382,25 +389,25 @@ def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
     if not factors.is_full:
         b = Complement(factors.null_vectors(), unit)(b)
 
-    def residual(x: Values) -> Values:
-        return b - A @ x
+    rows, right = sp.csr_array(adjoint.conj().T), times_power(b, -unit[:, np.newaxis])
 
-    def to_rows(r: Values) -> Values:
-        return factors.to_rows(times_power(r, -unit[:, np.newaxis]))
+    def residual(x: Values) -> Values:
+        return right - rows @ x
 
     def left(x: Values) -> Values:  # Q^H of the error, since x = Q R^-H b
-        return to_rows(residual(x))
+        return factors.to_rows(residual(x))
 
     def step(c: Values) -> Values:  # Q c
         return adjoint @ factors.to_columns(c)
 
     x, _ = _refine(np.zeros((A.shape[1], b.shape[1]), b.dtype), left, step)
     # where rounding errors of the residual are all that R^-H shows, the residual may still shrink
-    x, size = _refine(x, residual, lambda r: step(to_rows(r)))
+    x, _ = _refine(x, residual, lambda r: step(factors.to_rows(r)))
+    size = _norm(b - A @ x)
     if _is_poor(A, x, b, size):
-        c = to_rows(b)
+        c = factors.to_rows(right)
         x, _ = _refine(x, lambda x: c - factors.apply_adjoint(x), step)
-        size = np.linalg.norm(residual(x), axis=0)
+        size = _norm(b - A @ x)
     return _Solved(x, factors.rank, size, factors.is_settled)
 
 
@@ -410,11 +417,11 @@ def _refine(x: Values, left: _Map, step: _Map) -> tuple[Values, Values]:
     Returns with it the norms of what is left.
     """
     rest = left(x)
-    size = np.linalg.norm(rest, axis=0)
+    size = _norm(rest)
     for _ in range(_REFINEMENTS):
         trial = x + step(rest)
         rest_of_trial = left(trial)
-        size_of_trial = np.linalg.norm(rest_of_trial, axis=0)
+        size_of_trial = _norm(rest_of_trial)
         better = size_of_trial < _GAIN * size
         if not better.any():
             break
@@ -422,6 +429,13 @@ def _refine(x: Values, left: _Map, step: _Map) -> tuple[Values, Values]:
         rest = np.where(better, rest_of_trial, rest)
         size = np.where(better, size_of_trial, size)
     return x, size
+
+
+def _norm(r: Values) -> FloatArray:
+    """Return the 2-norm of each column, whose square need not be a double."""
+    exponent = exponents_of(np.abs(r).max(axis=0, initial=0))
+    norm: FloatArray = np.linalg.norm(times_power(r, -exponent), axis=0)
+    return times_power(norm, exponent)
 
 
 def _is_poor(A: Any, x: Values, b: Values, left: Values) -> bool:
@@ -432,13 +446,13 @@ def _is_poor(A: Any, x: Values, b: Values, left: Values) -> bool:
 def _measure(A: Any, x: Values, b: Values, left: Values) -> tuple[Values, Values]:
     """Return the backward errors, and the norms of the residuals."""
     r = b - A @ x
-    norm = np.linalg.norm(r, axis=0)
+    norm = _norm(r)
     scaled, unit = scaled_columns(A)
     scale = np.sqrt(np.asarray((abs(scaled) ** 2).sum(axis=0)).ravel())[:, np.newaxis]
     cosine = np.abs(scaled.conj().T @ r) / np.where(scale > 0, scale, 1)
     cosine = cosine.max(axis=0, initial=0) / np.where(norm > 0, norm, 1)
     x = times_power(x, unit[:, np.newaxis])
-    size = np.linalg.norm(abs(scaled) @ np.abs(x) + np.abs(b), axis=0)
+    size = _norm(abs(scaled) @ np.abs(x) + np.abs(b))
     error = np.minimum(cosine, left / np.where(size > 0, size, 1))
     return np.where(np.isfinite(size + norm), error, np.inf), norm
 

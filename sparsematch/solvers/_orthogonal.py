@@ -49,11 +49,11 @@ class OrthogonalFactors:
     def __init__(self, B: Any, right: Values, rcond: float) -> None:
         self._given, self._n_columns = B, B.shape[1]
         self._rows, right = cut_dense_rows(B, right)
-        n, values, indices = self._rows.shape[1], self._rows.data, self._rows.indices
+        (m, n), values, indices = self._rows.shape, self._rows.data, self._rows.indices
         norms = np.sqrt(np.bincount(indices, np.abs(values) ** 2, minlength=n))
         self._least = rcond * norms.max(initial=0)
         self._ops = operations(QrOps, "numpy")
-        graph = BipartiteCSR(*self._rows.shape, self._rows.indptr, indices, "numpy")
+        graph = BipartiteCSR(m, n, self._rows.indptr, indices, "numpy")
         factorise = partial(self._ops.factorise, graph, values)
         tolerance, last = rcond * norms, np.zeros(n, bool)
         #: Whether R1 has no tiny singular value, and B maps the null vectors to as good as nothing.

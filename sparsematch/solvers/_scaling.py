@@ -77,6 +77,20 @@ def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     return _power(row - middle), _power(col + middle)
 
 
+def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
+    """Return powers of two that scale the transversal of largest product to about 1; None if none.
+
+    Of the duals, not of the factors: these may be beyond the range of doubles.
+    """
+    from sparsematch._api.weighted import maximum_product_transversal  # seldom needed
+
+    best = maximum_product_transversal(A, scaling=False)
+    if not best.matching.is_perfect:
+        return None
+    row, col = (np.rint(dual / np.log(2)) for dual in (best.row_dual, best.col_dual))
+    return _power(row), _power(col)
+
+
 def _largest(exponents: FloatArray, of: Any, n: int) -> FloatArray:
     largest: FloatArray = np.full(n, -np.inf)
     np.maximum.at(largest, of, exponents)
