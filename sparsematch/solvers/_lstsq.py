@@ -97,7 +97,8 @@ def lstsq(
     Warns
     -----
     IllConditionedWarning
-        If a backward error remains above 1e-9, and above ten times `rcond`.
+        If a backward error remains above 1e-9, and above ten times `rcond`, or the rank is not
+        settled: singular values beside it are about as small as what counts as nothing.
 
     Raises
     ------
@@ -163,9 +164,7 @@ def lstsq(
         error, norm = _measure(scaled, kept, dense, solved.left + lost)
         norm = times_power(norm, exponent)
         error[~np.isfinite(norm)] = np.inf
-    _warn_of(error, least)
-    if not solved.is_settled:
-        _warn_of_rank(solved.rank)
+    _warn_of(error, least, solved)
     one = right.ndim == 1
     if sp.issparse(b) and not one:
         x = sp.csc_array(x)
@@ -320,13 +319,15 @@ def _by_parts(
 
 def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
     """Solve with the square part; None if it is singular to working precision."""
-    plan, measured = plan_factorisation(S, None, "auto", "auto")
+    by_row, rows = scaled_columns(S.T)
+    scaled, cols = scaled_columns(by_row.T)
+    plan, measured = plan_factorisation(scaled, None, "auto", "auto")
     factors = BlockFactors(plan)
     try:
         factors.factorise(measured)
     except SingularMatrixError:
         return None
-    size = np.asarray(abs(S).sum(axis=1)).ravel()[:, np.newaxis]
+    size = np.asarray(abs(scaled).sum(axis=1)).ravel()[:, np.newaxis]
 
     def solve(x: Values, adjoint: bool) -> Values:
         x = x[:, np.newaxis]
@@ -339,12 +340,13 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         return None
     if inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
         return None
-    strict = None
-    x, errors = factors.solve(np.ascontiguousarray(b), "N")
+    right = times_power(b, -rows[:, np.newaxis])
+    x, errors = factors.solve(right, "N")
     if not (errors <= _POOR).all() and (strict := factors.with_partial_pivoting()):
-        x, errors = strict.solve(np.ascontiguousarray(b), "N")
+        x, errors = strict.solve(right, "N")
     if not (errors <= _POOR).all():
         return None
+    x = times_power(x, -cols[:, np.newaxis])
     return _Solved(x, S.shape[0], _norm(b - S @ x), True)
 
 
@@ -457,22 +459,19 @@ def _measure(A: Any, x: Values, b: Values, left: Values) -> tuple[Values, Values
     return np.where(np.isfinite(size + norm), error, np.inf), norm
 
 
-def _warn_of(error: Values, rcond: float) -> None:
+def _warn_of(error: Values, rcond: float, solved: _Solved) -> None:
     poor = ~(error <= max(_POOR, 10 * rcond))
-    if poor.any():
-        warnings.warn(
+    if solved.is_settled and not poor.any():
+        return
+    if solved.is_settled:
+        text = (
             f"a least-squares solution has a backward error of {np.max(error[poor]):.0e}: the "
             "matrix is too ill-conditioned for its rank to be clear (see rcond), or a value is "
-            "beyond the range of doubles",
-            IllConditionedWarning,
-            stacklevel=stack_level(),
+            "beyond the range of doubles"
         )
-
-
-def _warn_of_rank(rank: int) -> None:
-    warnings.warn(
-        f"a rank of {rank} is not settled: singular values beside it are as small as rounding "
-        "errors, or as rcond; another rcond may tell which of them count",
-        IllConditionedWarning,
-        stacklevel=stack_level(),
-    )
+    else:
+        text = (
+            f"a rank of {solved.rank} is not settled: singular values beside it are as small as "
+            "rounding errors, or as rcond; with another rcond it may be"
+        )
+    warnings.warn(text, IllConditionedWarning, stacklevel=stack_level())
