@@ -29,7 +29,7 @@ from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn
 from sparsematch._api.decomposition import connected_components
 from sparsematch._input.canonical import canonical_columns
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray, scale_entries
 from sparsematch._types.errors import stack_level, wrong_type
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
 from sparsematch._types.least_squares import LeastSquares
@@ -39,7 +39,12 @@ from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixErr
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors, scaled_columns
 from sparsematch.solvers._plan import plan_factorisation
-from sparsematch.solvers._scaling import exponents_of, largest_exponents, times_power
+from sparsematch.solvers._scaling import (
+    exponents_of,
+    largest_exponents,
+    logarithmic_scaling,
+    times_power,
+)
 
 Values = NDArray[Any]
 _Map = Callable[[Values], Values]
@@ -319,8 +324,9 @@ def _by_parts(
 
 def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
     """Solve with the square part; None if it is singular to working precision."""
-    by_row, rows = scaled_columns(S.T)
-    scaled, cols = scaled_columns(by_row.T)
+    row, col = logarithmic_scaling(S)
+    scaled = S.copy()
+    scaled.data = scale_entries(S.data, row[S.indices], np.repeat(col, np.diff(S.indptr)))
     plan, measured = plan_factorisation(scaled, None, "auto", "auto")
     factors = BlockFactors(plan)
     try:
@@ -340,13 +346,13 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         return None
     if inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
         return None
-    right = times_power(b, -rows[:, np.newaxis])
+    right = np.ascontiguousarray(row[:, np.newaxis] * b)
     x, errors = factors.solve(right, "N")
     if not (errors <= _POOR).all() and (strict := factors.with_partial_pivoting()):
         x, errors = strict.solve(right, "N")
     if not (errors <= _POOR).all():
         return None
-    x = times_power(x, -cols[:, np.newaxis])
+    x = col[:, np.newaxis] * x
     return _Solved(x, S.shape[0], _norm(b - S @ x), True)
 
 
