@@ -157,17 +157,14 @@ def lstsq(
     if right.dtype.kind == "c":
         columns = columns.astype(np.complex128)
     dense = (right[:, np.newaxis] if right.ndim == 1 else right).astype(columns.dtype)
-    exponent = _middle_exponents(dense)
-    dense = times_power(dense, -exponent)
     with np.errstate(all="ignore"):
-        scaled, unit, labels = _in_own_units(columns)
-        solved = _solve(scaled, labels, dense, least, bool(minimum_norm))
-        power = exponent - unit[:, np.newaxis]
-        x = times_power(solved.x, power)
-        kept = times_power(x, -power)  # of which the range of doubles may leave less
-        lost = _norm(abs(scaled) @ np.abs(solved.x - kept))
-        error, norm = _measure(scaled, kept, dense, solved.left + lost)
-        norm = times_power(norm, exponent)
+        own = _in_own_units(columns, dense)
+        solved = _solve(own, least, bool(minimum_norm))
+        x = times_power(solved.x, own.unit_of_x)
+        kept = times_power(x, -own.unit_of_x)  # the range of doubles may leave less
+        lost = _norm(abs(own.A) @ np.abs(solved.x - kept))
+        error = _measure(own.A, kept, own.b, solved.left + lost)
+        norm = _norm(times_power(own.b - own.A @ kept, own.unit_of_b))
         error[~np.isfinite(norm)] = np.inf
     _warn_of(error, least, solved)
     one = right.ndim == 1
@@ -214,41 +211,48 @@ def _read_rcond(rcond: Any, default: float) -> float:
     return float(rcond)
 
 
-def _middle_exponents(b: Values) -> IndexArray:
-    """Return for each column the middle of the exponents of its largest and least value."""
-    exponents, has = exponents_of(b), b != 0
-    high = np.max(exponents, axis=0, where=has, initial=-_FAR)
-    low = np.min(exponents, axis=0, where=has, initial=_FAR)
-    return (high + low) // 2
+class _OwnUnits(NamedTuple):
+    """A system whose components have units of their own, the middle of what they have being 1.
 
-
-def _in_own_units(A: Any) -> tuple[Any, IndexArray, tuple[IndexArray, IndexArray]]:
-    """Return A 2^-e, of each component the middle of its units being 1, e of columns, and labels.
-
-    With that, neither entries nor elements of x are near the ends of the range of doubles.
+    With that, neither values nor elements of x are near the ends of the range of doubles.
     """
-    rows, cols = connected_components(A)[1:]
-    label = np.concatenate([rows, cols])
+
+    A: Any
+    b: Values
+    #: Exponents of the units of the elements of b, and of x.
+    unit_of_b: IndexArray
+    unit_of_x: IndexArray
+    labels: tuple[IndexArray, IndexArray]  #: The components of rows and columns.
+
+
+def _in_own_units(A: Any, b: Values) -> _OwnUnits:
+    n, rows, cols = connected_components(A)
     column = np.repeat(np.arange(cols.size), np.diff(A.indptr))
     sides = (A.indices, rows.size), (column, cols.size)
-    exponents = np.concatenate([largest_exponents(A.data, *side) for side in sides])
-    high, low = np.full(label.size, -_FAR), np.full(label.size, _FAR)
+    largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
+    unit = _middle(largest, np.concatenate([rows, cols]), n)
+    of_b = np.empty((n, b.shape[1]), unit.dtype)
+    for k, right in enumerate(b.T):
+        has = right != 0
+        of_b[:, k] = _middle(exponents_of(right[has]), rows[has], n)
+    scaled = A.copy()
+    scaled.data = times_power(A.data, -unit[cols[column]])
+    of_x = of_b[cols] - unit[cols, np.newaxis]
+    return _OwnUnits(scaled, times_power(b, -of_b[rows]), of_b[rows], of_x, (rows, cols))
+
+
+def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
+    """Return the middle of the exponents of each component, 0 where it has none."""
+    high, low = np.full(n, -_FAR), np.full(n, _FAR)
     np.maximum.at(high, label, exponents)
     np.minimum.at(low, label, exponents)
-    unit = ((high + low) // 2)[cols]
-    scaled = A.copy()
-    scaled.data = times_power(A.data, -unit[column])
-    return scaled, unit, (rows, cols)
+    middle: IndexArray = (high + low) // 2
+    return middle
 
 
-def _solve(
-    A: Any,
-    labels: tuple[IndexArray, IndexArray],
-    b: Values,
-    rcond: float,
-    minimum_norm: bool,
-) -> _Solved:
+def _solve(own: _OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     """Solve by parts what has all of them, or is square mostly; other components as they are."""
+    A, b, _, _, labels = own
     if not minimum_norm:
         return _by_columns(A, b, rcond, minimum_norm)
     parts = coarse_dulmage_mendelsohn(A)
@@ -448,11 +452,11 @@ def _norm(r: Values) -> FloatArray:
 
 def _is_poor(A: Any, x: Values, b: Values, left: Values) -> bool:
     """Whether refinement stagnates, as it does above the square of condition times rounding."""
-    return not (_measure(A, x, b, left)[0] <= _REFINED).all()
+    return not (_measure(A, x, b, left) <= _REFINED).all()
 
 
-def _measure(A: Any, x: Values, b: Values, left: Values) -> tuple[Values, Values]:
-    """Return the backward errors, and the norms of the residuals."""
+def _measure(A: Any, x: Values, b: Values, left: Values) -> Values:
+    """Return the backward errors."""
     r = b - A @ x
     norm = _norm(r)
     scaled, unit = scaled_columns(A)
@@ -462,7 +466,7 @@ def _measure(A: Any, x: Values, b: Values, left: Values) -> tuple[Values, Values
     x = times_power(x, unit[:, np.newaxis])
     size = _norm(abs(scaled) @ np.abs(x) + np.abs(b))
     error = np.minimum(cosine, left / np.where(size > 0, size, 1))
-    return np.where(np.isfinite(size + norm), error, np.inf), norm
+    return np.where(np.isfinite(size + norm), error, np.inf)
 
 
 def _warn_of(error: Values, rcond: float, solved: _Solved) -> None:

@@ -10,13 +10,14 @@ norms of about 1 by powers of two, so that units do not count. All this is of B 
 cut in pieces, which adds columns; what goes in and comes out is of B as it is.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import qr
+from scipy.linalg import get_blas_funcs, get_lapack_funcs, qr
 from scipy.sparse.linalg import norm
 
 from sparsematch._engines.operations import QrOps
@@ -36,7 +37,7 @@ _VECTORS, _STEPS = 4, 3
 _ROUNDS = 10
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 64
-#: Entries of null vectors up to which these are made orthonormal by LAPACK.
+#: Entries of null vectors up to which these are factorised by LAPACK.
 _DENSE_ENTRIES = 1 << 20
 
 
@@ -192,23 +193,40 @@ class Complement:
     def __init__(self, N: Any, unit: IndexArray) -> None:
         N.data = times_power(N.data, -np.repeat(unit, np.diff(N.indptr)))
         self._vectors, _ = scaled_columns(N)
-        self._basis = None
         if N.shape[0] * N.shape[1] <= _DENSE_ENTRIES:
-            self._basis = _orthonormal(self._vectors.toarray())
+            self._coefficients = _by_reflections(self._vectors.toarray())
         else:
             nothing = np.empty((N.shape[0], 0), N.dtype)
-            self._factors = OrthogonalFactors(self._vectors, nothing, SINGULAR)
-            self._adjoint = sp.csr_array(self._vectors.conj().T)
+            factors = OrthogonalFactors(self._vectors, nothing, SINGULAR)
+            adjoint = sp.csr_array(self._vectors.conj().T)
+            self._coefficients = lambda x: factors.to_columns(factors.to_rows(adjoint @ x))
 
     def __call__(self, x: Values) -> Values:
         """Project; twice, since once leaves a rounding error times the condition of N."""
         for _ in range(2):
-            if self._basis is not None:
-                x = x - self._basis @ (self._basis.conj().T @ x)
-            else:
-                factors = self._factors
-                x = x - self._vectors @ factors.to_columns(factors.to_rows(self._adjoint @ x))
+            x = x - self._vectors @ self._coefficients(x)
         return x
+
+
+def _by_reflections(N: Values) -> Callable[[Values], Values]:
+    """Return what finds the combination of the columns of a dense matrix that is nearest to `x`.
+
+    With rows in descending order and pivots among the columns, errors are relative to each row,
+    which may differ by many orders: Cox, Higham, Stability of Householder QR factorization for
+    weighted least squares problems (Numerical Analysis 1997, Pitman 380).
+    """
+    order, k = np.argsort(-np.abs(N).max(axis=1), kind="stable"), N.shape[1]
+    reflections, r, pivots = qr(N[order], mode="raw", pivoting=True)
+    name, side = ("unmqr", "C") if N.dtype.kind == "c" else ("ormqr", "T")
+    (multiply,), (solve,) = get_lapack_funcs((name,), (N,)), get_blas_funcs(("trsm",), (N,))
+
+    def coefficients(x: Values) -> Values:
+        top = multiply("L", side, *reflections, x[order], _AT_ONCE * max(1, x.shape[1]))[0]
+        found = np.empty((k, x.shape[1]), x.dtype)
+        found[pivots] = solve(1, r[:k], top[:k])
+        return found
+
+    return coefficients
 
 
 def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
