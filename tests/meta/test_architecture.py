@@ -223,6 +223,13 @@ def identifiers(path):
     return attributes | {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
+def test_one_file_changes_the_filters_of_warnings():
+    """All threads share them; factors return what they know, and public functions warn."""
+    changing = {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings"}
+    found = [path.name for path in PYTHON if changing & identifiers(path)]
+    assert found == ["upstream_warnings.py"]
+
+
 @pytest.mark.parametrize("name", sorted({*sparsematch.__all__, *csgraph.__all__, *solvers.__all__}))
 def test_every_public_name_is_tested(name):
     assert any(
