@@ -9,12 +9,13 @@ from every_start import FORMATS, GIVEN, PATTERNS, as_if_large, choices, maximum,
 
 #: Where `auto` goes another way; others do not ask.
 SIZES = "small", "large", "deep"
+#: Where one matrix of each pattern is matched, else one.
+MANY = "large", "auto"
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("backend", ["numpy", pytest.param("cupy", marks=pytest.mark.kernels)])
 def test_every_choice_of_engines_finds_as_many_pairs_as_scipy(backend, size, monkeypatch):
-    """On one matrix each, `auto` on one of each pattern where none is small."""
     if size != "small":
         as_if_large(monkeypatch.setattr, 2 if size == "deep" else None)
     rng = np.random.default_rng([SIZES.index(size), 71])
@@ -25,11 +26,8 @@ def test_every_choice_of_engines_finds_as_many_pairs_as_scipy(backend, size, mon
         if size != "large" and how[0] != "auto":
             continue
         for (g, kind), (f, form) in itertools.product(enumerate(GIVEN), enumerate(FORMATS)):
-            first, n = (
-                7 * c + g + 2 * f,
-                len(PATTERNS) if (size, how[0]) == ("large", "auto") else 1,
-            )
-            for k in (np.arange(first, first + n) % len(matrices)).tolist():
-                found.append(wrong(matrices[k], ranks[k], how, form, kind, backend, rng))
+            first, n = 7 * c + g + 2 * f, len(PATTERNS) if (size, how[0]) == MANY else 1
+            some = (np.arange(first, first + n) % len(matrices)).tolist()
+            found += [wrong(matrices[k], ranks[k], how, form, kind, backend, rng) for k in some]
     assert len(found) >= 9 * len(GIVEN) * len(FORMATS)
     assert not [words for words in found if words]
