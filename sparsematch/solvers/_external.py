@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
+from sparsematch._numerics.foreign_calls import interruptible, splu
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._condition import reciprocal_condition
-from sparsematch.solvers._foreign_calls import interruptible, splu
 from sparsematch.solvers._scaling import product_scaling
 
 Values = NDArray[Any]

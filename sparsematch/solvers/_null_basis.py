@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sparsematch._numerics.foreign_calls import qr, svd
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.singularity import Dependence, ParallelPair
-from sparsematch.solvers._foreign_calls import qr, svd
 from sparsematch.solvers._null_space import NullSpace
 from sparsematch.solvers._scaling import exponents_of, times_power
 from sparsematch.solvers._singular_blocks import distinct, leading_rows

@@ -22,12 +22,12 @@ from scipy.sparse.linalg import norm
 
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
+from sparsematch._numerics.foreign_calls import interruptible, pivoted_qr, pivots, qr, svd
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 from sparsematch.solvers._condition import SINGULAR
 from sparsematch.solvers._dense_rows import cut_dense_rows
-from sparsematch.solvers._foreign_calls import interruptible, pivoted_qr, pivots, qr, svd
 from sparsematch.solvers._scaling import largest_exponents, times_power
 
 Values = NDArray[Any]
