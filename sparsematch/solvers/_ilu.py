@@ -240,7 +240,7 @@ def _first_stable(
         matrix.has_canonical_format = True  # no duplicates: SuperLU wants no more
         try:
             with superlu_errors():
-                ilu = interruptible(graph.n_rows**3, _spilu, matrix, **how)
+                ilu = _spilu(matrix, **how)
         except Singular:
             continue
         x = ilu.solve(sums)
