@@ -12,7 +12,14 @@ import sys
 from pathlib import Path
 
 # Seconds of each: what has more kinds of cases has more time.
-PROGRAMS = {"blocks": 75, "linear_systems": 75, "arrays": 50, "files": 50, "processes": 50}
+PROGRAMS = {
+    "blocks": 65,
+    "linear_systems": 65,
+    "arrays": 40,
+    "files": 40,
+    "processes": 40,
+    "gpu": 50,
+}
 
 
 def main():
