@@ -1,5 +1,5 @@
-// Solutions by a factorisation, measured unless its factors are known to be small
-// (factor_sizes.hpp), and refined where they are not good enough: block by block first
+// Solutions by a factorisation, measured, and refined where they are not good enough: block by
+// block first
 // (block_refinement.hpp), then against the matrix: solve with the residual, and keep the sum if it
 // is better.
 //
@@ -63,10 +63,9 @@ struct SolveRoom {
     }
 };
 
-// How solutions are checked: not at all; whether they are far from the ends of the range; so, and
-// block by block (block_refinement.hpp); by their backward errors. The third needs the matrix as it
-// is, not transposed, and no external blocks.
-enum class Check : signed char { none, range, blocks, error };
+// How solutions are checked: not at all; block by block (block_refinement.hpp); by their backward
+// errors. The second needs the matrix as it is, not transposed, and no external blocks.
+enum class Check : signed char { none, blocks, error };
 
 template <class Index, class Value>
 class CheckedSolve {

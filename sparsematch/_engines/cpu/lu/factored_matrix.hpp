@@ -11,7 +11,6 @@
 
 #include "core/csr.hpp"
 #include "lu/checked_solve.hpp"
-#include "lu/factor_sizes.hpp"
 #include "lu/gilbert_peierls.hpp"
 #include "lu/kept.hpp"
 
@@ -48,13 +47,12 @@ class FactoredMatrix {
     }
     // Preference: for the diagonal; below 0, the same pivots again.
     Outcome factorise(double preference, RunContext& run) {
-        factors_ = Factors::unknown;
+        blocks_suffice_ = true;
         return preference < 0 ? lu.refactorise(values.data(), run)
                               : lu.factorise(values.data(), preference, run);
     }
-    // As CheckedSolve does, nothing being measured without `check`, nor by small factors one of
-    // whose solutions was good: that one would find factors of another matrix. Several threads may
-    // solve at once.
+    // As CheckedSolve does, nothing being measured without `check`. Several threads may solve at
+    // once.
     bool solve(const Value* b, std::int64_t width, Value* x, double* errors,
                const ExternalSolve<Index, Value>& external, Side side, bool check,
                RunContext& run) const {
@@ -63,10 +61,7 @@ class FactoredMatrix {
         CheckedSolve<Index, Value> solver(columns, values.data(), largest, lu, external, side, kind,
                                           *room);
         const bool done = solver.solve(b, width, x, errors, run);
-        if (kind >= Check::blocks && done) {
-            if (!solver.went_well()) factors_ = Factors::poor;
-            else if (factors_ == Factors::unknown) factors_ = Factors::solved_well;
-        }
+        if (done && !solver.went_well()) blocks_suffice_ = false;
         if (width == 1) room_.give_back(std::move(room));  // of several it would be large
         return done;
     }
@@ -81,22 +76,13 @@ class FactoredMatrix {
     double largest = 0;  // absolute value of a part
 
   private:
-    // What is known of them: nothing; of one solution; of their sizes; that blocks were not enough.
-    enum class Factors : signed char { unknown, solved_well, small, large, poor };
-
     Check kind_of_check(Side side) const {
-        if (factors_ == Factors::solved_well)
-            factors_ = FactorSizes<Index, Value>(lu, columns, values.data()).are_small()
-                           ? Factors::small
-                           : Factors::large;
-        if (factors_ == Factors::small) return Check::range;
-        const bool by_blocks =
-            side == Side::plain && !has_external_blocks_ && factors_ != Factors::poor;
+        const bool by_blocks = side == Side::plain && !has_external_blocks_ && blocks_suffice_;
         return by_blocks ? Check::blocks : Check::error;
     }
 
     const bool has_external_blocks_;
-    mutable std::atomic<Factors> factors_{Factors::unknown};
+    mutable std::atomic<bool> blocks_suffice_{true};  // for solutions that are good
     mutable Kept<SolveRoom<Value>> room_;
 };
 
