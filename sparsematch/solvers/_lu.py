@@ -34,9 +34,9 @@ from sparsematch.solvers._whole_matrix import WholeMatrix
 #: Solutions of several right-hand sides, and the error of each.
 Solutions = tuple[NDArray[Any], NDArray[np.float64]]
 
-#: Componentwise backward errors. Above _UNSTABLE, four digits lost, the matrix is factorised again
-#: with partial pivoting; above _POOR, what remains is warned of.
-_UNSTABLE, _POOR = 1e-12, 1e-9
+#: The componentwise backward error, four digits lost, above which the matrix is factorised again
+#: with partial pivoting, and what remains is warned of.
+_UNSTABLE = 1e-12
 
 _PLAIN_SETTINGS = (("auto", "auto", "keep"), ("auto", "auto", "drop"))
 
@@ -310,8 +310,8 @@ class BlockTriangularLU(InverseOperator):
         A solution is measured, and refined where its componentwise backward error is above 1e-13,
         or its normwise one above 1e-15. Where one remains above 1e-12, the blocks are factorised
         again with partial pivoting, or the whole matrix is, once, and the system is solved with
-        that. Once a solution was good as it came out, those that follow are not measured if the
-        factors are so small beside the matrix that no right-hand side can have a poor one.
+        that. A row whose terms are tiny beside its norm and that of the solution is measured by
+        those (Arioli, Demmel, Duff 1989).
 
         Parameters
         ----------
@@ -333,7 +333,7 @@ class BlockTriangularLU(InverseOperator):
         Warns
         -----
         IllConditionedWarning
-            If a backward error remains above 1e-9, or a solution is not finite: it may be beyond
+            If a backward error remains above 1e-12, or a solution is not finite: it may be beyond
             the range of doubles.
 
         Raises
@@ -372,7 +372,7 @@ class BlockTriangularLU(InverseOperator):
                 _adopt_better(poor, x, errors, *solutions)
                 if (errors[finite] <= _UNSTABLE).all():
                     return x
-        poor = ~(errors <= _POOR) & finite
+        poor = ~(errors <= _UNSTABLE) & finite
         if poor.any():
             worst = np.max(errors[poor])
             what = f"a backward error of {worst:.0e}" if worst < np.inf else "no finite solution"

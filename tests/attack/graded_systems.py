@@ -3,8 +3,9 @@
 Small integers and the patterns of systems.py, real and complex, in units of up to 1e140 and with
 entries of 1e290; chains of refactorisations, transposed, several right-hand sides, easy ones first.
 The right-hand side is that of a known solution of which one element is up to 1e10 times the others.
-A solution fails whose componentwise backward error is above 1e-12 without an IllConditionedWarning,
-and so does any warning where the matrix without its units has a condition below 1e6.
+A solution fails whose componentwise backward error is above 1e-12 without an IllConditionedWarning.
+So does any warning where the matrix without its units has a condition below 1e6, unless rows or
+columns differ by more than 1e5: no scaling that is cheap finds all such units.
 """
 
 import sys
@@ -68,7 +69,8 @@ class Graded:
         self.rows, self.cols = self.units(self.most[0]), self.units(self.most[1])
         self.factor = 10.0 ** self.rng.choice([-self.most[2], self.most[2]])
         self.matrix = self.factor * (self.rows[:, np.newaxis] * self.plain * self.cols)
-        self.condition = np.linalg.cond(self.plain)
+        condition = np.linalg.cond(self.plain)
+        self.is_easy = condition < WELL_CONDITIONED and max(self.most[:2]) <= 2
 
     def sparse(self):
         rows, cols = np.nonzero(self.pattern)
@@ -98,11 +100,10 @@ def check(lu, system, tag):
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             x = lu.solve(b, trans)
-        words = f"{tag}, {system.n} rows, trans {trans!r}, units {system.most}, condition "
-        words += f"{system.condition:.0e}: "
+        words = f"{tag}, {system.n} rows, trans {trans!s}, units {system.most}: "
         if any(w.category is not IllConditionedWarning for w in warned):
             yield words + f"warned by others: {warned[0].message}"
-        if warned and system.condition < WELL_CONDITIONED:
+        if warned and system.is_easy:
             yield words + f"warned: {warned[0].message}"
         error = backward_error(TRANSPOSED[trans](system.matrix), x, b)
         if not warned and not error <= GOOD:
@@ -127,10 +128,10 @@ def case(rng):
                 else:
                     lu.refactorise(A)
         except SingularMatrixError:
-            if system.condition < WELL_CONDITIONED:
+            if system.is_easy:
                 yield f"{tag}, {system.n} rows, units {system.most}: called singular"
             return
-        if warned and system.condition < WELL_CONDITIONED:
+        if warned and system.is_easy:
             yield f"{tag}, {system.n} rows, units {system.most}: warned: {warned[0].message}"
         warnings.simplefilter("ignore")
         yield from check(lu, system, tag)

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -21,33 +20,23 @@ class FactoredMatrix {
   public:
     // columns: the matrix by columns, which the caller keeps.
     FactoredMatrix(const BlockPlan<Index>& plan, const Csr<Index>& columns)
-        : columns(columns), lu(plan), values(static_cast<std::size_t>(columns.nnz())),
-          has_external_blocks_(std::any_of(plan.external.begin(), plan.external.end(),
-                                           [](double external) { return external > 0; })) {}
+        : columns(columns), lu(plan), values(static_cast<std::size_t>(columns.nnz())) {}
 
     // Copies the values. False, and nothing is changed: one is not finite. Time: O(nnz).
     bool read(const Value* from) {
         constexpr std::size_t lanes = 4;  // independent of each other, so that none waits
-        double mosts[lanes] = {}, sums[lanes] = {};
-        const auto visit = [&](std::size_t p, std::size_t lane) {
-            const double size = largest_part(from[p]);
-            mosts[lane] = std::max(mosts[lane], size);
-            sums[lane] += size * 0;  // NaN as soon as an entry is not finite
-        };
+        double sums[lanes] = {};          // NaN as soon as an entry is not finite
         const std::size_t whole = values.size() - values.size() % lanes;
         for (std::size_t p = 0; p < whole; p += lanes)
-            for (std::size_t lane = 0; lane < lanes; ++lane) visit(p + lane, lane);
-        for (std::size_t p = whole; p < values.size(); ++p) visit(p, p - whole);
-        const double most = *std::max_element(mosts, mosts + lanes),
-                     sum = std::accumulate(sums, sums + lanes, 0.0);
-        if (sum != 0) return false;
+            for (std::size_t lane = 0; lane < lanes; ++lane)
+                sums[lane] += largest_part(from[p + lane]) * 0;
+        for (std::size_t p = whole; p < values.size(); ++p) sums[0] += largest_part(from[p]) * 0;
+        if (std::accumulate(sums, sums + lanes, 0.0) != 0) return false;
         std::copy_n(from, values.size(), values.data());
-        largest = most;
         return true;
     }
     // Preference: for the diagonal; below 0, the same pivots again.
     Outcome factorise(double preference, RunContext& run) {
-        blocks_suffice_ = true;
         return preference < 0 ? lu.refactorise(values.data(), run)
                               : lu.factorise(values.data(), preference, run);
     }
@@ -57,11 +46,8 @@ class FactoredMatrix {
                const ExternalSolve<Index, Value>& external, Side side, bool check,
                RunContext& run) const {
         auto room = room_.take();
-        const Check kind = check ? kind_of_check(side) : Check::none;
-        CheckedSolve<Index, Value> solver(columns, values.data(), largest, lu, external, side, kind,
-                                          *room);
+        CheckedSolve<Index, Value> solver(columns, values.data(), lu, external, side, check, *room);
         const bool done = solver.solve(b, width, x, errors, run);
-        if (done && !solver.went_well()) blocks_suffice_ = false;
         if (width == 1) room_.give_back(std::move(room));  // of several it would be large
         return done;
     }
@@ -73,16 +59,8 @@ class FactoredMatrix {
     const Csr<Index> columns;
     BlockLU<Index, Value> lu;
     std::vector<Value> values;
-    double largest = 0;  // absolute value of a part
 
   private:
-    Check kind_of_check(Side side) const {
-        const bool by_blocks = side == Side::plain && !has_external_blocks_ && blocks_suffice_;
-        return by_blocks ? Check::blocks : Check::error;
-    }
-
-    const bool has_external_blocks_;
-    mutable std::atomic<bool> blocks_suffice_{true};  // for solutions that are good
     mutable Kept<SolveRoom<Value>> room_;
 };
 
