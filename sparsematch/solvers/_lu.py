@@ -4,6 +4,7 @@ An analysis serves any number of factorisations, and each factorisation has the 
 its values: another than it was given where these brought far more fill than was foreseen.
 """
 
+import itertools
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -366,12 +367,16 @@ class BlockTriangularLU(InverseOperator):
         finite = np.isfinite(b).all(axis=0)
         if (errors[finite] <= _UNSTABLE).all():
             return x  # what is not finite has no error to reduce
-        for solve in (self._solve_strictly, self._solve_whole):
-            for solutions in solve(b, trans):
-                poor = ~(errors <= _UNSTABLE) & finite
-                _adopt_better(poor, x, errors, *solutions)
-                if (errors[finite] <= _UNSTABLE).all():
-                    return x
+        adopted = np.zeros(errors.size, bool)
+        solutions = itertools.chain(self._solve_strictly(b, trans), self._solve_whole(b, trans))
+        for other in solutions:
+            poor = ~(errors <= _UNSTABLE) & finite
+            adopted |= _adopt_better(poor, x, errors, *other)
+            if (errors[finite] <= _UNSTABLE).all():
+                break
+        if self._whole is not None and adopted.any():  # whose errors were normwise
+            rowwise = self._whole.rowwise_errors(x[:, adopted], b[:, adopted], trans)
+            errors[adopted] = np.maximum(errors[adopted], rowwise)
         poor = ~(errors <= _UNSTABLE) & finite
         if poor.any():
             worst = np.max(errors[poor])
@@ -487,7 +492,8 @@ def _adopt_better(
     errors: NDArray[Any],
     other: NDArray[Any],
     errors_of_other: NDArray[Any],
-) -> None:
-    """Replace poor solutions by better ones."""
-    better = poor & ~(errors_of_other >= errors) & np.isfinite(other).all(axis=0)
+) -> BoolArray:
+    """Replace poor solutions by better ones; tell which."""
+    better: BoolArray = poor & ~(errors_of_other >= errors) & np.isfinite(other).all(axis=0)
     x[:, better], errors[better] = other[:, better], errors_of_other[better]
+    return better

@@ -81,10 +81,9 @@ class Graded:
         """Return that of a graded solution: with units, small integers as often as not."""
         rng, y = self.rng, self.numbers((self.n, width))
         y[rng.integers(0, self.n, width), np.arange(width)] *= 10.0 ** rng.uniform(4, 10, width)
-        first, last = (self.rows, self.cols) if trans == "N" else (self.cols, self.rows)
+        units = self.rows if trans == "N" else self.cols
         b = TRANSPOSED[trans](self.plain) @ y
-        # the factor first, as it is the other way round from most units, or last
-        return (b * first[:, np.newaxis]) * self.factor
+        return (b * units[:, np.newaxis]) * self.factor
 
 
 def check(lu, system, tag):

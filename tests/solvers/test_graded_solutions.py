@@ -45,7 +45,7 @@ def test_a_small_element_keeps_its_digits_after_easy_solutions(trans, unit):
             for found, of in zip(y.reshape(4, -1).T, right.reshape(4, -1).T, strict=True):
                 assert not found.imag.any()
                 assert backward_error(D, found.real, of) < 1e-13
-        lu.refactorise(2 * SMALL * unit)
+        lu.refactorise(sp.csc_array(2 * SMALL * unit))
 
 
 def test_units_of_rows_and_columns_share_a_scaling():
