@@ -142,9 +142,17 @@ class BlockRefinement {
         SPARSEMATCH_ASSERT(unit * factor == 1);
         return unit;
     }
+    // Of a row and the user's columns.
+    double row_norm(Index c) const {
+        double most = 0;
+        each(c, [&](Value a, Index column) {
+            most = std::max(most, magnitude(a) / col_factor_[column]);
+        });
+        return most;
+    }
     // Writes: r, the residuals, and the error of each right-hand side. Returns the largest excess.
     double measure(Index k, const Value* y, SolutionError* errors) {
-        double norm[W] = {}, largest_r[W] = {}, largest[W] = {}, by_norm = 0, most = 0;
+        double norm[W] = {}, largest_r[W] = {}, largest[W] = {}, most = 0;
         for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
             for (int s = 0; s < W; ++s)
                 norm[s] = std::max(norm[s], magnitude(y[at(c) + s]) * col_factor_[c]);
@@ -155,15 +163,11 @@ class BlockRefinement {
             const double residual = magnitude(r), unit = unit_of(c);
             largest_r[s] = std::max(largest_r[s], residual * unit);
             largest[s] = std::max(largest[s], size * unit);
-            if (s == 0) {
-                by_norm = 0;
-                each(c, [&](Value a, Index column) {
-                    by_norm = std::max(by_norm, magnitude(a) / col_factor_[column]);
-                });
+            if (!(residual <= SolutionError::good_componentwise * share * size)) {
+                const double by_norm = row_norm(c) * norm[s];
+                if (by_norm < infinity && size <= tiny * (by_norm + magnitude(right_[at(c) + s])))
+                    size += by_norm;
             }
-            const double least = by_norm * norm[s];
-            if (least < infinity && size <= tiny * (least + magnitude(right_[at(c) + s])))
-                size += least;
             if (!(residual <= errors[s].componentwise * size))
                 errors[s].componentwise = residual / size;
         });

@@ -137,7 +137,8 @@ class CheckedSolve {
                 lost |= (y[c * W + s] == Value(0)) & (v != Value(0));
             }
         if (!sweep<W>(y, piece, run)) return false;
-        in_range_ = !lost && lu_.equilibration.is_middling_throughout && are_middling<W>(y, after);
+        in_range_ = check_ && !lost && lu_.equilibration.is_middling_throughout &&
+                    are_middling<W>(y, after);
         for (std::int64_t c = 0; c < n(); ++c)
             for (int s = 0; s < W; ++s)
                 to[static_cast<std::int64_t>(target[c]) * W + s] = y[c * W + s] * after[c];

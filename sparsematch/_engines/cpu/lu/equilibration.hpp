@@ -38,7 +38,10 @@ inline double shared_factor(int exponent) {
 }
 
 // Whether no product of two such sizes that matters is beyond the range, nor lost.
-inline bool is_middling(double size) { return size >= 0x1p-500 && size <= 0x1p500; }
+inline constexpr double least_middling = 0x1p-500;
+inline bool is_middling(double size) {
+    return (size >= least_middling) & (size <= 1 / least_middling);
+}
 
 template <class Index, class Value>
 struct Equilibration {
@@ -153,11 +156,12 @@ struct Equilibration {
                 const double size = largest_part(v);
                 inner[p] = v;
                 most = std::max(most, size);
-                middling &= is_middling(size) | (from == Value(0));
+                middling &= (size >= least_middling) | (from == Value(0));
             }
             all = std::max(all, most), least = std::min(least, most);
         }
         largest[k] = all;
+        middling &= all == 0 || is_middling(all);
         if (drifted) {
             for (Index r = first; r < end; ++r)
                 least = std::min(least, top_[r] == no_place ? 0 : largest_part(inner[top_[r]]));

@@ -48,7 +48,7 @@ class FactoredMatrix {
         auto room = room_.take();
         CheckedSolve<Index, Value> solver(columns, values.data(), lu, external, side, check, *room);
         const bool done = solver.solve(b, width, x, errors, run);
-        if (width == 1) room_.give_back(std::move(room));  // of several it would be large
+        if (width == 1 || width * columns.n_rows <= most_kept) room_.give_back(std::move(room));
         return done;
     }
     // Entries that a solve passes, about.
@@ -61,6 +61,7 @@ class FactoredMatrix {
     std::vector<Value> values;
 
   private:
+    static constexpr std::int64_t most_kept = std::int64_t{1} << 17;  // numbers of right-hand sides
     mutable Kept<SolveRoom<Value>> room_;
 };
 
