@@ -1,6 +1,6 @@
-// Solutions by a factorisation, measured, and refined where they are not good enough, block by block
-// (block_refinement.hpp); where numbers in between leave the range of doubles, or that does not
-// suffice, by numbers with exponents of their own (wide_solve.hpp).
+// Solutions by a factorisation, measured, and refined where they are not good enough, block by
+// block (block_refinement.hpp); where numbers in between leave the range of doubles, or that does
+// not suffice, by numbers with exponents of their own (wide_solve.hpp).
 //
 // One call does it all: a gather into the order of the pivots, the sweeps, a scatter. Right-hand
 // sides are processed by up to eight, side by side, padded with zeros where there are fewer.
@@ -183,7 +183,7 @@ class CheckedSolve {
     }
     static bool is_zero_or_middling(double size) { return (size == 0) | is_middling(size); }
 
-    // Solves anew where numbers in between are beyond the range, or the error is too large.
+    // Solves again where numbers in between are beyond the range, or the error is too large.
     template <int W>
     bool solve_widely(const Value* b, Value* x, const Piece& piece, RunContext& run) {
         for (std::int64_t s = 0; s < piece.count; ++s) {

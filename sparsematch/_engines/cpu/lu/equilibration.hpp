@@ -1,8 +1,8 @@
 // Diagonal blocks scaled by powers of two, which rounds nothing: the largest entry of each row is
 // between 1 and 2, then that of each column (LAPACK's geequb). So the sizes of entries can be
-// compared, and a small pivot is one beside 1. Exponents are found as integers, and rows and columns
-// share them: what is common to all goes half to either, so that the product of two factors is in
-// the range of doubles, and an entry is rounded by that product only where its scaled value is not.
+// compared, and a small pivot is one beside 1. Exponents are found as integers, and rows and
+// columns share them: what is common to all goes half to either, so that the product of two factors
+// is in the range of doubles, and an entry times that is rounded only where its scaled value is.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ inline bool is_middling(double size) {
 
 template <class Index, class Value>
 struct Equilibration {
-    // As the plan's inner_row: the entries of the scaled blocks, those of external ones as they are.
+    // As the plan's inner_row: entries of the scaled blocks; of external ones as they are.
     std::vector<Value> inner;
     // Of the rows and columns of the permuted matrix; 1 in blocks of one entry, and in those left
     // to an external solver.
