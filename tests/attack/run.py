@@ -1,4 +1,4 @@
-"""All attacks for six minutes, with the date as their seed: `tox -e attack`.
+"""All attacks for five minutes, with the date as their seed: `tox -e attack`.
 
     python tests/attack/run.py [SEED [SECONDS]]
 
@@ -13,12 +13,12 @@ from pathlib import Path
 
 # Seconds of each: what has more kinds of cases has more time.
 PROGRAMS = {
-    "blocks": 75,
-    "linear_systems": 75,
-    "least_squares": 50,
-    "arrays": 50,
-    "files": 50,
-    "processes": 50,
+    "blocks": 60,
+    "linear_systems": 60,
+    "least_squares": 45,
+    "arrays": 45,
+    "files": 45,
+    "processes": 45,
 }
 
 
