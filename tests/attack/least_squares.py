@@ -7,7 +7,8 @@ is that of an SVD with a gap from NOTHING to LEAST. Units of the whole from 1e-3
 each column where columns are independent, of each row where rows are: the rank is defined there.
 What fails: a rank that is another, an x that is not the shortest with the least residual to
 TOLERANCE times the condition (15 % are basic: at most as many elements as the rank), a residual's
-norm that is another, each without an IllConditionedWarning; such a warning at a condition below CLEAR; another warning or exception.
+norm that is another, each without an IllConditionedWarning; such a warning at a condition below
+CLEAR; another warning or exception.
 """
 
 import sys
