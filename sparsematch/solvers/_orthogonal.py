@@ -27,7 +27,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 from sparsematch.solvers._condition import SINGULAR
 from sparsematch.solvers._dense_rows import cut_dense_rows
-from sparsematch.solvers._scaling import largest_exponents, times_power
+from sparsematch.solvers._scaling import exponents_of, largest_exponents, times_power
 
 Values = NDArray[Any]
 
@@ -191,8 +191,11 @@ class Complement:
     """
 
     def __init__(self, N: Any, unit: IndexArray) -> None:
-        N.data = times_power(N.data, -np.repeat(unit, np.diff(N.indptr)))
-        self._vectors, _ = scaled_columns(N)
+        exponents = -np.repeat(unit, np.diff(N.indptr))
+        largest = np.full(N.shape[1], np.iinfo(np.int32).min)
+        np.maximum.at(largest, N.indices, exponents_of(N.data) + exponents)
+        N.data = times_power(N.data, exponents - largest[N.indices])
+        self._vectors = N
         if N.shape[0] * N.shape[1] <= _DENSE_ENTRIES:
             self._coefficients = _by_reflections(self._vectors.toarray())
         else:
@@ -216,7 +219,7 @@ def _by_reflections(N: Values) -> Callable[[Values], Values]:
     weighted least squares problems (Numerical Analysis 1997, Pitman 380).
     """
     order, k = np.argsort(-np.abs(N).max(axis=1), kind="stable"), N.shape[1]
-    reflections, r, pivots = qr(N[order], mode="raw", pivoting=True)
+    reflections, r, pivots = qr(N[order], mode="raw", pivoting=True, check_finite=False)
     name, side = ("unmqr", "C") if N.dtype.kind == "c" else ("ormqr", "T")
     (multiply,), (solve,) = get_lapack_funcs((name,), (N,)), get_blas_funcs(("trsm",), (N,))
 
