@@ -3,7 +3,6 @@
 from __future__ import annotations  # an Explanation is imported when one is made
 
 import itertools
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,7 +32,7 @@ class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[m
 
     Either a diagonal block is singular to working precision: scaled, its reciprocal condition is
     below 1.1e-14, so that rounding alone may have made it regular. Or a solution still has a
-    backward error above 1e-9 after refinement and another factorisation with partial pivoting. It
+    backward error above 1e-12 after refinement and another factorisation with partial pivoting. It
     is in both families that users of SciPy filter: ``scipy.linalg.LinAlgWarning``, as of
     ``scipy.linalg.solve``, and ``scipy.sparse.linalg.MatrixRankWarning``, as of ``spsolve``.
 
@@ -144,8 +143,7 @@ class SingularMatrixError(RuntimeError):
             from sparsematch._api.explain import explain_singularity
 
             numeric = bool(np.isfinite(self._system.matrix.data).all())  # else only the pattern
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of its own factorisations
+            with np.errstate(all="ignore"):
                 self._report = explain_singularity(*self._system, numeric=numeric)
         return self._report
 

@@ -13,10 +13,11 @@ import scipy.sparse as sp
 from scipy.sparse import csc_array, diags_array
 
 import sparsematch as sm
-from calls import grid, in_a_new_process, random_matrix, scrambled
+from calls import grid, in_a_new_process, random_matrix, run_python, scrambled
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.cpu.lu.factorisation import block_plan
+from sparsematch._numerics.foreign_calls import pivots, qr, svd
 from sparsematch._types.arrays import stable_order
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch.solvers import lstsq
@@ -168,6 +169,38 @@ def test_searches_poll():
     calls["Markowitz"] = partial(_core.markowitz_order, csr(graph), E.data, np.inf, np.inf)
     handled = {name: handled_during(call) for name, call in calls.items()}
     assert min(handled.values()) >= 3, handled
+
+
+def test_signals_are_handled_while_lapack_works():
+    rng = np.random.default_rng(61)
+    calls = {
+        "SVD": partial(svd, rng.standard_normal((50, 100, 100))),
+        "QR": partial(qr, rng.standard_normal((20_000, 64))),
+        "QR with pivots": partial(pivots, rng.standard_normal((400, 1000))),
+    }
+    handled = {name: handled_during(call) for name, call in calls.items()}
+    assert min(handled.values()) >= 6, handled
+
+
+LEFT = """
+import signal
+import numpy as np
+
+x = np.random.default_rng(61).standard_normal((1000, 100, 100))
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+for _ in range(2):
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        svd(x)
+    except KeyboardInterrupt:
+        print("left")
+assert svd(np.eye(3))[1].tolist() == [1, 1, 1]
+"""
+
+
+def test_a_process_ends_in_order_though_a_call_was_left():
+    done = run_python("-P", "-c", LEFT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "left\nleft\n", "")
 
 
 def test_qr_is_stopped_wherever_it_is():

@@ -92,7 +92,7 @@ Policy read_policy(const nb::dict& given) {
     read("forced", [&](const std::string& name) { out.forced = kernel(name); }, std::string{});
     search("given", out.given), search("product", out.product);
     search("dissection", out.dissection), search("by_values", out.by_values);
-    number("few_rows", out.few_rows), number("overrun", out.overrun), number("uses", out.uses);
+    number("few_rows", out.few_rows), number("overrun", out.overrun);
     read("diagonal", [&](const std::string& name) {
         out.diagonal = name == "product" ? Diagonal::product
                        : name == "any"   ? Diagonal::any
@@ -398,7 +398,8 @@ template <class Index, class Value>
 void solve_scaled(const HeldMatrix<Index, Value>& held, Index k, Array<Value> x, bool adjoint) {
     const ReleasedGil released;
     const ExternalSolve<Index, Value> none;
-    TriangularSolve<Index, Value, 1>(held.lu, none, x.data()).solve_block(k, adjoint);
+    TriangularSolve<Index, Value, 1>(held.lu, none, x.data())
+        .solve_block(k, adjoint ? Side::adjoint : Side::plain);
 }
 
 // The first factorisation of a matrix in one call, from its compressed columns: None where

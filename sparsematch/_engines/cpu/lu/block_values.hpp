@@ -86,7 +86,7 @@ class ValuesOf final : public BlockValues<Index> {
         const auto factor = row_factors(b, [](Value v) { return largest_part(v); });
         std::vector<Value> scaled(static_cast<std::size_t>(nnz));
         for (Index p = 0; p < nnz; ++p)
-            scaled[p] = values_[b.place[p]] * factor_for(factor[b.row[p]]);
+            scaled[p] = values_[b.place[p]] * shared_factor(-exponent_of(factor[b.row[p]]));
         WorkCounter counter(run_);
         return Markowitz<Index, Value>().run(b.n, b.start, b.row, scaled.data(),
                                              {work, work, 1.1 * nnz}, rows, cols, stored, counter);

@@ -71,7 +71,6 @@ struct Policy {
     Kernel forced = Kernel::own;  // unless it is ours: what alone takes blocks of more rows than
     std::int64_t few_rows = 16;   // this; those of fewer are factorised here without a thought
     double overrun = 2.5;  // times the entries predicted, at which a factorisation ends at least
-    double uses = 1;              // factorisations that a plan is expected to serve
 
     const Cost& cost(Kernel kernel) const { return costs[static_cast<std::size_t>(kernel)]; }
     bool allows(Kernel kernel, bool complex_numbers) const {

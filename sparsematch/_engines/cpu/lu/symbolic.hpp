@@ -134,7 +134,7 @@ class Planner {
         const bool any = s.diagonal == Diagonal::any && values_;
         const double entries = column_[m_];
         const auto consider = [&](const Search& by, double gain, auto&& find) {
-            if (run_.stopped() || s.uses * by.gain * gain <= by.seconds(entries)) return;
+            if (run_.stopped() || by.gain * gain <= by.seconds(entries)) return;
             if (Candidate found = find(); found.seconds < best.seconds) best = std::move(found);
         };
         if (!is_as_given())
