@@ -11,6 +11,7 @@ table, and the time of what splu chooses over that of the best way, analysis inc
 mean and the worst.
 """
 
+import functools
 import itertools
 import math
 import time
@@ -33,19 +34,19 @@ SEARCHES = dict.fromkeys(("given", "product", "dissection", "by_values"), (0.0, 
 def only(kernel):
     """Return what leaves every block to one kernel, in order of minimum degree."""
     others = set(_core.kernel_costs()) - {kernel}
-    costs = dict.fromkeys(others, (1e9, 0.0, 0.0, 0.0))
-    policy = SEARCHES | {"costs": costs, "available": [kernel], "few_rows": 1}
-    return find_solver("auto")._replace(policy=policy)
+    policy = SEARCHES | dict.fromkeys(others, (1e9, 0.0, 0.0, 0.0))
+    return find_solver("auto")._replace(policy=policy | {"available": [kernel], "few_rows": 1})
 
 
 def ways(A, kernels):
     """Measure each: what is known of the block, and seconds to analyse and to factorise."""
     for pivoting, kernel in itertools.product(DIAGONALS, kernels):
-        analyse = lambda: solvers.analyse(A, pivoting=pivoting, solver=only(kernel))
+        analyse = functools.partial(solvers.analyse, A, pivoting=pivoting, solver=only(kernel))
         planning, analysis = driver.median(analyse, time.process_time, 3)
         *_, found, fill, work, seconds = analysis._plan.blocks.chosen[0]
         if seconds < 2 and found == kernel:
-            making, _ = driver.median(lambda: analysis.factorise(A), time.process_time, 3)
+            factorise = functools.partial(analysis.factorise, A)
+            making, _ = driver.median(factorise, time.process_time, 3)
             yield kernel, (1.0, A.nnz, fill, work), planning, making
 
 
@@ -69,7 +70,8 @@ def measure(paths):
         if A.shape[0] < 32:
             continue
         known.append(list(ways(A, kernels)))
-        chosen, _ = driver.median(lambda: solvers.splu(A), time.process_time, 3)
+        splu = functools.partial(solvers.splu, A)
+        chosen, _ = driver.median(splu, time.process_time, 3)
         regret.append(chosen / min(planning + making for *_, planning, making in known[-1]))
         print(f"{path.stem:24} {A.shape[0]:8} {A.nnz:9} {regret[-1]:6.2f}", flush=True)
     return kernels, known, regret
@@ -87,8 +89,9 @@ def main():
         ]
         cost, table = fit(halves[0]), _core.kernel_costs()[kernel]
         text = ", ".join(f"{c:.2g}" for c in cost)
-        shares = f"{near(halves[1], cost):.0%} by the fit, {near(halves[1], table):.0%} by the table"
-        print(f"{kernel}: {{{text}}}; within a factor of two {shares} of {len(halves[1])}")
+        by_fit, by_table = near(halves[1], cost), near(halves[1], table)
+        print(f"{kernel}: {{{text}}}; of {len(halves[1])} within a factor of two:")
+        print(f"    {by_fit:.0%} by the fit, {by_table:.0%} by the table")
     others = np.array(regret[1::2])
     mean = math.exp(np.log(others).mean())
     print(f"chosen over the best: {mean:.3f} in geometric mean, {others.max():.2f} at worst")

@@ -27,13 +27,9 @@ from sparsematch.solvers._external import Choice, SuperLUFactor
 from sparsematch.solvers._named_solvers import Chooser, find_solver
 from sparsematch.solvers._pattern import MeasuredValues, Pattern, read_pattern
 
-
-#: Which entries of a block may be its diagonal, by the name of a way of pivoting.
-DIAGONALS = {
-    "auto": {"diagonal": "any"},
-    "structure": {"diagonal": "matched"},
-    "product": {"diagonal": "product"},
-}
+#: Which entries of a block may be its diagonal, by the name of a way of pivoting: `Diagonal` of
+#: cost.hpp; those of the matching, of the largest product, or any of both.
+DIAGONALS = {"structure": {"diagonal": 0}, "product": {"diagonal": 2}, "auto": {"diagonal": 3}}
 
 
 class ExternalBlock(NamedTuple):

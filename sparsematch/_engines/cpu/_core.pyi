@@ -465,7 +465,7 @@ def quick_analysis(
     """
 
 def kernel_costs() -> dict[str, tuple[float, float, float, float]]:
-    """Return the table of cost.hpp, seconds: of a call, an entry, one of L + U, a multiplication."""
+    """Return the table of cost.hpp: seconds of a call, an entry, one of L + U, a product."""
 
 def new_factors(plan: BlockPlan, columns: Csr, values: NDArray[Any], /) -> BlockLU:
     """Make room for a factorisation of a matrix; of `values`, only the type counts."""

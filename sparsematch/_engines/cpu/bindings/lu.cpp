@@ -1,7 +1,6 @@
 // Bindings of the solvers: block plans and factorisations as Python objects, their arrays copied
 // out, the GIL released in between.
 #include <nanobind/stl/complex.h>
-#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -9,7 +8,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -59,46 +57,36 @@ SquareForm<Index> read_form(const FormArg<Index>& given) {
     return {vector(row_perm), vector(col_perm), vector(starts)};
 }
 
-// The policy, what a dict has in place of the defaults: kernels by their names, costs and searches
-// as tuples of their fields, all else as it is.
+// The policy, what a dict has in place of the defaults: costs by the names of kernels, and fields,
+// costs and searches as tuples of theirs.
 Policy read_policy(const nb::dict& given) {
     Policy out;
-    std::size_t known = 0;
-    const auto read = [&]<class T>(const char* name, const auto& use, const T&) {
-        if (given.contains(name)) use(nb::cast<T>(given[name])), ++known;
-    };
-    const auto number = [&](const char* name, auto& to) {
-        read(name, [&](double v) { to = static_cast<std::remove_reference_t<decltype(to)>>(v); },
-             double{});
-    };
     const auto kernel = [](const std::string& name) {
         for (std::size_t k = 0; k < kernel_table.size(); ++k)
             if (name == kernel_table[k].name) return static_cast<Kernel>(k);
-        throw nb::key_error("a kernel that the table does not have");
+        throw nb::key_error("neither a kernel nor a field of Policy");
     };
-    using Names = std::vector<std::string>;
-    using Search3 = std::tuple<double, double, double>;
-    const auto search = [&](const char* name, Search& to) {
-        read(name, [&](const Search3& v) { to = std::make_from_tuple<Search>(v); }, Search3{});
-    };
-    using Costs = std::map<std::string, std::tuple<double, double, double, double>>;
-    read("costs", [&](const Costs& costs) {
-        for (const auto& [name, cost] : costs)
-            out.costs[static_cast<std::size_t>(kernel(name))] = std::make_from_tuple<Cost>(cost);
-    }, Costs{});
-    read("available", [&](const Names& names) {
-        for (const auto& name : names) out.available |= 1u << static_cast<int>(kernel(name));
-    }, Names{});
-    read("forced", [&](const std::string& name) { out.forced = kernel(name); }, std::string{});
-    search("given", out.given), search("product", out.product);
-    search("dissection", out.dissection), search("by_values", out.by_values);
-    number("few_rows", out.few_rows), number("overrun", out.overrun);
-    read("diagonal", [&](const std::string& name) {
-        out.diagonal = name == "product" ? Diagonal::product
-                       : name == "any"   ? Diagonal::any
-                                         : Diagonal::matched;
-    }, std::string{});
-    if (known < given.size()) throw nb::key_error("what Policy does not have");
+    for (const auto& [key, value] : given) {
+        const auto name = nb::cast<std::string>(key);
+        const auto search = [&] {
+            return std::make_from_tuple<Search>(
+                nb::cast<std::tuple<double, double, double>>(value));
+        };
+        if (name == "given") out.given = search();
+        else if (name == "product") out.product = search();
+        else if (name == "dissection") out.dissection = search();
+        else if (name == "by_values") out.by_values = search();
+        else if (name == "few_rows") out.few_rows = nb::cast<std::int64_t>(value);
+        else if (name == "overrun") out.overrun = nb::cast<double>(value);
+        else if (name == "forced") out.forced = kernel(nb::cast<std::string>(value));
+        else if (name == "diagonal") out.diagonal = static_cast<Diagonal>(nb::cast<int>(value));
+        else if (name == "available")
+            for (const auto& other : nb::cast<std::vector<std::string>>(value))
+                out.available |= 1u << static_cast<int>(kernel(other));
+        else
+            out.costs[static_cast<std::size_t>(kernel(name))] = std::make_from_tuple<Cost>(
+                nb::cast<std::tuple<double, double, double, double>>(value));
+    }
     return out;
 }
 
@@ -247,9 +235,8 @@ void bind_plan(nb::module_& m, const char* name) {
             nb::dict out;
             for (const auto& [k, way] : plan.chosen)
                 out[nb::int_(k)] =
-                    nb::make_tuple(sparsematch::name(way.diagonal),
-                                   sparsematch::name(way.order), row_of(way.kernel).name,
-                                   way.fill, way.work, way.seconds);
+                    nb::make_tuple(sparsematch::name(way.diagonal), sparsematch::name(way.order),
+                                   row_of(way.kernel).name, way.fill, way.work, way.seconds);
             return out;
         });
     m.def("equal_indices", [](In<Index> x, In<Index> y) {
@@ -440,7 +427,8 @@ nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, 
 nb::object run_factors_of(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
                           bool refuse_zeros, double preference, const nb::dict& given) {
     const Policy policy = read_policy(given);
-    auto out = factors_of<std::int32_t>(indptr, indices, values, n, refuse_zeros, preference, policy);
+    auto out =
+        factors_of<std::int32_t>(indptr, indices, values, n, refuse_zeros, preference, policy);
     if (!out.is_none()) return out;
     return factors_of<std::int64_t>(indptr, indices, values, n, refuse_zeros, preference, policy);
 }

@@ -25,7 +25,7 @@ struct QuickAnalysis {
     SquareForm<Index> form;  // empty: no perfect matching is at hand, or zeros are refused
     ValueNorms norms;
     std::unique_ptr<BlockPlan<Index>> plan;
-    bool is_triangular = true;               // what the planner has found of the form
+    bool is_triangular = true;  // what the planner has found of the form
 };
 
 // Whether a form is the block triangular form of a matrix, which comes by columns; its rows and

@@ -118,8 +118,7 @@ class Planner {
         EliminationCost cost;
         order_.resize(static_cast<std::size_t>(m_));
         const bool is_ordered = amd_.run(graph_, limits, order_.data(), cost, counter_);
-        if (is_open || !is_ordered || limits.exceeded_by(cost))
-            return choose(k, cost, is_ordered);
+        if (is_open || !is_ordered || limits.exceeded_by(cost)) return choose(k, cost, is_ordered);
         amd_.accumulate(plan_.most.data() + first_);
         factorise_here(own.seconds(column_[m_], 2 * cost.entries + m_, cost.work), cost, 1);
         reorder(rows(), order_), reorder(cols(), order_);
@@ -193,7 +192,8 @@ class Planner {
         if (diagonal == Diagonal::given && symmetry_ <= best.symmetry) return {};
         look();
         EliminationCost cost;
-        if (!amd_.run(graph_, policy_.least_prices(best.seconds), order_.data(), cost, counter_)) return {};
+        if (!amd_.run(graph_, policy_.least_prices(best.seconds), order_.data(), cost, counter_))
+            return {};
         return ordered(diagonal, Order::degree, cost);
     }
     Candidate dissected(const Candidate& best) {
@@ -211,8 +211,7 @@ class Planner {
         out.cols = best.cols, out.entries.resize(out.cols.size());
         out.row_order.resize(out.cols.size()), out.col_order.resize(out.cols.size());
         if (!values_->order(block(), 2 * policy_.by_values.seconds(column_[m_]) / step,
-                            out.row_order.data(),
-                            out.col_order.data(), out.entries.data()))
+                            out.row_order.data(), out.col_order.data(), out.entries.data()))
             return {};
         for (double& stored : out.entries) stored /= 2;
         const double fill = 2 * out.entries.back(), share = fill / best.fill;
@@ -239,10 +238,10 @@ class Planner {
         const double all = 2 * cost.entries + m_, kept = Policy::kept(symmetry_, all, m_);
         for (std::size_t k = is_own_allowed(diagonal) ? 0 : 1; k < kernel_table.size(); ++k)
             if (const auto kernel = static_cast<Kernel>(k); policy_.allows(kernel, complex_)) {
-                const auto moved = static_cast<double>(kernel == Kernel::own ? restless
-                                                       : row_of(kernel).follows_order
-                                                           ? moving.size()
-                                                           : 0);
+                const auto moved =
+                    static_cast<double>(kernel == Kernel::own          ? restless
+                                        : row_of(kernel).follows_order ? moving.size()
+                                                                       : 0);
                 price(kernel, out, kept * all, kept * kept * cost.work,
                       Policy::grown(kernel, moved, m_));
             }
@@ -287,8 +286,7 @@ class Planner {
     void factorise_here(double seconds, const EliminationCost& cost, double times) {
         plan_.seconds += seconds, plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
         const double fill = times * (2 * cost.entries + m_),
-                     overrun =
-                         times * policy_.most(column_[m_], fill, times * times * cost.work);
+                     overrun = times * policy_.most(column_[m_], fill, times * times * cost.work);
         double* const most = plan_.most.data() + first_;
         for (Index c = 0; c < m_; ++c)
             most[c] = 1000 + overrun * (2 * most[c] + static_cast<double>(c + 1));
@@ -296,8 +294,8 @@ class Planner {
     void leave_as_given(Index k, const Way& way) {
         ascend(rows(), m_), ascend(cols(), m_);
         plan_.external[k] = static_cast<signed char>(way.kernel);
-        plan_.chosen.emplace_back(k, Way{Diagonal::given, Order::given, way.kernel, 0, 0,
-                                         way.seconds});
+        plan_.chosen.emplace_back(
+            k, Way{Diagonal::given, Order::given, way.kernel, 0, 0, way.seconds});
     }
 
     Index* rows() { return plan_.row_perm.data() + first_; }
