@@ -31,8 +31,10 @@ class BlockValues {
   public:
     virtual ~BlockValues() = default;
     virtual bool is_complex() const = 0;
-    // Writes: of each column, its diagonal entry over its largest, rows scaled. Time: O(nnz).
-    virtual void measure(const BlockColumns<Index>& block, double* share) const = 0;
+    // Writes: of each column, its diagonal entry over its largest, rows scaled. Returns the share of
+    // rows, or of columns if that is less, whose diagonal entry is less than the sum of the others:
+    // where none is, no pivot moves. Time: O(nnz).
+    virtual double measure(const BlockColumns<Index>& block, double* share) const = 0;
     // Writes: the row that each column has in the transversal with the largest product. False:
     // none without zeros. Time: that of Assignment.
     virtual bool match(const BlockColumns<Index>& block, Index* row_of) const = 0;
@@ -48,17 +50,24 @@ class ValuesOf final : public BlockValues<Index> {
 
     bool is_complex() const override { return !std::is_same_v<Value, double>; }
 
-    void measure(const BlockColumns<Index>& b, double* share) const override {
+    double measure(const BlockColumns<Index>& b, double* share) const override {
         const std::vector<double> factor = row_factors(b, [](Value v) { return magnitude(v); });
+        std::vector<double> excess(static_cast<std::size_t>(b.n), 0);  // of rows: others less it
+        Index loose_cols = 0, loose_rows = 0;
         for (Index c = 0; c < b.n; ++c) {
-            double best = 0, diagonal = 0;
+            double best = 0, diagonal = 0, sum = 0;
             for (Index p = b.start[c]; p < b.start[c + 1]; ++p) {
-                const double v = magnitude(values_[b.place[p]]) / factor[b.row[p]];
-                best = std::max(best, v);
-                if (b.row[p] == c) diagonal = v;
+                const Index r = b.row[p];
+                const double v = magnitude(values_[b.place[p]]);
+                best = std::max(best, v / factor[r]);
+                if (r == c) diagonal = v, excess[r] -= v;
+                else sum += v, excess[r] += v;
             }
-            share[c] = best > 0 ? diagonal / best : 0;
+            share[c] = best > 0 ? diagonal / factor[c] / best : 0;
+            loose_cols += diagonal < nearly * sum;
         }
+        for (Index r = 0; r < b.n; ++r) loose_rows += excess[r] > (1 - nearly) * factor[r];
+        return static_cast<double>(std::min(loose_rows, loose_cols)) / b.n;
     }
 
     bool match(const BlockColumns<Index>& b, Index* row_of) const override {
@@ -93,6 +102,7 @@ class ValuesOf final : public BlockValues<Index> {
     }
 
   private:
+    static constexpr double nearly = 1 - 1e-6;  // sums of rows that are zero are rounded
     // The largest entry of each row; 1 where it is zero.
     template <class Size>
     std::vector<double> row_factors(const BlockColumns<Index>& b, const Size& size) const {

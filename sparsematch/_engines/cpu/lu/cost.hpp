@@ -45,11 +45,13 @@ constexpr const KernelRow& row_of(Kernel kernel) {
     return kernel_table[static_cast<std::size_t>(kernel)];
 }
 
-// What it costs to look for another way, and the share of the time of the best one so far that it
-// is expected to save.
+// What it costs to look for another way than the best one so far, for an entry of the block and for
+// one of L + U; and the share of its time that is expected to be saved.
 struct Search {
-    double fixed, per_entry, gain;
-    double seconds(double entries) const { return fixed + per_entry * entries; }
+    double fixed, per_entry, gain, per_fill = 0;
+    double seconds(double entries, double fill) const {
+        return fixed + per_entry * entries + per_fill * fill;
+    }
 };
 
 // Which entries of a block are its diagonal: those of the matching, those that it comes with, those
@@ -63,9 +65,10 @@ struct Policy {
         for (std::size_t k = 0; k < out.size(); ++k) out[k] = kernel_table[k].cost;
         return out;
     }();
-    // The gain of another diagonal by product is that no pivot moves.
+    // The gain by product is the time that pivots cost that move; by values, beside entries that may
+    // not stay without symmetry, fill is saved that no order foresees.
     Search given{2e-6, 80e-9, 0.5}, product{5e-6, 100e-9, 1}, dissection{50e-6, 1700e-9, 0.5},
-        by_values{5e-6, 100e-9, 1.2};
+        by_values{5e-6, 100e-9, 2.5, 20e-9};
     Diagonal diagonal = Diagonal::any;
     unsigned available = 1 << static_cast<int>(Kernel::superlu);  // beside ours, a bit each
     Kernel forced = Kernel::own;  // unless it is ours: what alone takes blocks of more rows than

@@ -83,7 +83,7 @@ class Planner {
         std::vector<Index> cols, row_order, col_order;
         std::vector<double> entries;
         EliminationCost cost;
-        double symmetry = 0, still = infinity;  // seconds, if no pivot moved
+        double symmetry = 0, loose = 0, still = infinity;  // seconds, if no pivot moved
 
         Candidate() { this->seconds = infinity; }
     };
@@ -112,7 +112,7 @@ class Planner {
         const Cost& own = policy_.cost(Kernel::own);
         EliminationLimits limits{2 * own.per_fill, own.per_multiplication};
         if (!is_small)
-            limits.most = (is_as_given() ? policy_.product : policy_.given).seconds(column_[m_]);
+            limits.most = (is_as_given() ? policy_.product : policy_.given).seconds(column_[m_], 0);
         const bool is_open = failures_of_ > 0 || (is_forced && !is_small);
         if (is_open) limits.most = 0;
         EliminationCost cost;
@@ -133,7 +133,7 @@ class Planner {
         const bool any = s.diagonal == Diagonal::any && values_;
         const double entries = column_[m_];
         const auto consider = [&](const Search& by, double gain, auto&& find) {
-            if (run_.stopped() || by.gain * gain <= by.seconds(entries)) return;
+            if (run_.stopped() || by.gain * gain <= by.seconds(entries, best.fill)) return;
             if (Candidate found = find(); found.seconds < best.seconds) best = std::move(found);
         };
         if (!is_as_given())
@@ -143,7 +143,7 @@ class Planner {
                      [&] { return by_degree(Diagonal::product, best); });
         consider(s.dissection, best.seconds, [&] { return dissected(best); });
         if (any && is_own_allowed(best.diagonal))
-            consider(s.by_values, (1 - best.symmetry) * best.seconds,
+            consider(s.by_values, (1 - best.symmetry) * best.loose * best.seconds,
                      [&] { return by_values(best); });
         if (!run_.stopped()) take(k, best);
     }
@@ -161,7 +161,7 @@ class Planner {
             for (Index j = plan_.col_perm[c], p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p)
                 if (place_[a_.indices[p]] >= first_) places_[to++] = p;
         share_.assign(static_cast<std::size_t>(m_), 1);
-        if (values_) values_->measure(block(), share_.data());
+        loose_ = values_ ? values_->measure(block(), share_.data()) : 0;
     }
     BlockColumns<Index> block() const {
         return {m_, column_.data(), local_.data(), places_.data()};
@@ -210,7 +210,7 @@ class Planner {
         out.diagonal = best.diagonal, out.order = Order::by_values;
         out.cols = best.cols, out.entries.resize(out.cols.size());
         out.row_order.resize(out.cols.size()), out.col_order.resize(out.cols.size());
-        if (!values_->order(block(), 2 * policy_.by_values.seconds(column_[m_]) / step,
+        if (!values_->order(block(), 2 * policy_.by_values.seconds(column_[m_], best.fill) / step,
                             out.row_order.data(), out.col_order.data(), out.entries.data()))
             return {};
         for (double& stored : out.entries) stored /= 2;
@@ -222,7 +222,8 @@ class Planner {
     // The candidate that order_ makes, which amd_ or tree_ knows.
     Candidate ordered(Diagonal diagonal, Order order, const EliminationCost& cost) {
         Candidate out;
-        out.diagonal = diagonal, out.order = order, out.cost = cost, out.symmetry = symmetry_;
+        out.diagonal = diagonal, out.order = order, out.cost = cost, out.symmetry = symmetry_,
+        out.loose = loose_;
         out.cols.assign(cols(), cols() + m_), out.entries.resize(out.cols.size());
         if (order == Order::degree) amd_.accumulate(out.entries.data());
         else tree_.accumulate(out.entries.data());
@@ -402,7 +403,8 @@ class Planner {
     // Shares of the largest in its column, rows scaled, below which a pivot is expected to move: in
     // factors made here, and by an external solver.
     static constexpr double small_share = 0.1, tiny_share = 0.01;
-    static constexpr double step = 6e-9;  // seconds of Markowitz' search for each unit of its work
+    static constexpr double step =
+        1.5e-9;  // seconds of Markowitz' search for each unit of its work
 
     const Csr<Index>& a_;
     SquareForm<Index>& form_;
@@ -425,7 +427,7 @@ class Planner {
     // beside the diagonal that have a mirror; its diagonal entries as shares of their columns.
     Index first_ = 0, m_ = 0;
     int failures_of_ = 0;
-    double symmetry_ = 0;
+    double symmetry_ = 0, loose_ = 0;  // and the share of rows whose diagonal entry may not stay
     std::vector<double> share_;
     std::vector<std::int64_t> places_;
 };
