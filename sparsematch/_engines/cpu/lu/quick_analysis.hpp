@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "decomposition/block_form_check.hpp"
-#include "lu/block_values.hpp"
+#include "lu/by_values.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/quick_form.hpp"
 #include "lu/symbolic.hpp"

@@ -22,7 +22,7 @@
 #include "elimination/elimination_tree.hpp"
 #include "elimination/nested_dissection.hpp"
 #include "lu/block_plan.hpp"
-#include "lu/block_values.hpp"
+#include "lu/by_values.hpp"
 #include "lu/cost.hpp"
 #include "lu/kept.hpp"
 #include "lu/square_form.hpp"
@@ -86,6 +86,11 @@ class Planner {
         double symmetry = 0, loose = 0, still = infinity;  // seconds, if no pivot moved
 
         Candidate() { this->seconds = infinity; }
+        // How far values may find another order: not where they hold the diagonal, nor where a
+        // pattern is symmetric, nor in what is full.
+        double openness(double n) const {
+            return loose * (1 - symmetry) * std::max(0.0, 1 - this->fill / (n * n));
+        }
     };
 
     void locate() {
@@ -143,7 +148,7 @@ class Planner {
                      [&] { return by_degree(Diagonal::product, best); });
         consider(s.dissection, best.seconds, [&] { return dissected(best); });
         if (any && is_own_allowed(best.diagonal))
-            consider(s.by_values, (1 - best.symmetry) * best.loose * best.seconds,
+            consider(s.by_values, best.openness(m_) * best.seconds,
                      [&] { return by_values(best); });
         if (!run_.stopped()) take(k, best);
     }
