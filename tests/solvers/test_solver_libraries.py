@@ -253,7 +253,7 @@ def test_auto_looks_once_for_what_is_installed(monkeypatch):
 def test_auto_hands_over_and_says_so(stand_in):
     """With PARDISO's stand-in."""
     A = system()
-    policy = cheapest("pardiso", product=(0, 0, 0), few_rows=9)
+    policy = cheapest("pardiso", product=(0, 0, 0), given=(0, 0, 0), few_rows=9)
     lu = solvers.splu(A, solver=limited(**policy))
     check(A.toarray(), lu, np.ones(39))
     (block,) = lu.report().external
