@@ -434,8 +434,8 @@ nb::object run_factors_of(nb::handle indptr, nb::handle indices, nb::handle valu
 }
 
 // given: None, the mates of the rows, or the three arrays of a form; failures: of each of its
-// blocks, or None. Returns None where no perfect matching is at hand, or zeros are refused and there
-// are some; else fields of QuickAnalysis in factors.py.
+// blocks, or None. Returns None where no perfect matching is at hand, or zeros are refused and
+// there are some; else fields of QuickAnalysis in factors.py.
 template <class Index, class Value>
 nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object given,
                               std::optional<In<signed char>> failures, bool refuse_zeros,

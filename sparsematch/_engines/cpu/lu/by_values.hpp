@@ -31,9 +31,9 @@ class BlockValues {
   public:
     virtual ~BlockValues() = default;
     virtual bool is_complex() const = 0;
-    // Writes: of each column, its diagonal entry over its largest, rows scaled. Returns the share of
-    // rows, or of columns if that is less, whose diagonal entry is less than the sum of the others:
-    // where none is, no pivot moves. Time: O(nnz).
+    // Writes: of each column, its diagonal entry over its largest, rows scaled. Returns the share
+    // of rows, or of columns if that is less, whose diagonal entry is less than the sum of the
+    // others: where none is, no pivot moves. Time: O(nnz).
     virtual double measure(const BlockColumns<Index>& block, double* share) const = 0;
     // Writes: the row that each column has in the transversal with the largest product. False:
     // none without zeros. Time: that of Assignment.
