@@ -35,7 +35,7 @@ def test_few_poor_pivots_in_large_blocks():
     A = A[rng.permutation(A.shape[0])][:, rng.permutation(A.shape[0])]
     kinds = "auto", "structure", "product"
     auto, structure, product = (solvers.splu(A, pivoting=kind) for kind in kinds)
-    assert auto.nnz == structure.nnz < 2 * product.nnz
+    assert auto.nnz <= structure.nnz < 2 * product.nnz
     assert product.growth < 2 < auto.growth < 1e4
 
 
