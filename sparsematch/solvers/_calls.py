@@ -65,7 +65,7 @@ def analyse(
         asks for it in blocks of more than 500 rows in which a tenth of the pivots would not stay,
         unless these are cheap as they are, or so heavy that the external solver gets them at once,
         and in those that fill up all the same.
-    solver : {"auto", "superlu", "umfpack", "pardiso", "klu", "mumps"} or callable, optional
+    solver : {"auto", "superlu", "umfpack", "pardiso", "mumps"} or callable, optional
         The external solver, for large blocks in which much fill is to be expected: by default
         SuperLU, which comes with SciPy, or another one that is installed where that is predicted
         to take half the time. The others need a library of their own, and are looked for here;

@@ -278,8 +278,7 @@ def test_condition_and_growth():
 
 
 @pytest.mark.parametrize(
-    ("name", "module"),
-    [("umfpack", "scikits.umfpack"), ("pardiso", "pypardiso"), ("klu", "sksparse.klu")],
+    ("name", "module"), [("umfpack", "scikits.umfpack"), ("pardiso", "pypardiso")]
 )
 def test_adapters(name, module, all_external):
     pytest.importorskip(module)
