@@ -1,8 +1,9 @@
 """The matrix of a MATLAB file, up to version 7, read by SciPy in a process of its own.
 
 SciPy's reader (`scipy.io.loadmat`) looks up any type that a file names in a table, also beyond its
-end, so that a damaged file can end the process by a signal: that process is not the user's. This module is its program, too: from
-standard input to standard output, where it writes what `scipy.sparse.save_npz` does.
+end, so that a damaged file can end the process by a signal: that process is not the user's. This
+module is its program, too: from standard input to standard output, where it writes what
+`scipy.sparse.save_npz` does.
 """
 
 import inspect
