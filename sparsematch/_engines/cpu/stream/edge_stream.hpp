@@ -126,7 +126,6 @@ class Spill {
     explicit Spill(std::string path) : path_(std::move(path)) {}
 
     std::int64_t size() const { return size_; }
-    std::int64_t spilled() const { return spilled_; }
 
     void begin() {
         size_ = spilled_ = 0;
@@ -188,7 +187,6 @@ class Scratch {
 
     bool started() const { return started_; }  // whether edges are read from here
     std::int64_t size() const { return here_.size(); }
-    std::int64_t written() const { return written_; }
 
     bool rewind() { return here_.rewind(); }
     std::int64_t read(std::vector<Record>& to) { return here_.read(to); }
@@ -204,7 +202,6 @@ class Scratch {
         return there_.write(records, n);
     }
     void end() {
-        written_ += there_.spilled();
         if (limit_ < 0) return;
         here_.swap(there_);
         started_ = true;
@@ -213,7 +210,7 @@ class Scratch {
   private:
     Spill<Record> here_, there_;
     bool started_ = false;
-    std::int64_t limit_ = 0, written_ = 0;
+    std::int64_t limit_ = 0;
 };
 
 }  // namespace sparsematch
