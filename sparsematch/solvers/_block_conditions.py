@@ -9,6 +9,7 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.diagnosis import BlockCondition
 from sparsematch.solvers._dense_blocks import dense_blocks
 from sparsematch.solvers._factors import BlockFactors
+from sparsematch.solvers._foreign_calls import svd
 from sparsematch.solvers._spectrum import FEW_ROWS
 
 #: How many blocks are returned.
@@ -48,6 +49,6 @@ def _by_decomposition(
 ) -> Iterator[tuple[int, float]]:
     """Yield blocks, and their reciprocal conditions."""
     for some, dense in dense_blocks(A, factors, blocks):
-        values = np.linalg.svd(dense, compute_uv=False)
+        values = svd(dense, compute_uv=False)
         rconds = values[:, -1] / np.maximum(values[:, 0], np.finfo(float).tiny)
         yield from zip(some.tolist(), rconds.tolist(), strict=True)

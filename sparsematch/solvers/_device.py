@@ -16,7 +16,7 @@ from sparsematch._types.errors import stack_level, wrong_type
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import PIVOTING, check_choice, check_right_hand_side, check_square
 from sparsematch.solvers._device_solvers import DeviceFactor, find_device_solver
-from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
+from sparsematch.solvers._errors import NO_FACTORS, IllConditionedWarning, SingularMatrixError
 from sparsematch.solvers._external import Singular
 
 #: Normwise backward errors: solutions up to the one are left as they are, as those of the core
@@ -140,8 +140,10 @@ class DeviceLU:
         Raises
         ------
         TypeError, ValueError, SingularMatrixError
-            As when it was made, or if its pattern is another one.
+            As when it was made, or if its pattern is another one. After an error there is nothing
+            to solve with until one succeeds.
         """
+        self._failed = True
         self._factorise(self._new_values(A))
 
     refactorize = refactorise
@@ -169,6 +171,8 @@ class DeviceLU:
             If `b` is of another length, or `trans` is none of the choices.
         SingularMatrixError
             If the solver finds only now that `A` is numerically singular.
+        RuntimeError
+            If the last factorisation has failed.
 
         Warns
         -----
@@ -182,6 +186,8 @@ class DeviceLU:
         """
         import cupy
 
+        if self._failed:
+            raise RuntimeError(NO_FACTORS)
         if not isinstance(b, cupy.ndarray):
             expected = "a CuPy array like those of A; cupy.asarray copies arrays to the GPU"
             raise wrong_type("b", b, expected)
@@ -254,6 +260,10 @@ class DeviceLU:
 
     def _factorise(self, values: Any) -> None:
         """Factorise values in the order of the pattern."""
+        self._make_factor(values)
+        self._failed = False
+
+    def _make_factor(self, values: Any) -> None:
         values = values.astype("complex128" if values.dtype.kind == "c" else "float64", copy=False)
         if self._parts and values.dtype == self.dtype:
             for where, piece in self._pieces.items():

@@ -19,6 +19,8 @@ Names = tuple[str, ...] | None
 
 #: How many rows or columns a short message lists, and in how many characters.
 _MOST, _WIDEST = 10, 60
+#: Said by every use of factors that there are not.
+NO_FACTORS = "there is nothing to solve with: the last factorisation failed"
 #: What there is instead of a solution, in host memory.
 _WAY_OUT = (
     "sparsematch.solvers.lstsq(A, b) finds the x of least norm among those that leave the least "

@@ -7,6 +7,7 @@ little fill when pivots stay on the diagonal, `memory` says how many entries the
 as ``"foreseen"``.
 """
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
@@ -14,12 +15,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._condition import reciprocal_condition
+from sparsematch.solvers._foreign_calls import interruptible, splu
 
 Values = NDArray[Any]
 
@@ -61,7 +62,8 @@ class ExternalFactor(Protocol):
     """The factorisation of one block.
 
     It may have `doubtful`: whether its pivots make the condition worth an estimate. Without, a
-    solution tells.
+    solution tells. And `shared`: whether several threads may solve at once; one that raises
+    Unreliable when it solves has not.
     """
 
     nnz: int  #: Entries of its factors, or 0 if that is not known.
@@ -119,6 +121,7 @@ class ScaledFactor:
         fallback: MakeExternal,
     ) -> None:
         self._indptr, self._rows, self._fallback = indptr, rows, fallback
+        self._alone = threading.Lock()
         self.choice = choice
         n = indptr.size - 1
         self._columns = np.repeat(np.arange(n), np.diff(indptr))
@@ -193,11 +196,14 @@ class ScaledFactor:
         return reciprocal_condition(solve, block, np.arange(n))
 
     def _solve(self, b: Values, trans: str) -> Values:
-        try:
+        if getattr(self._factor, "shared", False):
             return self._factor.solve(b, trans)
-        except Unreliable as error:
-            self._fall_back(error)
-            return self._factor.solve(b, trans)
+        with self._alone:
+            try:
+                return self._factor.solve(b, trans)
+            except Unreliable as error:
+                self._fall_back(error)
+                return self._factor.solve(b, trans)
 
     def _by_largest_product(self, values: Values) -> tuple[Values, Values]:
         from sparsematch._api.weighted import maximum_product_transversal
@@ -249,6 +255,8 @@ class SuperLUFactor:
     the first time and as then ever after.
     """
 
+    shared = True
+
     def __init__(
         self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
     ) -> None:
@@ -281,11 +289,13 @@ class SuperLUFactor:
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve."""
-        if not self._renumbered:
-            return self._lu.solve(b, trans)
-        order = self._memory["order"]
+        order = self._memory["order"] if self._renumbered else None
+        own = b.copy() if order is None else b[order]  # read even where Ctrl-C has left the call
+        y = interruptible(self.nnz * b.shape[1], self._lu.solve, own, trans)
+        if order is None:
+            return y
         x = np.empty_like(b)
-        x[order] = self._lu.solve(b[order], trans)
+        x[order] = y
         return x
 
     @property
@@ -302,7 +312,7 @@ def _superlu(
     A.data, A.indices, A.indptr = values, rows, indptr  # which are right: no checks
     A.has_canonical_format = True
     with superlu_errors():
-        return splu(A, permc_spec=ordering, **options)
+        return interruptible(float(n) ** 3, splu, A, permc_spec=ordering, **options)
 
 
 def _renumbered(indptr: IndexArray, rows: IndexArray, place: IndexArray) -> dict[str, Any]:

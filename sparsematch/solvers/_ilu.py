@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import spilu as _spilu
 
 from sparsematch._api.arguments import check_tolerance
 from sparsematch._api.transversal import maximum_transversal
@@ -32,6 +31,8 @@ from sparsematch.solvers._errors import (
     structurally_singular,
 )
 from sparsematch.solvers._external import Singular, Values, superlu_errors
+from sparsematch.solvers._foreign_calls import interruptible
+from sparsematch.solvers._foreign_calls import spilu as _spilu
 from sparsematch.solvers._operator import InverseOperator
 from sparsematch.solvers._pattern import Pattern, read_pattern
 
@@ -239,7 +240,7 @@ def _first_stable(
         matrix.has_canonical_format = True  # no duplicates: SuperLU wants no more
         try:
             with superlu_errors():
-                ilu = _spilu(matrix, **how)
+                ilu = interruptible(graph.n_rows**3, _spilu, matrix, **how)
         except Singular:
             continue
         x = ilu.solve(sums)

@@ -91,22 +91,27 @@ class Chooser(NamedTuple):
     """What chooses the external solver of each block."""
 
     choose: Callable[[BlockSize], Choice]  #: Given what is known of the block.
-    follows_order: bool  #: Whether what it chooses may follow an order that is found here.
+    #: Of the analysis, those that are not the defaults: `AnalysisLimits` of symbolic.hpp. Whether
+    #: what it chooses may follow an order that is found here is one of them.
+    limits: dict[str, float]
 
 
 def find_solver(name: Any) -> Chooser:
     """Look up a solver by name, or a class of the user's; ``"auto"`` chooses for each block.
 
-    ImportError if what it needs is not installed.
+    A `Chooser` is what it is. ImportError if what it needs is not installed.
     """
+    if isinstance(name, Chooser):
+        return name
     if not callable(name) and (not isinstance(name, str) or name not in NAMES):
         raise unknown_choice("solver", name, NAMES)
     if isinstance(name, str) and name == "auto":
-        return Chooser(lambda block: predicted_choice(block, _find), True)
+        return Chooser(lambda block: predicted_choice(block, _find), {})
     make = name if callable(name) else _find(name)
     text = name if isinstance(name, str) else getattr(make, "__name__", type(make).__name__)
     choice = Choice(make, text, "asked for")
-    return Chooser(lambda _: choice, make is SuperLUFactor or callable(name))
+    follows_order = make is SuperLUFactor or callable(name)
+    return Chooser(lambda _: choice, {} if follows_order else {"orders_outside": False})
 
 
 def _find(name: str) -> MakeExternal:

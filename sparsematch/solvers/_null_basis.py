@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.singularity import Dependence, ParallelPair
+from sparsematch.solvers._foreign_calls import qr, svd
 from sparsematch.solvers._null_space import NullSpace
 from sparsematch.solvers._singular_blocks import distinct, leading_rows
 
@@ -378,15 +379,15 @@ def _on(members: IndexArray, vector: Values) -> Values:
 
 
 def _triangle(rows: Values) -> Values:
-    return np.asarray(np.linalg.qr(rows.T, mode="r"))
+    return np.asarray(qr(rows.T, mode="r"))
 
 
 def _least(r: Values, members: IndexArray, like: Values) -> tuple[Values, float]:
     """Return the coefficients of the members that combine to least, and the second least value."""
-    values, vh = np.linalg.svd(r, full_matrices=False)[1:]
+    values, vh = svd(r, full_matrices=False)[1:]
     best = np.zeros_like(like)
     if r.shape[0] < r.shape[1]:  # more members than columns: some combination vanishes
-        vh = np.linalg.svd(r)[2]
+        vh = svd(r)[2]
         values = np.append(values, np.zeros(r.shape[1] - values.size))
     best[members] = vh[-1].conj()
     return best, float(values[-2]) if values.size > 1 else np.inf

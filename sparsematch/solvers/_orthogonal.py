@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
@@ -25,6 +24,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 from sparsematch.solvers._condition import SINGULAR
 from sparsematch.solvers._dense_rows import cut_dense_rows
+from sparsematch.solvers._foreign_calls import pivots, qr, svd
 
 Values = NDArray[Any]
 
@@ -130,10 +130,10 @@ class OrthogonalFactors:
                         return self._live[[int(np.argmax(~np.isfinite(inverse).all(axis=1)))]]
                     vectors = _orthonormal(inverse)
             # the singular values of R1^-1 on what is left of the space
-            u, sizes, _ = np.linalg.svd(vectors.conj().T @ inverse)
+            u, sizes, _ = svd(vectors.conj().T @ inverse)
             tiny = sizes * least >= 1
             if width == n or not tiny.all():
-                largest = qr((vectors @ u[:, tiny]).conj().T, mode="r", pivoting=True)[1]
+                largest = pivots((vectors @ u[:, tiny]).conj().T)
                 return self._live[largest[: np.count_nonzero(tiny)]]
             width *= 4
         return self._live
@@ -189,5 +189,5 @@ def _column_scale(B: Any) -> FloatArray:
 
 
 def _orthonormal(x: Values) -> Values:
-    basis: Values = np.linalg.qr(x)[0]
+    basis: Values = qr(x)[0]
     return basis

@@ -6,6 +6,7 @@ what comes out solves nothing. Where some were, every solution is checked, and r
 
 import copy
 import functools
+import threading
 import weakref
 from typing import Any
 
@@ -14,6 +15,7 @@ import scipy.sparse as sp
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._external import Unreliable, Values
+from sparsematch.solvers._foreign_calls import interruptible
 
 #: Backward errors up to this are left as they are; beyond the other, after refinement, refused.
 _GOOD, _BAD = 1e-15, 1e-11
@@ -31,7 +33,7 @@ class PardisoFactor:
         if values.dtype.kind == "c":
             raise Unreliable("pypardiso factorises matrices of real numbers only")
         self._indptr, self._rows = indptr.astype(np.int32), rows.astype(np.int32)
-        self._solver = _new_solver()
+        self._solver, self._alone = _new_solver(), threading.Lock()
         weakref.finalize(self, self._solver.free_memory, everything=True).atexit = False
         self.nnz = 0
         self.refactorise(values)
@@ -43,7 +45,7 @@ class PardisoFactor:
         # The same arrays are the columns of the block and the rows of its transpose, and one
         # factorisation serves both.
         self._A = sp.csc_matrix(arrays, shape=(n, n)), sp.csr_matrix(arrays, shape=(n, n))
-        self._call(self._solver.factorize, self._A[0])
+        interruptible(n**3, self._call, self._solver.factorize, self._A[0])
         self.nnz = max(0, int(self._solver.get_iparm(_NONZEROS)))
         if self.perturbed:
             self._norm = [float(abs(A).sum(axis=1).max()) for A in self._A]
@@ -78,11 +80,14 @@ class PardisoFactor:
         return x
 
     def _apply(self, A: Any, b: Values) -> Values:
-        return np.asarray(self._call(self._solver.solve, A, np.asfortranarray(b))).reshape(b.shape)
+        b = b.copy(order="F")
+        x = interruptible(self.nnz * b.shape[1], self._call, self._solver.solve, A, b)
+        return np.asarray(x).reshape(b.shape)
 
     def _call(self, function: Any, *args: Any) -> Any:
         try:
-            return function(*args)
+            with self._alone:  # of a call, too, that Ctrl-C has left behind
+                return function(*args)
         except Exception as error:  # PyPardisoError, which has a number only
             code = getattr(error, "value", None)
             if code == _ZERO_PIVOT:

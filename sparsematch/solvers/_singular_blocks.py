@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 from scipy.sparse import csc_array
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._dense_blocks import dense_blocks
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._factors import DIAGONAL, BlockFactors
+from sparsematch.solvers._foreign_calls import pivots, qr, svd
 from sparsematch.solvers._plan import plan_factorisation
 
 Values = NDArray[Any]
@@ -128,7 +128,7 @@ def _places_by_decomposition(
 ) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield the places of small blocks by dense decompositions."""
     for some, dense in dense_blocks(B, factors, blocks):
-        u, s, vh = np.linalg.svd(dense)
+        u, s, vh = svd(dense)
         missing = (s <= _SMALL_VALUE * s[:, :1]).sum(axis=1)
         for b in np.flatnonzero(missing).tolist():
             d = int(missing[b])
@@ -168,10 +168,10 @@ def _iterate(
     x = start
     for doubt in (10 * start.shape[0], 1):  # the start has about 1 / sqrt(m) of the null vectors
         y = factors.solve_block(k, _without(left, x), False)
-        y = np.linalg.qr(_without(right, y))[0]
+        y = qr(_without(right, y))[0]
         x = factors.solve_block(k, _without(right, y), True)
-        x, r = np.linalg.qr(_without(left, x))
-        u, inverse, vh = np.linalg.svd(r)
+        x, r = qr(_without(left, x))
+        u, inverse, vh = svd(r)
         small = inverse * _SMALL_VALUE
         if ((small >= doubt) | (small * doubt < 1)).all():
             break
@@ -189,7 +189,7 @@ def leading_rows(vectors: Values) -> IndexArray:
     """Return as many rows of a basis as it has vectors, on which it is well-conditioned."""
     if vectors.shape[1] <= 1:
         return np.abs(vectors).argmax(axis=0).astype(np.intp)
-    order: IndexArray = qr(vectors.conj().T, mode="r", pivoting=True)[1]
+    order: IndexArray = pivots(vectors.conj().T)
     return order[: vectors.shape[1]].astype(np.intp)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sparsematch._types.arrays import FloatArray
 from sparsematch._types.diagnosis import ROUNDING, Spectrum
+from sparsematch.solvers._foreign_calls import qr, svd
 
 #: Solves for the columns of a matrix with A, or with its conjugate transpose.
 SolveColumns = Callable[[NDArray[Any], bool], NDArray[Any]]
@@ -32,7 +33,7 @@ def dense_spectrum(A: Any) -> Spectrum | None:
     if not A.shape[0]:
         return Spectrum(0.0, np.empty(0), True)
     try:
-        values = np.linalg.svd(A.toarray(), compute_uv=False)
+        values = svd(A.toarray(), compute_uv=False)
     except np.linalg.LinAlgError:
         return None
     return Spectrum(float(values[0]), values, True)
@@ -62,7 +63,7 @@ def _largest(A: Any, rng: np.random.Generator) -> float:
     v: NDArray[Any] = rng.standard_normal((A.shape[0], min(4, A.shape[0])))
     norm = 0.0
     for _ in range(10):
-        u = A @ np.linalg.qr(v)[0]
+        u = A @ qr(v)[0]
         norm = float(np.linalg.norm(u, 2))
         v = adjoint @ u
     return norm
@@ -78,16 +79,14 @@ def _smallest(
         u = solve(v, False)
         if not np.isfinite(u).all():
             return None
-        u = np.linalg.qr(u)[0]
+        u = qr(u)[0]
         v = solve(u, True)
         if not np.isfinite(v).all():
             return None
-        values = (
-            np.linalg.norm(v, ord=2, axis=0) if width == 1 else np.linalg.svd(v, compute_uv=False)
-        )
+        values = np.linalg.norm(v, ord=2, axis=0) if width == 1 else svd(v, compute_uv=False)
         if (np.abs(values - before) <= _CHANGE * values)[:_SHOWN].all():
             break
         before = values
-        v = np.linalg.qr(v)[0]
+        v = qr(v)[0]
     smallest: FloatArray = 1 / values[::-1]
     return smallest

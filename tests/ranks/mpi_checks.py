@@ -19,7 +19,7 @@ from sparsematch._engines.mpi.matching import forest, gathered
 from strategies import build, partial_matching
 
 #: Random matrices, by the number of ranks: on few cores many ranks wait for each other.
-SEEDS = {1: 40, 2: 8, 3: 4, 4: 2}
+SEEDS = {1: 40, 2: 12, 3: 6, 4: 4}
 
 
 def random_matrix(rng):
