@@ -92,14 +92,6 @@ def test_no_hint_for_what_is_no_matrix():
     assert str(caught.value).endswith("not object")
 
 
-def test_spellings():
-    lu = solvers.splu(A)
-    assert solvers.analyze is solvers.analyse
-    assert type(lu).refactorize is type(lu).refactorise
-    assert solvers.Analysis.factorize is solvers.Analysis.factorise
-    assert solvers.DeviceLU.refactorize is solvers.DeviceLU.refactorise
-
-
 @pytest.mark.parametrize(
     ("choices", "kind", "others"),
     [

@@ -63,7 +63,7 @@ template <class Index, class Run>
 RunReport run_engine(int workers, const SettingsArg& given, const Index* mates, Index n,
                      const Run& improve) {
     const auto settings = std::make_from_tuple<RunSettings>(given);
-    return interruptible(workers, settings, [&](RunContext& run) {
+    return interruptible(workers, settings, Signals{}, [&](RunContext& run) {
         improve(run);
         const auto free = std::count(mates, mates + n, UNMATCHED<Index>);
         return RunReport{std::move(run.stats), run.edges(), n - free, run.exhausted(), run.forced};

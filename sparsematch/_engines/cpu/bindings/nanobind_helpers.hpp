@@ -173,28 +173,27 @@ struct Signals {
 };
 
 // Returns call(run), made without the GIL and with a team of threads; throws what a signal's
-// handler raised meanwhile.
-template <class Call>
-auto interruptible(int workers, const RunSettings& settings, const Call& call) {
-    Signals signals;
+// handler raised meanwhile. Watch: Signals, or what else is polled.
+template <class Call, class Watch>
+auto interruptible(int workers, const RunSettings& settings, Watch&& watch, const Call& call) {
     const auto without_gil = [&] {
         const ReleasedGil released;
         ThreadTeam team(workers);
-        RunContext run(team, settings, Signals::poll, &signals);
+        RunContext run(team, settings, std::remove_cvref_t<Watch>::poll, &watch);
         return call(run);
     };
     if constexpr (std::is_void_v<decltype(without_gil())>) {
         without_gil();
-        signals.rethrow();
+        watch.rethrow();
     } else {
         auto result = without_gil();
-        signals.rethrow();
+        watch.rethrow();
         return result;
     }
 }
 template <class Call>
 auto interruptible(int workers, const Call& call) {
-    return interruptible(workers, RunSettings{}, call);
+    return interruptible(workers, {}, Signals{}, call);
 }
 
 void bind_matching(nb::module_& m);
