@@ -230,16 +230,6 @@ def test_no_progress(stream, quiet):
     assert stream.getvalue() == ""
 
 
-def test_progress_says_what_is_going_on_now():
-    """Words that are made when the line is written."""
-    terminal, state = Terminal(), ["first"]
-    with Progress(terminal).step("work", lambda: state[0]):
-        time.sleep(0.6)
-        state[0] = "second"
-        time.sleep(0.4)
-    assert terminal.getvalue().index("first ...") < terminal.getvalue().index("second ...")
-
-
 def test_no_progress_for_a_short_step():
     stream = Terminal()
     with Progress(stream).step("match", "matching"):
