@@ -16,6 +16,9 @@ from sparsematch._types.singularity import ParallelPair
 #: To what vectors of length 1 are rounded: two that differ by 1e-16 in an entry fall apart there
 #: with a probability of 2e-9.
 _GRID = 2.0**-24
+#: Vectors that others with the same key are compared with, one after the other: such differ, if at
+#: all, in small entries.
+_MAX_ROUNDS = 64
 #: Where an entry is cut, in parts of the grid, and the share of the largest entry that the first
 #: has by which vectors are turned: values of the users' hardly ever lie just there.
 _OFFSET, _SHARE = 0.318, 0.618
@@ -47,17 +50,23 @@ def parallel_pairs(A: Any, side: str, tolerance: float) -> tuple[ParallelPair, .
     if not ids.size:
         return ()
     turning, keys = _keys(unit)
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    later = first[group] != np.arange(ids.size)
-    first, second = ids[first[group[later]]], ids[later]
-    at = np.zeros(unit.shape[0], np.intp)
-    at[ids] = unit.indices[turning]
+    firsts, seconds, rest = [], [], np.arange(ids.size)
+    for _ in range(_MAX_ROUNDS):
+        _, leader, group = np.unique(keys[rest], return_index=True, return_inverse=True)
+        a, b = rest[leader[group]], rest
+        a, b = a[a != b], b[a != b]
+        near = _angles(unit, ids[a], ids[b]) <= tolerance
+        firsts.append(a[near])
+        seconds.append(b[near])
+        if not (rest := b[~near]).size:
+            break
+    first, second = np.concatenate(firsts), np.concatenate(seconds)
+    at = unit.indices[turning[first]]
+    first, second = ids[first], ids[second]
     angles = _angles(unit, first, second)
-    near = angles <= tolerance
-    first, second, angles = first[near], second[near], angles[near]
     vectors = sp.csr_array(vectors)
     with np.errstate(over="ignore"):
-        factors = vectors[second, at[first]] / vectors[first, at[first]]
+        factors = vectors[second, at] / vectors[first, at]
     factors = np.nan_to_num(np.asarray(factors).ravel())  # those beyond doubles: the largest
     columns = (first, second, factors, angles)
     order = np.lexsort((second, first, angles))

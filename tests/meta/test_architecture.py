@@ -25,7 +25,7 @@ def files(folder, *suffixes):
     return sorted(path for path in found if path.is_file() and path.suffix in suffixes)
 
 
-PYTHON = files(PACKAGE, ".py", ".pyi")
+PYTHON = files(PACKAGE, ".py")
 CORE = files(ENGINES, ".hpp", ".cpp")
 KERNELS = files(ENGINES, ".cu", ".cuh")
 TESTS = files(ROOT / "tests", ".py", ".hpp")
@@ -137,7 +137,7 @@ def test_a_source_file_says_what_it_is(path):
     assert path.suffix in (".cpp", ".cu") or "#pragma once" in text
 
 
-@pytest.mark.parametrize("path", [p for p in PYTHON if p.suffix == ".py"], ids=name_of)
+@pytest.mark.parametrize("path", PYTHON, ids=name_of)
 def test_a_python_file_says_what_it_is(path):
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
