@@ -74,7 +74,7 @@ class StreamLocalMax {
     // Returns the edges that live.
     template <bool FromFile>
     std::int64_t pass(std::int64_t count) {
-        scratch_.begin(is_first() ? -1 : count / 2);
+        if (!scratch_.begin(is_first() ? -1 : count / 2)) return fail("unwritable");
         if (!(FromFile ? file_.rewind() : scratch_.rewind())) return fail("unreadable");
         std::int64_t left = 0;
         for (done_ = 0; done_ < count;) {
@@ -173,8 +173,7 @@ class StreamLocalMax {
     StreamReport report_;
 };
 
-// Reads: the file. Writes: mate. Workspace: three numbers and a bit a vertex, two buffers of 32
-// MiB.
+// Reads: the file. Writes: mate. Workspace: three numbers and a bit a vertex, two chunks of edges.
 // Time: O(n rounds + m), expected, for m edges.
 template <class Index>
 StreamReport local_max_stream(EdgeSource& file, Index n, bool weighted, const std::string& folder,
