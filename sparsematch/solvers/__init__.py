@@ -11,7 +11,8 @@ array([1., 1., 1.])
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sparsematch.solvers import _foreign_calls as _foreign_calls  # before anything is replaced
+# before anything is replaced
+from sparsematch._numerics import foreign_calls as _foreign_calls  # noqa: F401
 
 if TYPE_CHECKING:
     from sparsematch._types.diagnosis import BlockCondition as BlockCondition

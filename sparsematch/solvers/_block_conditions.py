@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._numerics.foreign_calls import svd
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.diagnosis import BlockCondition
 from sparsematch.solvers._dense_blocks import dense_blocks
 from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._foreign_calls import svd
 from sparsematch.solvers._spectrum import FEW_ROWS
 
 #: How many blocks are returned.

@@ -3,7 +3,6 @@
 from __future__ import annotations  # an Explanation is imported when one is made
 
 import itertools
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -144,8 +143,7 @@ class SingularMatrixError(RuntimeError):
             from sparsematch._api.explain import explain_singularity
 
             numeric = bool(np.isfinite(self._system.matrix.data).all())  # else only the pattern
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of its own factorisations
+            with np.errstate(all="ignore"):
                 self._report = explain_singularity(*self._system, numeric=numeric)
         return self._report
 

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
+from sparsematch._numerics.foreign_calls import interruptible, splu
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._condition import reciprocal_condition
-from sparsematch.solvers._foreign_calls import interruptible, splu
+from sparsematch.solvers._scaling import product_scaling
 
 Values = NDArray[Any]
 
@@ -181,9 +182,10 @@ class ScaledFactor:
     def solve_in_place(self, x: Values, trans: str) -> None:
         """Solve with the block as it is, `x` being a matrix."""
         first, last = (self._row, self._col) if trans == "N" else (self._col, self._row)
-        x *= first
-        x[...] = self._solve(x, trans)
-        x *= last
+        with np.errstate(all="ignore"):  # what is not finite is measured
+            x *= first
+            x[...] = self._solve(x, trans)
+            x *= last
 
     def rcond(self) -> float:
         """Estimate the reciprocal condition of the scaled block in the 1-norm."""
@@ -206,15 +208,11 @@ class ScaledFactor:
                 return self._factor.solve(b, trans)
 
     def _by_largest_product(self, values: Values) -> tuple[Values, Values]:
-        from sparsematch._api.weighted import maximum_product_transversal
-
         n = self._indptr.size - 1
         block = sp.csc_array((values, self._rows, self._indptr), shape=(n, n))
-        best = maximum_product_transversal(block)
-        if best.row_scale is None or best.col_scale is None:
+        if (scaling := product_scaling(block)) is None:
             return self._first
-        rows, cols = np.log2(best.row_scale), np.log2(best.col_scale)
-        first = self._row[:, 0] * _power(rows), self._col[:, 0] * _power(cols)
+        first = self._row[:, 0] * scaling[0], self._col[:, 0] * scaling[1]
         return (
             first
             if all(np.isfinite(side).all() and side.min() > 0 for side in first)
@@ -235,11 +233,6 @@ class ScaledFactor:
         self._row, self._col = (row * by_row)[:, np.newaxis], (col * by_col)[:, np.newaxis]
         self._scaled = scaled
         return scaled
-
-
-def _power(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return powers of two, not beyond the range in which a product of two is a double."""
-    return np.ldexp(1.0, np.clip(np.rint(exponents), -500, 500).astype(np.int32))
 
 
 def _factor(sizes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,6 +18,8 @@ from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.weighted import refuse_value
+from sparsematch._numerics.foreign_calls import interruptible
+from sparsematch._numerics.foreign_calls import spilu as _spilu
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.choices import Side
 from sparsematch._types.errors import stack_level
@@ -31,8 +33,6 @@ from sparsematch.solvers._errors import (
     structurally_singular,
 )
 from sparsematch.solvers._external import Singular, Values, superlu_errors
-from sparsematch.solvers._foreign_calls import interruptible
-from sparsematch.solvers._foreign_calls import spilu as _spilu
 from sparsematch.solvers._operator import InverseOperator
 from sparsematch.solvers._pattern import Pattern, read_pattern
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import MatrixRankWarning
 
+from sparsematch._numerics.foreign_calls import splu, spsolve
 from sparsematch._types.errors import stack_level
 from sparsematch.solvers._checks import check_right_hand_side
-from sparsematch.solvers._foreign_calls import splu, spsolve
 
 #: What to do with a matrix that has no solution.
 Singular: TypeAlias = Literal["raise", "nan"]

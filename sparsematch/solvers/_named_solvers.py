@@ -1,7 +1,6 @@
 """The external solvers that go by a name: SuperLU, and those that need a library of their own."""
 
 import importlib
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.errors import pip_install, unknown_choice
+from sparsematch._types.upstream_warnings import upstream_warnings_raised
 from sparsematch.solvers._choice import BlockSize, predicted_choice
 from sparsematch.solvers._external import Choice, MakeExternal, Singular, SuperLUFactor, Values
 from sparsematch.solvers._kvxopt import KvxoptFactor
@@ -38,9 +38,11 @@ class UmfpackFactor:
     def refactorise(self, values: Values) -> None:
         """Factorise new values."""
         self._A = sp.csc_matrix((values, self._A.indices, self._A.indptr), shape=self._A.shape)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", self._umfpack.UmfpackWarning)  # of what is raised here
-            self._context.numeric(self._A)
+        try:
+            with upstream_warnings_raised(self._umfpack.UmfpackWarning):
+                self._context.numeric(self._A)
+        except self._umfpack.UmfpackWarning:
+            raise Singular from None
         info = self._context.info
         rough = info[self._umfpack.UMFPACK_RCOND]  # of the diagonal of U
         if rough == 0:

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sparsematch._numerics.foreign_calls import qr, svd
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.singularity import Dependence, ParallelPair
-from sparsematch.solvers._foreign_calls import qr, svd
 from sparsematch.solvers._null_space import NullSpace
+from sparsematch.solvers._scaling import exponents_of, times_power
 from sparsematch.solvers._singular_blocks import distinct, leading_rows
 
 Values = NDArray[Any]
@@ -325,13 +326,10 @@ def in_units(coefficients: Values, factors: FloatArray) -> Values:
     Factors are powers of two up to 2**1000, either way: by half of them at a time, nothing that
     counts leaves the range of doubles.
     """
-    exponents = np.log2(factors).astype(int)
-    mantissas, own = np.frexp(np.maximum(np.abs(coefficients.real), np.abs(coefficients.imag)))
-    exponents = exponents + own
-    exponents -= exponents[mantissas > 0].max(initial=-5000)
-    parts = np.ascontiguousarray(coefficients).view(float).reshape(coefficients.size, -1)
-    shifted = np.ldexp(np.ldexp(parts, -own[:, np.newaxis]), exponents[:, np.newaxis])
-    return np.ascontiguousarray(shifted).view(coefficients.dtype).ravel()
+    own = exponents_of(coefficients)
+    exponents = np.log2(factors).astype(int) + own
+    exponents -= exponents[coefficients != 0].max(initial=-5000)
+    return times_power(times_power(coefficients, -own), exponents)
 
 
 def residual(rows: Any, coefficients: Values) -> float:

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sparsematch._numerics.backward_error import normwise
+from sparsematch._numerics.foreign_calls import interruptible
+from sparsematch._numerics.refinement import refine
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._external import Unreliable, Values
-from sparsematch.solvers._foreign_calls import interruptible
 
 #: Backward errors up to this are left as they are; beyond the other, after refinement, refused.
 _GOOD, _BAD = 1e-15, 1e-11
@@ -63,20 +65,15 @@ class PardisoFactor:
         if not self.perturbed:
             return x
         norm = self._norm[trans != "N"]
-        r = b - A @ x
-        error = _backward_error(r, x, b, norm)
-        for _ in range(_MAX_STEPS):
-            if not error > _GOOD or not np.isfinite(error):
-                break
-            better = x + self._apply(A, r)
-            r = b - A @ better
-            before, error = error, _backward_error(r, better, b, norm)
-            if not error < before:
-                error = before
-                break
-            x = better
-        if not error <= _BAD:
-            raise self._useless(error)
+
+        def measure(x: Values) -> tuple[Values, Values]:
+            r = b - A @ x
+            return normwise(r, x, b, norm), r
+
+        correct = functools.partial(self._apply, A)
+        x, errors, _ = refine(x, measure, correct, good=_GOOD, steps=_MAX_STEPS)
+        if not (errors <= _BAD).all():
+            raise self._useless(float(errors.max()))
         return x
 
     def _apply(self, A: Any, b: Values) -> Values:
@@ -101,13 +98,6 @@ class PardisoFactor:
             f"PARDISO has replaced {self.perturbed} pivots that were too small in a block of "
             f"{self._indptr.size - 1} rows, and solves with a backward error of {error:.0e}"
         )
-
-
-def _backward_error(r: Values, x: Values, b: Values, norm: float) -> float:
-    """Return the largest of all right-hand sides; NaN if a solution is not finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        size = norm * np.abs(x).max(axis=0) + np.abs(b).max(axis=0)
-        return float((np.abs(r).max(axis=0) / np.where(size > 0, size, 1)).max(initial=0))
 
 
 @functools.cache

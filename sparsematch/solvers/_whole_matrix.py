@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
-from sparsematch.solvers._foreign_calls import interruptible, splu
+from sparsematch._numerics.foreign_calls import interruptible, splu
 
 #: Sums of two products with exponents up to this are in the range of doubles.
 _LARGEST_EXPONENT = 1020

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PROGRAMS = "blocks", "linear_systems", "arrays", "files", "processes"
+PROGRAMS = "blocks", "linear_systems", "least_squares", "arrays", "files", "processes"
 
 
 def main():

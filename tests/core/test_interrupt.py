@@ -19,11 +19,11 @@ from calls import grid, in_a_new_process, outside, random_matrix, scrambled
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.cpu.lu.factorisation import block_plan
+from sparsematch._numerics.foreign_calls import pivots, qr, svd
 from sparsematch._types.arrays import stable_order
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch.solvers import lstsq, spilu, splu
 from sparsematch.solvers._external import SuperLUFactor
-from sparsematch.solvers._foreign_calls import pivots, qr, svd
 from sparsematch.solvers._whole_matrix import WholeMatrix
 
 pytestmark = [
