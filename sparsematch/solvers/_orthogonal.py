@@ -18,11 +18,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.linalg import qr as pivoted_qr
 from scipy.sparse.linalg import norm
 
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
-from sparsematch._numerics.foreign_calls import interruptible, pivoted_qr, pivots, qr, svd
+from sparsematch._numerics.foreign_calls import interruptible, pivots, qr, svd
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
