@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
-from scipy.linalg import qr as pivoted_qr
 from scipy.sparse.linalg import norm
 
 from sparsematch._engines.operations import QrOps
@@ -220,7 +220,7 @@ def _by_reflections(N: Values) -> Callable[[Values], Values]:
     order, k = np.argsort(-np.abs(N).max(axis=1), kind="stable"), N.shape[1]
     work = 2.0 * N.size * k
     how: dict[str, Any] = {"mode": "raw", "pivoting": True}
-    reflections, r, places = interruptible(work, pivoted_qr, N[order], **how)
+    reflections, r, places = interruptible(work, linalg.qr, N[order], **how)
     name, side = ("unmqr", "C") if N.dtype.kind == "c" else ("ormqr", "T")
     (multiply,), (solve,) = get_lapack_funcs((name,), (N,)), get_blas_funcs(("trsm",), (N,))
 
