@@ -16,7 +16,7 @@ _Batch = tuple[NDArray[Any], ...]
 
 
 class EdgeSlices:
-    """The edges in a file of `write_edge_file`.
+    """The edges in a file (`sparsematch.edge_files`).
 
     The number of vertices is one more than the largest in the own slice, until it is set.
     """
