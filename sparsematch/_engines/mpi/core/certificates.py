@@ -33,8 +33,8 @@ def wrong_pair(
         rows, cols = given.row_mate, given.col_mate
         # each is collective, so all run, whatever this rank finds
         flaws = [
-            _one_sided(exchange, _ROW, (rows, A.first_row), (cols, A.first_col), A.col_starts),
-            _one_sided(exchange, _COLUMN, (cols, A.first_col), (rows, A.first_row), A.row_starts),
+            _one_sided(exchange, _ROW, (rows, A.first_row), cols, A.col_starts),
+            _one_sided(exchange, _COLUMN, (cols, A.first_col), rows, A.row_starts),
             _not_an_entry(Side.of_rows(A, exchange), rows),
         ]
         flaw: _Flaw | None = exchange.first(next((flaw for flaw in flaws if flaw), None))
@@ -55,9 +55,7 @@ def free_pair(
             rows = side.majors_of_entries(begin, end)
             of_free = free_rows[rows - A.first_row]
             rows, cols = rows[of_free], A.indices[begin:end][of_free]
-            free = exchange.query(
-                A.col_starts, cols, lambda keys: given.col_mate[keys - A.first_col] < 0
-            )
+            free = exchange.lookup(A.col_starts, cols, given.col_mate < 0)
             if pair is None and free.any():
                 p = int(free.argmax())
                 pair = int(rows[p]), int(cols[p])
@@ -69,13 +67,13 @@ def _one_sided(
     exchange: Exchange,
     flaw: str,
     own: tuple[_Array, int],
-    other: tuple[_Array, int],
+    their_mate: _Array,
     starts: _Array,
 ) -> _Flaw | None:
     """Return the first own vertex whose mate names another one. Collective."""
-    (mate, first), (their_mate, their_first) = own, other
+    mate, first = own
     here = exchange.xp.flatnonzero(mate >= 0)
-    named = exchange.query(starts, mate[here], lambda keys: their_mate[keys - their_first])
+    named = exchange.lookup(starts, mate[here], their_mate)
     wrong = here[named != here + first]
     if not wrong.size:
         return None

@@ -7,6 +7,7 @@ as soon as its own part has arrived.
 - ``alltoallv(starts, keys, *columns)``: send each key, with what goes with it, to the rank that
   owns it; return what has arrived. `starts` is ``A.row_starts`` or ``A.col_starts``.
 - ``query(starts, keys, answer)``: return, for each key, what its owner answers: two of these.
+  ``lookup(starts, keys, table)``: what its owner has in a table.
 - ``run_until_quiescent(kernel)``: step a kernel of the compiled core, and exchange its messages,
   until no rank has work left.
 - ``allreduce``, ``any``, ``allgather``, ``first``: of small values, known on all ranks afterwards.
@@ -143,7 +144,7 @@ class Exchange:
         """Return the small objects of all ranks, of any kind, in their order."""
         return [thing] if self.size == 1 else list(self.comm.allgather(thing))
 
-    def allgather_numbers(self, numbers: Sequence[int]) -> NDArray[np.int64]:
+    def allgather_numbers(self, numbers: Sequence[Any]) -> NDArray[np.int64]:
         """Return the integers of each rank, shape (ranks, numbers)."""
         mine = np.array(numbers, np.int64)
         if self.size == 1:
@@ -183,6 +184,18 @@ class Exchange:
         result = self.xp.empty_like(answers)
         result[order] = answers
         return result
+
+    def lookup(self, starts: IndexArray, keys: _Array, table: _Array) -> _Array:
+        """Return for each key its element of the owner's table: two exchanges."""
+        first = int(starts[self.rank])
+        return self.query(starts, keys, lambda own: table[own - first])
+
+    def starts_of(self, n: Any) -> NDArray[np.int64]:
+        """Return where the elements of each rank begin, given the number of own ones, and the end.
+
+        That is, shape (ranks + 1,).
+        """
+        return np.concatenate([[0], np.cumsum(self.allgather_numbers([n]))])
 
     def run_until_quiescent(self, kernel: Kernel) -> int:
         """Step a kernel, and exchange its messages, until no rank has work; return the steps.
@@ -233,17 +246,12 @@ class Exchange:
         whole = self.xp.empty(0, dtype) if self.rank else whole
         return self.alltoallv_parts(whole, counts * (self.rank == 0), arriving)
 
-    def allgatherv(self, array: _Array) -> _Array:
-        """Return the arrays of all ranks, in their order, on every one: for short ones."""
+    def allgatherv(self, array: Any) -> Any:
+        """Return the arrays of all ranks, in their order, on every one."""
         if self.size == 1:
             return array
-        sizes = self.allgather_numbers([array.size])[:, 0]
-        whole = np.empty(int(sizes.sum()), array.dtype)
-        if whole.size:
-            self._count(array.nbytes * (self.size - 1))
-            received = [whole, (sizes, _offsets(sizes))]
-            self.comm.Allgatherv(np.ascontiguousarray(array), received)
-        return whole
+        counts, sizes = np.full(self.size, array.size), self.allgather_numbers([array.size])[:, 0]
+        return self.alltoallv_parts(array, counts, sizes, np.zeros_like(counts))
 
     def alltoallv_parts(
         self, array: Any, counts: _Array, arriving: _Array, begin: _Array | None = None

@@ -125,10 +125,16 @@ class Side:
         places += np.repeat(starts - before, counts)
         return places, counts
 
-    def slices_of(self, majors: _Array) -> list[_Array]:
-        """Cut own majors into groups of at most `slice_size` entries, or of one major."""
-        if not majors.size:
-            return []
+    def slices_of(self, majors: _Array, *, together: bool = False) -> list[_Array]:
+        """Cut own majors into groups of at most `slice_size` entries, or of one major.
+
+        Collective if `together`: as many on every rank, the last ones perhaps empty.
+        """
+        groups = self._groups(majors) if majors.size else []
+        (n,) = self.exchange.allreduce(len(groups), op="MAX") if together else [0]
+        return [*groups, *[majors[:0]] * (n - len(groups))]
+
+    def _groups(self, majors: _Array) -> list[_Array]:
         degrees = self.indptr[majors + 1]
         degrees -= self.indptr[majors]
         group = np.cumsum(degrees)

@@ -66,9 +66,7 @@ def _match(side: Side, matching: DistributedMatching, run: Run, account: Account
     begin, end = lent(side)
     row_mate, first = matching.row_mate, side.first_major
     cols = np.arange(begin, end, dtype=side.dtype)
-    mate = side.exchange.query(
-        side.minor_starts, cols, lambda keys: matching.col_mate[keys - side.first_minor]
-    )
+    mate = side.exchange.lookup(side.minor_starts, cols, matching.col_mate)
     # pairs with other columns, or with rows of other ranks, stay
     ours = (mate >= first) & (mate < first + side.n_majors)
     start = _pattern(side, mate, row_mate, account)

@@ -57,13 +57,6 @@ class Exchange(ExchangeOfRanks):
             self._link = _connected(comm, xp)
             self.carrier = "MPI" if self._link is None else "NCCL"
 
-    def allgatherv(self, array: Any) -> Any:
-        """Return the arrays of all ranks, in their order, on every one."""
-        if self.size == 1:
-            return array
-        counts, sizes = np.full(self.size, array.size), self.allgather_numbers([array.size])[:, 0]
-        return self.alltoallv_parts(array, counts, sizes, np.zeros_like(counts))
-
     def allgather_others(self, array: Any, sizes: _Array) -> Any:
         """Send an array to all other ranks; return theirs, of the given sizes, in one array."""
         counts, arriving = np.full(self.size, array.size), np.array(sizes, np.int64)
