@@ -288,7 +288,7 @@ def _one_fails(comm, error):
         raise error
 
     if comm.rank == comm.size - 1:
-        local_max.step_info = fail
+        local_max.operations = fail
     G = random_graph(60, 5, seed=3)
     sm.approximate_matching(
         distribute(comm, G, [60 * k // comm.size for k in range(comm.size + 1)])
