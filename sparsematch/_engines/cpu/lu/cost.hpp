@@ -25,7 +25,7 @@ struct Cost {
 };
 
 // What factorises a block: this package, a library by its name, or a solver of the user's.
-enum class Kernel : signed char { own, superlu, umfpack, pardiso, klu, mumps, user };
+enum class Kernel : signed char { own, superlu, umfpack, pardiso, mumps, user };
 struct KernelRow {
     const char* name;
     Cost cost;
@@ -35,9 +35,10 @@ struct KernelRow {
 inline constexpr std::array kernel_table{
     KernelRow{"own", {1e-6, 6e-9, 17e-9, 0.48e-9}, true},
     KernelRow{"superlu", {250e-6, 120e-9, 27e-9, 0.05e-9}, true},
-    KernelRow{"umfpack", {1e-3, 500e-9, 20e-9, 0.15e-9}, false},
-    KernelRow{"pardiso", {3e-3, 1000e-9, 20e-9, 0.1e-9}, false, false},
-    KernelRow{"klu", {100e-6, 300e-9, 25e-9, 0.9e-9}, false},
+    // measured on 22 matrices of up to 70,000 entries; by kvxopt and pypardiso
+    KernelRow{"umfpack", {1.2e-3, 330e-9, 5e-9, 0.1e-9}, false},
+    KernelRow{"pardiso", {1.2e-3, 250e-9, 5e-9, 0.1e-9}, false, false},
+    // not measured: so that it is taken where nothing else is near
     KernelRow{"mumps", {3e-3, 1000e-9, 25e-9, 0.15e-9}, false},
     KernelRow{"user", {}, true},
 };
