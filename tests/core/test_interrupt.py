@@ -185,6 +185,7 @@ def test_signals_are_handled_while_lapack_works():
 LEFT = """
 import signal
 import numpy as np
+from sparsematch._numerics.foreign_calls import svd
 
 x = np.random.default_rng(61).standard_normal((1000, 100, 100))
 signal.signal(signal.SIGALRM, signal.default_int_handler)
