@@ -15,9 +15,8 @@ from sparsematch._api.over_ranks import coarsening as over_ranks
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
-from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.bipartite import read_entries
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.matrix import as_compressed, checked
 from sparsematch._types.arrays import IndexArray, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ApproximateMethod
@@ -119,9 +118,10 @@ def coarsen(
     if matrix.data.dtype.kind == "u" and sums.dtype.kind == "i":
         sums = sums.view(np.uint64)
     n = indptr.size - 1
+    form = "csc" if graph.flipped else "csr"
     rows, real = _kinds(matrix), np.empty(0, sums.dtype).real.dtype
     P = aggregation_operator(rows["csr"], labels, n, real)
-    return Coarsening(compressed(rows[matrix.format], (n, n), sums, indices, indptr), P)
+    return Coarsening(compressed(rows[form], (n, n), sums, indices, indptr), P)
 
 
 def coarsening_hierarchy(
@@ -210,23 +210,16 @@ def coarsening_hierarchy(
 
 
 def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
-    """Return the matrix by rows or columns, its view, and its values in a type that is summed."""
-    G = from_other_library(G)
-    if on_gpu(G) and not sp.issparse(G):
-        G = G if getattr(G, "format", None) in ("csr", "csc") else checked(G, "G").tocsr()
-    else:
-        G = as_compressed(G, "G", expected="a sparse array or matrix of SciPy or CuPy")
-    graph = as_bipartite(G, name="G")
+    """Return the matrix, its view, and its values in a type that is summed."""
+    entries = read_entries(G, name="G", valued=True)
+    graph, data = entries.graph, entries.values
     if graph.n_rows != graph.n_cols:
         raise ValueError(f"G has shape {graph.shape}, but the matrix of a graph must be square")
-    data = G.data
-    if data.dtype.kind not in "biufc" or data.dtype.char in "egG":
+    if data.dtype.char in "egG":
         raise TypeError(
             f"G.data must hold numbers in single or double precision or integers, not {data.dtype}"
         )
-    if data.ndim != 1 or data.size < graph.nnz:
-        raise ValueError(f"G.data has shape {data.shape}, but there are {graph.nnz} entries")
-    return G, graph, _added_up_in(data[: graph.nnz], graph.backend)
+    return entries.matrix, graph, _added_up_in(data, graph.backend)
 
 
 def _added_up_in(data: Any, backend: str) -> Any:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._input.matrix import as_compressed
-from sparsematch._input.scipy import check_sparse
+from sparsematch._input.assembled import compressed_matrix
+from sparsematch._input.bipartite import read_entries
 
 
 def canonical_columns(A: Any, name: str) -> tuple[Any, int]:
@@ -16,12 +16,13 @@ def canonical_columns(A: Any, name: str) -> tuple[Any, int]:
     Raises TypeError if `A` is no sparse matrix of numbers in host memory; ValueError if its arrays
     are inconsistent, or a value is not finite.
     """
-    A = check_sparse(as_compressed(A, name), name)
-    if A.dtype.kind not in "biufc":
-        raise TypeError(f"{name}.data must hold numbers, not {A.dtype}")
-    dtype = np.complex128 if A.dtype.kind == "c" else np.float64
+    entries = read_entries(A, name=name, valued=True, in_host=True)
+    graph, values = entries.graph, entries.values
+    dtype = np.complex128 if values.dtype.kind == "c" else np.float64
+    form, arrays = "csc" if graph.flipped else "csr", (graph.indptr, graph.indices[: graph.nnz])
     with np.errstate(over="ignore", invalid="ignore"):
-        columns = sp.csc_array(A, copy=True).astype(dtype, copy=False)
+        matrix = compressed_matrix(form, graph.shape, *arrays, values)
+        columns = sp.csc_array(matrix, copy=True).astype(dtype, copy=False)
         columns.sum_duplicates()
     _refuse_infinite(columns, name)
     stored = columns.nnz

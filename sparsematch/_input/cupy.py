@@ -40,6 +40,7 @@ def compress(A: Any, name: str) -> Any:
     return A.tocsr()
 
 
+@advising
 def values(A: Any, name: str) -> Any:
     """Return the values of a matrix that `compress` returned, in the order of its view."""
     if A.format != "coo":

@@ -1,4 +1,4 @@
-"""Matrices that are read with their values: in compressed form, or by code of SciPy or CuPy."""
+"""Matrices that are read with their values by code of SciPy or CuPy."""
 
 from typing import Any
 
@@ -7,23 +7,9 @@ from scipy.sparse import issparse
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.scipy import check_sparse, compress
-from sparsematch._types.arrays import on_gpu
+from sparsematch._input.scipy import check_sparse
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import not_sparse
-
-
-def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or matrix") -> Any:
-    """Return a CSR or CSC matrix as it is, convert other sparse ones, refuse the rest."""
-    A = from_other_library(A)
-    if issparse(A):
-        return compress(A, name)
-    if on_gpu(A):
-        raise TypeError(
-            f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it "
-            "there"
-        )
-    raise not_sparse(name, A, expected)
 
 
 def checked(A: Any, name: str) -> Any:

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite, read_entries
 from sparsematch._input.duplicates import type_of_sums
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.matrix import as_compressed
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, with_arrays
@@ -93,7 +92,7 @@ def read_pattern(A: Any, *, threads: int = 1) -> WeightedPattern:
         majors, minors = (np.array(side, given.dtype) for side in A.coords)
         layout, arrays = "coo", (majors, minors)
     else:
-        given = as_bipartite(as_compressed(A, "A"), threads=threads)
+        given = read_entries(A, threads=threads, valued=True, in_host=True).graph
         layout = "csc" if given.flipped else "csr"
         arrays = given.indptr.copy(), given.indices[: given.nnz].copy()
         majors = np.repeat(np.arange(given.n_major, dtype=given.dtype), np.diff(arrays[0]))

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.bipartite import read_entries
 from sparsematch._input.compressed import INT32_MAX
 from sparsematch._input.dlpack import as_array
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.matrix import as_compressed
 from sparsematch._input.names import read_names
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import IndexArray
@@ -193,7 +193,11 @@ def read_pattern(A: Any) -> Pattern:
         copies = None if A.format == "coo" else _copies(A)
         if copies is not None and (found := _read_at_once(A, copies)):
             return found
-    A = _as_checked(A)
+    A = (
+        check_sparse(A, "A")
+        if sp.issparse(A)
+        else read_entries(A, valued=True, in_host=True).matrix
+    )
     check_square(A.shape)
     n, arrays = A.shape[0], tuple(array.copy() for array in _index_arrays(A))
     indptr, rows, order = _by_columns(A.format, arrays, n)
@@ -218,11 +222,6 @@ def _read_at_once(A: Any, arrays: tuple[IndexArray, IndexArray]) -> Pattern | No
         return None
     indptr, rows, order = columns
     return Pattern(BipartiteCSR(n, n, indptr, rows, "numpy", True), "csr", arrays, order, None)
-
-
-def _as_checked(A: Any) -> Any:
-    """Return a matrix by rows, by columns or by coordinates whose index arrays are consistent."""
-    return check_sparse(A, "A") if sp.issparse(A) else as_compressed(A, "A")  # which refuses it
 
 
 def _by_columns(

@@ -79,8 +79,10 @@ def of_ranks(files):
 if __name__ == "__main__":
     for name, call in CALLS.items():
         files = stays(call)
-        counted = Counter(files)
-        print(f"{name}: {len(files)} stays in {len(counted)} files, {len(of_ranks(files))} of ranks")
+        counts = Counter(files)
+        lines = [
+            f"{name}: {len(files)} stays in {len(counts)} files, {len(of_ranks(files))} of ranks"
+        ]
         if "-v" in sys.argv:
-            for file, count in counted.most_common():
-                print(f"  {count:4} {file}")
+            lines += [f"  {count:4} {file}" for file, count in counts.most_common()]
+        sys.stdout.write("\n".join(lines) + "\n")

@@ -210,17 +210,13 @@ class DistributedCSR:
         >>> DistributedCSR.from_local(None, csr_array([[0, 1], [1, 1]]))
         DistributedCSR(2x2, 3 entries, rows 0:2 on rank 0 of 1)
         """
-        from sparsematch._input.foreign import from_other_library  # readers: above the types
-        from sparsematch._input.matrix import as_compressed, checked
+        from sparsematch._input.matrix import checked  # a reader: above the types
 
         check_communicator(comm)
         found: list[Any] = []
 
         def convert() -> tuple[int, int]:
-            expected, given = "a SciPy sparse array or matrix", from_other_library(A)
-            there = on_gpu(given) and hasattr(given, "tocsr")
-            given = given if there else as_compressed(given, "A", expected=expected)
-            block = checked(given, "A").tocsr()
+            block = checked(A, "A").tocsr()
             found.append(block)
             return block.shape[0], block.shape[1] if n_cols is None else n_cols
 
