@@ -14,6 +14,7 @@ from sparsematch._input.bipartite import Entries, read_entries
 from sparsematch._input.canonical import canonical_columns
 from sparsematch._input.names import read_names
 from sparsematch._input.zeros import check_choice
+from sparsematch._types.above import above
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod, ExplicitZeros
@@ -21,7 +22,6 @@ from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.explanation import Explanation
 from sparsematch._types.matching import Matching
-from sparsematch._types.singularity import NumericalDefects
 from sparsematch._types.sparse_like import SparseLike
 
 
@@ -164,7 +164,7 @@ def explain_singularity(
     found = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
     if numeric and not (over or under):
-        numbers = _numbers(columns, tolerance)
+        numbers = above("numerical_defects")(columns, tolerance=tolerance)
     elif graph is not dropped:
         rank = maximum_matching(dropped, None, method=method, workers=workers)[0].cardinality
     return Explanation(over, under, found[0], rows, cols, numeric, numbers, zeros, rank)
@@ -181,13 +181,6 @@ def _without_zeros(entries: Entries, explicit_zeros: str) -> tuple[BipartiteCSR,
         if explicit_zeros == "drop":
             raise
         return entries.graph, 0
-
-
-def _numbers(A: Any, tolerance: float) -> NumericalDefects:
-    """Look for combinations of rows and of columns that vanish."""
-    from sparsematch.solvers._defects import numerical_defects  # factorises, as what is above does
-
-    return numerical_defects(A, tolerance=tolerance)
 
 
 def _check_tolerance(tolerance: Any) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from sparsematch._engines.operations import DeviceCheckOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.compressed import as_one_type, check_compressed, check_values
 from sparsematch._input.scipy import warn_of_conversion
 from sparsematch._types.arrays import advising, import_cupy, namespace
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.compressed import as_one_type, check_compressed, check_values
 from sparsematch._types.errors import wrong_type
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sparsematch._input.assembled import compressed_matrix, coordinate_matrix
-from sparsematch._input.dlpack import as_array
+from sparsematch._types.dlpack import as_array
 
 
 def convert(A: Any) -> Any:

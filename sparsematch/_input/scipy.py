@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import SparseEfficiencyWarning
 
-from sparsematch._input.compressed import all_below, as_int64, check_compressed
+from sparsematch._types.compressed import all_below, as_int64, check_compressed
 from sparsematch._types.errors import stack_level
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sparsematch._types.diagnosis import BlockCondition as BlockCondition
-    from sparsematch._types.diagnosis import Diagnosis as Diagnosis
     from sparsematch._types.diagnosis import Misscaled as Misscaled
     from sparsematch._types.diagnosis import Spectrum as Spectrum
+    from sparsematch._types.diagnosis_text import Diagnosis as Diagnosis
     from sparsematch._types.factorisation_report import BlockReport as BlockReport
     from sparsematch._types.factorisation_report import FactorisationReport as FactorisationReport
     from sparsematch._types.least_squares import LeastSquares as LeastSquares
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 #: What each module offers; it is imported when first used.
 _OFFERED = {
-    "_types.diagnosis": "BlockCondition Diagnosis Misscaled Spectrum",
+    "_types.diagnosis": "BlockCondition Misscaled Spectrum",
+    "_types.diagnosis_text": "Diagnosis",
     "_types.factorisation_report": "BlockReport FactorisationReport",
     "_types.least_squares": "LeastSquares",
     "solvers._calls": "analyse factorized splu spsolve",

@@ -15,7 +15,8 @@ from sparsematch._api.explain import explain_singularity
 from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._input.canonical import canonical_columns
 from sparsematch._types.arrays import FloatArray, scale_entries
-from sparsematch._types.diagnosis import ROUNDING, Diagnosis, Misscaled, Spectrum
+from sparsematch._types.diagnosis import ROUNDING, Misscaled, Spectrum
+from sparsematch._types.diagnosis_text import Diagnosis
 from sparsematch._types.explanation import Explanation
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._block_conditions import worst_blocks

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse.linalg import MatrixRankWarning
 
+from sparsematch._types.above import above
 from sparsematch._types.arrays import IndexArray
 
 if TYPE_CHECKING:
@@ -139,12 +140,10 @@ class SingularMatrixError(RuntimeError):
     def report(self) -> Explanation | None:
         """Why the matrix is singular, found when it is first read."""
         if self._report is None and self._system is not None:
-            from sparsematch._api.explain import explain_singularity
-
             numeric = bool(np.isfinite(self._system.matrix.data).all())  # else only the pattern
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of its own factorisations
-                self._report = explain_singularity(*self._system, numeric=numeric)
+                self._report = above("explain_singularity")(*self._system, numeric=numeric)
         return self._report
 
     @property

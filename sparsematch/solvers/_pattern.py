@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import read_entries
-from sparsematch._input.compressed import INT32_MAX
-from sparsematch._input.dlpack import as_array
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.names import read_names
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.compressed import INT32_MAX
+from sparsematch._types.dlpack import as_array
 from sparsematch._types.errors import wrong_type
 from sparsematch.solvers._checks import check_square
 from sparsematch.solvers._errors import NamedSystem, NotFiniteError

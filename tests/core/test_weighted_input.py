@@ -94,7 +94,7 @@ def test_bad_arguments():
             sm.maximum_product_transversal(A, **{name: "yes"})
     with pytest.raises(ValueError, match="there are no factors"):
         best.scale(A)
-    with pytest.raises(ValueError, match=r"shape \(2, 3\), but \(2, 2\) was matched"):
+    with pytest.raises(ValueError, match=r"shape \(2, 3\), but"):
         sm.maximum_product_transversal(A).scale(sp.csr_array((2, 3)))
     words = r"transversal must be a WeightedTransversal, not .*Matching"
     with pytest.raises(TypeError, match=words):
