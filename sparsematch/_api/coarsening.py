@@ -4,14 +4,14 @@ from __future__ import annotations  # readable names in help()
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._api.arguments import Rng, check_flags
 from sparsematch._api.general import approximate_matching
-from sparsematch._api.over_ranks import coarsening as over_ranks
+from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
@@ -29,8 +29,10 @@ from sparsematch._types.coarsening import (
 )
 from sparsematch._types.errors import not_sparse, wrong_type
 from sparsematch._types.matching import Matching
-from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.sparse_like import SparseLike
+
+if TYPE_CHECKING:
+    from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def coarsen(
@@ -105,8 +107,8 @@ def coarsen(
     array([[ 3, -1],
            [-1,  3]])
     """
-    if isinstance(G, DistributedCSR):
-        return over_ranks.coarsen(G, matching, join_unmatched)
+    if ranks := over_ranks(G, "coarsening"):
+        return ranks.coarsen(G, matching, join_unmatched)
     check_flags(join_unmatched=join_unmatched)
     matrix, graph, values = _read(G)
     mate = _read_mates(matching, graph)
@@ -189,7 +191,7 @@ def coarsening_hierarchy(
     True
     """
     _check_limits(min_vertices, max_levels, max_ratio)
-    if isinstance(G, DistributedCSR):
+    if over_ranks(G, "coarsening"):
         raise not_sparse("G", G, "a sparse array or matrix of SciPy or CuPy")
     how: Any = {"method": method, "weights": weights, "workers": workers, "options": options}
     levels: list[CoarseLevel] = []

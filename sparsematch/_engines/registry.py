@@ -48,8 +48,11 @@ _MODULES = {
 BACKENDS = tuple(_MODULES)
 
 #: Operations that suffice for a whole call: their module is imported without the others, which
-#: saves the first `spsolve` of a process 10 ms.
-_ALONE = {("LuOps", "numpy"): "sparsematch._engines.cpu.lu"}
+#: saves the first `spsolve` of a process 10 ms; and those that only ranks need.
+_ALONE = {
+    ("LuOps", "numpy"): "sparsematch._engines.cpu.lu",
+    ("GraphPartOps", "numpy"): "sparsematch._engines.cpu.graph.part",
+}
 
 #: The heuristic that ``init="auto"`` means when no exact engine follows.
 _DEFAULT_INIT = "cheap"

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._api.over_ranks.zeros import entries_of as entries_of
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.mates import check_mates, is_pair
