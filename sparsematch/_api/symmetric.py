@@ -131,7 +131,8 @@ def is_symmetric_transversal(
         larger product; pivots are rows of its cycles that follow each other, all that it covers
         and no others; the objective is its own; and, if there are factors, no scaled entry exceeds
         1 by more than 1e-12, and no matched one is below 1 by more than 1e-12 times the largest of
-        the dual, if that is above 1.
+        the dual, if that is above 1. Where factors were cut off, all must be what the dual says, up
+        to as much.
 
     Raises
     ------

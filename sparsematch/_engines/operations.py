@@ -227,9 +227,9 @@ class LuOps:
     """Factorisation of square matrices by columns."""
 
     #: What to factorise, given the columns of a matrix, its block form, flags of blocks not to be
-    #: touched, and whether external solvers follow orders.
+    #: touched, and limits that are not the defaults, by name.
     block_plan: Callable[
-        [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray, bool], BlockPlan
+        [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray, dict[str, float]], BlockPlan
     ] = in_host_memory_only
     #: Factors of a CSC matrix in one call; None where more than that is needed. The other
     #: arguments: whether zeros are refused, and how much the diagonal is preferred.
@@ -239,8 +239,8 @@ class LuOps:
     #: The block form of a matrix, norms of its values and a plan, in one call. The third argument
     #: is what is known: a perfect matching, or the form; None if neither is. Nothing is returned
     #: where no matching is near at hand. The last arguments: whether a plan is wanted, whether it
-    #: may be left out because another diagonal would pay, whether zeros are refused, and whether
-    #: external solvers follow orders.
+    #: may be left out because another diagonal would pay, whether zeros are refused, and limits
+    #: that are not the defaults, by name.
     quick_analysis: Callable[..., Any] = in_host_memory_only
     #: The largest absolute value and the 1-norm, given the values; not finite if one of them is
     #: not.

@@ -7,6 +7,7 @@ are the same vertices. A back-end registers its engines, and the operations that
 matching (`operations.py`), when its packages are imported: on the first graph that lives there.
 """
 
+import enum
 import functools
 import importlib
 import math
@@ -60,6 +61,16 @@ _DEFAULT_INIT = "cheap"
 _Ops = TypeVar("_Ops")
 
 
+class Matched(enum.IntEnum):
+    """What may be matched when a step begins; a step of `auto` states the most that it takes."""
+
+    NOTHING = 0
+    #: What steps of the same call have matched: another may replace it.
+    REPLACEABLE = 1
+    #: A matching that the caller has given: no step starts anew.
+    GIVEN = 2
+
+
 @dataclass(slots=True)
 class Run:
     """One call's settings, and the account that engines write of it."""
@@ -72,8 +83,15 @@ class Run:
     #: How many were built: none or one, but for engines that transpose for themselves.
     transposes_built: int = 0
     transpose_seconds: float = 0.0  #: Time they took to build.
-    warm: bool = False  #: Whether the matching was not empty at the start.
+    warm: bool = False  #: Whether a matching was given.
     steps: list[StepInfo] = field(default_factory=list)  #: One entry for each engine that ran.
+
+    @property
+    def matched(self) -> Matched:
+        """What may be matched by now."""
+        if self.warm:
+            return Matched.GIVEN
+        return Matched.REPLACEABLE if self.steps else Matched.NOTHING
 
 
 @dataclass(kw_only=True, slots=True)

@@ -5,7 +5,6 @@ import io
 import os
 import re
 import tarfile
-import warnings
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -17,6 +16,7 @@ import scipy.sparse
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market_text import check_text
 from sparsematch._io.matlab import read_variables
+from sparsematch._types.upstream_warnings import NO_NUMBER, upstream_warnings_raised
 
 __all__ = ["FORMATS", "Reader", "one_line_of", "reader_of", "sniff"]
 
@@ -80,11 +80,10 @@ def read_matrix_market(source: Source) -> Any:
 def read_harwell_boeing(source: Source) -> Any:
     """Read an assembled, real or integer, unsymmetric Harwell-Boeing file."""
     stream = source.open("rb") if isinstance(source, Path) else source
-    with io.TextIOWrapper(stream, encoding="latin-1") as text, warnings.catch_warnings():
-        # how numpy reports numbers that it could not parse
-        warnings.simplefilter("error", DeprecationWarning)
+    with io.TextIOWrapper(stream, encoding="latin-1") as text:
         try:
-            return _call_reader(scipy.io.hb_read, text)
+            with upstream_warnings_raised(DeprecationWarning, NO_NUMBER):
+                return _call_reader(scipy.io.hb_read, text)
         except (ValueError, DeprecationWarning) as error:
             raise UnreadableFile(
                 f"cannot read it: {one_line_of(error)}. (SciPy reads assembled, real or integer, "

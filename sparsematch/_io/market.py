@@ -3,7 +3,6 @@
 Boisvert, Pozo, Remington, The Matrix Market exchange formats (NISTIR 5935, 1996).
 """
 
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market_text import NUMBERS, count_entries, read_header
 from sparsematch._types.over_ranks.matrix import balanced
+from sparsematch._types.upstream_warnings import NO_NUMBER, upstream_warnings_raised
 
 #: Bytes that are parsed at a time.
 _PIECE = 1 << 22
@@ -83,10 +83,8 @@ class MarketFile:
 
 def _numbers(text: bytes) -> NDArray[np.float64]:
     """Parse numbers between blanks."""
-    with warnings.catch_warnings():
-        # how NumPy reports text that is no number
-        warnings.simplefilter("error", DeprecationWarning)
-        try:
+    try:
+        with upstream_warnings_raised(DeprecationWarning, NO_NUMBER):
             return np.fromstring(text.decode("ascii"), dtype=np.float64, sep=" ")
-        except (ValueError, DeprecationWarning):
-            raise UnreadableFile("has a line that does not consist of numbers") from None
+    except (ValueError, DeprecationWarning):
+        raise UnreadableFile("has a line that does not consist of numbers") from None

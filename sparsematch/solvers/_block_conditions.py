@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._numerics.foreign_calls import svd
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.diagnosis import BlockCondition
 from sparsematch.solvers._dense_blocks import dense_blocks
@@ -48,6 +49,6 @@ def _by_decomposition(
 ) -> Iterator[tuple[int, float]]:
     """Yield blocks, and their reciprocal conditions."""
     for some, dense in dense_blocks(A, factors, blocks):
-        values = np.linalg.svd(dense, compute_uv=False)
+        values = svd(dense, compute_uv=False)
         rconds = values[:, -1] / np.maximum(values[:, 0], np.finfo(float).tiny)
         yield from zip(some.tolist(), rconds.tolist(), strict=True)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._types.arrays import IndexArray
+from sparsematch.solvers._scaling import product_scaling
 
 Solve = Callable[[NDArray[Any], bool], NDArray[Any]]
 
@@ -82,9 +83,7 @@ def reciprocal_condition(solve: Solve, block: Any, row_of: IndexArray) -> float:
     rcond = estimate(np.ones(n), np.ones(n))
     if rcond >= SINGULAR:
         return rcond
-    from sparsematch._api.weighted import maximum_product_transversal  # seldom needed
-
-    best = maximum_product_transversal(abs(block))
-    if not best.matching.is_perfect or best.row_scale is None or best.col_scale is None:
+    if (scaling := product_scaling(abs(block))) is None:
         return rcond
-    return max(rcond, estimate(best.row_scale[row_of], best.col_scale))
+    rows, cols = scaling
+    return max(rcond, estimate(rows[row_of], cols))

@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from sparsematch._api.decomposition import block_triangular_form
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import checked
+from sparsematch._numerics.backward_error import normwise
+from sparsematch._numerics.refinement import refine
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import Pivoting, Side
@@ -16,7 +19,7 @@ from sparsematch._types.errors import stack_level, wrong_type
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import PIVOTING, check_choice, check_right_hand_side, check_square
 from sparsematch.solvers._device_solvers import DeviceFactor, find_device_solver
-from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
+from sparsematch.solvers._errors import NO_FACTORS, IllConditionedWarning, SingularMatrixError
 from sparsematch.solvers._external import Singular
 
 #: Normwise backward errors: solutions up to the one are left as they are, as those of the core
@@ -140,8 +143,10 @@ class DeviceLU:
         Raises
         ------
         TypeError, ValueError, SingularMatrixError
-            As when it was made, or if its pattern is another one.
+            As when it was made, or if its pattern is another one. After an error there is nothing
+            to solve with until one succeeds.
         """
+        self._failed = True
         self._factorise(self._new_values(A))
 
     refactorize = refactorise
@@ -169,6 +174,8 @@ class DeviceLU:
             If `b` is of another length, or `trans` is none of the choices.
         SingularMatrixError
             If the solver finds only now that `A` is numerically singular.
+        RuntimeError
+            If the last factorisation has failed.
 
         Warns
         -----
@@ -182,6 +189,8 @@ class DeviceLU:
         """
         import cupy
 
+        if self._failed:
+            raise RuntimeError(NO_FACTORS)
         if not isinstance(b, cupy.ndarray):
             expected = "a CuPy array like those of A; cupy.asarray copies arrays to the GPU"
             raise wrong_type("b", b, expected)
@@ -254,6 +263,10 @@ class DeviceLU:
 
     def _factorise(self, values: Any) -> None:
         """Factorise values in the order of the pattern."""
+        self._make_factor(values)
+        self._failed = False
+
+    def _make_factor(self, values: Any) -> None:
         values = values.astype("complex128" if values.dtype.kind == "c" else "float64", copy=False)
         if self._parts and values.dtype == self.dtype:
             for where, piece in self._pieces.items():
@@ -303,20 +316,17 @@ class DeviceLU:
         x = self._solve_one(b, trans)
         if not bool(abs(b).max() < np.inf):
             return x
-        error, residual = self._backward_error(x, b, trans)
-        for _ in range(_STEPS):
-            if not _GOOD < error < np.inf:
-                break
-            other = x + self._solve_one(residual, trans)
-            before = error
-            after, left = self._backward_error(other, b, trans)
-            if after < before:
-                x, error, residual = other, after, left
-            if not after <= before / 2:
-                break
+        A, norm = (self._A, self._norms[0]) if trans == "N" else (self._A.T, self._norms[1])
+
+        def measure(x: Any) -> tuple[Any, Any]:
+            residual = b - A @ x
+            return normwise(residual, x, b, norm), residual
+
+        correct = partial(self._solve_one, trans=trans)
+        x, errors, residual = refine(x, measure, correct, good=_GOOD, steps=_STEPS)
         if not bool(abs(residual).max() <= 0.1 * abs(b).max()):  # NaN neither
             raise self._singular()
-        if error > _POOR:
+        if (error := float(errors)) > _POOR:
             warnings.warn(
                 f"solved with a backward error of {error:.0e} after refinement: the matrix is too "
                 "ill-conditioned, or pivots were perturbed",
@@ -324,15 +334,6 @@ class DeviceLU:
                 stacklevel=stack_level(),
             )
         return x
-
-    def _backward_error(self, x: Any, b: Any, trans: str) -> tuple[float, Any]:
-        """Measure a solution in the maximum norm (Rigal, Gaches 1967); return the residual, too."""
-        A, norm = (self._A, self._norms[0]) if trans == "N" else (self._A.T, self._norms[1])
-        residual = b - A @ x
-        size = float(abs(residual).max())
-        if size == 0:
-            return 0.0, residual
-        return size / (norm * float(abs(x).max()) + float(abs(b).max())), residual
 
     def _solve_one(self, b: Any, trans: str) -> Any:
         import cupy

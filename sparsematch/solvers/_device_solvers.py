@@ -7,13 +7,13 @@ complex128.
 import functools
 import importlib.util
 import os
-import warnings
 import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
 from sparsematch._types.errors import unknown_choice
+from sparsematch._types.upstream_warnings import upstream_warnings_raised
 from sparsematch.solvers._external import Singular
 
 
@@ -113,12 +113,11 @@ class CusolverFactor:
 
         if trans not in self._A:
             self._A[trans] = self._A["N"].T.tocsr()
-        with warnings.catch_warnings():
-            warnings.filterwarnings("error", message=".*singular")
-            try:
+        try:
+            with upstream_warnings_raised(UserWarning, ".*singular"):
                 return spsolve(self._A[trans], b)
-            except UserWarning:
-                raise Singular from None
+        except UserWarning:
+            raise Singular from None
 
 
 class HostSuperLUFactor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations  # readable names in help()
 
-import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.explain import explain_singularity
-from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._input.canonical import canonical_columns
 from sparsematch._types.arrays import FloatArray, scale_entries
 from sparsematch._types.diagnosis import ROUNDING, Misscaled, Spectrum
@@ -26,7 +24,7 @@ from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._expected_digits import Solution, digits_of
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._plan import plan_factorisation
-from sparsematch.solvers._scaling import logarithmic_scaling
+from sparsematch.solvers._scaling import logarithmic_scaling, product_scaling
 from sparsematch.solvers._spectrum import FEW_ROWS, dense_spectrum, estimated_spectrum
 
 #: Shares of the largest singular value up to which rows are looked for that nearly depend on each
@@ -158,12 +156,7 @@ class _Scaled:
     @classmethod
     def by_transversal(cls, A: Any) -> _Scaled:
         """Scale so that the transversal of largest product is about 1."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # factors that are cut off
-            best = maximum_product_transversal(A)
-        if best.row_scale is None or best.col_scale is None:
-            raise AssertionError("a scaling was asked for")
-        return cls.by(A, *(_power_of_two(np.log2(s)) for s in (best.row_scale, best.col_scale)))
+        return cls.by(A, *(product_scaling(A) or logarithmic_scaling(A)))
 
     @classmethod
     def by(cls, A: Any, rows: FloatArray, cols: FloatArray) -> _Scaled:

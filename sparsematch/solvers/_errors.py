@@ -3,7 +3,6 @@
 from __future__ import annotations  # an Explanation is imported when one is made
 
 import itertools
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,8 @@ Names = tuple[str, ...] | None
 
 #: How many rows or columns a short message lists, and in how many characters.
 _MOST, _WIDEST = 10, 60
+#: Said by every use of factors that there are not.
+NO_FACTORS = "there is nothing to solve with: the last factorisation failed"
 #: What there is instead of a solution, in host memory.
 _WAY_OUT = (
     "sparsematch.solvers.lstsq(A, b) finds the x of least norm among those that leave the least "
@@ -141,8 +142,7 @@ class SingularMatrixError(RuntimeError):
         """Why the matrix is singular, found when it is first read."""
         if self._report is None and self._system is not None:
             numeric = bool(np.isfinite(self._system.matrix.data).all())  # else only the pattern
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of its own factorisations
+            with np.errstate(all="ignore"):
                 self._report = above("explain_singularity")(*self._system, numeric=numeric)
         return self._report
 

@@ -7,6 +7,7 @@ little fill when pivots stay on the diagonal, `memory` says how many entries the
 as ``"foreseen"``.
 """
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
@@ -14,12 +15,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
+from sparsematch._numerics.foreign_calls import interruptible, splu
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._condition import reciprocal_condition
+from sparsematch.solvers._scaling import product_scaling
 
 Values = NDArray[Any]
 
@@ -61,7 +63,8 @@ class ExternalFactor(Protocol):
     """The factorisation of one block.
 
     It may have `doubtful`: whether its pivots make the condition worth an estimate. Without, a
-    solution tells.
+    solution tells. And `shared`: whether several threads may solve at once; one that raises
+    Unreliable when it solves has not.
     """
 
     nnz: int  #: Entries of its factors, or 0 if that is not known.
@@ -119,6 +122,7 @@ class ScaledFactor:
         fallback: MakeExternal,
     ) -> None:
         self._indptr, self._rows, self._fallback = indptr, rows, fallback
+        self._alone = threading.Lock()
         self.choice = choice
         n = indptr.size - 1
         self._columns = np.repeat(np.arange(n), np.diff(indptr))
@@ -178,9 +182,10 @@ class ScaledFactor:
     def solve_in_place(self, x: Values, trans: str) -> None:
         """Solve with the block as it is, `x` being a matrix."""
         first, last = (self._row, self._col) if trans == "N" else (self._col, self._row)
-        x *= first
-        x[...] = self._solve(x, trans)
-        x *= last
+        with np.errstate(all="ignore"):  # what is not finite is measured
+            x *= first
+            x[...] = self._solve(x, trans)
+            x *= last
 
     def rcond(self) -> float:
         """Estimate the reciprocal condition of the scaled block in the 1-norm."""
@@ -193,22 +198,21 @@ class ScaledFactor:
         return reciprocal_condition(solve, block, np.arange(n))
 
     def _solve(self, b: Values, trans: str) -> Values:
-        try:
+        if getattr(self._factor, "shared", False):
             return self._factor.solve(b, trans)
-        except Unreliable as error:
-            self._fall_back(error)
-            return self._factor.solve(b, trans)
+        with self._alone:
+            try:
+                return self._factor.solve(b, trans)
+            except Unreliable as error:
+                self._fall_back(error)
+                return self._factor.solve(b, trans)
 
     def _by_largest_product(self, values: Values) -> tuple[Values, Values]:
-        from sparsematch._api.weighted import maximum_product_transversal
-
         n = self._indptr.size - 1
         block = sp.csc_array((values, self._rows, self._indptr), shape=(n, n))
-        best = maximum_product_transversal(block)
-        if best.row_scale is None or best.col_scale is None:
+        if (scaling := product_scaling(block)) is None:
             return self._first
-        rows, cols = np.log2(best.row_scale), np.log2(best.col_scale)
-        first = self._row[:, 0] * _power(rows), self._col[:, 0] * _power(cols)
+        first = self._row[:, 0] * scaling[0], self._col[:, 0] * scaling[1]
         return (
             first
             if all(np.isfinite(side).all() and side.min() > 0 for side in first)
@@ -231,11 +235,6 @@ class ScaledFactor:
         return scaled
 
 
-def _power(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return powers of two, not beyond the range in which a product of two is a double."""
-    return np.ldexp(1.0, np.clip(np.rint(exponents), -500, 500).astype(np.int32))
-
-
 def _factor(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return powers of two that bring sizes to 1...2; of subnormal ones as far as factors can."""
     exponents = np.where(sizes > 0, 1 - np.frexp(sizes)[1], 0)
@@ -248,6 +247,8 @@ class SuperLUFactor:
     In the order that it comes in, if that suits and the diagonal is large; else ordered by COLAMD
     the first time and as then ever after.
     """
+
+    shared = True
 
     def __init__(
         self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
@@ -281,11 +282,13 @@ class SuperLUFactor:
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve."""
-        if not self._renumbered:
-            return self._lu.solve(b, trans)
-        order = self._memory["order"]
+        order = self._memory["order"] if self._renumbered else None
+        own = b.copy() if order is None else b[order]  # read even where Ctrl-C has left the call
+        y = interruptible(self.nnz * b.shape[1], self._lu.solve, own, trans)
+        if order is None:
+            return y
         x = np.empty_like(b)
-        x[order] = self._lu.solve(b[order], trans)
+        x[order] = y
         return x
 
     @property
@@ -302,7 +305,7 @@ def _superlu(
     A.data, A.indices, A.indptr = values, rows, indptr  # which are right: no checks
     A.has_canonical_format = True
     with superlu_errors():
-        return splu(A, permc_spec=ordering, **options)
+        return interruptible(float(n) ** 3, splu, A, permc_spec=ordering, **options)
 
 
 def _renumbered(indptr: IndexArray, rows: IndexArray, place: IndexArray) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
 from sparsematch._types.factors import BlockLU
 from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
-from sparsematch.solvers._errors import SingularMatrixError, numerically_singular
+from sparsematch.solvers._errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch.solvers._pattern import MeasuredValues
 from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation, plan_of
@@ -94,9 +94,10 @@ class BlockFactors:
     @property
     def plan(self) -> FactorisationPlan:
         """The plan; that of factors made in one call is put together when it is first needed."""
+        first = self._first  # before the plan: another thread may put it there, then drop these
         if (plan := self._plan) is None:
-            assert self._first is not None
-            self._plan = plan = plan_of(self._first)
+            assert first is not None
+            self._plan = plan = plan_of(first)
             self._first = None
         return plan
 
@@ -108,7 +109,7 @@ class BlockFactors:
     def numbers(self) -> BlockLU:
         """Those of the core; there are none after an error."""
         if self._numbers is None:
-            raise RuntimeError("there is nothing to solve with: the last factorisation failed")
+            raise RuntimeError(NO_FACTORS)
         return self._numbers
 
     @property
@@ -198,19 +199,22 @@ class BlockFactors:
             return False
         if type(A) is np.ndarray:
             arrays = None, None, A
-        elif type(A) is csc_array or type(A) is csc_matrix:
+        elif type(A) in _CSC and A.shape == self.shape:
             arrays = A.indptr, A.indices, A.data
         else:
             return False
-        self._numbers = None
         found = numbers.refactorise_quickly(*arrays, self._small)
         if found is False:
-            self._numbers = numbers
             return False
         if found and found[0] != "done":
+            self._numbers = None  # other pivots
             return False
-        self._numbers, self._orders, self.suspects = numbers, None, found[2] if found else []
+        self._orders, self.suspects = None, found[2] if found else []
         return True
+
+    def discard(self) -> None:
+        """Leave nothing to solve with, as after a factorisation that has failed."""
+        self._numbers, self._orders, self._external = None, None, {}
 
     def with_partial_pivoting(self) -> "BlockFactors | None":
         """Return factors of the same values by partial pivoting; None if there are none better."""
@@ -338,6 +342,8 @@ class PlannedFactor:
 
     That has been given no order: one is looked for here.
     """
+
+    shared = True
 
     def __init__(
         self, indptr: IndexArray, rows: IndexArray, values: NDArray[Any], memory: dict[str, Any]

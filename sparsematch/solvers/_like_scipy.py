@@ -10,8 +10,10 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, linalg
+from scipy.sparse import csc_array
+from scipy.sparse.linalg import MatrixRankWarning
 
+from sparsematch._numerics.foreign_calls import splu, spsolve
 from sparsematch._types.errors import stack_level
 from sparsematch.solvers._checks import check_right_hand_side
 
@@ -68,9 +70,9 @@ def ignore_options(call: str, options: Mapping[str, Any]) -> None:
         return
     one = csc_array(np.ones((1, 1)))  # SciPy's function shows on it what it would refuse
     if call == "spsolve":
-        linalg.spsolve(one, np.ones(1), **given)
+        spsolve(one, np.ones(1), **given)
     else:
-        linalg.splu(one, **given)
+        splu(one, **given)
     for name in sorted(given.keys() - _warned):
         _warned.add(name)
         text = (
@@ -84,5 +86,5 @@ def no_solution(b: NDArray[Any], n: int, dtype: Any) -> NDArray[Any]:
     """Return NaN for each right-hand side, with SciPy's warning; errors are those of a `solve`."""
     check_right_hand_side(b, n, "N")
     text = "Matrix is exactly singular, or not finite: the solution is NaN; splu says why"
-    warnings.warn(text, linalg.MatrixRankWarning, stacklevel=stack_level())
+    warnings.warn(text, MatrixRankWarning, stacklevel=stack_level())
     return np.full(b.shape, np.nan, np.result_type(dtype, b.dtype, np.float64))

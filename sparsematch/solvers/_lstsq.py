@@ -29,15 +29,22 @@ from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn
 from sparsematch._api.decomposition import connected_components
 from sparsematch._input.canonical import canonical_columns
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray, scale_entries
 from sparsematch._types.errors import stack_level, wrong_type
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._condition import EPSILON, SINGULAR, inverse_norm
 from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
-from sparsematch.solvers._lu import BlockTriangularLU
-from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors
+from sparsematch.solvers._factors import BlockFactors
+from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors, scaled_columns
+from sparsematch.solvers._plan import plan_factorisation
+from sparsematch.solvers._scaling import (
+    exponents_of,
+    largest_exponents,
+    logarithmic_scaling,
+    times_power,
+)
 
 Values = NDArray[Any]
 _Map = Callable[[Values], Values]
@@ -47,6 +54,8 @@ _POOR = 1e-9
 #: Backward error up to which corrected seminormal equations are enough: 1e-15 of most matrices,
 #: 4e-11 of mip_arki001, whose condition is 1e11; Q itself makes that 2e-15.
 _REFINED = 1e-13
+#: Beyond any exponent of a double.
+_FAR = 2000
 #: Steps of refinement at most, and what each must gain to be kept.
 _REFINEMENTS, _GAIN = 4, 0.5
 
@@ -55,6 +64,7 @@ class _Solved(NamedTuple):
     x: Values
     rank: int
     left: Values  #: For each right-hand side, the norm of what A's range has of the residual.
+    is_settled: bool  #: Whether the rank is proved.
 
 
 def lstsq(
@@ -92,7 +102,8 @@ def lstsq(
     Warns
     -----
     IllConditionedWarning
-        If a backward error remains above 1e-9, and above ten times `rcond`.
+        If a backward error remains above 1e-9, and above ten times `rcond`, or the rank is not
+        settled: singular values beside it are about as small as what counts as nothing.
 
     Raises
     ------
@@ -146,22 +157,23 @@ def lstsq(
     if right.dtype.kind == "c":
         columns = columns.astype(np.complex128)
     dense = (right[:, np.newaxis] if right.ndim == 1 else right).astype(columns.dtype)
-    exponent = np.frexp(np.abs(dense).max(axis=0, initial=0))[1]
-    dense = dense * np.ldexp(1.0, -exponent)
-    with np.errstate(over="ignore", invalid="ignore"):
-        x, rank, left = _solve(columns, dense, least, bool(minimum_norm))
-        error, norm = _measure(columns, x, dense, left)
-        unit = np.ldexp(1.0, exponent)
-        x, norm = x * unit, norm * unit
-        error[~np.isfinite(x).all(axis=0)] = np.inf
-    _warn_of(error, least)
+    with np.errstate(all="ignore"):
+        own = _in_own_units(columns, dense)
+        solved = _solve(own, least, bool(minimum_norm))
+        x = times_power(solved.x, own.unit_of_x)
+        kept = times_power(x, -own.unit_of_x)  # the range of doubles may leave less
+        lost = _norm(abs(own.A) @ np.abs(solved.x - kept))
+        error = _measure(own.A, kept, own.b, solved.left + lost)
+        norm = _norm(times_power(own.b - own.A @ kept, own.unit_of_b))
+        error[~np.isfinite(norm)] = np.inf
+    _warn_of(error, least, solved)
     one = right.ndim == 1
     if sp.issparse(b) and not one:
         x = sp.csc_array(x)
     return LeastSquares(
         x.reshape(n) if one else x,
         float(norm[0]) if one else norm,
-        rank,
+        solved.rank,
         (m, n),
         float(error[0]) if one else error,
         bool(minimum_norm),
@@ -199,12 +211,51 @@ def _read_rcond(rcond: Any, default: float) -> float:
     return float(rcond)
 
 
-def _solve(A: Any, b: Values, rcond: float, minimum_norm: bool) -> _Solved:
+class _OwnUnits(NamedTuple):
+    """A system whose components have units of their own, the middle of what they have being 1.
+
+    With that, neither values nor elements of x are near the ends of the range of doubles.
+    """
+
+    A: Any
+    b: Values
+    #: Exponents of the units of the elements of b, and of x.
+    unit_of_b: IndexArray
+    unit_of_x: IndexArray
+    labels: tuple[IndexArray, IndexArray]  #: The components of rows and columns.
+
+
+def _in_own_units(A: Any, b: Values) -> _OwnUnits:
+    n, rows, cols = connected_components(A)
+    column = np.repeat(np.arange(cols.size), np.diff(A.indptr))
+    sides = (A.indices, rows.size), (column, cols.size)
+    largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
+    unit = _middle(largest, np.concatenate([rows, cols]), n)
+    of_b = np.empty((n, b.shape[1]), unit.dtype)
+    for k, right in enumerate(b.T):
+        has = right != 0
+        of_b[:, k] = _middle(exponents_of(right[has]), rows[has], n)
+    scaled = A.copy()
+    scaled.data = times_power(A.data, -unit[cols[column]])
+    of_x = of_b[cols] - unit[cols, np.newaxis]
+    return _OwnUnits(scaled, times_power(b, -of_b[rows]), of_b[rows], of_x, (rows, cols))
+
+
+def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
+    """Return the middle of the exponents of each component, 0 where it has none."""
+    high, low = np.full(n, -_FAR), np.full(n, _FAR)
+    np.maximum.at(high, label, exponents)
+    np.minimum.at(low, label, exponents)
+    middle: IndexArray = (high + low) // 2
+    return middle
+
+
+def _solve(own: _OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     """Solve by parts what has all of them, or is square mostly; other components as they are."""
+    A, b, _, _, labels = own
     if not minimum_norm:
         return _by_columns(A, b, rcond, minimum_norm)
     parts = coarse_dulmage_mendelsohn(A)
-    labels = connected_components(A)[1:]
     has = np.zeros((3, A.shape[0] + A.shape[1]), bool)
     for part, label in zip((parts.row_part, parts.col_part), labels, strict=True):
         has[part, label] = True
@@ -231,14 +282,15 @@ def _by_groups(
 ) -> _Solved:
     """Solve components, each in the way of its group."""
     x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
-    rank, left = 0, np.zeros(b.shape[1])
+    rank, left, is_settled = 0, np.zeros(b.shape[1]), True
     for mine, solve in groups:
         rows, cols = (np.flatnonzero(mine[label]) for label in labels)
         if rows.size and cols.size:
             solved = solve(A[:, cols][rows], b[rows], rcond)
             x[cols] = solved.x
             rank, left = rank + solved.rank, np.hypot(left, solved.left)
-    return _Solved(x, rank, left)
+            is_settled &= solved.is_settled
+    return _Solved(x, rank, left, is_settled)
 
 
 def _by_components(A: Any, b: Values, rcond: float) -> _Solved:
@@ -271,70 +323,88 @@ def _by_parts(
         x[cols] = solved.x
         rank, left = rank + solved.rank, np.hypot(left, solved.left)
         done = np.concatenate([done, cols])
-    return _Solved(x, rank, left)
+    return _Solved(x, rank, left, True)
 
 
 def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
     """Solve with the square part; None if it is singular to working precision."""
+    row, col = logarithmic_scaling(S)
+    scaled = S.copy()
+    scaled.data = scale_entries(S.data, row[S.indices], np.repeat(col, np.diff(S.indptr)))
+    plan, measured = plan_factorisation(scaled, None, "auto", "auto")
+    factors = BlockFactors(plan)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", IllConditionedWarning)
-            lu = BlockTriangularLU(S)
-            size = np.asarray(abs(S).sum(axis=1)).ravel()[:, np.newaxis]
-
-            def solve(x: Values, adjoint: bool) -> Values:
-                x = x[:, np.newaxis]
-                return (lu.solve(size * x) if adjoint else size * lu.solve(x, "H")).ravel()
-
-            # |S^-1| |S|, which no scaling of rows changes (Skeel, J. ACM 26, 1979)
-            if inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
-                return None
-            x = lu.solve(b)
-            return _Solved(x, S.shape[0], np.linalg.norm(b - S @ x, axis=0))
-    except (SingularMatrixError, IllConditionedWarning):
+        factors.factorise(measured)
+    except SingularMatrixError:
         return None
+    size = np.asarray(abs(scaled).sum(axis=1)).ravel()[:, np.newaxis]
+
+    def solve(x: Values, adjoint: bool) -> Values:
+        x = x[:, np.newaxis]
+        if adjoint:
+            return factors.solve(size * x, "N", False)[0].ravel()
+        return (size * factors.solve(x, "H", False)[0]).ravel()
+
+    # |S^-1| |S|, which no scaling of rows changes (Skeel, J. ACM 26, 1979)
+    if any(factors.rcond(k) < SINGULAR for k in factors.suspects):
+        return None
+    if inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
+        return None
+    right = np.ascontiguousarray(row[:, np.newaxis] * b)
+    x, errors = factors.solve(right, "N")
+    if not (errors <= _POOR).all() and (strict := factors.with_partial_pivoting()):
+        x, errors = strict.solve(right, "N")
+    if not (errors <= _POOR).all():
+        return None
+    x = col[:, np.newaxis] * x
+    return _Solved(x, S.shape[0], _norm(b - S @ x), True)
 
 
 def _with_columns(V: Any, b: Values, rcond: float) -> _Solved | None:
-    solved = _by_columns(V, b, rcond)
-    return solved if solved.rank == V.shape[1] else None
+    return _if_full(_by_columns(V, b, rcond), V.shape[1])
 
 
 def _with_rows(H: Any, b: Values, rcond: float) -> _Solved | None:
-    solved = _by_rows(H, b, rcond)
-    return solved if solved.rank == H.shape[0] else None
+    return _if_full(_by_rows(H, b, rcond), H.shape[0])
+
+
+def _if_full(solved: _Solved, rank: int) -> _Solved | None:
+    return solved if solved.is_settled and solved.rank == rank else None
 
 
 def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
-    factors = OrthogonalFactors(sp.csr_array(A), b, rcond)
-    adjoint = sp.csr_array(A.conj().T)
+    scaled, unit = scaled_columns(A)
+    factors = OrthogonalFactors(scaled, b, rcond)
+    adjoint = sp.csr_array(scaled.conj().T)
     project: _Map = lambda x: x
     if minimum_norm and not factors.is_full:
-        project = Complement(factors.null_vectors())
+        project = Complement(factors.null_vectors(), unit)
 
     def left(x: Values) -> Values:  # Q^H r
         return factors.to_rows(adjoint @ (b - A @ x))
 
     def step(c: Values) -> Values:
-        return project(factors.to_columns(c))
+        return project(times_power(factors.to_columns(c), -unit[:, np.newaxis]))
 
     x, size = _refine(step(factors.top), left, step)
     if _is_poor(A, x, b, size):
         x, size = _refine(x, lambda x: factors.apply_adjoint(b - A @ x), step)
-    return _Solved(x, factors.rank, size)
+    return _Solved(x, factors.rank, size, factors.is_settled)
 
 
 def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
     """Solve by a QR factorisation of A^H, after projecting b onto what A maps to."""
     nothing = np.empty((A.shape[1], 0), A.dtype)
-    adjoint = sp.csr_array(A.conj().T)
+    adjoint, unit = scaled_columns(A.conj().T)
     factors = OrthogonalFactors(adjoint, nothing, rcond)
     if not factors.is_full:
-        b = Complement(factors.null_vectors())(b)
+        b = Complement(factors.null_vectors(), unit)(b)
+
+    rows, right = sp.csr_array(adjoint.conj().T), times_power(b, -unit[:, np.newaxis])
 
     def residual(x: Values) -> Values:
-        return b - A @ x
+        return right - rows @ x
 
     def left(x: Values) -> Values:  # Q^H of the error, since x = Q R^-H b
         return factors.to_rows(residual(x))
@@ -344,12 +414,13 @@ def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
 
     x, _ = _refine(np.zeros((A.shape[1], b.shape[1]), b.dtype), left, step)
     # where rounding errors of the residual are all that R^-H shows, the residual may still shrink
-    x, size = _refine(x, residual, lambda r: step(factors.to_rows(r)))
+    x, _ = _refine(x, residual, lambda r: step(factors.to_rows(r)))
+    size = _norm(b - A @ x)
     if _is_poor(A, x, b, size):
-        c = factors.to_rows(b)
+        c = factors.to_rows(right)
         x, _ = _refine(x, lambda x: c - factors.apply_adjoint(x), step)
-        size = np.linalg.norm(residual(x), axis=0)
-    return _Solved(x, factors.rank, size)
+        size = _norm(b - A @ x)
+    return _Solved(x, factors.rank, size, factors.is_settled)
 
 
 def _refine(x: Values, left: _Map, step: _Map) -> tuple[Values, Values]:
@@ -358,11 +429,11 @@ def _refine(x: Values, left: _Map, step: _Map) -> tuple[Values, Values]:
     Returns with it the norms of what is left.
     """
     rest = left(x)
-    size = np.linalg.norm(rest, axis=0)
+    size = _norm(rest)
     for _ in range(_REFINEMENTS):
         trial = x + step(rest)
         rest_of_trial = left(trial)
-        size_of_trial = np.linalg.norm(rest_of_trial, axis=0)
+        size_of_trial = _norm(rest_of_trial)
         better = size_of_trial < _GAIN * size
         if not better.any():
             break
@@ -372,29 +443,45 @@ def _refine(x: Values, left: _Map, step: _Map) -> tuple[Values, Values]:
     return x, size
 
 
+def _norm(r: Values) -> FloatArray:
+    """Return the 2-norm of each column, whose square need not be a double."""
+    exponent = exponents_of(np.abs(r).max(axis=0, initial=0))
+    norm: FloatArray = np.linalg.norm(times_power(r, -exponent), axis=0)
+    return times_power(norm, exponent)
+
+
 def _is_poor(A: Any, x: Values, b: Values, left: Values) -> bool:
     """Whether refinement stagnates, as it does above the square of condition times rounding."""
-    return not (_measure(A, x, b, left)[0] <= _REFINED).all()
+    return not (_measure(A, x, b, left) <= _REFINED).all()
 
 
-def _measure(A: Any, x: Values, b: Values, left: Values) -> tuple[Values, Values]:
-    """Return the backward errors, and the norms of the residuals."""
+def _measure(A: Any, x: Values, b: Values, left: Values) -> Values:
+    """Return the backward errors."""
     r = b - A @ x
-    norm = np.linalg.norm(r, axis=0)
-    scale = np.sqrt(np.asarray((abs(A) ** 2).sum(axis=0)).ravel())[:, np.newaxis]
-    cosine = np.abs(A.conj().T @ r) / np.where(scale > 0, scale, 1)
+    norm = _norm(r)
+    scaled, unit = scaled_columns(A)
+    scale = np.sqrt(np.asarray((abs(scaled) ** 2).sum(axis=0)).ravel())[:, np.newaxis]
+    cosine = np.abs(scaled.conj().T @ r) / np.where(scale > 0, scale, 1)
     cosine = cosine.max(axis=0, initial=0) / np.where(norm > 0, norm, 1)
-    size = np.linalg.norm(abs(A) @ np.abs(x) + np.abs(b), axis=0)
-    return np.minimum(cosine, left / np.where(size > 0, size, 1)), norm
+    x = times_power(x, unit[:, np.newaxis])
+    size = _norm(abs(scaled) @ np.abs(x) + np.abs(b))
+    error = np.minimum(cosine, left / np.where(size > 0, size, 1))
+    return np.where(np.isfinite(size + norm), error, np.inf)
 
 
-def _warn_of(error: Values, rcond: float) -> None:
+def _warn_of(error: Values, rcond: float, solved: _Solved) -> None:
     poor = ~(error <= max(_POOR, 10 * rcond))
-    if poor.any():
-        warnings.warn(
+    if solved.is_settled and not poor.any():
+        return
+    if solved.is_settled:
+        text = (
             f"a least-squares solution has a backward error of {np.max(error[poor]):.0e}: the "
             "matrix is too ill-conditioned for its rank to be clear (see rcond), or a value is "
-            "beyond the range of doubles",
-            IllConditionedWarning,
-            stacklevel=stack_level(),
+            "beyond the range of doubles"
         )
+    else:
+        text = (
+            f"a rank of {solved.rank} is not settled: singular values beside it are as small as "
+            "rounding errors, or as rcond; with another rcond it may be"
+        )
+    warnings.warn(text, IllConditionedWarning, stacklevel=stack_level())

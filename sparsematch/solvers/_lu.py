@@ -220,6 +220,7 @@ class BlockTriangularLU(InverseOperator):
         self._analysis = analysis
         self._rcond: NDArray[np.float64] | None = None
         self._whole: WholeMatrix | None = None
+        self._n_refactorised = 0  # calls, by which `PatternSolver` knows that somebody else called
         is_plain = analysis is matching is row_names is col_names is None
         quick = None
         if is_plain and _are_defaults(pivoting, solver, explicit_zeros):
@@ -276,16 +277,21 @@ class BlockTriangularLU(InverseOperator):
             As ``Analysis.factorise`` does. After an error there is nothing to solve with until one
             succeeds.
         """
-        if not self._factors.refactorise_quickly(A):
-            return self._factorise(self._factors.plan.pattern.values(A))
         self._rcond = self._whole = None
-        self._warn_of_suspects()
+        self._n_refactorised += 1
+        try:
+            if self._factors.refactorise_quickly(A):
+                self._warn_of_suspects()
+            else:
+                self._factorise(self._factors.plan.pattern.values(A))
+        except BaseException:  # KeyboardInterrupt, and warnings that are errors, as well
+            self._factors.discard()
+            raise
 
     refactorize = refactorise
 
     def _factorise(self, measured: MeasuredValues) -> None:
         self.dtype: np.dtype[Any] = measured.values.dtype
-        self._rcond = self._whole = None
         self._factors.factorise(measured)
         self._warn_of_suspects()
 
@@ -342,6 +348,8 @@ class BlockTriangularLU(InverseOperator):
             If `b` does not hold numbers, or `check` is not True or False.
         ValueError
             If `b` is of another length, or `trans` is none of the choices.
+        RuntimeError
+            If the last factorisation has failed.
         """
         if check is not True and check is not False:
             raise wrong_type("check", check, "True or False")

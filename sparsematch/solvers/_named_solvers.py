@@ -1,7 +1,6 @@
 """The external solvers that go by a name: SuperLU, and those that need a library of their own."""
 
 import importlib
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.errors import pip_install, unknown_choice
+from sparsematch._types.upstream_warnings import upstream_warnings_raised
 from sparsematch.solvers._choice import BlockSize, predicted_choice
 from sparsematch.solvers._external import Choice, MakeExternal, Singular, SuperLUFactor, Values
 from sparsematch.solvers._kvxopt import KvxoptKluFactor, KvxoptUmfpackFactor
@@ -38,9 +38,11 @@ class UmfpackFactor:
     def refactorise(self, values: Values) -> None:
         """Factorise new values."""
         self._A = sp.csc_matrix((values, self._A.indices, self._A.indptr), shape=self._A.shape)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", self._umfpack.UmfpackWarning)  # of what is raised here
-            self._context.numeric(self._A)
+        try:
+            with upstream_warnings_raised(self._umfpack.UmfpackWarning):
+                self._context.numeric(self._A)
+        except self._umfpack.UmfpackWarning:
+            raise Singular from None
         info = self._context.info
         rough = info[self._umfpack.UMFPACK_RCOND]  # of the diagonal of U
         if rough == 0:
@@ -75,12 +77,11 @@ class KluFactor:
         from sksparse import klu
 
         A = sp.csc_array((values, self._rows, self._indptr), shape=self._shape)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", klu.KLUSingularMatrixWarning)
-            try:
+        try:
+            with upstream_warnings_raised(klu.KLUSingularMatrixWarning):
                 self._lu = klu.klu_factor(A, tol=0.1, btf=False)
-            except klu.KLUSingularMatrixWarning:
-                raise Singular from None
+        except klu.KLUSingularMatrixWarning:
+            raise Singular from None
         self.nnz = int(self._lu.lnz + self._lu.unz)
 
     def solve(self, b: Values, trans: str) -> Values:
@@ -136,22 +137,27 @@ class Chooser(NamedTuple):
     """What chooses the external solver of each block."""
 
     choose: Callable[[BlockSize], Choice]  #: Given what is known of the block.
-    follows_order: bool  #: Whether what it chooses may follow an order that is found here.
+    #: Of the analysis, those that are not the defaults: `AnalysisLimits` of symbolic.hpp. Whether
+    #: what it chooses may follow an order that is found here is one of them.
+    limits: dict[str, float]
 
 
 def find_solver(name: Any) -> Chooser:
     """Look up a solver by name, or a class of the user's; ``"auto"`` chooses for each block.
 
-    ImportError if what it needs is not installed.
+    A `Chooser` is what it is. ImportError if what it needs is not installed.
     """
+    if isinstance(name, Chooser):
+        return name
     if not callable(name) and (not isinstance(name, str) or name not in NAMES):
         raise unknown_choice("solver", name, NAMES)
     if isinstance(name, str) and name == "auto":
-        return Chooser(lambda block: predicted_choice(block, _find), True)
+        return Chooser(lambda block: predicted_choice(block, _find), {})
     make = name if callable(name) else _find(name)
     text = name if isinstance(name, str) else getattr(make, "__name__", type(make).__name__)
     choice = Choice(make, text, "asked for")
-    return Chooser(lambda _: choice, make is SuperLUFactor or callable(name))
+    follows_order = make is SuperLUFactor or callable(name)
+    return Chooser(lambda _: choice, {} if follows_order else {"orders_outside": False})
 
 
 def _find(name: str) -> MakeExternal:

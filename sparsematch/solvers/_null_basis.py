@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sparsematch._numerics.foreign_calls import qr, svd
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.singularity import Dependence, ParallelPair
 from sparsematch.solvers._null_space import NullSpace
+from sparsematch.solvers._scaling import exponents_of, times_power
 from sparsematch.solvers._singular_blocks import distinct, leading_rows
 
 Values = NDArray[Any]
@@ -324,13 +326,10 @@ def in_units(coefficients: Values, factors: FloatArray) -> Values:
     Factors are powers of two up to 2**1000, either way: by half of them at a time, nothing that
     counts leaves the range of doubles.
     """
-    exponents = np.log2(factors).astype(int)
-    mantissas, own = np.frexp(np.maximum(np.abs(coefficients.real), np.abs(coefficients.imag)))
-    exponents = exponents + own
-    exponents -= exponents[mantissas > 0].max(initial=-5000)
-    parts = np.ascontiguousarray(coefficients).view(float).reshape(coefficients.size, -1)
-    shifted = np.ldexp(np.ldexp(parts, -own[:, np.newaxis]), exponents[:, np.newaxis])
-    return np.ascontiguousarray(shifted).view(coefficients.dtype).ravel()
+    own = exponents_of(coefficients)
+    exponents = np.log2(factors).astype(int) + own
+    exponents -= exponents[coefficients != 0].max(initial=-5000)
+    return times_power(times_power(coefficients, -own), exponents)
 
 
 def residual(rows: Any, coefficients: Values) -> float:
@@ -378,15 +377,15 @@ def _on(members: IndexArray, vector: Values) -> Values:
 
 
 def _triangle(rows: Values) -> Values:
-    return np.asarray(np.linalg.qr(rows.T, mode="r"))
+    return np.asarray(qr(rows.T, mode="r"))
 
 
 def _least(r: Values, members: IndexArray, like: Values) -> tuple[Values, float]:
     """Return the coefficients of the members that combine to least, and the second least value."""
-    values, vh = np.linalg.svd(r, full_matrices=False)[1:]
+    values, vh = svd(r, full_matrices=False)[1:]
     best = np.zeros_like(like)
     if r.shape[0] < r.shape[1]:  # more members than columns: some combination vanishes
-        vh = np.linalg.svd(r)[2]
+        vh = svd(r)[2]
         values = np.append(values, np.zeros(r.shape[1] - values.size))
     best[members] = vh[-1].conj()
     return best, float(values[-2]) if values.size > 1 else np.inf

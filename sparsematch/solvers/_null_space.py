@@ -16,6 +16,7 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import coo_array, csc_array, csr_array, hstack
 from scipy.sparse.csgraph import connected_components
 
+from sparsematch._numerics.foreign_calls import qr, svd
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._factors import BlockFactors
@@ -115,8 +116,8 @@ def some_null_vectors(A: Any, B: Any, side: str, tolerance: float) -> NullSpace:
     b = np.random.default_rng(2).standard_normal((B.shape[0], _AT_ONCE)).astype(factors.dtype)
     rows = side == "rows"
     x = _finite(factors.solve(b, "T" if rows else "N", check=False)[0])
-    q = np.linalg.qr(x / np.abs(x).max(axis=0))[0]
-    _, values, vh = np.linalg.svd(np.linalg.qr(_finite((B.T if rows else B) @ q), mode="r"))
+    q = qr(x / np.abs(x).max(axis=0))[0]
+    _, values, vh = svd(qr(_finite((B.T if rows else B) @ q), mode="r"))
     d = int((values <= tolerance).sum())
     least = slice(values.size - d, None)
     return NullSpace(np.arange(B.shape[0]), q @ vh[least].conj().T, values[least])
@@ -131,9 +132,9 @@ def _finite(x: Values) -> Values:
 def _small(inside: IndexArray, x: Values, m: Values, tolerance: float) -> NullSpace:
     """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish."""
     size = np.abs(x).max(axis=0)
-    q, r = np.linalg.qr(x / size)
+    q, r = qr(x / size)
     m = m / size
-    _, values, vh = np.linalg.svd(solve_triangular(r.T, m.T, lower=True).T)
+    _, values, vh = svd(solve_triangular(r.T, m.T, lower=True).T)
     d = int((values <= tolerance).sum())
     least = slice(values.size - d, None)
     basis = (q @ vh[least].conj().T)[:, ::-1]

@@ -10,21 +10,25 @@ norms of about 1 by powers of two, so that units do not count. All this is of B 
 cut in pieces, which adds columns; what goes in and comes out is of B as it is.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import qr
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.sparse.linalg import norm
 
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
+from sparsematch._numerics.foreign_calls import interruptible, pivoted_qr, pivots, qr, svd
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 from sparsematch.solvers._condition import SINGULAR
 from sparsematch.solvers._dense_rows import cut_dense_rows
+from sparsematch.solvers._scaling import largest_exponents, times_power
 
 Values = NDArray[Any]
 
@@ -34,35 +38,44 @@ _VECTORS, _STEPS = 4, 3
 _ROUNDS = 10
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 64
-#: Entries of null vectors up to which these are made orthonormal by LAPACK.
+#: Entries of null vectors up to which these are factorised by LAPACK.
 _DENSE_ENTRIES = 1 << 20
 
 
 class OrthogonalFactors:
-    """R of a matrix B given by rows, and Q^H applied to right-hand sides, shape (rows, k)."""
+    """R of a matrix B given by rows, and Q^H applied to right-hand sides, shape (rows, k).
+
+    The largest entry of each column is about 1: `scaled_columns`.
+    """
 
     def __init__(self, B: Any, right: Values, rcond: float) -> None:
-        self._rows, self._n_columns = B, B.shape[1]
-        B, right = cut_dense_rows(B, right)
-        self._scale = _column_scale(B)
-        values = B.data * self._scale[B.indices]
-        norms = np.sqrt(np.bincount(B.indices, np.abs(values) ** 2, minlength=B.shape[1]))
+        self._given, self._n_columns = B, B.shape[1]
+        self._rows, right = cut_dense_rows(B, right)
+        (m, n), values, indices = self._rows.shape, self._rows.data, self._rows.indices
+        norms = np.sqrt(np.bincount(indices, np.abs(values) ** 2, minlength=n))
+        self._least = rcond * norms.max(initial=0)
         self._ops = operations(QrOps, "numpy")
-        graph = BipartiteCSR(B.shape[0], B.shape[1], B.indptr, B.indices, "numpy")
+        graph = BipartiteCSR(m, n, self._rows.indptr, indices, "numpy")
         factorise = partial(self._ops.factorise, graph, values)
-        last = np.zeros(B.shape[1], bool)
+        tolerance, last = rcond * norms, np.zeros(n, bool)
+        #: Whether R1 has no tiny singular value, and B maps the null vectors to as good as nothing.
+        self.is_settled = False
         for _ in range(_ROUNDS):
-            # of a vector of n elements the largest is at least 1 / sqrt(n)
-            tolerance = rcond * np.where(last, 2 * np.sqrt(B.shape[1]), 1) * norms
-            self._split(factorise(right, tolerance, last))
-            dependent = self._dependent(rcond * norms.max(initial=0))
-            if not dependent.size:
+            self._again = partial(factorise, tolerance=tolerance, last=last)
+            self._split(self._again(right))
+            decided = tolerance.copy()
+            if (dependent := self._dependent()).size:
+                decided[dependent] = decided[self._depend_on(dependent)] = np.inf
+            elif (wrong := self._wrongly_dead(tolerance))[0].size:
+                decided[wrong[0]] = wrong[1]
+            else:
+                self.is_settled = True
                 break
-            last[dependent] = True
-        self._again = partial(factorise, tolerance=tolerance, last=last)
+            last = last | np.isinf(decided)
+            tolerance = decided
 
     def _split(self, found: UpperTrapezoid) -> None:
-        columns, n = found.columns, self._scale.size
+        columns, n = found.columns, self._rows.shape[1]
         # columns with a row of R, in its order, and the others
         self._live = columns[found.start[:-1]]
         place = np.full(n, -1, columns.dtype)
@@ -81,7 +94,7 @@ class OrthogonalFactors:
     @property
     def rank(self) -> int:
         """The numerical rank of B."""
-        return self._live.size - (self._scale.size - self._n_columns)
+        return self._live.size - (self._rows.shape[1] - self._n_columns)
 
     @property
     def is_full(self) -> bool:
@@ -93,22 +106,22 @@ class OrthogonalFactors:
 
         R^-H makes it of B^H y with a rounding error times the condition.
         """
-        found = self._again(cut_dense_rows(self._rows, y)[1])
+        found = self._again(cut_dense_rows(self._given, y)[1])
         if not np.array_equal(found.columns[found.start[:-1]], self._live):  # threads of a BLAS
-            return self.to_rows(sp.csr_array(self._rows.conj().T) @ y)
+            return self.to_rows(sp.csr_array(self._given.conj().T) @ y)
         top: Values = found.top
         return top
 
     def to_rows(self, c: Values) -> Values:
         """Return R^-H c: of B^H r, what the range of B has of r, Q^H r."""
-        out = np.zeros((self._scale.size, c.shape[1]), self._values.dtype)
-        out[: self._n_columns] = self._scale[: self._n_columns, np.newaxis] * c
+        out = np.zeros((self._rows.shape[1], c.shape[1]), self._values.dtype)
+        out[: self._n_columns] = c
         return self._solve(out[self._live], True)
 
     def to_columns(self, c: Values) -> Values:
         """Return R^-1 c: of Q^H b, the solution; elements of dead columns are zero."""
-        out = np.zeros((self._scale.size, c.shape[1]), self._values.dtype)
-        out[self._live] = self._scale[self._live, np.newaxis] * self._solve(c, False)
+        out = np.zeros((self._rows.shape[1], c.shape[1]), self._values.dtype)
+        out[self._live] = self._solve(c, False)
         return out[: self._n_columns]
 
     def _solve(self, x: Values, adjoint: bool) -> Values:
@@ -116,8 +129,8 @@ class OrthogonalFactors:
         self._ops.solve_upper(self._indptr, self._indices, self._values, x, adjoint)
         return x
 
-    def _dependent(self, least: float) -> IndexArray:
-        """Return columns with most part in the singular vectors of R1 with values up to `least`."""
+    def _dependent(self) -> IndexArray:
+        """Return columns with most part in the singular vectors of R1 with tiny values."""
         n, width = self._live.size, _VECTORS
         rng = np.random.default_rng(0)
         while n:
@@ -130,64 +143,103 @@ class OrthogonalFactors:
                         return self._live[[int(np.argmax(~np.isfinite(inverse).all(axis=1)))]]
                     vectors = _orthonormal(inverse)
             # the singular values of R1^-1 on what is left of the space
-            u, sizes, _ = np.linalg.svd(vectors.conj().T @ inverse)
-            tiny = sizes * least >= 1
+            u, sizes, _ = svd(vectors.conj().T @ inverse)
+            tiny = sizes * self._least >= 1
             if width == n or not tiny.all():
-                largest = qr((vectors @ u[:, tiny]).conj().T, mode="r", pivoting=True)[1]
+                largest = pivots((vectors @ u[:, tiny]).conj().T)
                 return self._live[largest[: np.count_nonzero(tiny)]]
             width *= 4
         return self._live
 
+    def _depend_on(self, columns: IndexArray) -> IndexArray:
+        """Return the dead columns whose null vectors have a part of these live ones."""
+        units = (self._live[:, np.newaxis] == columns).astype(self._values.dtype)
+        with np.errstate(all="ignore"):
+            parts = self._beside.conj().T @ self._solve(units, True)
+        return self._dead[(parts != 0).any(axis=1)]
+
+    def _wrongly_dead(self, tolerance: FloatArray) -> tuple[IndexArray, FloatArray]:
+        """Return columns that are dead by decree only, with tolerances by which they are not.
+
+        What is left of a column is a rounding error if it is one beside its null vector.
+        """
+        decreed = np.isinf(tolerance[self._dead])
+        null = self._null(self._dead[decreed], self._beside[:, decreed])
+        size, left = (norm(N, axis=0) for N in (null, self._rows @ null))
+        wrong = ~(left <= 2 * np.sqrt(self._rows.shape[1]) * self._least * size)
+        return self._dead[decreed][wrong], self._least * size[wrong]
+
     def null_vectors(self) -> Any:
         """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank)."""
+        return self._null(self._dead, self._beside)[: self._n_columns]
+
+    def _null(self, dead: IndexArray, beside: Any) -> Any:
         pieces = [sp.csc_array((self._live.size, 0))]
-        for first in range(0, self._dead.size, _AT_ONCE):
+        for first in range(0, dead.size, _AT_ONCE):
             some = slice(first, first + _AT_ONCE)
-            pieces.append(sp.csc_array(-self._solve(self._beside[:, some].toarray(), False)))
+            pieces.append(sp.csc_array(-self._solve(beside[:, some].toarray(), False)))
         above = sp.coo_array(sp.hstack(pieces))
-        rows = np.concatenate([self._live[above.row], self._dead])
-        cols = np.concatenate([above.col, np.arange(self._dead.size)])
-        data = np.concatenate([above.data, np.ones(self._dead.size)]) * self._scale[rows]
-        null = sp.csr_array((data, (rows, cols)), (self._scale.size, self._dead.size))
-        return null[: self._n_columns]
+        rows = np.concatenate([self._live[above.row], dead])
+        cols = np.concatenate([above.col, np.arange(dead.size)])
+        data = np.concatenate([above.data, np.ones(dead.size)])
+        return sp.csr_array((data, (rows, cols)), (self._rows.shape[1], dead.size))
 
 
 class Complement:
-    """Projects vectors onto the orthogonal complement of the columns of a sparse matrix N."""
+    """Projects vectors onto the orthogonal complement of the columns of N, in units of its rows.
 
-    def __init__(self, N: Any) -> None:
-        scale = _column_scale(N)
-        self._vectors = N.copy()
-        self._vectors.data *= scale[N.indices]
-        self._basis = None
+    N is sparse, by rows; their units are 2^-unit.
+    """
+
+    def __init__(self, N: Any, unit: IndexArray) -> None:
+        N.data = times_power(N.data, -np.repeat(unit, np.diff(N.indptr)))
+        self._vectors, _ = scaled_columns(N)
         if N.shape[0] * N.shape[1] <= _DENSE_ENTRIES:
-            self._basis = _orthonormal(self._vectors.toarray())
+            self._coefficients = _by_reflections(self._vectors.toarray())
         else:
             nothing = np.empty((N.shape[0], 0), N.dtype)
-            self._factors = OrthogonalFactors(self._vectors, nothing, SINGULAR)
-            self._adjoint = sp.csr_array(self._vectors.conj().T)
+            factors = OrthogonalFactors(self._vectors, nothing, SINGULAR)
+            adjoint = sp.csr_array(self._vectors.conj().T)
+            self._coefficients = lambda x: factors.to_columns(factors.to_rows(adjoint @ x))
 
     def __call__(self, x: Values) -> Values:
         """Project; twice, since once leaves a rounding error times the condition of N."""
         for _ in range(2):
-            if self._basis is not None:
-                x = x - self._basis @ (self._basis.conj().T @ x)
-            else:
-                factors = self._factors
-                x = x - self._vectors @ factors.to_columns(factors.to_rows(self._adjoint @ x))
+            x = x - self._vectors @ self._coefficients(x)
         return x
 
 
-def _column_scale(B: Any) -> FloatArray:
-    """Return powers of two that bring the largest entry of each column to between 1 and 2."""
-    largest = np.zeros(B.shape[1])
-    size = np.maximum(np.abs(B.data.real), np.abs(B.data.imag))
-    np.maximum.at(largest, B.indices, size)
-    exponents = np.where(largest > 0, np.frexp(largest)[1] - 1, 0)
-    scale: FloatArray = np.ldexp(1.0, np.minimum(-exponents, 1023))
-    return scale
+def _by_reflections(N: Values) -> Callable[[Values], Values]:
+    """Return what finds the combination of the columns of a dense matrix that is nearest to `x`.
+
+    With rows in descending order and pivots among the columns, errors are relative to each row,
+    which may differ by many orders: Cox, Higham, Stability of Householder QR factorization for
+    weighted least squares problems (Numerical Analysis 1997, Pitman 380).
+    """
+    order, k = np.argsort(-np.abs(N).max(axis=1), kind="stable"), N.shape[1]
+    work = 2.0 * N.size * k
+    how: dict[str, Any] = {"mode": "raw", "pivoting": True}
+    reflections, r, places = interruptible(work, pivoted_qr, N[order], **how)
+    name, side = ("unmqr", "C") if N.dtype.kind == "c" else ("ormqr", "T")
+    (multiply,), (solve,) = get_lapack_funcs((name,), (N,)), get_blas_funcs(("trsm",), (N,))
+
+    def coefficients(x: Values) -> Values:
+        top = multiply("L", side, *reflections, x[order], _AT_ONCE * max(1, x.shape[1]))[0]
+        found = np.empty((k, x.shape[1]), x.dtype)
+        found[places] = solve(1, r[:k], top[:k])
+        return found
+
+    return coefficients
+
+
+def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
+    """Return B by rows, B 2^-e with the largest entry of each column from 1/2 to 1, and e."""
+    scaled = sp.csr_array(B, copy=True)
+    exponents = largest_exponents(scaled.data, scaled.indices, scaled.shape[1])
+    scaled.data = times_power(scaled.data, -exponents[scaled.indices])
+    return scaled, exponents
 
 
 def _orthonormal(x: Values) -> Values:
-    basis: Values = np.linalg.qr(x)[0]
+    basis: Values = qr(x)[0]
     return basis

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.singularity import ParallelPair
+from sparsematch.solvers._scaling import exponents_of, times_power
 
 #: Projections of a vector: with three, a million rows and 1e-4 a cell rarely has two by chance.
 _PROJECTIONS = 3
@@ -66,16 +67,16 @@ def _normalised(vectors: Any) -> Any:
     if not unit.nnz:
         return sp.csr_array(unit)
     data, (starts, counts) = unit.data, _segments(unit)
-    exponents = np.frexp(np.maximum(np.abs(data.real), np.abs(data.imag)))[1]
+    exponents = exponents_of(data)
     shift = np.repeat(np.maximum.reduceat(exponents, starts), counts)
-    largest = np.maximum.reduceat(np.abs(_times_power(data, -shift)), starts)
-    data = _times_power(data, -exponents) / np.repeat(largest, counts)
+    largest = np.maximum.reduceat(np.abs(times_power(data, -shift)), starts)
+    data = times_power(data, -exponents) / np.repeat(largest, counts)
     exponents = exponents - shift
     unit.data = np.arange(data.size)
     unit = sp.csr_array(unit)
     data, exponents, (starts, counts) = data[unit.data], exponents[unit.data], _segments(unit)
     shift = np.repeat(np.maximum.reduceat(exponents, starts), counts)
-    data = _times_power(data, exponents - shift)
+    data = times_power(data, exponents - shift)
     unit.data = data / np.repeat(np.sqrt(np.add.reduceat(np.abs(data) ** 2, starts)), counts)
     return unit
 
@@ -84,13 +85,6 @@ def _segments(compressed: Any) -> tuple[IndexArray, IndexArray]:
     """Return where the rows (columns) that are not empty begin, and their numbers of entries."""
     lengths = np.diff(compressed.indptr)
     return compressed.indptr[:-1][lengths > 0], lengths[lengths > 0]
-
-
-def _times_power(values: NDArray[Any], exponents: IndexArray) -> NDArray[Any]:
-    """Multiply by powers of two."""
-    parts = values.view(np.float64).reshape(values.size, -1)
-    product: NDArray[Any] = np.ldexp(parts, exponents[:, None]).view(values.dtype).ravel()
-    return product
 
 
 def _projections(unit: Any) -> NDArray[np.float64]:

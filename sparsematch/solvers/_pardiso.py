@@ -6,12 +6,16 @@ what comes out solves nothing. Where some were, every solution is checked, and r
 
 import copy
 import functools
+import threading
 import weakref
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from sparsematch._numerics.backward_error import normwise
+from sparsematch._numerics.foreign_calls import interruptible
+from sparsematch._numerics.refinement import refine
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._external import Unreliable, Values
 
@@ -31,7 +35,7 @@ class PardisoFactor:
         if values.dtype.kind == "c":
             raise Unreliable("pypardiso factorises matrices of real numbers only")
         self._indptr, self._rows = indptr.astype(np.int32), rows.astype(np.int32)
-        self._solver = _new_solver()
+        self._solver, self._alone = _new_solver(), threading.Lock()
         weakref.finalize(self, self._solver.free_memory, everything=True).atexit = False
         self.nnz = 0
         self.refactorise(values)
@@ -43,7 +47,7 @@ class PardisoFactor:
         # The same arrays are the columns of the block and the rows of its transpose, and one
         # factorisation serves both.
         self._A = sp.csc_matrix(arrays, shape=(n, n)), sp.csr_matrix(arrays, shape=(n, n))
-        self._call(self._solver.factorize, self._A[0])
+        interruptible(n**3, self._call, self._solver.factorize, self._A[0])
         self.nnz = max(0, int(self._solver.get_iparm(_NONZEROS)))
         if self.perturbed:
             self._norm = [float(abs(A).sum(axis=1).max()) for A in self._A]
@@ -61,28 +65,26 @@ class PardisoFactor:
         if not self.perturbed:
             return x
         norm = self._norm[trans != "N"]
-        r = b - A @ x
-        error = _backward_error(r, x, b, norm)
-        for _ in range(_MAX_STEPS):
-            if not error > _GOOD or not np.isfinite(error):
-                break
-            better = x + self._apply(A, r)
-            r = b - A @ better
-            before, error = error, _backward_error(r, better, b, norm)
-            if not error < before:
-                error = before
-                break
-            x = better
-        if not error <= _BAD:
-            raise self._useless(error)
+
+        def measure(x: Values) -> tuple[Values, Values]:
+            r = b - A @ x
+            return normwise(r, x, b, norm), r
+
+        correct = functools.partial(self._apply, A)
+        x, errors, _ = refine(x, measure, correct, good=_GOOD, steps=_MAX_STEPS)
+        if not (errors <= _BAD).all():
+            raise self._useless(float(errors.max()))
         return x
 
     def _apply(self, A: Any, b: Values) -> Values:
-        return np.asarray(self._call(self._solver.solve, A, np.asfortranarray(b))).reshape(b.shape)
+        b = b.copy(order="F")
+        x = interruptible(self.nnz * b.shape[1], self._call, self._solver.solve, A, b)
+        return np.asarray(x).reshape(b.shape)
 
     def _call(self, function: Any, *args: Any) -> Any:
         try:
-            return function(*args)
+            with self._alone:  # of a call, too, that Ctrl-C has left behind
+                return function(*args)
         except Exception as error:  # PyPardisoError, which has a number only
             code = getattr(error, "value", None)
             if code == _ZERO_PIVOT:
@@ -96,13 +98,6 @@ class PardisoFactor:
             f"PARDISO has replaced {self.perturbed} pivots that were too small in a block of "
             f"{self._indptr.size - 1} rows, and solves with a backward error of {error:.0e}"
         )
-
-
-def _backward_error(r: Values, x: Values, b: Values, norm: float) -> float:
-    """Return the largest of all right-hand sides; NaN if a solution is not finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        size = norm * np.abs(x).max(axis=0) + np.abs(b).max(axis=0)
-        return float((np.abs(r).max(axis=0) / np.where(size > 0, size, 1)).max(initial=0))
 
 
 @functools.cache

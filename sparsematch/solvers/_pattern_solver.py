@@ -160,7 +160,8 @@ class PatternSolver:
         for k, known in enumerate(self._known):
             if known.pattern.is_of(A) if is_matrix else k == 0:
                 self._known.insert(0, self._known.pop(k))
-                self.n_factorisations += known.update(A.data if is_matrix else A)
+                nnz = known.pattern.arrays[-1].size  # SciPy may keep more room than that
+                self.n_factorisations += known.update(A.data[:nnz] if is_matrix else A)
                 return known.lu
         pivoting, solver = self._settings["pivoting"], self._settings["solver"]
         known = _Known(BlockTriangularLU(A, pivoting=pivoting, solver=solver), A.data)
@@ -181,18 +182,26 @@ class PatternSolver:
 
 
 class _Known:
-    """Factors of the last matrix of one pattern, and the values that it had."""
+    """Factors of one pattern, and the values that they were last made of here."""
 
     def __init__(self, lu: BlockTriangularLU, values: NDArray[Any]) -> None:
         self.lu = lu
         self.pattern = lu.analysis._plan.pattern
-        self._values: NDArray[Any] | None = values.copy()
+        self._remember(values[: self.pattern.arrays[-1].size])
 
     def update(self, values: Any) -> bool:
-        """Refactorise, unless these are the values of the last time; tell which."""
-        if self._values is not None and np.array_equal(values, self._values):
-            return False
-        self._values = None  # until there are factors of the new ones
+        """Refactorise, unless the factors are those of these values; tell which.
+
+        `lu` is public: somebody else may have refactorised it since, or in vain.
+        """
+        if self._made == self.lu._n_refactorised and not self.lu._factors.failed:
+            # of another type, though equal, they have solutions of another type
+            same_type = getattr(values, "dtype", None) == self._values.dtype
+            if same_type and np.array_equal(values, self._values):
+                return False
         self.lu.refactorise(values)
-        self._values = np.array(values)
+        self._remember(values)
         return True
+
+    def _remember(self, values: Any) -> None:
+        self._values, self._made = np.array(values), self.lu._n_refactorised

@@ -126,7 +126,7 @@ def _make_plan(
     graph, external = pattern.graph, {}
     if blocks is None:
         blocks = operations(LuOps, graph.backend).block_plan(
-            graph, *form, external_only, chooser.follows_order
+            graph, *form, external_only, chooser.limits
         )
     for k in blocks.outside:
         foreseen = blocks.expected_entries(k)
@@ -140,7 +140,10 @@ def _make_plan(
 
 
 def plan_of(numbers: BlockLU) -> FactorisationPlan:
-    """Return the plan of factors that were made in one call of the core, by default settings."""
+    """Return the plan of factors that were made in one call of the core, by default settings.
+
+    The solver is chosen when values to come fill a block up.
+    """
     blocks, columns, form = numbers.plan, numbers.pattern, numbers.form
     n = columns[0].size - 1
     pattern = Pattern(BipartiteCSR(n, n, *columns, "numpy", True), "csc", columns, None, None)
@@ -148,7 +151,7 @@ def plan_of(numbers: BlockLU) -> FactorisationPlan:
         pattern,
         *form,
         blocks,
-        find_solver("superlu"),
+        find_solver("auto"),
         {},
         np.zeros(form[2].size - 1, bool),
         True,
@@ -174,7 +177,7 @@ def plan_factorisation(
         pattern = pattern.named(row_names, col_names)
     values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
     by_values = pivoting == "auto" and matching is None
-    wanted = pivoting != "product" or matching is not None, by_values, chooser.follows_order
+    wanted = pivoting != "product" or matching is not None, by_values, chooser.limits
     drop = explicit_zeros == "drop"
     pattern, values, found = _analyse_blocks(pattern, values, matching, wanted, drop)
     form, blocks = found[:3], found.plan
@@ -192,7 +195,7 @@ def _analyse_blocks(
     pattern: Pattern,
     values: NDArray[Any],
     matching: Any,
-    wanted: tuple[bool, bool, bool],
+    wanted: tuple[bool, bool, dict[str, float]],
     drop_zeros: bool,
 ) -> tuple[Pattern, NDArray[Any], QuickAnalysis]:
     """Find the block form in one call of the core; by matching and block search if it gives up.
@@ -201,9 +204,9 @@ def _analyse_blocks(
     """
     graph = pattern.graph
     analyse = operations(LuOps, graph.backend).quick_analysis
-    plan, exchange, orders = wanted
+    plan, exchange, limits = wanted
     if matching is None and (
-        found := analyse(graph, values, None, plan, exchange, drop_zeros, orders)
+        found := analyse(graph, values, None, plan, exchange, drop_zeros, limits)
     ):
         return pattern, values, found
     if drop_zeros:
@@ -214,7 +217,7 @@ def _analyse_blocks(
     if form.structural_rank < graph.n_rows:
         raise structurally_singular(pattern.system(values.copy()), form.structural_rank)
     known = form.row_perm, form.col_perm, form.row_blocks
-    return pattern, values, analyse(graph, values, known, plan, exchange, False, orders)
+    return pattern, values, analyse(graph, values, known, plan, exchange, False, limits)
 
 
 def _search_blocks(graph: BipartiteCSR, matching: Any) -> BlockForm:

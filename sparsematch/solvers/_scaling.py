@@ -1,5 +1,7 @@
-"""Factors that make all entries of a matrix as nearly 1 as can be, whatever the units are.
+"""Scaling by powers of two, which rounds nothing: exponents of what there is, and factors by them.
 
+Exponents, not factors, as neither 2**-1074 nor a product of two factors need have an inverse.
+`logarithmic_scaling` makes all entries of a matrix as nearly 1 as can be, whatever the units are:
 Curtis, Reid, On the automatic scaling of matrices for Gaussian elimination (J. Inst. Maths Applics
 10, 1972): the logarithms of the entries are least in the sum of their squares, by conjugate
 gradients. Other units change the factors, and nothing else. One weak row or column, as dependent
@@ -9,14 +11,36 @@ ones are, has little influence, unlike on the scaling by the transversal of larg
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sparsematch._types.arrays import FloatArray
+from sparsematch._types.arrays import FloatArray, IndexArray
 
 #: Steps of conjugate gradients: units differing by 1e24 at random needed 12 to 90 of them.
 _MAX_STEPS = 200
 #: Root mean square of what is left, in powers of two.
 _PRECISION = 0.05
+
+
+def exponents_of(values: NDArray[Any]) -> IndexArray:
+    """Return e with the larger part of each value from 2^(e - 1) to below 2^e; 0 of a zero."""
+    # by parts: of a complex number of doubles the absolute value need not be one
+    exponents: IndexArray = np.frexp(np.maximum(np.abs(values.real), np.abs(values.imag)))[1]
+    return exponents
+
+
+def largest_exponents(values: NDArray[Any], of: IndexArray, n: int) -> IndexArray:
+    """Return such an exponent of the largest value of each row or column, 0 where all are zero."""
+    largest = np.zeros(n)
+    np.maximum.at(largest, of, np.maximum(np.abs(values.real), np.abs(values.imag)))
+    return exponents_of(largest)
+
+
+def times_power(values: NDArray[Any], exponents: IndexArray) -> NDArray[Any]:
+    """Multiply values by 2^exponents, which are broadcast."""
+    parts = np.ascontiguousarray(values)[..., np.newaxis].view(np.float64)
+    product: NDArray[Any] = np.ldexp(parts, exponents[..., np.newaxis])
+    return product.view(values.dtype)[..., 0]
 
 
 def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
@@ -51,6 +75,20 @@ def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     # a factor for all rows and its inverse for all columns: none is cut off if that can be
     middle = np.floor((max(row.max(), -col.min()) + min(row.min(), -col.max())) / 2)
     return _power(row - middle), _power(col + middle)
+
+
+def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
+    """Return powers of two that scale the transversal of largest product to about 1; None if none.
+
+    Of the duals, not of the factors: these may be beyond the range of doubles.
+    """
+    from sparsematch._api.weighted import maximum_product_transversal  # seldom needed
+
+    best = maximum_product_transversal(A, scaling=False)
+    if not best.matching.is_perfect:
+        return None
+    row, col = (np.rint(dual / np.log(2)) for dual in (best.row_dual, best.col_dual))
+    return _power(row), _power(col)
 
 
 def _largest(exponents: FloatArray, of: Any, n: int) -> FloatArray:

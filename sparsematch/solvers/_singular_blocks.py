@@ -9,13 +9,15 @@ interchanges (Linear Algebra Appl. 74, 1986).
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 from scipy.sparse import csc_array
 
+from sparsematch._numerics.foreign_calls import pivots, svd
+from sparsematch._numerics.inverse_iteration import iterate_inverse
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._dense_blocks import dense_blocks
 from sparsematch.solvers._errors import SingularMatrixError
@@ -128,7 +130,7 @@ def _places_by_decomposition(
 ) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield the places of small blocks by dense decompositions."""
     for some, dense in dense_blocks(B, factors, blocks):
-        u, s, vh = np.linalg.svd(dense)
+        u, s, vh = svd(dense)
         missing = (s <= _SMALL_VALUE * s[:, :1]).sum(axis=1)
         for b in np.flatnonzero(missing).tolist():
             d = int(missing[b])
@@ -148,7 +150,18 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
     while left.shape[1] < most:
         width = min(width, most - left.shape[1])
         start = rng.standard_normal((m, width)).astype(factors.dtype)
-        new_left, inverse, new_right = _iterate(factors, k, start, left, right)
+        doubt = iter((10 * width, 1))  # the start has about 1 / sqrt(m) of the null vectors
+
+        def is_settled(inverse: NDArray[np.float64], doubt: Iterator[int] = doubt) -> bool:
+            small, d = inverse * _SMALL_VALUE, next(doubt)
+            return bool(((small >= d) | (small * d < 1)).all())
+
+        found = iterate_inverse(
+            partial(factors.solve_block, k), start, is_settled, 2, (left, right)
+        )
+        if found is None:
+            raise FloatingPointError("a solution is beyond the range of doubles")
+        new_left, inverse, new_right = found
         if not inverse[0] <= 100 * least:
             raise FloatingPointError("singular values are too far apart")
         d = int((inverse >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * inverse[0])).sum())
@@ -161,35 +174,11 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
     return leading_rows(left), leading_rows(right)
 
 
-def _iterate(
-    factors: BlockFactors, k: int, start: Values, left: Values, right: Values
-) -> tuple[Values, NDArray[np.float64], Values]:
-    """Return left and right singular vectors of a block and, descending, those of its inverse."""
-    x = start
-    for doubt in (10 * start.shape[0], 1):  # the start has about 1 / sqrt(m) of the null vectors
-        y = factors.solve_block(k, _without(left, x), False)
-        y = np.linalg.qr(_without(right, y))[0]
-        x = factors.solve_block(k, _without(right, y), True)
-        x, r = np.linalg.qr(_without(left, x))
-        u, inverse, vh = np.linalg.svd(r)
-        small = inverse * _SMALL_VALUE
-        if ((small >= doubt) | (small * doubt < 1)).all():
-            break
-    return x @ u, inverse, y @ vh.conj().T
-
-
-def _without(basis: Values, x: Values) -> Values:
-    """Return what is orthogonal to a basis; twice, as most of it may cancel."""
-    for _ in range(2):
-        x = x - basis @ (basis.conj().T @ x)
-    return x
-
-
 def leading_rows(vectors: Values) -> IndexArray:
     """Return as many rows of a basis as it has vectors, on which it is well-conditioned."""
     if vectors.shape[1] <= 1:
         return np.abs(vectors).argmax(axis=0).astype(np.intp)
-    order: IndexArray = qr(vectors.conj().T, mode="r", pivoting=True)[1]
+    order: IndexArray = pivots(vectors.conj().T)
     return order[: vectors.shape[1]].astype(np.intp)
 
 

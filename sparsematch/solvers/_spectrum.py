@@ -3,18 +3,16 @@
 By blocks of vectors: Golub, Van Loan, Matrix Computations (2013), 8.2.4.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sparsematch._numerics.foreign_calls import qr, svd
+from sparsematch._numerics.inverse_iteration import SolveColumns, iterate_inverse
 from sparsematch._types.arrays import FloatArray
 from sparsematch._types.diagnosis import ROUNDING, Spectrum
-
-#: Solves for the columns of a matrix with A, or with its conjugate transpose.
-SolveColumns = Callable[[NDArray[Any], bool], NDArray[Any]]
 
 #: Rows up to which a dense decomposition takes a tenth of a second.
 FEW_ROWS = 500
@@ -32,7 +30,7 @@ def dense_spectrum(A: Any) -> Spectrum | None:
     if not A.shape[0]:
         return Spectrum(0.0, np.empty(0), True)
     try:
-        values = np.linalg.svd(A.toarray(), compute_uv=False)
+        values = svd(A.toarray(), compute_uv=False)
     except np.linalg.LinAlgError:
         return None
     return Spectrum(float(values[0]), values, True)
@@ -46,8 +44,7 @@ def estimated_spectrum(A: Any, solve: SolveColumns, rng: np.random.Generator) ->
     width = min(_SHOWN + _BESIDE, A.shape[0])
     largest = _largest(A, rng)
     while True:
-        with np.errstate(all="ignore"):
-            smallest = _smallest(A, solve, width, rng)
+        smallest = _smallest(A, solve, width, rng)
         if smallest is None:
             return None
         if smallest[0] > ROUNDING * largest or width >= min(64, A.shape[0]):
@@ -62,7 +59,7 @@ def _largest(A: Any, rng: np.random.Generator) -> float:
     v: NDArray[Any] = rng.standard_normal((A.shape[0], min(4, A.shape[0])))
     norm = 0.0
     for _ in range(10):
-        u = A @ np.linalg.qr(v)[0]
+        u = A @ qr(v)[0]
         norm = float(np.linalg.norm(u, 2))
         v = adjoint @ u
     return norm
@@ -71,23 +68,13 @@ def _largest(A: Any, rng: np.random.Generator) -> float:
 def _smallest(
     A: Any, solve: SolveColumns, width: int, rng: np.random.Generator
 ) -> FloatArray | None:
-    v: NDArray[Any] = rng.standard_normal((A.shape[0], width)).astype(A.dtype)
+    start: NDArray[Any] = rng.standard_normal((A.shape[0], width)).astype(A.dtype)
     before = np.zeros(width)
-    values = np.full(width, np.inf)
-    for _ in range(_STEPS):
-        u = solve(v, False)
-        if not np.isfinite(u).all():
-            return None
-        u = np.linalg.qr(u)[0]
-        v = solve(u, True)
-        if not np.isfinite(v).all():
-            return None
-        values = (
-            np.linalg.norm(v, ord=2, axis=0) if width == 1 else np.linalg.svd(v, compute_uv=False)
-        )
-        if (np.abs(values - before) <= _CHANGE * values)[:_SHOWN].all():
-            break
-        before = values
-        v = np.linalg.qr(v)[0]
-    smallest: FloatArray = 1 / values[::-1]
-    return smallest
+
+    def is_settled(inverse: FloatArray) -> bool:
+        settled = (np.abs(inverse - before) <= _CHANGE * inverse)[:_SHOWN].all()
+        before[:] = inverse
+        return bool(settled)
+
+    found = iterate_inverse(solve, start, is_settled, _STEPS)
+    return None if found is None else 1 / found.inverse[::-1]

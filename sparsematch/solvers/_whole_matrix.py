@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
-from scipy.sparse.linalg import splu
+
+from sparsematch._numerics.foreign_calls import interruptible, splu
 
 #: Sums of two products with exponents up to this are in the range of doubles.
 _LARGEST_EXPONENT = 1020
@@ -55,7 +56,8 @@ class WholeMatrix:
 
             if structural_rank(self._A) < self._A.shape[0]:
                 raise RuntimeError("singular without its zeros")  # SuperLU may crash
-            self._superlu[flipped] = splu(self._A.T.tocsc() if flipped else self._A).solve
+            A = self._A.T.tocsc() if flipped else self._A
+            self._superlu[flipped] = interruptible(A.shape[0] ** 3, splu, A).solve
         solve = self._superlu[flipped]
         side = {"N": "T", "T": "N"}[trans] if flipped else trans
         if self._A.dtype == b.dtype:

@@ -13,7 +13,7 @@ import sparsematch as sm
 from calls import certified, certify, grid, names, random_matrix, scrambled
 from sparsematch._engines.cpu.core.run_engine import Forced, HostByProducts, run_engine
 from sparsematch._engines.cpu.matching import auto
-from sparsematch._engines.registry import Run
+from sparsematch._engines.registry import Matched, Run
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 from sparsematch.demo import build_circuit
@@ -46,6 +46,7 @@ def render(stages):
     lines = ["| engine | when | how far | why |", "|---|---|---|---|"]
     for s in stages:
         when = s.guard.__doc__.partition("\n")[0].rstrip(".").removeprefix(TELL)
+        when += "; no matching was given" * (s.takes < Matched.GIVEN)
         page = (PAGE.parent / f"{s.engine}.md").exists()
         engine = f"[`{s.engine}`]({s.engine}.md)" if page else s.engine
         if s.restart:

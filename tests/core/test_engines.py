@@ -27,15 +27,12 @@ def check(A, engine, options, m):
         oracle.assert_maximal(A, m.row_mate, m.col_mate)
 
 
-@pytest.mark.kernels_unsanitized
 def test_gallery(engine, variant, matrix):
     for workers in (1, 2, 4):
         m, _ = solve(matrix, engine, variant, workers=workers)
         check(matrix, engine, variant, m)
 
 
-@pytest.mark.kernels_unsanitized
-@pytest.mark.one_worker
 def test_formats_and_index_types(engine, matrix):
     for form, dtype in product(
         [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix], INDEX_TYPES
@@ -55,7 +52,6 @@ def test_random_matrices(engine, variant):
     holds()
 
 
-@pytest.mark.one_worker
 def test_against_brute_force(exact):
     @given(matrices(max_side=6, max_entries=18))
     def holds(A):
@@ -80,8 +76,6 @@ def test_warm_start(engine, variant):
     holds()
 
 
-@pytest.mark.kernels_unsanitized
-@pytest.mark.one_worker
 def test_a_maximum_matching_is_left_as_it_is(exact, matrix):
     first, _ = solve(matrix, exact)
     again, info = solve(matrix, exact, initial=first)
@@ -90,7 +84,6 @@ def test_a_maximum_matching_is_left_as_it_is(exact, matrix):
     assert sum(step.augmentations for step in info.steps) == 0
 
 
-@pytest.mark.kernels_unsanitized
 def test_input_is_only_read(engine, variant):
     """Read-only arrays are accepted, and a writable matrix has the same bytes afterwards."""
     for make, form in product(GALLERY.values(), [sp.csr_array, sp.csc_array]):
@@ -101,7 +94,6 @@ def test_input_is_only_read(engine, variant):
         assert [x.tobytes() for x in (A.data, A.indices, A.indptr)] == before
 
 
-@pytest.mark.one_worker
 def test_one_worker_gives_one_answer(engine, variant):
     if engine.backend == "cupy":
         pytest.skip("on a GPU, which row gets a column depends on which thread comes first")
@@ -112,8 +104,6 @@ def test_one_worker_gives_one_answer(engine, variant):
     assert np.array_equal(first.row_mate, second.row_mate)
 
 
-@pytest.mark.kernels_unsanitized
-@pytest.mark.one_worker
 def test_every_step_is_listed(engine, variant):
     """The engine auto has no step of its own: it lists those of the engines it runs."""
     m, info = solve(random_matrix(400, 400, 3, seed=23), engine, variant)
@@ -125,8 +115,6 @@ def test_every_step_is_listed(engine, variant):
     assert info.seconds == pytest.approx(sum(step.seconds for step in info.steps))
 
 
-@pytest.mark.kernels_unsanitized
-@pytest.mark.one_worker
 def test_an_engine_reports_its_work(engine, variant):
     if engine.backend == "cupy":
         pytest.skip("kernels do not count all that the host's engines do")
@@ -147,7 +135,6 @@ def test_an_engine_reports_its_work(engine, variant):
     assert odd or no_paths, wanted + "path_edges, the sum of the paths' lengths, each of them odd"
 
 
-@pytest.mark.one_worker
 def test_transposes_are_built_when_needed_only(engine):
     A = random_matrix(50, 60, 3, seed=29)
     _, info = solve(A, engine)
@@ -172,11 +159,11 @@ FEW = sp.csr_array((np.ones(4, np.int8), (np.arange(4), [5, 77, 8_000, 19_999]))
 
 @pytest.mark.parametrize("case", BUSY)
 def test_a_team_at_work(case):
-    """Every engine that uses threads, with all its options, on two and on four of them."""
+    """Every engine that uses threads, with all its options, on two, three and four of them."""
     A = BUSY[case]()
     rank = sm.structural_rank(A)
     for engine in [e for e in sm.engines() if e.multithreaded and e.kind != "approximate"]:
-        for options, workers in product(variants(engine), (2, 4)):
+        for options, workers in product(variants(engine), (2, 3, 4)):
             m, _ = solve(A, engine, options, workers=workers)
             if engine.kind == "exact":
                 certify(A, m, rank)
@@ -190,8 +177,6 @@ def statistics(A, engine, options):
     return m.row_mate.tolist(), step.edges, step.phases, step.levels, step.path_edges
 
 
-@pytest.mark.kernels_unsanitized
-@pytest.mark.one_worker
 def test_every_option_makes_a_difference(engine, variant):
     """Each option, away from its default, changes what the engine does on one matrix at least."""
     trials = [
@@ -208,7 +193,6 @@ def test_every_option_makes_a_difference(engine, variant):
     assert any(statistics(A, engine, variant) != statistics(A, engine, {}) for A in trials)
 
 
-@pytest.mark.one_worker
 def test_the_seed_makes_a_difference_where_chance_is_asked_for():
     A = random_matrix(100, 100, 20, seed=47)
     results = {
@@ -220,7 +204,6 @@ def test_the_seed_makes_a_difference_where_chance_is_asked_for():
     assert len(results) == 3
 
 
-@pytest.mark.one_worker
 def test_a_heuristic_finds_most_of_the_maximum(engine):
     """Any maximal matching has half of the pairs; on sparse random matrices these have more."""
     if engine.kind == "exact":
@@ -229,7 +212,6 @@ def test_a_heuristic_finds_most_of_the_maximum(engine):
     assert solve(A, engine)[0].cardinality >= 0.9 * oracle.rank(A)
 
 
-@pytest.mark.one_worker
 def test_the_degree_one_rule_is_exact_on_a_forest(engine):
     if "degree_one_only" not in engine.options:
         pytest.skip("has no such rule")

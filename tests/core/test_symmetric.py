@@ -1,6 +1,7 @@
 """Symmetric transversals: pivots, one scaling, compressed graph; against brute force and proofs."""
 
 import itertools
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -288,6 +289,41 @@ def test_factors_out_of_range_are_cut_off():
     with pytest.raises(ValueError, match="there are no factors"):
         without.scale(A)
     assert without.permute(A).nnz == A.nnz
+
+
+def of_powers(n, kind, rng):
+    """Powers of two in a chain, a star, between all rows or in one, from 2^-1074 to 2^1023."""
+    i, j = {
+        "chain": (np.arange(n - 1), np.arange(1, n)),
+        "star": (np.zeros(n - 1, int), np.arange(1, n)),
+        "full": np.triu_indices(n),
+        "single": (np.arange(n), np.arange(n)),
+    }[kind]
+    far = rng.choice([-1040, 0, 1000], i.size) + rng.integers(-34, 24, i.size)
+    D = np.zeros((n, n))
+    D[i, j] = D[j, i] = np.ldexp(1.0, far)
+    return D
+
+
+@pytest.mark.parametrize(
+    ("kind", "often"), [("chain", 20), ("star", 1), ("full", 1), ("single", 0)]
+)
+def test_the_check_knows_what_was_cut_off(kind, often):
+    """Where the dual says so; any other factor is wrong, also at the end of the range."""
+    rng, cut = np.random.default_rng(23), 0
+    for _ in range(40):
+        A = sp.csr_array(of_powers(int(rng.integers(2, 20)), kind, rng))
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            best = sm.symmetric_product_transversal(A)
+        cut += len(seen)
+        assert sm.is_symmetric_transversal(A, best)
+        for k in np.flatnonzero(best.partner >= 0):
+            for other in (np.finfo(float).tiny, np.finfo(float).max, 0.9 * best.factors[k]):
+                factors = np.where(np.arange(A.shape[0]) == k, other, best.factors)
+                is_it = np.allclose(factors, best.factors, rtol=1e-9, atol=0)
+                assert sm.is_symmetric_transversal(A, replace(best, factors=factors)) == is_it
+    assert cut >= often
 
 
 def test_tiny_and_huge_entries():

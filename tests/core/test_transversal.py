@@ -47,7 +47,6 @@ def test_no_method_keeps_the_start():
 
 
 @pytest.mark.parametrize("how", ["matching", "pair", "rows", "list"])
-@pytest.mark.unsanitized
 def test_forms_of_an_initial_matching(how, matrix):
     row_mate, col_mate = partial_matching(matrix, np.random.default_rng(61))
     keep = partial(sm.maximum_transversal, matrix, method="none", init="none")

@@ -71,7 +71,6 @@ def test_few_losers_are_left_to_one_block(G, narrow):
 @pytest.mark.parametrize("dtype", INDEX_TYPES)
 @pytest.mark.parametrize("case", LARGER)
 @pytest.mark.parametrize("limit", [general.LIMIT, 3])
-@pytest.mark.unsanitized
 def test_rounds_by_the_grid_and_by_one_block(case, dtype, limit, monkeypatch):
     """In one launch or in many; the number of rounds is the same as well."""
     monkeypatch.setattr(general, "LIMIT", limit)
@@ -87,7 +86,6 @@ def test_rounds_by_the_grid_and_by_one_block(case, dtype, limit, monkeypatch):
 
 
 @pytest.mark.parametrize("case", LARGER)
-@pytest.mark.unsanitized
 def test_every_type_of_weights(case):
     G = LARGER[case]()
     G.data = np.float32(G.data).astype(float)
@@ -103,7 +101,6 @@ def test_every_type_of_weights(case):
 
 @pytest.mark.parametrize("weights", [True, False])
 @pytest.mark.parametrize("case", LARGER)
-@pytest.mark.unsanitized
 def test_red_blue_of_larger_graphs(case, weights, monkeypatch):
     G, how = LARGER[case](), {"method": "red_blue", "weights": weights, "rng": 0}
     m = gpu_calls.approximate(G, **how)

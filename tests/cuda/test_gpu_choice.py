@@ -18,6 +18,7 @@ from sparsematch._engines.cuda.matching.choice import (
     Policy,
     choose,
 )
+from sparsematch._engines.registry import Matched
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "algorithms" / "auto.md"
 BEGIN, END = "<!-- written by tests/cuda/test_gpu_choice.py -->\n", "<!-- to here -->\n"
@@ -31,7 +32,7 @@ LEAVES = {"skew": 30.0, "single": 0.05, "hubs_with_leaves": True}
 
 def features(seen=None, **changes):
     plain = {"n_major": N, "n_minor": N, "nnz": NNZ, "copied_bytes": 4 * (N + 1 + NNZ)}
-    plain |= {"fits_one_block": False, "warm": False, "host": True}
+    plain |= {"fits_one_block": False, "matched": Matched.NOTHING, "host": True}
     lists = lambda transposed: PLAIN._replace(**(seen or {}))
     return Features(**(plain | {"lists": lists} | changes))
 
@@ -49,24 +50,24 @@ CASES = {
         features(),
         features({"skew": 9.0}),  # uneven, but short
         features({"skew": 1.5}, nnz=8 * N),  # not more than that
-        features(LEAVES, nnz=8 * N, warm=True),
+        features(LEAVES, nnz=8 * N, matched=Matched.GIVEN),
         features({"single": 0.5}),
         features({"single": 0.12}, nnz=3 * N),
         features({"single": 0.2}, nnz=4 * N),
-        features({"has_diagonal": True}, warm=True),
-        features({"first_shared": 0}, warm=True),
-        features({"symmetric": True}, warm=True),
+        features({"has_diagonal": True}, matched=Matched.GIVEN),
+        features({"first_shared": 0}, matched=Matched.GIVEN),
+        features({"symmetric": True}, matched=Matched.GIVEN),
         features(n_minor=N * 10 // 12 + 1),
     ],
     "min_degree ms_bfs": [
         features({"skew": 1.51}, nnz=8 * N),
-        features({"skew": 30.0}, nnz=20 * N, warm=True),
+        features({"skew": 30.0}, nnz=20 * N, matched=Matched.GIVEN),
     ],
     "karp_sipser ms_bfs": [
         features({"symmetric": True}),
         features({"symmetric": True, "skew": 9.0}, nnz=20 * N),
         features({"single": 0.13}, nnz=3 * N),
-        features({"single": 0.13}, nnz=2.75 * N, warm=True),
+        features({"single": 0.13}, nnz=2.75 * N, matched=Matched.GIVEN),
     ],
     "diagonal": [
         features({"has_diagonal": True}),
@@ -80,7 +81,7 @@ CASES = {
     "transpose diagonal": [features({"has_diagonal": True}, n_minor=N // 2)],
     "one_block": [
         features(fits_one_block=True, lists=never),
-        features(fits_one_block=True, lists=never, warm=True, n_major=9000, n_minor=10),
+        features(fits_one_block=True, lists=never, matched=Matched.GIVEN, n_major=9000, n_minor=10),
     ],
 }
 
@@ -107,7 +108,7 @@ def test_the_lists_of_the_transpose_count_where_that_is_searched():
         return PLAIN._replace(skew=2.0, n=N // 4 if transposed else N)
 
     assert names(choose(features(n_minor=N // 4, lists=lists))) == "transpose min_degree ms_bfs"
-    assert names(choose(features(lists=lists, warm=True))) == "cheap ms_bfs"
+    assert names(choose(features(lists=lists, matched=Matched.GIVEN))) == "cheap ms_bfs"
     assert set(asked) == {True, False}
     assert asked == sorted(asked, reverse=True)
 
@@ -148,7 +149,7 @@ PROGRAM = """
 import sys; sys.modules["cupy"] = None
 from sparsematch._engines.cuda.matching.choice import Features, choose
 given = {"n_major": 9, "n_minor": 9, "nnz": 9, "host": True, "copied_bytes": 76, "lists": None}
-print(choose(Features(**given, fits_one_block=True, warm=False)).steps[0].name)
+print(choose(Features(**given, fits_one_block=True, matched=0)).steps[0].name)
 """
 
 

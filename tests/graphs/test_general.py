@@ -160,7 +160,6 @@ def test_report(approximate):
 
 
 @pytest.mark.every_backend
-@pytest.mark.kernels_unsanitized
 def test_input_is_only_read(approximate):
     G = frozen(random_graph(300, 5, seed=31))
     before = [x.tobytes() for x in (G.data, G.indices, G.indptr)]

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import gpu_calls
 import oracle
 import sparsematch
+from sparsematch.solvers._named_solvers import find_solver
 
 #: What conftest.py has calls believe, so that no test depends on the machine.
 CORES = 64
@@ -27,6 +28,17 @@ def solve(A, engine, options=None, **how):
     return sparsematch.maximum_transversal(
         A, method=method, init=init, options=options, return_info=True, **how
     )
+
+
+def limited(solver="auto", **limits):
+    """What chooses external solvers, for `solver=`, with other limits of the analysis."""
+    chooser = find_solver(solver)
+    return chooser._replace(limits=chooser.limits | limits)
+
+
+def outside(solver="auto"):
+    """The same, which leaves every block of two rows or more to it."""
+    return limited(solver, always_inside=1, work_per_entry=-1.0)
 
 
 def names(info):

@@ -10,12 +10,14 @@ threaded C++ take their place. Checks are called as those of mpi_checks.py are.
 import itertools
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 import mpi_checks
 import oracle
 import sparsematch as sm
 import suitesparse
+from every_start import as_if_large
 from gpu_calls import CUPY, host, values_to_gpu
 from gpu_ranks import assert_gathers, constants, distribute, on_own_gpus, use_own_gpu
 from graphs import assert_maximal, graph, random_graph
@@ -73,6 +75,16 @@ def check_random_matrices(comm, folder):
             for method in ("auto", "ms_bfs"):
                 matching = sm.maximum_transversal(D, method=method, initial=mine)
                 assert_right(comm, A, D, matching, rank)
+
+
+def check_auto_after_every_start(comm, folder):
+    """On each GPU alone, gathered, and over all of them."""
+    on_gpus = distribute, "nccl", CUPY.asarray, host
+    with pytest.MonkeyPatch.context() as patch:
+        as_if_large(patch.setattr)
+        mpi_checks.assert_auto_follows_every_start(comm, *on_gpus)
+    with constants():
+        mpi_checks.assert_auto_follows_every_start(comm, *on_gpus)
 
 
 def check_stored_zeros(comm, folder):

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 import oracle
 import sparsematch as sm
+from every_start import GIVEN, PATTERNS, fault, start_of
 from rank_driver import run_script
 from sparsematch._engines.mpi.core import sides
 from sparsematch._engines.mpi.core.exchange import Exchange
@@ -19,7 +20,7 @@ from sparsematch._engines.mpi.matching import forest, gathered
 from strategies import build, partial_matching
 
 #: Random matrices, by the number of ranks: on few cores many ranks wait for each other.
-SEEDS = {1: 40, 2: 8, 3: 4, 4: 2}
+SEEDS = {1: 40, 2: 12, 3: 6, 4: 4}
 
 
 def random_matrix(rng):
@@ -107,6 +108,31 @@ def check_random_matrices(comm, folder):
         )
         for method in ("auto", "ms_bfs"):
             assert_right(comm, A, D, sm.maximum_transversal(D, method=method, initial=mine), rank)
+
+
+def check_auto_after_every_start(comm, folder):
+    """Alone, gathered, and together, on matrices that other steps suit than random ones."""
+    for gathered.GATHERED in (0, 1_000_000):
+        assert_auto_follows_every_start(comm, distribute, "mpi")
+
+
+def assert_auto_follows_every_start(comm, distribute, backend, place=np.asarray, host=np.asarray):
+    """The default of a back-end after each heuristic, from each kind of matching.
+
+    `place` puts an array where the matrix is, `host` brings one back.
+    """
+    first = ["none", *(engine.name for engine in sm.engines("heuristic", backend=backend))]
+    rng = np.random.default_rng(comm.size)
+    for make, init, kind in itertools.product(PATTERNS, first, GIVEN[::2]):
+        A, given = make(rng), None
+        D = distribute(comm, A, row_starts(rng, A.shape[0], comm.size))
+        if start := start_of(A, kind, rng):
+            owned = zip(start, (D.own_rows, D.own_cols), strict=True)
+            given = tuple(place(mates[own.start : own.stop]) for mates, own in owned)
+        m = sm.maximum_transversal(D, init=init, initial=given).gather()
+        mates = host(m.row_mate), host(m.col_mate)
+        words = fault(A, mates, np.count_nonzero(start_of(A, GIVEN[-1], rng)[0] >= 0))
+        assert not words, f"{make.__name__} after {init}, given {kind}: {words}"
 
 
 def check_stored_zeros(comm, folder):

@@ -191,7 +191,7 @@ def check_memory(comm, folder):
 
     exchange.Exchange.run_until_quiescent = watch
     tracemalloc.start()
-    for degree, spread in ((3, n), (12, 40), (40, n)):
+    for degree, spread in ((3, n), (12, n), (12, 40), (40, n)):
         D = rows_of(comm, n, degree, spread)
         W = rows_of(comm, n, degree, spread, values=True)
         share = D.indices.nbytes + D.indptr.nbytes

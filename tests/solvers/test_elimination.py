@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial import Delaunay
 
+from calls import limited
 from sparsematch import solvers
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.lu.factorisation import LIMITS
 
 
 def pattern(edges, n):
@@ -70,11 +70,10 @@ def faces(n):
     return sp.csc_array(B @ B.T + sp.eye_array(B.shape[0]))
 
 
-def test_superlu_makes_the_fill_that_is_foreseen(monkeypatch):
+def test_superlu_makes_the_fill_that_is_foreseen():
     """It takes neighbours in the order for relatives in the tree: they have to be."""
-    monkeypatch.setitem(LIMITS, "work_per_entry", -1.0)
     A = faces(300)
-    lu = solvers.splu(A)
+    lu = solvers.splu(A, solver=limited(work_per_entry=-1.0))
     foreseen, multiplications = lu.analysis._plan.predicted_cost(0)
     assert multiplications > foreseen
     assert lu.analysis.outside == [0]
@@ -94,13 +93,12 @@ def test_random_values_make_the_fill_that_is_foreseen():
     np.testing.assert_allclose(lu.solve(A @ x), x, atol=1e-8)
 
 
-def test_a_block_that_fills_up_keeps_its_order_outside(monkeypatch):
+def test_a_block_that_fills_up_keeps_its_order_outside():
     """Where its pivots leave the diagonal here; they hardly do there."""
-    monkeypatch.setitem(LIMITS, "refill", 1.2)
     rng = np.random.default_rng(5)
     A = sp.csc_array(grid(35, 35) + sp.eye_array(35**2))
     A.data = rng.standard_normal(A.nnz)
-    lu = solvers.splu(A)
+    lu = solvers.splu(A, solver=limited(refill=1.2))
     assert lu.analysis._plan.revision == 1
     block = lu.report().external[0]
     assert block.order == "minimum degree"

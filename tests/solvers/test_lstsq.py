@@ -189,6 +189,41 @@ def test_a_dependent_column_that_has_hardly_a_part_in_the_dependence():
         check(D, b, lstsq(sp.csr_array(D), b))
 
 
+def low_rank_part(seed, kind, m=200, n=130, q=30):
+    """A dense part of rank 3, coupled to q independent columns, and a right-hand side."""
+    rng = np.random.default_rng(seed)
+    L, R = rng.standard_normal((m, 3)), rng.standard_normal((3, n)).astype(kind)
+    if kind is complex:
+        R += 1j * rng.standard_normal((3, n))
+    G = np.where(rng.random((q, n)) < 0.1, rng.standard_normal((q, n)), 0)
+    return np.block([[L @ R, np.zeros((m, q))], [G, np.eye(q)]]), rng.standard_normal(m + q)
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("shape", [(200, 130), (110, 130), (200, 200)])
+def test_a_dense_part_of_low_rank(shape, kind):
+    """Rounding errors, amplified by the three pivots before, are larger than the tolerance."""
+    D, b = low_rank_part(2, kind, *shape)
+    check(D, b, lstsq(sp.csr_array(D), b))
+
+
+def test_a_column_without_which_the_rank_is_less():
+    """It depends on those before it by the singular vector of Kahan's matrix with value 2^-98."""
+    K = kahan(100)
+    u = np.linalg.svd(K)[0][:, -1:]
+    b = np.random.default_rng(0).standard_normal((100, 2))
+    for D in (np.hstack([K, u]), np.hstack([K, u, K[:, 5:9] + u])):
+        check(D, b, lstsq(sp.csr_array(D), b))
+
+
+def test_a_rank_that_is_not_settled_is_warned_of(monkeypatch):
+    monkeypatch.setattr(_orthogonal, "_ROUNDS", 1)
+    D = low_rank_part(2, float)[0]
+    for A in (D, D.T):
+        with pytest.warns(IllConditionedWarning, match=r"a rank of \d+ is not settled"):
+            lstsq(sp.csr_array(A), A @ np.ones(A.shape[1]))
+
+
 @pytest.mark.parametrize("exponent", [2, 5, 8, 12])
 @pytest.mark.parametrize("shape", [(40, 30), (30, 40), (35, 35)])
 def test_ill_conditioned_and_deficient(shape, exponent):
@@ -271,8 +306,9 @@ def test_columns_of_which_hardly_anything_is_left_in_a_front():
         D[4 * k : 4 * k + 4, [k, 40, 41]] = piece
     b = rng.standard_normal(len(D))
     check(D, b, lstsq(sp.csr_array(D), b))
-    factors = _orthogonal.OrthogonalFactors(sp.csr_array(D), b[:, np.newaxis], EPS)
-    inside = factors.to_rows(D.T @ b[:, np.newaxis])  # Q^H b in another way
+    scaled, _ = _orthogonal.scaled_columns(D)
+    factors = _orthogonal.OrthogonalFactors(scaled, b[:, np.newaxis], EPS)
+    inside = factors.to_rows(scaled.T @ b[:, np.newaxis])  # Q^H b in another way
     assert np.allclose(inside, factors.top, rtol=0, atol=1e-12)
 
 
@@ -287,8 +323,9 @@ def test_dense_rows_in_pieces(seed):
         b = right_side(rng, D, float)
         check(D, b, lstsq(sp.csr_array(D), b))
         y = rng.standard_normal((len(D), 2))
-        factors = _orthogonal.OrthogonalFactors(sp.csr_array(D), y, 50 * EPS)
-        inside = factors.to_rows(D.T @ y)
+        scaled, _ = _orthogonal.scaled_columns(D)
+        factors = _orthogonal.OrthogonalFactors(scaled, y, 50 * EPS)
+        inside = factors.to_rows(scaled.T @ y)
         assert np.allclose(factors.top, inside, rtol=0, atol=1e-9)
         assert np.allclose(factors.apply_adjoint(y), inside, rtol=0, atol=1e-9)
 
@@ -342,10 +379,50 @@ def test_values_near_the_ends_of_the_range():
         assert np.allclose(lstsq(sp.csr_array(D * a), b * c).x / c * a, want, rtol=1e-10)
 
 
-def test_what_is_beyond_the_range_is_warned_of():
-    A = sp.csr_array(np.array([[1e-200], [1e-200]]))
-    with pytest.warns(IllConditionedWarning, match=r"backward error of inf"):
-        assert np.isinf(lstsq(A, [1e200, 1e200]).x).all()
+@pytest.mark.parametrize("exponent", [-960, -530, 520, 960])
+@pytest.mark.parametrize("basic", [True, False])
+def test_units_of_the_whole(exponent, basic):
+    """To the last bit, though its square is beyond the range of doubles."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        D = KINDS[seed % len(KINDS)](rng, 9, 7 + seed % 4, float)
+        b = right_side(rng, D, float)
+        found, want = (
+            lstsq(sp.csr_array(np.ldexp(D, e)), b, minimum_norm=basic) for e in (exponent, 0)
+        )
+        assert found.rank == want.rank
+        assert np.array_equal(np.ldexp(found.x, exponent), want.x)
+        assert np.array_equal(found.residual_norm, want.residual_norm)
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("shape", [(12, 5), (5, 12), (9, 9)])
+def test_units_of_each_row_or_column(shape, kind):
+    """Of columns where these are independent, else of rows: the solution is the same."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        D = numbers(rng, *shape, kind=kind) + 9 * np.eye(*shape)
+        b = D @ numbers(rng, shape[1], 2, kind=kind)
+        rows, cols = (rng.integers(-990, 991, size) for size in shape)
+        rows, cols = (0 * rows, cols) if shape[0] >= shape[1] else (rows, 0 * cols)
+        A = D * np.exp2(cols) * np.exp2(rows)[:, np.newaxis]
+        found = lstsq(sp.csr_array(A), b * np.exp2(rows)[:, np.newaxis])
+        assert found.rank == min(shape)
+        want = np.linalg.pinv(D) @ b
+        assert np.allclose(found.x * np.exp2(cols)[:, np.newaxis], want, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("unit", "right"), [(1e-200, 1e200), (1e200, 1e-200)])
+def test_what_is_beyond_the_range_is_warned_of(unit, right):
+    """Above it, and below."""
+    beside = sp.eye_array(2)
+    for A in (
+        sp.csr_array([[unit], [unit]]),
+        sp.block_diag([sp.csr_array([[unit, unit]]), beside]),
+    ):
+        with pytest.warns(IllConditionedWarning, match=r"backward error of"):
+            found = lstsq(A, np.full(A.shape[0], right))
+        assert not (np.isfinite(found.x) & (found.x != 0)).all()
 
 
 BAD = {
@@ -435,3 +512,28 @@ def test_several_threads():
     for thread in threads:
         thread.join()
     assert all(np.array_equal(x, want) for x in got)
+
+
+def test_no_thread_makes_another_one_raise():
+    """Filters of warnings are those of the whole process."""
+    A = sp.csc_array([[1.0, 1.0 + 2.0**-52], [1.0, 1.0]])  # singular to working precision
+    K = sp.block_array([[sp.eye_array(1, 4), None], [None, A], [np.ones((1, 4)), None]])
+    failed = []
+
+    def work(k):
+        try:
+            for _ in range(60):
+                solvers.splu(A).solve(np.ones(2)) if k % 2 else lstsq(K, np.ones(4))
+        except Exception as error:
+            failed.append(error)
+
+    filters = list(warnings.filters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failed == []
+    assert warnings.filters == filters

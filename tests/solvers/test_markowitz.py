@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from calls import grid
+from calls import grid, limited
 from sparsematch import solvers
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
-from sparsematch._engines.cpu.lu.factorisation import LIMITS
 from sparsematch._types.bipartite import BipartiteCSR
 from test_solver_order import saddle_point
 
@@ -108,10 +107,9 @@ def test_what_is_not_finite_ends(bad):
         solvers.splu(A)
 
 
-def entries(A, monkeypatch, share):
+def entries(A, share):
     """Entries of the factors, with this limit of symmetry."""
-    monkeypatch.setitem(LIMITS, "unsymmetric", share)
-    lu = solvers.splu(A)
+    lu = solvers.splu(A, solver=limited(unsymmetric=share))
     b = np.arange(1.0, A.shape[0] + 1)
     for scale in (1, 2):  # the order serves new values
         assert np.allclose(A @ lu.solve(b) * scale, b, rtol=1e-9)
@@ -120,15 +118,15 @@ def entries(A, monkeypatch, share):
 
 
 @pytest.mark.parametrize("values", [float, complex])
-def test_a_block_that_would_fill_is_searched(values, monkeypatch):
+def test_a_block_that_would_fill_is_searched(values):
     A = basis(600, seed=0).astype(values)
-    few = entries(A, monkeypatch, 0.4)
-    assert few < 0.6 * entries(A, monkeypatch, 0.0)
+    few = entries(A, 0.4)
+    assert few < 0.6 * entries(A, 0.0)
     found = order(A)
     assert few <= 1.2 * found[2][-1]
 
 
-def test_a_saddle_point_is_not_searched(monkeypatch):
+def test_a_saddle_point_is_not_searched():
     """A matching has spoilt its symmetric pattern."""
     A = saddle_point(50)
-    assert entries(A, monkeypatch, 0.4) == entries(A, monkeypatch, 0.0)
+    assert entries(A, 0.4) == entries(A, 0.0)

@@ -7,7 +7,7 @@ import planted
 from sparsematch.solvers._defects import numerical_defects
 
 #: Cases of each kind, every second one with rows and columns in units from 1e-6 to 1e6.
-CASES = 4
+CASES = 10
 
 
 def plate(rng, m=9):

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given
 
 import sparsematch as sm
+from calls import limited
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu.factorisation import LIMITS
 from sparsematch.demo import build_circuit
 from sparsematch.solvers import _external
 from test_solvers import check, systems
@@ -45,9 +45,9 @@ def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
     asked, real, n = [], _external.splu, 90
     spy = lambda A, **options: asked.append(options) or real(A, **options)
     monkeypatch.setattr(_external, "splu", spy)
-    dense = heavy(monkeypatch, n, kind)
+    dense = heavy(n, kind)
     moved = dense - (1 - 1e-5) * np.diag(dense.diagonal())
-    analysis = solvers.analyse(sp.csc_array(dense))
+    analysis = solvers.analyse(sp.csc_array(dense), solver=limited(work_per_entry=1.0))
     assert analysis.outside == [0]
     b = np.random.default_rng(1).standard_normal((n, 2))
     lu = analysis.factorise(sp.csc_array(dense))
@@ -58,12 +58,12 @@ def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
         check(values, analysis.factorise(sp.csc_array(values)), b)
         assert asked[-2]["permc_spec"] == ordering
         assert ("options" in asked[-2]) == (values is dense)
-    assert solvers.analyse(sp.csc_array(moved)).factorise(sp.csc_array(moved)).growth < 100
+    analysis = solvers.analyse(sp.csc_array(moved), solver=limited(work_per_entry=1.0))
+    assert analysis.factorise(sp.csc_array(moved)).growth < 100
 
 
-def heavy(monkeypatch, n, kind):
-    """A matrix that is left to others, in an order that makes little fill."""
-    monkeypatch.setitem(LIMITS, "work_per_entry", 1.0)
+def heavy(n, kind):
+    """A matrix in an order that makes little fill, left to others if work_per_entry is 1."""
     rng = np.random.default_rng(4)
     there = rng.random((n, n)) < 0.03
     dense = (there | there.T) * rng.standard_normal((n, n))
@@ -75,7 +75,7 @@ def heavy(monkeypatch, n, kind):
 @pytest.mark.parametrize(
     ("name", "module"), [("umfpack", "scikits.umfpack"), ("klu", "sksparse.klu"), ("own", "math")]
 )
-def test_others_get_ascending_columns(monkeypatch, name, module):
+def test_others_get_ascending_columns(name, module):
     """Some put them in order where they are, and the values of the next call would not."""
     pytest.importorskip(module)
     seen = []
@@ -86,9 +86,10 @@ def test_others_get_ascending_columns(monkeypatch, name, module):
             seen.append(A.has_canonical_format and "foreseen" in memory)
             super().__init__(indptr, rows, values, memory)
 
-    dense = heavy(monkeypatch, 70, float)
+    dense = heavy(70, float)
     A = sp.csc_array(dense)
-    analysis = solvers.analyse(A, solver=Own if name == "own" else name)
+    solver = limited(Own if name == "own" else name, work_per_entry=1.0)
+    analysis = solvers.analyse(A, solver=solver)
     assert analysis.outside == [0]
     for lu in (analysis.factorise(A), analysis.factorise(A)):
         check(dense, lu, np.ones(70))

@@ -12,11 +12,11 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
+from calls import outside
 from sparsematch import solvers
 from sparsematch._api import explain
 from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch.solvers import IllConditionedWarning, SingularMatrixError, _calls
-from test_solvers import leave_all_blocks
 
 #: Rows 0 and 1 are dependent, and columns 0, 1 and 2 may change together.
 DEPENDENT = np.array([[1.0, 2, 0], [2, 4, 0], [0, 1, 1]])
@@ -94,12 +94,10 @@ def test_the_structure_is_to_blame():
     assert sorted(error_of(solvers.splu, A).rows) == [1, 2]
 
 
-def test_the_numbers_are_to_blame(monkeypatch):
+def test_the_numbers_are_to_blame():
     """In the core and by an external solver."""
-    for outside in (False, True):
-        if outside:
-            leave_all_blocks(monkeypatch)
-        error = error_of(solvers.splu, sp.csc_array(DEPENDENT))
+    for solver in ("auto", outside()):
+        error = error_of(solvers.splu, sp.csc_array(DEPENDENT), solver=solver)
         assert error.args[0].startswith("numerically singular: a block of 2 rows and columns")
         assert error.rows.tolist() == [0, 1]
         assert error.cols.tolist() == [0, 1, 2]

@@ -4,15 +4,17 @@ import copy
 import pickle
 import sys
 import types
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
+from calls import outside
 from sparsematch import solvers
 from sparsematch.solvers import _external, _ilu
-from test_solvers import check, leave_all_blocks
+from test_solvers import check
 
 
 def test_the_pattern_is_checked():
@@ -86,11 +88,15 @@ def test_superlu_without_memory(monkeypatch):
     def no_memory(*args, **options):
         raise RuntimeError("SUPERLU_MALLOC fails for buf in intCalloc() at line 168 in file m.c")
 
-    leave_all_blocks(monkeypatch)
     monkeypatch.setattr(_external, "splu", no_memory)
     monkeypatch.setattr(_ilu, "_spilu", no_memory)
     A = sp.csc_array(np.array([[4.0, 1, 1], [1, 4, 1], [1, 1, 4]]))
-    for call in (solvers.splu, solvers.spilu, lambda A: solvers.spsolve(A, np.ones(3))):
+    everything = {"solver": outside()}
+    for call in (
+        partial(solvers.splu, **everything),
+        solvers.spilu,
+        partial(solvers.spsolve, b=np.ones(3), **everything),
+    ):
         with pytest.raises(MemoryError, match="less fill"):
             call(A)
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from calls import limited, outside
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu.factorisation import LIMITS
 from sparsematch.solvers import _choice, _external, _named_solvers, _pardiso
-from test_solvers import all_external, check, leave_all_blocks, staircase  # noqa: F401
+from test_solvers import check, staircase
 
 
 class StandIn:
@@ -45,7 +45,6 @@ def stand_in(monkeypatch):
     module.PyPardisoSolver = type("PyPardisoSolver", (StandIn,), {})
     monkeypatch.setitem(sys.modules, "pypardiso", module)
     _pardiso._first_solver.cache_clear()
-    leave_all_blocks(monkeypatch)
     yield module.PyPardisoSolver
     _pardiso._first_solver.cache_clear()
 
@@ -58,7 +57,7 @@ def system():
 def test_replaced_pivots_are_refined(stand_in, damage):
     stand_in.damage = damage
     A = system()
-    lu = solvers.splu(A, solver="pardiso")
+    lu = solvers.splu(A, solver=outside("pardiso"))
     rng = np.random.default_rng(1)
     for b in (rng.standard_normal(39), rng.standard_normal((39, 3))):
         for B, trans in ((A, "N"), (A.T, "T")):
@@ -68,7 +67,7 @@ def test_replaced_pivots_are_refined(stand_in, damage):
 def test_replaced_pivots_beyond_help_are_left_to_superlu(stand_in):
     stand_in.damage = 1e3
     A = system()
-    lu = solvers.splu(A, solver="pardiso")
+    lu = solvers.splu(A, solver=outside("pardiso"))
     check(A.toarray(), lu, np.ones(39))
     assert [block.solver for block in lu.report().external] == ["superlu"] * 2
     assert "instead of pardiso: PARDISO has replaced 1 pivots" in str(lu.report())
@@ -76,7 +75,7 @@ def test_replaced_pivots_beyond_help_are_left_to_superlu(stand_in):
 
 def test_what_turns_out_useless_while_solving_is_left_to_superlu(stand_in, monkeypatch):
     A = system()
-    lu = solvers.splu(A, solver="pardiso")
+    lu = solvers.splu(A, solver=outside("pardiso"))
     assert {block.solver for block in lu.report().external} == {"pardiso"}
 
     def useless(self, b, trans):
@@ -93,7 +92,7 @@ def test_what_turns_out_useless_while_solving_is_left_to_superlu(stand_in, monke
 def test_memory_is_given_back_and_one_object_searches(stand_in):
     A = system()
     for _ in range(3):
-        lu = solvers.splu(A, solver="pardiso")
+        lu = solvers.splu(A, solver=outside("pardiso"))
         check(A.toarray(), lu, np.ones(39))
     del lu
     gc.collect()
@@ -116,25 +115,25 @@ def failing(monkeypatch, stand_in, value):
 def test_pardiso_without_memory(stand_in, monkeypatch):
     failing(monkeypatch, stand_in, -2)
     with pytest.raises(MemoryError, match="PARDISO"):
-        solvers.splu(system(), solver="pardiso")
+        solvers.splu(system(), solver=outside("pardiso"))
 
 
 @pytest.mark.parametrize("value", [-4, -1])
 def test_other_errors_of_pardiso_are_left_to_superlu(stand_in, monkeypatch, value):
     """A zero pivot, too: it does not search the column for another one."""
     failing(monkeypatch, stand_in, value)
-    lu = solvers.splu(system(), solver="pardiso")
+    lu = solvers.splu(system(), solver=outside("pardiso"))
     check(system().toarray(), lu, np.ones(39))
     assert "instead of pardiso" in str(lu.report())
     singular = system()
     singular.data[singular.indptr[5] : singular.indptr[6]] = 0
     with pytest.raises(solvers.SingularMatrixError):
-        solvers.splu(singular, solver="pardiso")
+        solvers.splu(singular, solver=outside("pardiso"))
 
 
 def test_complex_numbers_are_not_for_pardiso(stand_in):
     A = system() * 1j
-    lu = solvers.splu(A, solver="pardiso")
+    lu = solvers.splu(A, solver=outside("pardiso"))
     check(A.toarray(), lu, np.ones(39))
     assert "real numbers only" in lu.report().external[0].why
 
@@ -146,13 +145,13 @@ def random_with_tiny_pivots(n=200):
     return sp.csc_array((there | np.eye(n, k=1, dtype=bool) | np.eye(n, k=1 - n, dtype=bool)) * 1.0)
 
 
-def test_pardiso_itself(all_external):  # noqa: F811
+def test_pardiso_itself():
     """What it returns is right, or it says that it is not."""
     pytest.importorskip("pypardiso")
     for seed in range(5):
         A, b = random_with_tiny_pivots(100 + seed), np.ones(100 + seed)
         try:
-            x = solvers.splu(A, solver="pardiso").solve(b)
+            x = solvers.splu(A, solver=outside("pardiso")).solve(b)
         except solvers.SingularMatrixError:
             continue
         assert np.abs(A @ x - b).max() <= 1e-10 * (abs(A).sum(axis=1).max() * np.abs(x).max() + 1)
@@ -180,11 +179,11 @@ def test_looked_for_when_asked(monkeypatch, name):
     ("name", "way"), [(name, way) for name, ways in _named_solvers.WAYS.items() for way in ways]
 )
 @pytest.mark.parametrize("kind", [float, complex])
-def test_every_library_that_is_installed(all_external, monkeypatch, name, way, kind):  # noqa: F811
+def test_every_library_that_is_installed(monkeypatch, name, way, kind):
     pytest.importorskip(way.module, reason=f"{way.module} is not installed")
     monkeypatch.setitem(_named_solvers.WAYS, name, (way,))
     A = system().astype(kind) * (1 + 1j if kind is complex else 1)
-    lu = solvers.splu(A, solver=name)
+    lu = solvers.splu(A, solver=outside(name))
     b = np.random.default_rng(2).standard_normal((39, 3)) @ np.diag([1, 1j, 1 - 1j])
     for _ in range(2):
         for trans, B in (("N", A), ("T", A.T), ("H", A.conj().T)):
@@ -203,14 +202,14 @@ def test_every_library_that_is_installed(all_external, monkeypatch, name, way, k
             lu.refactorise(A)
 
 
-def test_the_result_says_who_factorised_what(all_external):  # noqa: F811
+def test_the_result_says_who_factorised_what():
     A = system()
-    analysis = solvers.analyse(A)
+    analysis = solvers.analyse(A, solver=outside())
     assert analysis.solvers == dict.fromkeys(analysis.outside, "superlu") != {}
     assert "(2 by superlu)" in repr(analysis)
     assert "(2 by superlu)" in repr(analysis.factorise(A))
     assert solvers.analyse(sp.csc_array(np.eye(3))).solvers == {}
-    own = solvers.analyse(A, solver=lambda *args: None)
+    own = solvers.analyse(A, solver=outside(lambda *args: None))
     assert set(own.solvers.values()) == {"<lambda>"}
 
 
@@ -273,32 +272,31 @@ def test_auto_hands_over_and_says_so(stand_in, monkeypatch):
     monkeypatch.setattr(_choice, "_LEAST_ROWS", 10)
     monkeypatch.setattr(_choice, "_is_there", lambda module: module in sys.modules)
     A = system()
-    lu = solvers.splu(A)
+    lu = solvers.splu(A, solver=outside())
     check(A.toarray(), lu, np.ones(39))
     by = {block.rows: block.solver for block in lu.report().external}
     assert by == {30: "pardiso", 8: "superlu"}
     assert lu.analysis.solvers == {block.block: block.solver for block in lu.report().external}
     monkeypatch.delitem(sys.modules, "pypardiso")
-    lu = solvers.splu(A)
+    lu = solvers.splu(A, solver=outside())
     assert {block.solver for block in lu.report().external} == {"superlu"}
 
 
-def test_no_order_is_looked_for_that_the_solver_does_not_follow(stand_in, monkeypatch):
-    monkeypatch.setitem(LIMITS, "trial_work", 0.0)  # light blocks are ordered first
+def test_no_order_is_looked_for_that_the_solver_does_not_follow(stand_in):
     line = sp.diags_array([-1.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(9, 9))
     A = sp.csc_array(sp.kron(line, sp.eye_array(9)) + sp.kron(sp.eye_array(9), line))
     for solver, followed in (("superlu", True), ("auto", True), ("pardiso", False)):
-        memory = solvers.analyse(A, solver=solver)._plan.external[0].memory
+        ordered = limited(outside(solver), trial_work=0.0)  # light blocks are ordered first
+        memory = solvers.analyse(A, solver=ordered)._plan.external[0].memory
         assert ("foreseen" in memory) == followed
-    check(A.toarray(), solvers.splu(A, solver="pardiso"), np.ones(81))
+    check(A.toarray(), solvers.splu(A, solver=ordered), np.ones(81))
 
 
 def test_a_block_that_pardiso_fails_on_is_ordered_after_all(stand_in, monkeypatch):
-    monkeypatch.setitem(LIMITS, "trial_work", 0.0)
     failing(monkeypatch, stand_in, -4)
     line = sp.diags_array([-1.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(9, 9))
     A = sp.csc_array(sp.kron(line, sp.eye_array(9)) + sp.kron(sp.eye_array(9), line))
-    lu = solvers.splu(A, solver="pardiso")
+    lu = solvers.splu(A, solver=limited(outside("pardiso"), trial_work=0.0))
     for _ in range(2):
         check(A.toarray(), lu, np.ones(81))
         block = lu.report().external[0]
@@ -308,7 +306,7 @@ def test_a_block_that_pardiso_fails_on_is_ordered_after_all(stand_in, monkeypatc
 
 def test_partial_pivoting_is_left_to_superlu(stand_in):
     """What is not solved to working precision is factorised again by SuperLU."""
-    lu = solvers.splu(system(), solver="pardiso")
+    lu = solvers.splu(system(), solver=outside("pardiso"))
     strict = lu._factors.with_partial_pivoting()
     assert {block.solver for block in strict.report().external} == {"superlu"}
 
@@ -326,9 +324,9 @@ def test_a_report_adds_up():
     assert "3 of one entry, the largest of 30 rows" in str(report)
 
 
-def test_a_report_of_external_blocks(all_external):  # noqa: F811
+def test_a_report_of_external_blocks():
     A = system()
-    lu = solvers.splu(A)
+    lu = solvers.splu(A, solver=outside())
     report = lu.report()
     assert [block.rows for block in report.external] == np.diff(lu.analysis.form.row_blocks)[
         lu.analysis.outside

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from calls import grid as without_diagonal
+from calls import limited
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu.factorisation import LIMITS
 from sparsematch.solvers import _plan
 from test_solvers import replanned  # noqa: F401
 
@@ -88,11 +88,8 @@ def test_a_saddle_point_keeps_its_diagonal_of_zeros():
 
 
 @pytest.mark.parametrize("first", [False, True])
-def test_zeros_are_kept_only_if_the_order_fills_them(monkeypatch, first):
+def test_zeros_are_kept_only_if_the_order_fills_them(first):
     """The least degree comes first: where that is a zero, nothing has filled it."""
-    monkeypatch.setitem(LIMITS, "work_per_entry", -1.0)
-    monkeypatch.setitem(LIMITS, "always_inside", 1)
-    monkeypatch.setitem(LIMITS, "trial_work", 0.0)
     if first:  # each zero has the degree 2, all others at least 4
         n = 40
         B = sp.eye_array(n // 2, n) + sp.eye_array(n // 2, n, k=1)
@@ -101,7 +98,8 @@ def test_zeros_are_kept_only_if_the_order_fills_them(monkeypatch, first):
         A = sp.csc_array(sp.block_array([[H, B.T], [B, None]]))
     else:
         A = saddle_point(12)
-    analysis = solvers.analyse(A)
+    limits = {"work_per_entry": -1.0, "always_inside": 1, "trial_work": 0.0}
+    analysis = solvers.analyse(A, solver=limited(**limits))
     blocks = analysis._plan.blocks
     assert (blocks.row_perm == blocks.col_perm).all() == (not first)
     assert solves(A, analysis.factorise(A))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import aslinearoperator, gmres
 from scipy.sparse.linalg import splu as scipy_splu
 
+from calls import limited, outside
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu.factorisation import LIMITS
 from sparsematch.solvers import _plan
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
@@ -55,17 +55,6 @@ def check(dense, lu, b):
         x = lu.solve(b, trans)
         assert x.shape == b.shape
         assert np.allclose(turned(dense, trans) @ x, b, rtol=1e-9, atol=1e-9)
-
-
-def leave_all_blocks(monkeypatch):
-    """Leave every block of two rows or more to SuperLU."""
-    monkeypatch.setitem(LIMITS, "always_inside", 1)
-    monkeypatch.setitem(LIMITS, "work_per_entry", -1.0)
-
-
-@pytest.fixture
-def all_external(monkeypatch):
-    leave_all_blocks(monkeypatch)
 
 
 @given(systems())
@@ -124,11 +113,11 @@ def test_every_type_shape_side_and_sparse_right_hand_side(data):
             assert is_close(x.toarray() if sp.issparse(x) else x, want.reshape(x.shape))
 
 
-def test_external_blocks(all_external):
+def test_external_blocks():
     rng = np.random.default_rng(1)
     for kind in (float, complex):
         dense = staircase(rng, [5, 1, 9, 2, 1, 1, 20], 0.8, kind)
-        analysis = solvers.analyse(sp.csc_array(dense))
+        analysis = solvers.analyse(sp.csc_array(dense), solver=outside())
         assert len(analysis.outside) >= 3
         lu = analysis.factorise(sp.csc_array(dense))
         for b in (rng.standard_normal(len(dense)), rng.standard_normal((len(dense), 3)) + 1j):
@@ -179,12 +168,11 @@ def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
     assert np.allclose(A @ later.solve(b), b)
 
 
-def test_values_choose_the_diagonal_of_a_block_that_fills_up(monkeypatch, replanned):
+def test_values_choose_the_diagonal_of_a_block_that_fills_up(replanned):
     """Where pivoting may follow the values, that is tried before the block is given away."""
-    monkeypatch.setitem(LIMITS, "refill", 1.6)
-    monkeypatch.setitem(LIMITS, "unsymmetric", 0.0)  # values order no block
+    limits = {"refill": 1.6, "unsymmetric": 0.0}  # values order no block
     A, n = filling().tocoo(), 400
-    analysis = solvers.analyse(A)
+    analysis = solvers.analyse(A, solver=limited(**limits))
     on_diagonal = analysis.form.matching.row_mate[A.row] == A.col
     A.data = np.where(on_diagonal, 1e-9, np.random.default_rng(7).uniform(0.1, 1.1, A.nnz))
     lu = analysis.factorise(A)
@@ -281,18 +269,18 @@ def test_condition_and_growth():
     ("name", "module"),
     [("umfpack", "scikits.umfpack"), ("pardiso", "pypardiso"), ("klu", "sksparse.klu")],
 )
-def test_adapters(name, module, all_external):
+def test_adapters(name, module):
     pytest.importorskip(module)
     for kind in (float, complex) if name != "pardiso" else (float,):
         dense = staircase(np.random.default_rng(9), [30, 1, 8], 0.5, kind)
-        lu = solvers.splu(sp.csc_array(dense), solver=name)
+        lu = solvers.splu(sp.csc_array(dense), solver=outside(name))
         for b in (np.ones(39), np.random.default_rng(1).standard_normal((39, 2))):
             check(dense, lu, b)
             lu.refactorise(sp.csc_array(dense))
             check(dense, lu, b)
 
 
-def test_an_external_solver_of_the_user(monkeypatch, all_external):
+def test_an_external_solver_of_the_user():
     """Any callable of the shape of an adapter will do."""
     made = []
 
@@ -311,7 +299,7 @@ def test_an_external_solver_of_the_user(monkeypatch, all_external):
             return np.linalg.solve(turned(self.A, trans), b)
 
     dense = staircase(np.random.default_rng(9), [6, 1, 8], 0.9)
-    check(dense, solvers.splu(sp.csc_array(dense), solver=Dense), np.ones((15, 2)))
+    check(dense, solvers.splu(sp.csc_array(dense), solver=outside(Dense)), np.ones((15, 2)))
     assert made
     assert isinstance(solvers.analyse(sp.csc_array(dense), solver=Dense), solvers.Analysis)
     assert isinstance(solvers.splu(sp.csc_array(dense)), solvers.BlockTriangularLU)

@@ -483,7 +483,6 @@ def factors_of(
     n: int,
     refuse_zeros: bool,
     preference: float,
-    limits: dict[str, float],
     /,
 ) -> BlockLU | None:
     """Factorise a small matrix, given by columns; None where it takes more than one quick look.

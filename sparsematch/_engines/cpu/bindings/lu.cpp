@@ -384,14 +384,13 @@ void solve_scaled(const HeldMatrix<Index, Value>& held, Index k, Array<Value> x,
 // factorisation of all blocks.
 template <class Index>
 nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
-                      bool refuse_zeros, double preference, const nb::dict& given_limits) {
+                      bool refuse_zeros, double preference) {
     using Held = HeldMatrix<Index, double>;
     const LentArray<const Index> starts(indptr);
     if (!starts.fits_vector(n + 1)) return nb::none();
     const auto nnz = static_cast<std::size_t>(starts.data()[n]);
     const LentArray<const Index> rows(indices);
     const LentArray<const double> v(values);
-    const AnalysisLimits limits = read_limits(given_limits);
     if (!rows.fits_vector(nnz) || !v.fits_vector(nnz) ||
         !is_canonical(starts.data(), static_cast<Index>(n), rows.data(), nnz))
         return nb::none();
@@ -400,7 +399,7 @@ nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, 
     pattern.indices.assign(rows.data(), rows.data() + nnz);
     auto held = interruptible(1, [&](RunContext& run) -> std::unique_ptr<Held> {
         auto found = quick_analysis<Index, double>(pattern.view(), v.data(), {}, nullptr, true,
-                                                   true, refuse_zeros, limits, run);
+                                                   true, refuse_zeros, {}, run);
         const auto is_inside = [](double external) { return external == 0; };
         if (!found.plan || found.form.starts.empty() || run.stopped() || !found.is_triangular ||
             !std::all_of(found.plan->external.begin(), found.plan->external.end(), is_inside))
@@ -416,12 +415,11 @@ nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, 
 
 // The same, whatever the type of the indices.
 nb::object run_factors_of(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
-                          bool refuse_zeros, double preference, const nb::dict& limits) {
-    auto out =
-        factors_of<std::int32_t>(indptr, indices, values, n, refuse_zeros, preference, limits);
-    return out.is_none() ? factors_of<std::int64_t>(indptr, indices, values, n, refuse_zeros,
-                                                    preference, limits)
-                         : out;
+                          bool refuse_zeros, double preference) {
+    auto out = factors_of<std::int32_t>(indptr, indices, values, n, refuse_zeros, preference);
+    return out.is_none()
+               ? factors_of<std::int64_t>(indptr, indices, values, n, refuse_zeros, preference)
+               : out;
 }
 
 // given: None, the mates of the rows, or the three arrays of a form. Returns None where no perfect

@@ -11,8 +11,8 @@ from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 
-#: Limits of the analysis that are not the defaults, by name: `AnalysisLimits` of symbolic.hpp.
-LIMITS: dict[str, float] = {}
+#: Limits of an analysis that are not the defaults, by name: `AnalysisLimits` of symbolic.hpp.
+Limits = dict[str, float]
 
 
 def block_plan(
@@ -21,19 +21,14 @@ def block_plan(
     col_perm: IndexArray,
     row_blocks: IndexArray,
     external_only: BoolArray,
-    orders_outside: bool = True,
+    limits: Limits | None = None,
 ) -> BlockPlan:
     """Plan the factorisation of a matrix by its block form. `graph` must be flipped.
 
-    `orders_outside`: whether external solvers follow the orders found. Time: O(n + nnz) and the
-    orderings.
+    Time: O(n + nnz) and the orderings.
     """
-    form, limits = (row_perm, col_perm, row_blocks), _limits(orders_outside)
-    return _core.block_plan(csr(graph), form, external_only, limits)
-
-
-def _limits(orders_outside: bool) -> dict[str, float]:
-    return LIMITS if orders_outside else LIMITS | {"orders_outside": False}
+    form = row_perm, col_perm, row_blocks
+    return _core.block_plan(csr(graph), form, external_only, limits or {})
 
 
 def value_norms(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
@@ -58,7 +53,7 @@ def quick_analysis(
     plan: bool,
     exchange: bool,
     refuse_zeros: bool = False,
-    orders_outside: bool = True,
+    limits: Limits | None = None,
 ) -> QuickAnalysis | None:
     """Return the block form of a matrix, checks of its values, and a plan.
 
@@ -66,11 +61,10 @@ def quick_analysis(
 
     `graph` must be flipped; `given` is what is known, the `row_mate` of a perfect matching or the
     three arrays of the form. There is no plan if none is wanted, or if `exchange` allows another
-    diagonal and it would pay. `orders_outside`: as for `block_plan`. Time: O(n + nnz) and the
-    orderings.
+    diagonal and it would pay. Time: O(n + nnz) and the orderings.
     """
     wanted = plan, exchange, refuse_zeros
-    found = _core.quick_analysis(csr(graph), values, given, *wanted, _limits(orders_outside))
+    found = _core.quick_analysis(csr(graph), values, given, *wanted, limits or {})
     return QuickAnalysis(**found) if found else None
 
 
@@ -79,7 +73,7 @@ def factors_of(A: Any, refuse_zeros: bool, preference: float) -> BlockLU | None:
     n, n_cols = A.shape
     if n != n_cols:
         return None
-    return _core.factors_of(A.indptr, A.indices, A.data, n, refuse_zeros, preference, LIMITS)
+    return _core.factors_of(A.indptr, A.indices, A.data, n, refuse_zeros, preference)
 
 
 def new_factors(plan: BlockPlan, graph: BipartiteCSR, values: NDArray[Any]) -> BlockLU:

@@ -18,7 +18,7 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
-from sparsematch._engines.registry import Run
+from sparsematch._engines.registry import Matched, Run
 from sparsematch._types.arrays import UNMATCHED, BoolArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.lazy import lazy_attribute
@@ -406,10 +406,16 @@ class Stage(NamedTuple):
     restart: bool = False
     one_sided: bool = False
 
+    @property
+    def takes(self) -> Matched:
+        """The most that may be matched when it runs: what is given is not replaced."""
+        replaces = self.restart or self.engine == "diagonal"
+        return Matched.REPLACEABLE if replaces else Matched.GIVEN
+
 
 def is_square(p: Progress) -> bool:
-    """Tell whether the matrix is square, and no matching was given."""
-    return p.graph.n_rows == p.graph.n_cols and not p.run.warm
+    """Tell whether the matrix is square."""
+    return p.graph.n_rows == p.graph.n_cols
 
 
 def always(_: Progress) -> bool:
@@ -470,7 +476,7 @@ def may_search_jointly(p: Progress) -> bool:
 def much_is_left(p: Progress) -> bool:
     """Tell whether much may still be matched after `cheap`, in no order that helps."""
     f = p.features
-    if p.start != "cheap" or p.pushed or p.run.warm:
+    if p.start != "cheap" or p.pushed:
         return False
     return not (f.lopsided or f.order.ascending) and p.may_match_more_than(p.policy.many)
 
@@ -522,8 +528,8 @@ def has_restarted(p: Progress) -> bool:
 
 
 def may_peel(p: Progress) -> bool:
-    """Tell whether Karp-Sipser was not adopted, and a vertex has degree one; not if warm."""
-    if p.run.warm or p.has_core:
+    """Tell whether Karp-Sipser was not adopted, and a vertex has degree one."""
+    if p.has_core:
         return False
     # What follows needs the transpose, whatever it tells.
     transposed = p.by_products.transposed = p.by_products.transposed or transpose(p.graph, p.run)
@@ -533,7 +539,7 @@ def may_peel(p: Progress) -> bool:
 
 def may_pick(p: Progress) -> bool:
     """Tell whether likewise, rows are short, and more may be matched than picks miss."""
-    if p.run.warm or p.has_core or p.pushed or p.features.rows.mean > p.policy.sparse:
+    if p.has_core or p.pushed or p.features.rows.mean > p.policy.sparse:
         return False
     return p.may_match_more_than(p.policy.picks) and may_peel(p)
 
@@ -666,7 +672,7 @@ def improve(
     """
     progress = Progress(graph, matching, run, policy or POLICY, before)
     for stage in SMALL_STAGES if progress.small else STAGES:
-        if stage.guard(progress):
+        if run.matched <= stage.takes and stage.guard(progress):
             progress.run_stage(stage)
             if progress.is_maximum:
                 break

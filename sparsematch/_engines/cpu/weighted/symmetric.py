@@ -33,9 +33,7 @@ def symmetric_product(weighted: WeightedCSR, scaling: bool, workers: int) -> Sym
     dual = (best.row_dual + best.col_dual) / 2
     partner = np.empty_like(matching.row_mate)
     mates = matching.row_mate, matching.col_mate
-    with np.errstate(over="ignore", under="ignore"):
-        factors = np.exp(dual)
-    cut_off = cut_factors(factors)
+    factors, cut_off = _exponentials(dual)
     _core.split_pivots(_scaled_diagonal(diagonal, factors), mates, partner)
     if not cut_off:
         pattern, chosen = csr(weighted.graph), (matching.row_mate, partner)
@@ -71,6 +69,13 @@ def symmetric_diagonal(weighted: WeightedCSR) -> FloatArray:
         f"A[{j}, {i}] is {mirrored}; where rounding is the reason, name the triangle that counts: "
         'triangle="lower"'
     )
+
+
+def _exponentials(dual: FloatArray) -> tuple[FloatArray, bool]:
+    """Return the factors that a dual says, and whether some had to be cut off."""
+    with np.errstate(over="ignore", under="ignore"):
+        factors: FloatArray = np.exp(dual)
+    return factors, cut_factors(factors)
 
 
 def _scaled_diagonal(diagonal: FloatArray, factors: FloatArray) -> FloatArray:
@@ -138,19 +143,26 @@ def _is_scaled(
     unscaled: tuple[FloatArray, FloatArray],
     workers: int,
 ) -> bool:
-    """Tell whether no scaled entry is above 1, matched ones are 1, and the diagonal is right."""
+    """Tell whether no scaled entry is above 1, matched ones are 1, and the diagonal is right.
+
+    Where factors were cut off they scale otherwise, and must be what the dual says.
+    """
     graph, factors = weighted.graph, transversal.factors
     if factors is None or not (np.isfinite(factors) & (factors > 0)).all():
         return False
+    diagonal, matched = unscaled
+    shown = _scaled_diagonal(diagonal, factors) - transversal.diagonal
+    if not np.abs(shown).max(initial=0) <= _SCALED_TO:
+        return False
+    below = _SCALED_TO * max(1.0, float(np.abs(transversal.dual).max(initial=0)))
+    said, cut_off = _exponentials(transversal.dual)
+    if cut_off:
+        return np.allclose(factors, said, rtol=below, atol=0)
     largest = np.empty_like(factors)
     threads = worthwhile(workers, graph.nnz)
     _core.largest_scaled(csr(graph), weighted.magnitude, factors, largest, threads)
-    diagonal, matched = unscaled
     low, high = np.sort([factors[side] for side in transversal.matching.pairs()], axis=0)
-    shown = _scaled_diagonal(diagonal, factors) - transversal.diagonal
-    below = _SCALED_TO * max(1.0, float(np.abs(transversal.dual).max(initial=0)))
     return bool(
         largest.max(initial=0) <= 1 + _SCALED_TO
         and (matched * low * high).min(initial=1) >= 1 - below
-        and np.abs(shown).max(initial=0) <= _SCALED_TO
     )

@@ -94,7 +94,7 @@ class _Seen:
             n_minor=graph.n_minor,
             nnz=graph.nnz,
             fits_one_block=one_block.fits(graph),
-            warm=run.warm,
+            matched=run.matched,
             host=bool(run.options.get("host", OPTIONS["host"])),
             copied_bytes=host_fallback.bytes_to_copy(graph),
             lists=self._measure,

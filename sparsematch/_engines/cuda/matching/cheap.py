@@ -26,7 +26,7 @@ def improve(
     begin = perf_counter()
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, n_rows = start_common.load("matching/cheap", graph.dtype), graph.n_major
-    warm = run.warm or bool(run.steps)
+    warm = bool(run.matched)
     matched = start_common.matched(kernels, col_mate, warm)
     at_random = np.bool_(run.options.get("random", OPTIONS["random"]))
     order = at_random, start_common.stretch_bits(n_rows), seed_of(run)

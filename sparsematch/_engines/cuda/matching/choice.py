@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from sparsematch._engines.cuda.core import thresholds
 from sparsematch._engines.cuda.core.host_fallback import Work
+from sparsematch._engines.registry import Matched
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +107,7 @@ class Features:
     n_minor: int
     nnz: int
     fits_one_block: bool  #: Whether all of it fits into the shared memory of a block.
-    warm: bool  #: Whether a matching was given.
+    matched: Matched  #: What may be matched already.
     host: bool  #: Whether the host may be used.
     copied_bytes: int  #: What would be copied there.
     #: The features of the lists; if its argument is true, of those of the transpose. Measured by
@@ -132,6 +133,14 @@ class Choice:
     levels: int | None
 
 
+#: What a rule presumes of the matching, in words.
+_PRESUMED = {
+    Matched.NOTHING: "nothing is matched yet, and ",
+    Matched.REPLACEABLE: "no matching was given, and ",
+    Matched.GIVEN: "",
+}
+
+
 class Rule(NamedTuple):
     """A row of the table."""
 
@@ -140,10 +149,11 @@ class Rule(NamedTuple):
     when: str  #: The same in words, with the names of constants in braces.
     #: What comes after it: the ``"next rule"``, the ``"search"`` by `ms_bfs`, or the ``"end"``.
     then: str
+    takes: Matched = Matched.GIVEN  #: The most that may be matched when it runs.
 
     def reason(self, policy: Policy) -> str:
         """Return when the step is run, with the constants of a policy."""
-        return self.when.format(**vars(policy))
+        return _PRESUMED[self.takes] + self.when.format(**vars(policy))
 
 
 def are_long(nnz: int, n: int, policy: Policy) -> bool:
@@ -185,35 +195,39 @@ RULES = (
     Rule("transpose", _is_tall, "more than {tall} times as many rows as columns", "next rule"),
     Rule(
         "diagonal",
-        lambda f, p: not f.warm and _lists(f, p).has_diagonal,
-        "no matching was given, and the diagonal has no zero",
+        lambda f, p: _lists(f, p).has_diagonal,
+        "the diagonal has no zero",
         "end",
+        Matched.REPLACEABLE,
     ),
     Rule(
         "first_ends",
-        lambda f, p: not (f.warm or _lists(f, p).first_shared),
-        "no matching was given, and no two rows begin in the same column",
+        lambda f, p: not _lists(f, p).first_shared,
+        "no two rows begin in the same column",
         "end",
+        Matched.NOTHING,
     ),
     Rule(
         "last_ends",
-        lambda f, p: not (f.warm or _lists(f, p).last_shared),
-        "no matching was given, and no two rows end in the same column",
+        lambda f, p: not _lists(f, p).last_shared,
+        "no two rows end in the same column",
         "end",
+        Matched.NOTHING,
     ),
     Rule(
         "row_singletons",
-        lambda f, p: not f.warm and _lists(f, p).hubs_with_leaves,
-        "no matching was given, and hubs have leaves: the mean square of the lengths is {hubs} "
-        "times the square of the mean or more, and more than {leaves:.0%} of the rows have one "
-        "entry",
+        lambda f, p: _lists(f, p).hubs_with_leaves,
+        "hubs have leaves: the mean square of the lengths is {hubs} times the square of the mean "
+        "or more, and more than {leaves:.0%} of the rows have one entry",
         "next rule",
+        Matched.NOTHING,
     ),
     Rule(
         "karp_sipser",
-        lambda f, p: not f.warm and _lists(f, p).symmetric,
-        "no matching was given, and the pattern is symmetric",
+        lambda f, p: _lists(f, p).symmetric,
+        "the pattern is symmetric",
         "search",
+        Matched.NOTHING,
     ),
     Rule(
         "karp_sipser",
@@ -234,11 +248,13 @@ RULES = (
 
 def choose(features: Features, policy: Policy = POLICY) -> Choice:
     """Return what is run on a matrix with these features. Runs nothing."""
-    steps, then = [], "next rule"
+    steps, then, matched = [], "next rule", features.matched
     for rule in RULES:
-        if then == "next rule" and rule.guard(features, policy):
+        if then == "next rule" and matched <= rule.takes and rule.guard(features, policy):
             steps.append(Step(rule.step, rule.reason(policy)))
             then = rule.then
+            if rule.step != "transpose":
+                matched = max(matched, Matched.REPLACEABLE)
     host = features.host and features.n_major >= policy.small
     if then == "search":
         steps.append(Step("ms_bfs", ""))

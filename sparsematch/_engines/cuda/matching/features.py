@@ -103,7 +103,10 @@ def match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
 
 
 def match_ends(graph: BipartiteCSR, matching: Matching, run: Run, *, last: bool) -> None:
-    """Match each major with the first entry of its list, or the last, as no two have the same."""
+    """Match each major with the first entry of its list, or the last, as no two have the same.
+
+    No vertex may be matched before: minors beside these keep their mates.
+    """
     begin, n = perf_counter(), graph.n_major
     mates = graph.orient(matching.row_mate, matching.col_mate)
     given = graph.dtype.type(n), np.bool_(last), graph.indptr, graph.indices

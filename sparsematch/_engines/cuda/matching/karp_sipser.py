@@ -41,7 +41,7 @@ def improve(
     """
     begin = perf_counter()
     one_only = bool(run.options.get("degree_one_only", OPTIONS["degree_one_only"]))
-    warm = run.warm or bool(run.steps)
+    warm = bool(run.matched)
     known = before or DeviceByProducts()
     if not warm:
         known = with_symmetry(graph, known)

@@ -46,7 +46,7 @@ def improve(
     `match_rare_columns`. Time: O(nnz).
     """
     before = before or DeviceByProducts()
-    begin, warm = perf_counter(), run.warm or bool(run.steps)
+    begin, warm = perf_counter(), bool(run.matched)
     _, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, index, n_rows = load(graph.dtype), graph.dtype.type, graph.n_major
     matched = start_common.matched(kernels, col_mate, warm)

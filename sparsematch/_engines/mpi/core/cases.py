@@ -129,7 +129,7 @@ def _matched(
     graph = BipartiteCSR(*A.shape, indptr, indices, backend, known_nnz=A.nnz)
     given = matching.row_mate, matching.col_mate
     mates = Matching(*(mate.astype(dtype, copy=False) for mate in given))
-    alone = Run(run.workers, run.seed, warm=run.warm, detailed=run.detailed)
+    alone = Run(run.workers, run.seed, warm=bool(run.matched), detailed=run.detailed)
     select("auto", backend, "exact", argument="method").improve(graph, mates, alone)
     run.steps.extend(alone.steps)
     return mates.row_mate, mates.col_mate

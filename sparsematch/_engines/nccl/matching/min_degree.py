@@ -47,7 +47,7 @@ def improve(
         kernels = compile.load("matching/over_ranks/min_degree", A.dtype, RARE=RARE)
         degree = degrees(A, exchange, kernels)
         proposals = Proposals(A, matching, exchange, kernels, run)
-        if not (run.warm or run.steps):
+        if not run.matched:
             before = ByProducts(most_pairs=match_rare_columns(A, proposals, degree, run))
 
         above, end = np.int64(SHORT[-1]), np.int64(np.iinfo(np.int64).max)

@@ -65,7 +65,7 @@ class Proposals:
             "grants": grants.struct(self.kernels),
             "progress": counts.progress,
         }
-        if run.warm or run.steps:
+        if run.matched:
             self.kernels.launch("mark", len(A.own_cols), cols, matching.col_mate, self.taken)
 
     def make(self, account: Account, propose: Propose, sweeps: int = 1) -> None:

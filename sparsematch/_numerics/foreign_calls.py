@@ -1,0 +1,75 @@
+"""Calls of other libraries: SciPy's solvers as they are at first, and long calls that can be left.
+
+A user may put the functions of `sparsematch.linalg` in the place of SciPy's; these are not to call
+themselves. Hence this module is imported with the package, and everything else uses its names.
+"""
+
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr as pivoted_qr
+from scipy.sparse.linalg import spilu as spilu
+from scipy.sparse.linalg import splu as splu
+from scipy.sparse.linalg import spsolve as spsolve
+
+#: Multiplications up to which a call is not worth a thread, which takes 0.1 ms: some 10 ms.
+_BRIEF = 1e7
+#: Seconds after which handlers of signals run, at most, where a wait is not woken by the signal.
+_TICK = 0.05
+
+
+def interruptible(work: float, call: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
+    """Return what a call of compiled code returns that releases the GIL, but leave it on Ctrl-C.
+
+    In a thread of its own, if it may take more than `_BRIEF` multiplications, and is made where
+    signals are handled. A handler that raises leaves that thread behind, and nobody sees what comes
+    of it: the call must not write to what the caller goes on using, nor read what that may change.
+    """
+    if work <= _BRIEF or threading.current_thread() is not threading.main_thread():
+        return call(*args, **named)
+    context = contextvars.copy_context()  # errstate, too
+    ended: list[tuple[Any, BaseException | None]] = []
+
+    def run() -> None:
+        try:
+            ended.append((context.run(call, *args, **named), None))
+        except BaseException as error:
+            ended.append((None, error))
+
+    thread = threading.Thread(target=run, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # there are as many as there may be, or a sub-interpreter has none
+        return call(*args, **named)
+    while not ended:
+        thread.join(_TICK)
+    result, error = ended.pop()
+    if error is None:
+        return result
+    try:
+        raise error
+    finally:
+        del error  # no cycle with the frame, which would keep the arrays
+
+
+def qr(x: NDArray[Any], mode: Any = "reduced") -> Any:
+    """Do as NumPy's."""
+    return interruptible(_dense_work(x), np.linalg.qr, x, mode)
+
+
+def svd(x: NDArray[Any], **how: Any) -> Any:
+    """Do as NumPy's."""
+    return interruptible(10.0 * _dense_work(x), np.linalg.svd, x, **how)
+
+
+def pivots(x: NDArray[Any]) -> NDArray[Any]:
+    """Return the columns in the order in which SciPy's QR factorisation pivots them."""
+    return interruptible(2.0 * _dense_work(x), pivoted_qr, x, mode="r", pivoting=True)[1]
+
+
+def _dense_work(x: NDArray[Any]) -> float:
+    return float(x.size) * min(x.shape[-2:])

@@ -1,0 +1,62 @@
+"""The smallest singular values of a factorised matrix and their vectors, by blocks of vectors.
+
+Golub, Van Loan, Matrix Computations (2013), 8.2.4: subspace iteration with the inverse. A step
+squares the ratios of singular values.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._numerics.foreign_calls import qr, svd
+
+Values = NDArray[Any]
+#: ``solve(b, adjoint)``: solves for the columns with the matrix, or its conjugate transpose.
+SolveColumns = Callable[[Values, bool], Values]
+
+
+class SmallValues(NamedTuple):
+    """Singular vectors, and, descending, the singular values of the inverse."""
+
+    left: Values
+    inverse: NDArray[np.float64]
+    right: Values
+
+
+def iterate_inverse(
+    solve: SolveColumns,
+    start: Values,
+    is_settled: Callable[[NDArray[np.float64]], bool],
+    steps: int,
+    known: tuple[Values, Values] | None = None,
+) -> SmallValues | None:
+    """Return what `steps` at most make of a block of vectors; None if a solution is not finite.
+
+    ``is_settled(inverse)`` ends it. `known`: left and right vectors to which all others are kept
+    orthogonal. Time: that of two solves a step.
+    """
+    left, right = known or (start[:, :0], start[:, :0])
+    x = start
+    with np.errstate(all="ignore"):
+        for _ in range(steps):
+            y = _without(right, solve(_without(left, x), False))
+            if not np.isfinite(y).all():
+                return None
+            y = qr(y)[0]
+            x = _without(left, solve(_without(right, y), True))
+            if not np.isfinite(x).all():
+                return None
+            x, r = qr(x)
+            u, inverse, vh = svd(r)
+            if is_settled(inverse):
+                break
+    return SmallValues(x @ u, inverse, y @ vh.conj().T)
+
+
+def _without(basis: Values, x: Values) -> Values:
+    """Return what is orthogonal to a basis; twice, as most of it may cancel."""
+    for _ in range(2 if basis.shape[1] else 0):
+        x = x - basis @ (basis.conj().T @ x)
+    return x

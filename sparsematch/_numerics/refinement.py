@@ -1,0 +1,46 @@
+"""Iterative refinement of the columns of a solution, for NumPy's arrays and CuPy's.
+
+Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 12.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from sparsematch._types.arrays import namespace
+
+Values = Any  # of NumPy or CuPy
+
+#: A step goes on to the next if it has made some error so much smaller: what converges more slowly
+#: takes more steps than another factorisation does.
+_GAIN = 0.5
+
+
+def refine(
+    x: Values,
+    measure: Callable[[Values], tuple[Values, Values]],
+    correct: Callable[[Values], Values],
+    *,
+    good: float,
+    steps: int,
+) -> tuple[Values, Values, Values]:
+    """Add what `correct` makes of what is left, to each column as long as its error shrinks.
+
+    ``measure(x)`` returns the errors of the columns and what is left of them, residuals or such.
+    Columns with errors up to `good`, or that are not finite, are not worth a step. Returns the
+    solution with its errors and what is left.
+    """
+    xp = namespace(x)
+    errors, left = measure(x)
+    for _ in range(steps):
+        if not bool(((errors > good) & xp.isfinite(errors)).any()):
+            break
+        trial = x + correct(left)
+        errors_of_trial, left_of_trial = measure(trial)
+        better = errors_of_trial < errors
+        goes_on = bool((errors_of_trial <= _GAIN * errors).any())
+        x = xp.where(better, trial, x)
+        left = xp.where(better, left_of_trial, left)
+        errors = xp.where(better, errors_of_trial, errors)
+        if not goes_on:
+            break
+    return x, errors, left
