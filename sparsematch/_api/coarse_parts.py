@@ -94,9 +94,12 @@ def coarse_dulmage_mendelsohn(
         )
     threads = resolve_workers(workers)
     graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
-    maximum, run, by_products = maximum_matching(
-        graph, matching, name="matching", method=method, workers=workers, device=device
-    )
+    return coarse_parts(graph, matching, method=method, workers=workers, device=device)
+
+
+def coarse_parts(graph: BipartiteCSR, matching: Any = None, **settings: Any) -> CoarseParts:
+    """Return the parts of a graph; `settings` are those of `maximum_matching`."""
+    maximum, run, by_products = maximum_matching(graph, matching, name="matching", **settings)
     block_labels = operations(DecompositionOps, graph.backend).block_labels
     return _from_blocks(graph, maximum, block_labels(graph, maximum, run, by_products))
 

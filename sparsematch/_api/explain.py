@@ -11,7 +11,7 @@ from sparsematch._api.transversal import maximum_matching
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
 from sparsematch._input.bipartite import Entries, read_entries
-from sparsematch._input.canonical import canonical_columns
+from sparsematch._input.canonical import canonical_columns, pattern_of
 from sparsematch._input.names import read_names
 from sparsematch._input.zeros import check_choice
 from sparsematch._types.above import above
@@ -150,15 +150,32 @@ def explain_singularity(
     """
     _check_tolerance(tolerance)
     check_choice(explicit_zeros)
-    columns, rank, numbers = A, None, None
+    entries = read_entries(A, valued=numeric, in_host=numeric)
+    settings: Any = {"matching": matching, "method": method, "workers": workers}
+    return explain(entries, row_names, col_names, numeric, tolerance, explicit_zeros, **settings)
+
+
+def explain(
+    entries: Entries,
+    row_names: Iterable[Any] | None = None,
+    col_names: Iterable[Any] | None = None,
+    numeric: bool = False,
+    tolerance: float = 1e-10,
+    explicit_zeros: ExplicitZeros = "keep",
+    matching: Any = None,
+    method: ExactMethod = "auto",
+    workers: int | None = None,
+) -> Explanation:
+    """Explain why a matrix that has been read is singular."""
+    rank = numbers = columns = None
     if numeric:
-        columns, zeros = canonical_columns(A, "A")
-    entries = read_entries(columns)
-    graph = dropped = entries.graph
-    if not numeric:
+        columns, zeros = canonical_columns(entries)
+        graph = dropped = pattern_of(columns)
+    else:
+        graph = entries.graph
         dropped, zeros = _without_zeros(entries, explicit_zeros)
-    if explicit_zeros == "drop":
-        graph = dropped
+        if explicit_zeros == "drop":
+            graph = dropped
     rows = read_names(row_names, graph.n_rows, "row_names", "rows")
     cols = read_names(col_names, graph.n_cols, "col_names", "columns")
     found = maximum_matching(graph, matching, name="matching", method=method, workers=workers)

@@ -146,9 +146,20 @@ def maximum_product_transversal(
     check_flags(scaling=scaling, approximate=approximate)
     within = _finite_tolerance(tolerance)
     threads = resolve_workers(workers)
+    return product_transversal(A, bool(scaling), bool(approximate), threads, within)
+
+
+def product_transversal(
+    A: Any,
+    scaling: bool = True,
+    approximate: bool = False,
+    threads: int = 1,
+    tolerance: float = 0.0,
+) -> WeightedTransversal:
+    """Find the transversal of largest product of a matrix of one process."""
     weighted = as_weighted(A, threads=threads)
     product = operations(WeightedOps, weighted.graph.backend).maximum_product
-    return product(weighted, bool(scaling), bool(approximate), threads, within)
+    return product(weighted, scaling, approximate, threads, tolerance)
 
 
 def _finite_tolerance(tolerance: float) -> float:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._api.decomposition import block_triangular_form
+from sparsematch._api.decomposition import block_form
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import checked
 from sparsematch._numerics.backward_error import normwise
@@ -116,7 +117,7 @@ class DeviceLU:
         self._product = None if pivoting == "auto" else pivoting == "product"
         matrix = _canonical(A)
         self._order, self._given = _order_of_values(A, matrix)
-        self.form: BlockForm = block_triangular_form(matrix, matching=matching)
+        self.form: BlockForm = block_form(as_bipartite(matrix), matching)
         if self.form.structural_rank < matrix.shape[0]:
             raise _structurally_singular(self.form)
         self._pattern = matrix.indptr, matrix.indices

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.arguments import check_tolerance
-from sparsematch._api.transversal import maximum_transversal
+from sparsematch._api.transversal import maximum_matching
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
@@ -308,7 +308,7 @@ def _diagonal(pattern: Pattern, values: Values, pivoting: str) -> Diagonal:
         diagonal = Diagonal(*product(graph, magnitude))
     else:
         ones = np.ones(graph.n_rows)
-        diagonal = Diagonal(maximum_transversal(graph).col_mate, ones, ones)
+        diagonal = Diagonal(maximum_matching(graph)[0].col_mate, ones, ones)
     if (rank := int(np.count_nonzero(diagonal.row_perm >= 0))) < graph.n_rows:
         raise structurally_singular(pattern.system(values), rank)
     return diagonal

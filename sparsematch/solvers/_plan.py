@@ -242,7 +242,7 @@ def _best_diagonal(pattern: Pattern, values: NDArray[Any]) -> Matching:
     if magnitude.size and magnitude.min() > 0 and magnitude.max() < math.inf:
         least_cost = operations(WeightedOps, graph.backend).least_cost
         return least_cost(graph, -np.log(magnitude), 1).matching
-    from sparsematch._api.weighted import maximum_product_transversal  # seldom needed
+    from sparsematch._api.weighted import product_transversal  # seldom needed
 
     columns = sp.csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
-    return maximum_product_transversal(columns, scaling=False).matching
+    return product_transversal(columns, scaling=False).matching

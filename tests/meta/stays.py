@@ -1,10 +1,12 @@
 """Through how many files a call goes: ``python tests/meta/stays.py`` prints them.
 
-A stay begins where a function of this package is called from another file than its own, or from
-outside the package. Generators and functions within functions count as the rest; what the compiled
-core does counts as nothing. The process has run each call before, so imports are no part of it.
+A stay is a place where a function of this package is called from another file than its own, or from
+outside the package. Each counts once, however often an iteration passes it; attributes that are
+computed count as those that are stored, which is not at all, nor does the compiled core. The
+process has run each call before, so imports are no part of it.
 """
 
+import inspect
 import sys
 import warnings
 from collections import Counter
@@ -46,13 +48,15 @@ CALLS = {
 
 def stays(call):
     """The files that a call enters, in order, under the folder of the package."""
-    entered = []
+    entered = {}
 
     def follow(frame, event, _):
-        if event == "call" and (file := _file_of(frame)) is not None:
-            caller = frame.f_back
-            if caller is None or _file_of(caller) != file:
-                entered.append(file)
+        if event != "call" or (file := _file_of(frame)) is None or _is_attribute(frame):
+            return
+        caller = frame.f_back
+        if caller is None or _file_of(caller) != file:
+            site = caller and (caller.f_code, caller.f_lineno)
+            entered.setdefault((site, frame.f_code), file)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -62,7 +66,14 @@ def stays(call):
             call()
         finally:
             sys.setprofile(None)
-    return entered
+    return list(entered.values())
+
+
+def _is_attribute(frame):
+    """Whether this reads an attribute of an object, as a property does."""
+    owner = frame.f_locals.get("self")
+    found = inspect.getattr_static(type(owner), frame.f_code.co_name, None)
+    return isinstance(found, property)
 
 
 def _file_of(frame):
