@@ -2,16 +2,19 @@
 
 import ast
 import functools
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import scipy.sparse as sp
 
 import sparsematch
+import stays
 from source_sizes import functions
 from sparsematch import csgraph, linalg, solvers
+from sparsematch._types.above import ABOVE, above
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "sparsematch"
@@ -190,18 +193,36 @@ def test_an_engine_has_a_file_of_its_name(engine):
         assert list((folder / "matching").rglob(engine.name + suffix))
 
 
-def test_a_call_of_one_process_enters_no_file_of_ranks():
-    A = sp.csr_array([[1, 0, 1], [1, 0, 0], [0, 1, 1]])
-    sparsematch.block_triangular_form(A)  # imports what it may need
-    entered = set()
-    sys.setprofile(lambda frame, *_: entered.add(frame.f_code.co_filename))
-    try:
-        sparsematch.block_triangular_form(A)
-    finally:
-        sys.setprofile(None)
-    ours = [name for name in entered if name.startswith(str(Path(sparsematch.__file__).parent))]
-    assert len(ours) > 10
-    assert not [name for name in ours if "over_ranks" in name or "distributed" in name]
+def test_calls_of_one_process_import_no_file_of_ranks():
+    code = "import stays, sys; [call() for call in stays.CALLS.values()]; print(*sys.modules)"
+    paths = os.pathsep.join([str(Path(stays.__file__).parent), *sys.path])
+    run = [sys.executable, "-W", "ignore", "-c", code]
+    found = subprocess.run(run, env={**os.environ, "PYTHONPATH": paths}, capture_output=True)
+    loaded = [name for name in found.stdout.decode().split() if name.startswith("sparsematch.")]
+    assert len(loaded) > 50, found.stderr.decode()
+    assert not [name for name in loaded if {*name.split(".")} & {"over_ranks", "mpi", "nccl"}]
+    assert "sparsematch._engines.distributed_operations" not in loaded
+
+
+#: Stays of each call: see `stays`. What is added here should be worth its way.
+STAYS = {
+    "block_triangular_form": 32,
+    "maximum_transversal": 19,
+    "splu": 25,
+    "lstsq": 87,
+    "explain_singularity": 109,
+}
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_a_call_goes_through_few_files(name):
+    files = stays.stays(stays.CALLS[name])
+    assert 10 < len(files) <= STAYS[name]
+    assert not stays.of_ranks(files)
+
+
+def test_what_is_asked_of_higher_layers_is_there():
+    assert all(callable(above(name)) for name in ABOVE)
 
 
 def test_nothing_is_left_for_later():
