@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr as pivoted_qr
+from scipy import linalg
 from scipy.sparse.linalg import spilu as spilu
 from scipy.sparse.linalg import splu as splu
 from scipy.sparse.linalg import spsolve as spsolve
@@ -68,7 +68,7 @@ def svd(x: NDArray[Any], **how: Any) -> Any:
 
 def pivots(x: NDArray[Any]) -> NDArray[Any]:
     """Return the columns in the order in which SciPy's QR factorisation pivots them."""
-    return interruptible(2.0 * _dense_work(x), pivoted_qr, x, mode="r", pivoting=True)[1]
+    return interruptible(2.0 * _dense_work(x), linalg.qr, x, mode="r", pivoting=True)[1]
 
 
 def _dense_work(x: NDArray[Any]) -> float:

@@ -11,7 +11,7 @@ array([1., 1., 1.])
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sparsematch._numerics import foreign_calls as _foreign_calls  # before anything is replaced
+import sparsematch._numerics.foreign_calls  # noqa: F401 - before anything is replaced
 
 if TYPE_CHECKING:
     from sparsematch._types.diagnosis import BlockCondition as BlockCondition

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import norm
 
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
-from sparsematch._numerics.foreign_calls import interruptible, pivoted_qr, pivots, qr, svd
+from sparsematch._numerics.foreign_calls import interruptible, pivots, qr, svd
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
@@ -219,7 +220,7 @@ def _by_reflections(N: Values) -> Callable[[Values], Values]:
     order, k = np.argsort(-np.abs(N).max(axis=1), kind="stable"), N.shape[1]
     work = 2.0 * N.size * k
     how: dict[str, Any] = {"mode": "raw", "pivoting": True}
-    reflections, r, places = interruptible(work, pivoted_qr, N[order], **how)
+    reflections, r, places = interruptible(work, linalg.qr, N[order], **how)
     name, side = ("unmqr", "C") if N.dtype.kind == "c" else ("ormqr", "T")
     (multiply,), (solve,) = get_lapack_funcs((name,), (N,)), get_blas_funcs(("trsm",), (N,))
 
