@@ -67,7 +67,7 @@ class Matched(enum.IntEnum):
     NOTHING = 0
     #: What steps of the same call have matched: another may replace it.
     REPLACEABLE = 1
-    #: A matching that the caller has given: no step starts anew.
+    #: A matching that the caller has given: no step replaces it.
     GIVEN = 2
 
 

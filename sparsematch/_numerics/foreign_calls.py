@@ -4,7 +4,9 @@ A user may put the functions of `sparsematch.linalg` in the place of SciPy's; th
 themselves. Hence this module is imported with the package, and everything else uses its names.
 """
 
+import contextlib
 import contextvars
+import queue
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +18,7 @@ from scipy.sparse.linalg import spilu as spilu
 from scipy.sparse.linalg import splu as splu
 from scipy.sparse.linalg import spsolve as spsolve
 
-#: Multiplications up to which a call is not worth a thread, which takes 0.1 ms: some 10 ms.
+#: Multiplications up to which a call is not worth another thread, which takes 0.05 ms: some 10 ms.
 _BRIEF = 1e7
 #: Seconds after which handlers of signals run, at most, where a wait is not woken by the signal.
 _TICK = 0.05
@@ -28,26 +30,28 @@ def interruptible(work: float, call: Callable[..., Any], /, *args: Any, **named:
     In a thread of its own, if it may take more than `_BRIEF` multiplications, and is made where
     signals are handled. A handler that raises leaves that thread behind, and nobody sees what comes
     of it: the call must not write to what the caller goes on using, nor read what that may change.
+    Only a process that ends waits for it. Not for SciPy's SuperLU: factors give their memory back
+    in the thread that made them only, and what it allocates there troubles forks and the exit.
     """
     if work <= _BRIEF or threading.current_thread() is not threading.main_thread():
         return call(*args, **named)
     context = contextvars.copy_context()  # errstate, too
-    ended: list[tuple[Any, BaseException | None]] = []
+    found: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
 
     def run() -> None:
         try:
-            ended.append((context.run(call, *args, **named), None))
+            found.put((context.run(call, *args, **named), None))
         except BaseException as error:
-            ended.append((None, error))
+            found.put((None, error))
 
-    thread = threading.Thread(target=run, daemon=True)
     try:
-        thread.start()
-    except RuntimeError:  # there are as many as there may be, or a sub-interpreter has none
+        threading.Thread(target=run, daemon=False).start()
+    except RuntimeError:  # there are as many as there may be
         return call(*args, **named)
-    while not ended:
-        thread.join(_TICK)
-    result, error = ended.pop()
+    while True:  # Thread.join, interrupted, would take the thread for ended
+        with contextlib.suppress(queue.Empty):
+            result, error = found.get(timeout=_TICK)
+            break
     if error is None:
         return result
     try:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
-from sparsematch._numerics.foreign_calls import interruptible, splu
+from sparsematch._numerics.foreign_calls import splu
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._condition import reciprocal_condition
 from sparsematch.solvers._scaling import product_scaling
@@ -282,13 +282,11 @@ class SuperLUFactor:
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve."""
-        order = self._memory["order"] if self._renumbered else None
-        own = b.copy() if order is None else b[order]  # read even where Ctrl-C has left the call
-        y = interruptible(self.nnz * b.shape[1], self._lu.solve, own, trans)
-        if order is None:
-            return y
+        if not self._renumbered:
+            return self._lu.solve(b, trans)
+        order = self._memory["order"]
         x = np.empty_like(b)
-        x[order] = y
+        x[order] = self._lu.solve(b[order], trans)
         return x
 
     @property
@@ -305,7 +303,7 @@ def _superlu(
     A.data, A.indices, A.indptr = values, rows, indptr  # which are right: no checks
     A.has_canonical_format = True
     with superlu_errors():
-        return interruptible(float(n) ** 3, splu, A, permc_spec=ordering, **options)
+        return splu(A, permc_spec=ordering, **options)
 
 
 def _renumbered(indptr: IndexArray, rows: IndexArray, place: IndexArray) -> dict[str, Any]:

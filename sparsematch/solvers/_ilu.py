@@ -18,7 +18,6 @@ from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.weighted import refuse_value
-from sparsematch._numerics.foreign_calls import interruptible
 from sparsematch._numerics.foreign_calls import spilu as _spilu
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.choices import Side
@@ -240,7 +239,7 @@ def _first_stable(
         matrix.has_canonical_format = True  # no duplicates: SuperLU wants no more
         try:
             with superlu_errors():
-                ilu = interruptible(graph.n_rows**3, _spilu, matrix, **how)
+                ilu = _spilu(matrix, **how)
         except Singular:
             continue
         x = ilu.solve(sums)

@@ -163,8 +163,10 @@ def lstsq(
         solved = _solve(own, least, bool(minimum_norm))
         x = times_power(solved.x, own.unit_of_x)
         kept = times_power(x, -own.unit_of_x)  # the range of doubles may leave less
-        lost = _norm(abs(own.A) @ np.abs(solved.x - kept))
-        error = _measure(own.A, kept, own.b, solved.left + lost)
+        left, lost = solved.left, np.abs(solved.x - kept)
+        if lost.any():
+            left = left + _norm(abs(own.A) @ lost)
+        error = _measure(own.A, kept, own.b, left)
         norm = _norm(times_power(own.b - own.A @ kept, own.unit_of_b))
         error[~np.isfinite(norm)] = np.inf
     _warn_of(error, least, solved)
@@ -461,17 +463,18 @@ def _is_poor(A: Any, x: Values, b: Values, left: Values) -> bool:
 
 
 def _measure(A: Any, x: Values, b: Values, left: Values) -> Values:
-    """Return the backward errors."""
+    """Return the backward errors: of what is left, or, if that is less, by the residual's angle."""
+    size = _norm(abs(A) @ np.abs(x) + np.abs(b))
+    error = np.where(np.isfinite(size), left / np.where(size > 0, size, 1), np.inf)
+    if (error <= _REFINED).all():
+        return error
     r = b - A @ x
     norm = _norm(r)
-    scaled, unit = scaled_columns(A)
+    scaled, _ = scaled_columns(A)
     scale = np.sqrt(np.asarray((abs(scaled) ** 2).sum(axis=0)).ravel())[:, np.newaxis]
     cosine = np.abs(scaled.conj().T @ r) / np.where(scale > 0, scale, 1)
     cosine = cosine.max(axis=0, initial=0) / np.where(norm > 0, norm, 1)
-    x = times_power(x, unit[:, np.newaxis])
-    size = _norm(abs(scaled) @ np.abs(x) + np.abs(b))
-    error = np.minimum(cosine, left / np.where(size > 0, size, 1))
-    return np.where(np.isfinite(size + norm), error, np.inf)
+    return np.where(np.isfinite(size + norm), np.minimum(error, cosine), np.inf)
 
 
 def _warn_of(error: Values, rcond: float, solved: _Solved) -> None:

@@ -4,6 +4,7 @@ An analysis serves any number of factorisations, and each factorisation has the 
 its values: another than it was given where these brought far more fill than was foreseen.
 """
 
+import itertools
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -34,9 +35,9 @@ from sparsematch.solvers._whole_matrix import WholeMatrix
 #: Solutions of several right-hand sides, and the error of each.
 Solutions = tuple[NDArray[Any], NDArray[np.float64]]
 
-#: Componentwise backward errors. Above _UNSTABLE, four digits lost, the matrix is factorised again
-#: with partial pivoting; above _POOR, what remains is warned of.
-_UNSTABLE, _POOR = 1e-12, 1e-9
+#: The componentwise backward error, four digits lost, above which the matrix is factorised again
+#: with partial pivoting, and what remains is warned of.
+_UNSTABLE = 1e-12
 
 _PLAIN_SETTINGS = (("auto", "auto", "keep"), ("auto", "auto", "drop"))
 
@@ -316,8 +317,8 @@ class BlockTriangularLU(InverseOperator):
         A solution is measured, and refined where its componentwise backward error is above 1e-13,
         or its normwise one above 1e-15. Where one remains above 1e-12, the blocks are factorised
         again with partial pivoting, or the whole matrix is, once, and the system is solved with
-        that. Once a solution was good as it came out, those that follow are not measured if the
-        factors are so small beside the matrix that no right-hand side can have a poor one.
+        that. A row whose terms are tiny beside its norm and that of the solution is measured by
+        those (Arioli, Demmel, Duff 1989).
 
         Parameters
         ----------
@@ -339,7 +340,7 @@ class BlockTriangularLU(InverseOperator):
         Warns
         -----
         IllConditionedWarning
-            If a backward error remains above 1e-9, or a solution is not finite: it may be beyond
+            If a backward error remains above 1e-12, or a solution is not finite: it may be beyond
             the range of doubles.
 
         Raises
@@ -374,13 +375,17 @@ class BlockTriangularLU(InverseOperator):
         finite = np.isfinite(b).all(axis=0)
         if (errors[finite] <= _UNSTABLE).all():
             return x  # what is not finite has no error to reduce
-        for solve in (self._solve_strictly, self._solve_whole):
-            for solutions in solve(b, trans):
-                poor = ~(errors <= _UNSTABLE) & finite
-                _adopt_better(poor, x, errors, *solutions)
-                if (errors[finite] <= _UNSTABLE).all():
-                    return x
-        poor = ~(errors <= _POOR) & finite
+        adopted = np.zeros(errors.size, bool)
+        solutions = itertools.chain(self._solve_strictly(b, trans), self._solve_whole(b, trans))
+        for other in solutions:
+            poor = ~(errors <= _UNSTABLE) & finite
+            adopted |= _adopt_better(poor, x, errors, *other)
+            if (errors[finite] <= _UNSTABLE).all():
+                break
+        if self._whole is not None and adopted.any():  # whose errors were normwise
+            rowwise = self._whole.rowwise_errors(x[:, adopted], b[:, adopted], trans)
+            errors[adopted] = np.maximum(errors[adopted], rowwise)
+        poor = ~(errors <= _UNSTABLE) & finite
         if poor.any():
             worst = np.max(errors[poor])
             what = f"a backward error of {worst:.0e}" if worst < np.inf else "no finite solution"
@@ -495,7 +500,8 @@ def _adopt_better(
     errors: NDArray[Any],
     other: NDArray[Any],
     errors_of_other: NDArray[Any],
-) -> None:
-    """Replace poor solutions by better ones."""
-    better = poor & ~(errors_of_other >= errors) & np.isfinite(other).all(axis=0)
+) -> BoolArray:
+    """Replace poor solutions by better ones; tell which."""
+    better: BoolArray = poor & ~(errors_of_other >= errors) & np.isfinite(other).all(axis=0)
     x[:, better], errors[better] = other[:, better], errors_of_other[better]
+    return better

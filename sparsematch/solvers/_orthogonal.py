@@ -29,7 +29,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 from sparsematch.solvers._condition import SINGULAR
 from sparsematch.solvers._dense_rows import cut_dense_rows
-from sparsematch.solvers._scaling import largest_exponents, times_power
+from sparsematch.solvers._scaling import exponents_of, largest_exponents, times_power
 
 Values = NDArray[Any]
 
@@ -193,8 +193,11 @@ class Complement:
     """
 
     def __init__(self, N: Any, unit: IndexArray) -> None:
-        N.data = times_power(N.data, -np.repeat(unit, np.diff(N.indptr)))
-        self._vectors, _ = scaled_columns(N)
+        exponents = -np.repeat(unit, np.diff(N.indptr))
+        largest = np.full(N.shape[1], np.iinfo(np.int32).min)
+        np.maximum.at(largest, N.indices, exponents_of(N.data) + exponents)
+        N.data = times_power(N.data, exponents - largest[N.indices])
+        self._vectors = N
         if N.shape[0] * N.shape[1] <= _DENSE_ENTRIES:
             self._coefficients = _by_reflections(self._vectors.toarray())
         else:
@@ -219,7 +222,7 @@ def _by_reflections(N: Values) -> Callable[[Values], Values]:
     """
     order, k = np.argsort(-np.abs(N).max(axis=1), kind="stable"), N.shape[1]
     work = 2.0 * N.size * k
-    how: dict[str, Any] = {"mode": "raw", "pivoting": True}
+    how: dict[str, Any] = {"mode": "raw", "pivoting": True, "check_finite": False}
     reflections, r, places = interruptible(work, linalg.qr, N[order], **how)
     name, side = ("unmqr", "C") if N.dtype.kind == "c" else ("ormqr", "T")
     (multiply,), (solve,) = get_lapack_funcs((name,), (N,)), get_blas_funcs(("trsm",), (N,))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, issparse
 
 from sparsematch._input.foreign import from_other_library
+from sparsematch._input.pattern import compress
 from sparsematch._types.choices import Pivoting, Solver
 from sparsematch._types.errors import check_count
 from sparsematch._types.name_lists import count
@@ -21,7 +22,6 @@ from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._like_scipy import Singular, SpsolveOptions, ignore_options, no_solution
 from sparsematch.solvers._lu import BlockTriangularLU
-from sparsematch.solvers._pattern import compress
 
 
 class PatternSolver:

@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
-from sparsematch._numerics.foreign_calls import interruptible, splu
+from sparsematch._numerics.foreign_calls import splu
 
 #: Sums of two products with exponents up to this are in the range of doubles.
 _LARGEST_EXPONENT = 1020
+#: Sums below have lost digits.
+_SMALLEST = 1e-290
 #: Rows up to which a dense factorisation takes some milliseconds.
 _FEW_ROWS = 500
 
@@ -35,8 +37,8 @@ class WholeMatrix:
     def solve(
         self, b: NDArray[Any], trans: str
     ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
-        """Yield solutions of a matrix, and their errors, infinite where there is none."""
-        A = {"N": self._A, "T": self._A.T, "H": self._A.conj().T}[trans]
+        """Yield solutions of a matrix, and their normwise errors, infinite where there is none."""
+        A = self._turned(trans)
         superlu = (partial(self._by_superlu, trans=trans, flipped=flip) for flip in (False, True))
         methods = *superlu, partial(_by_lu, A), partial(_by_qr, A)
         for solve in methods if A.shape[0] <= _FEW_ROWS else methods[:2]:
@@ -48,6 +50,14 @@ class WholeMatrix:
                 errors = _errors(A, x, b)
             yield x, np.where(np.isfinite(errors), errors, np.inf)
 
+    def rowwise_errors(self, x: NDArray[Any], b: NDArray[Any], trans: str) -> NDArray[np.float64]:
+        """Return the componentwise backward errors."""
+        with np.errstate(all="ignore"):
+            return _errors(self._turned(trans), x, b, rowwise=True)
+
+    def _turned(self, trans: str) -> Any:
+        return {"N": self._A, "T": self._A.T, "H": self._A.conj().T}[trans]
+
     def _by_superlu(self, b: NDArray[Any], trans: str, flipped: bool) -> NDArray[Any]:
         if flipped and trans == "H":
             return self._by_superlu(b.conj(), "T", True).conj()
@@ -57,8 +67,7 @@ class WholeMatrix:
 
             if not maximum_matching(as_bipartite(self._A))[0].is_perfect:
                 raise RuntimeError("singular without its zeros")  # SuperLU may crash
-            A = self._A.T.tocsc() if flipped else self._A
-            self._superlu[flipped] = interruptible(A.shape[0] ** 3, splu, A).solve
+            self._superlu[flipped] = splu(self._A.T.tocsc() if flipped else self._A).solve
         solve = self._superlu[flipped]
         side = {"N": "T", "T": "N"}[trans] if flipped else trans
         if self._A.dtype == b.dtype:
@@ -67,16 +76,28 @@ class WholeMatrix:
         return real + 1j * imag  # of a real matrix
 
 
-def _errors(A: Any, x: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the normwise backward errors; of both sides scaled down where products overflow."""
+def _errors(A: Any, x: NDArray[Any], b: NDArray[Any], rowwise: bool = False) -> NDArray[np.float64]:
+    """Return the normwise backward errors; of both sides scaled down where products overflow.
+
+    Or the componentwise ones, of rows whose terms are tiny by their norms (Arioli, Demmel, Duff
+    1989); infinite where rows are too small to be measured.
+    """
     # by parts: of a complex number of doubles the absolute value need not be one
     largest = np.maximum(np.abs(x.real), np.abs(x.imag)).max(axis=0, initial=0)
     exponent = np.frexp(largest)[1] + np.frexp(np.abs(A.data).max())[1]
     shift = -np.maximum(exponent + A.shape[0].bit_length() + 1 - _LARGEST_EXPONENT, 0)
     half = shift // 2  # each is in the range of doubles
     x, b = (v * np.ldexp(1.0, half) * np.ldexp(1.0, shift - half) for v in (x, b))
-    size = (abs(A) @ np.abs(x) + np.abs(b)).max(axis=0)
-    return np.abs(A @ x - b).max(axis=0) / np.where(size > 0, size, 1)
+    size, residual = abs(A) @ np.abs(x) + np.abs(b), np.abs(A @ x - b)
+    if rowwise:
+        by_norm = abs(A).max(axis=1).toarray().reshape(-1, 1) * np.abs(x).max(axis=0)
+        tiny = 1000 * A.shape[0] * np.finfo(float).eps * (by_norm + np.abs(b))
+        size = np.where(size <= tiny, size + by_norm, size)
+        residual[(size < _SMALLEST) & (by_norm > 0)] = np.inf
+    else:
+        size, residual = size.max(axis=0, keepdims=True), residual.max(axis=0, keepdims=True)
+    errors: NDArray[np.float64] = (residual / np.where(size > 0, size, 1)).max(axis=0)
+    return errors
 
 
 def _by_lu(A: Any, b: NDArray[Any]) -> NDArray[Any]:

@@ -11,7 +11,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-PROGRAMS = "blocks", "linear_systems", "least_squares", "arrays", "files", "processes"
+PROGRAMS = (
+    "blocks",
+    "linear_systems",
+    "graded_systems",
+    "least_squares",
+    "gpu",
+    "arrays",
+    "files",
+    "processes",
+)
 
 
 def main():

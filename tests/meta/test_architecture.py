@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import graphlib
 import os
 import re
 import subprocess
@@ -219,6 +220,28 @@ def test_a_call_goes_through_few_files(name):
     files = stays.stays(stays.CALLS[name])
     assert 10 < len(files) <= STAYS[name]
     assert not stays.of_ranks(files)
+
+
+def imports_of(path, modules):
+    """The modules that a file imports, within functions too, but not for type checkers alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom) and node.module in modules:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in modules else node.module for name in names)
+
+
+def test_no_imports_go_round_in_circles():
+    paths = {path.relative_to(ROOT).with_suffix(""): path for path in files(PACKAGE, ".py")}
+    modules = {".".join(stem.parts).removesuffix(".__init__"): p for stem, p in paths.items()}
+    imported = {name: {*imports_of(path, modules)} - {name} for name, path in modules.items()}
+    assert sum(map(len, imported.values())) > 1000
+    graphlib.TopologicalSorter(imported).prepare()  # raises CycleError
 
 
 def test_what_is_asked_of_higher_layers_is_there():

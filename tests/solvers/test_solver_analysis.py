@@ -98,6 +98,14 @@ def test_others_get_ascending_columns(name, module):
     assert all(seen)
 
 
+def test_numpy_does_not_warn_of_what_overflows_in_an_external_block(monkeypatch):
+    """What is not finite is measured, and warned of by us."""
+    lu = solvers.splu(sp.csc_array(heavy(monkeypatch, 70, float) * 1e-300))
+    x = np.full((70, 1), 1e200)
+    lu._factors._external[0].solve_in_place(x, "N")
+    assert not np.isfinite(x).any()
+
+
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
 def test_index_types_do_not_make_a_pattern(kind):
     A = sp.csc_array(np.array([[4.0, 1, 0], [0, 2, 1], [0, 1, 3]]))

@@ -376,7 +376,8 @@ template <class Index, class Value>
 void solve_scaled(const HeldMatrix<Index, Value>& held, Index k, Array<Value> x, bool adjoint) {
     const ReleasedGil released;
     const ExternalSolve<Index, Value> none;
-    TriangularSolve<Index, Value, 1>(held.lu, none, x.data()).solve_block(k, adjoint);
+    TriangularSolve<Index, Value, 1>(held.lu, none, x.data())
+        .solve_block(k, adjoint ? Side::adjoint : Side::plain);
 }
 
 // The first factorisation of a matrix in one call, from its compressed columns: None where

@@ -1,11 +1,19 @@
 // Solutions with one diagonal block after the other, measured while they are in the cache, and
-// refined before they are used above the block: what is refined is a block, not the matrix, and
+// refined before they are used in other blocks: what is refined is a block, not the matrix, and
 // blocks of one row, whose residuals are some roundings of their own terms, cost nothing.
 //
-// The system of a block is B y = b', scaled, b' what the blocks after it leave of the right-hand
-// side. Its errors are those of backward_error.hpp; its normwise one is of the user's rows. Beside
-// |B| |y| + |b'| a residual is no smaller than beside the terms of whole rows, so what is good here
-// is good there.
+// The system of a block is B y = b', scaled, b' what the blocks before it leave of the right-hand
+// side; or that of its transpose. Beside |B| |y| + |b'| a residual is no smaller than beside the
+// terms of whole rows, so what is good here is good there.
+//
+// Oettli, Prager, Compatibility of approximate solution of linear equations with given error bounds
+// for coefficients and right-hand sides (Numerische Mathematik 6, 1964): componentwise,
+// max_i |b' - By|_i / (|B| |y| + |b'|)_i. Arioli, Demmel, Duff, Solving sparse linear systems with
+// sparse backward error (SIAM J. Matrix Anal. Appl. 10, 1989): where the denominator of a row is
+// tiny because y is so in all its columns, the row is measured by its norm and that of y, both in
+// the user's units. Wilkinson, Rounding Errors in Algebraic Processes (1963); Skeel, Iterative
+// refinement implies numerical stability for Gaussian elimination (Math. Comp. 35, 1980): one step
+// in the same precision makes the componentwise error small unless growth or condition are extreme.
 #pragma once
 
 #include <algorithm>
@@ -16,90 +24,112 @@
 #include <type_traits>
 
 #include "core/csr.hpp"
-#include "lu/backward_error.hpp"
 #include "lu/triangular_solve.hpp"
 
 namespace sparsematch {
 
+struct SolutionError {
+    // Up to which solutions are left as they are. A factorisation without growth reaches 1e-16
+    // normwise; componentwise a hundred times that, so that only rows that have lost digits beside
+    // their own terms are refined.
+    static constexpr double good_componentwise = 1e-13, good_normwise = 1e-15;
+
+    double componentwise = 0;
+    double normwise = 0;  // max |b - Ax| / max (|A| |x| + |b|)
+
+    double larger() const { return std::max(componentwise, normwise); }
+    // How often it exceeds what is good enough.
+    double excess() const {
+        return std::max(componentwise / good_componentwise, normwise / good_normwise);
+    }
+};
+
 template <class Index, class Value, int W>
 class BlockRefinement {
   public:
-    static constexpr int max_steps = 2;  // each of which must halve the error
+    static constexpr int max_steps = 4;  // each of which must halve the error
+    static constexpr bool is_real = std::is_same_v<Value, double>;
     // Of sizes of complex numbers, which may be up to twice too large.
-    static constexpr double share = std::is_same_v<Value, double> ? 1 : 0.5;
+    static constexpr double share = is_real ? 1 : 0.5;
 
     // x: as of TriangularSolve; the others are of its size, to be overwritten.
-    BlockRefinement(const BlockLU<Index, Value>& lu, Value* x, Value* right, Value* r,
-                    Value* better, double* sizes)
-        : lu_(lu), x_(x), right_(right), r_(r), better_(better), sizes_(sizes) {}
+    BlockRefinement(const BlockLU<Index, Value>& lu, const ExternalSolve<Index, Value>& external,
+                    Side side, Value* x, Value* right, Value* r, Value* better)
+        : lu_(lu), external_(external), side_(side), x_(x), right_(right), r_(r), better_(better),
+          row_factor_(side == Side::plain ? lu.pivot_row_factor : lu.equilibration.col_factor),
+          col_factor_(side == Side::plain ? lu.equilibration.col_factor : lu.pivot_row_factor) {}
 
     // Before and after a solve with block k.
     void keep_right(Index k) {
-        std::copy(x_ + lu_.plan.starts[k] * W, x_ + lu_.plan.starts[k + 1] * W,
-                  right_ + lu_.plan.starts[k] * W);
+        std::copy(x_ + at(lu_.plan.starts[k]), x_ + at(lu_.plan.starts[k + 1]),
+                  right_ + at(lu_.plan.starts[k]));
     }
     void refine(Index k) {
-        double error = measure(k, x_);
+        if (is_good(k, x_)) return;
+        const auto first = at(lu_.plan.starts[k]), end = at(lu_.plan.starts[k + 1]);
+        SolutionError errors[W], now[W];
+        double error = measure(k, x_, errors);
         for (int step = 0; step < max_steps && error > 1; ++step) {
             const double before = error;
-            const auto first = static_cast<std::int64_t>(lu_.plan.starts[k]) * W,
-                       end = static_cast<std::int64_t>(lu_.plan.starts[k + 1]) * W;
             std::copy(r_ + first, r_ + end, better_ + first);
-            const ExternalSolve<Index, Value> none;
-            TriangularSolve<Index, Value, W>(lu_, none, better_).solve_block(k, false);
+            TriangularSolve<Index, Value, W>(lu_, external_, better_).solve_block(k, side_);
             for (auto i = first; i < end; ++i) better_[i] += x_[i];
-            error = measure(k, better_);
-            if (!(error < before)) break;
+            const double after = measure(k, better_, now);
+            if (!(after < before)) break;
             std::copy(better_ + first, better_ + end, x_ + first);
-            if (!(error < before / 2)) break;
+            std::copy(now, now + W, errors), error = after;
+            if (!(after < before / 2)) break;
         }
-        is_good_ &= error <= 1;
+        for (int s = 0; s < W; ++s)
+            if (errors[s].excess() > 1) errors_[s] = std::max(errors_[s], errors[s].larger());
     }
-    // Whether all solutions were good in the end.
-    bool is_good() const { return is_good_; }
+    // The largest error of the s-th solution in a block; 0 where all are good.
+    double error(int s) const { return errors_[s]; }
 
   private:
-    // The largest error of the right-hand sides beside what is good enough; leaves r.
-    double measure(Index k, const Value* y) {
-        const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
-        for (auto i = static_cast<std::int64_t>(first) * W; i < static_cast<std::int64_t>(end) * W;
-             ++i)
-            r_[i] = right_[i], sizes_[i] = magnitude(right_[i]);
-        for (Index c = first; c < end; ++c) {
-            Value from[W], left[W];
-            for (int s = 0; s < W; ++s) from[s] = y[static_cast<std::int64_t>(c) * W + s];
-            for (auto p = lu_.plan.inner_start[c]; p < lu_.plan.inner_start[c + 1]; ++p) {
-                const auto to = static_cast<std::int64_t>(lu_.inner_place[p]);
-                const Value a = lu_.equilibration.inner[p];
-                Value* const r = r_ + to * W;
-                double *const sizes = sizes_ + to * W, size[W];
-                for (int s = 0; s < W; ++s) left[s] = product(a, from[s]);
-                for (int s = 0; s < W; ++s) size[s] = sizes[s] + magnitude(left[s]);
-                for (int s = 0; s < W; ++s) left[s] = r[s] - left[s];
-                for (int s = 0; s < W; ++s) sizes[s] = size[s], r[s] = left[s];
-            }
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static std::int64_t at(Index c) { return static_cast<std::int64_t>(c) * W; }
+
+    // visit(entry, column) for row c of the block, or of its transpose.
+    template <class Visit>
+    void each(Index c, const Visit& visit) const {
+        const Value* const inner = lu_.equilibration.inner.data();
+        if (side_ == Side::plain) {
+            for (auto q = lu_.row_start[c]; q < lu_.row_start[c + 1]; ++q)
+                visit(inner[lu_.row_entry[q]], lu_.row_col[q]);
+        } else {
+            const bool conjugated = !is_real && side_ == Side::adjoint;
+            for (auto p = lu_.plan.inner_start[c]; p < lu_.plan.inner_start[c + 1]; ++p)
+                visit(conjugated ? conjugate(inner[p]) : inner[p], lu_.inner_place[p]);
         }
-        if (are_good(first, end)) return 0;
-        double most = 0;
-        for (int s = 0; s < W; ++s) {
-            const double error = compare(first, end, y, s);
-            if (!(error <= most)) most = error;
-        }
-        return std::isnan(most) ? std::numeric_limits<double>::infinity() : most;
     }
-    bool are_good(Index first, Index end) const {
+    // visit(c, s, residual, size of the terms) for each row and right-hand side.
+    template <class Visit>
+    void residuals(Index k, const Value* y, const Visit& visit) const {
+        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c) {
+            Value sum[W] = {};
+            double size[W] = {};
+            each(c, [&](Value a, Index column) {
+                const Value* const from = y + at(column);
+                for (int s = 0; s < W; ++s) {
+                    const Value term = product(a, from[s]);
+                    sum[s] += term, size[s] += magnitude(term);
+                }
+            });
+            const Value* const right = right_ + at(c);  // last: fewer digits are lost in long rows
+            for (int s = 0; s < W; ++s)
+                visit(c, s, right[s] - sum[s], size[s] + magnitude(right[s]));
+        }
+    }
+    bool is_good(Index k, const Value* y) const {
         double largest_r[W] = {}, largest[W] = {};
         bool good = true;
-        for (Index c = first; c < end; ++c) {
-            const double unit = unit_of(c);
-            for (int s = 0; s < W; ++s) {
-                const std::int64_t i = static_cast<std::int64_t>(c) * W + s;
-                const double residual = magnitude(r_[i]), size = sizes_[i];
-                good &= residual <= SolutionError::good_componentwise * share * size;
-                largest_r[s] = std::max(largest_r[s], residual * unit);
-                largest[s] = std::max(largest[s], size * unit);
-            }
-        }
+        residuals(k, y, [&](Index c, int s, Value r, double size) {
+            const double residual = magnitude(r), unit = unit_of(c);
+            good &= residual <= SolutionError::good_componentwise * share * size;
+            largest_r[s] = std::max(largest_r[s], residual * unit);
+            largest[s] = std::max(largest[s], size * unit);
+        });
         for (int s = 0; s < W; ++s)
             good &= largest_r[s] <= SolutionError::good_normwise * share * largest[s];
         return good;
@@ -107,36 +137,56 @@ class BlockRefinement {
     // Of a row in the user's units; the inverse of a power of two.
     double unit_of(Index c) const {
         constexpr auto both = std::uint64_t{2046} << 52;  // exponents of a factor and its inverse
-        const double factor = lu_.pivot_row_factor[c];
+        const double factor = row_factor_[c];
         const auto unit = std::bit_cast<double>(both - std::bit_cast<std::uint64_t>(factor));
         SPARSEMATCH_ASSERT(unit * factor == 1);
         return unit;
     }
-    // Rows whose terms are tiny are measured by their norm, about 1, and that of y.
-    double compare(Index first, Index end, const Value* y, int s) const {
-        const double tiny = 1000.0 * (end - first) * std::numeric_limits<double>::epsilon();
-        double norm = 0, componentwise = 0, largest_r = 0, largest = 0;
-        for (Index c = first; c < end; ++c)
-            norm = std::max(norm, magnitude(y[static_cast<std::int64_t>(c) * W + s]));
-        for (Index c = first; c < end; ++c) {
-            const std::int64_t i = static_cast<std::int64_t>(c) * W + s;
-            const double residual = magnitude(r_[i]), unit = unit_of(c);
-            largest_r = std::max(largest_r, residual * unit);
-            largest = std::max(largest, sizes_[i] * unit);
-            const double size =
-                sizes_[i] > tiny * (norm + magnitude(right_[i])) ? sizes_[i] : sizes_[i] + norm;
-            if (!(residual <= componentwise * size)) componentwise = residual / size;
+    // Of a row and the user's columns.
+    double row_norm(Index c) const {
+        double most = 0;
+        each(c, [&](Value a, Index column) {
+            most = std::max(most, magnitude(a) / col_factor_[column]);
+        });
+        return most;
+    }
+    // Writes: r, the residuals, and the error of each right-hand side. Returns the largest excess.
+    double measure(Index k, const Value* y, SolutionError* errors) {
+        double norm[W] = {}, largest_r[W] = {}, largest[W] = {}, most = 0;
+        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
+            for (int s = 0; s < W; ++s)
+                norm[s] = std::max(norm[s], magnitude(y[at(c) + s]) * col_factor_[c]);
+        const double tiny = 1000.0 * lu_.plan.size(k) * std::numeric_limits<double>::epsilon();
+        std::fill_n(errors, W, SolutionError());
+        residuals(k, y, [&](Index c, int s, Value r, double size) {
+            r_[at(c) + s] = r;
+            const double residual = magnitude(r), unit = unit_of(c);
+            largest_r[s] = std::max(largest_r[s], residual * unit);
+            largest[s] = std::max(largest[s], size * unit);
+            if (!(residual <= SolutionError::good_componentwise * share * size)) {
+                const double by_norm = row_norm(c) * norm[s];
+                if (by_norm < infinity && size <= tiny * (by_norm + magnitude(right_[at(c) + s])))
+                    size += by_norm;
+            }
+            if (!(residual <= errors[s].componentwise * size))
+                errors[s].componentwise = residual / size;
+        });
+        for (int s = 0; s < W; ++s) {
+            errors[s].normwise = largest[s] > 0 ? largest_r[s] / largest[s] : largest_r[s];
+            errors[s].componentwise /= share, errors[s].normwise /= share;
+            if (std::isnan(errors[s].componentwise) || std::isnan(errors[s].normwise))
+                errors[s].componentwise = infinity;
+            most = std::max(most, errors[s].excess());
         }
-        const double normwise = largest > 0 ? largest_r / largest : largest_r;
-        return std::max(componentwise / SolutionError::good_componentwise,
-                        normwise / SolutionError::good_normwise) /
-               share;
+        return most;
     }
 
     const BlockLU<Index, Value>& lu_;
+    const ExternalSolve<Index, Value>& external_;
+    const Side side_;
     Value *const x_, *const right_, *const r_, *const better_;
-    double* const sizes_;
-    bool is_good_ = true;
+    const std::vector<double>&row_factor_, &col_factor_;  // of what is solved with
+    double errors_[W] = {};
 };
 
 }  // namespace sparsematch

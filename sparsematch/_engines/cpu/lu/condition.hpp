@@ -88,7 +88,8 @@ class BlockCondition {
     // Solves in place; returns the 1-norm.
     double solve(bool adjoint) {
         const ExternalSolve<Index, Value> none;
-        TriangularSolve<Index, Value, 1>(lu_, none, x_.data()).solve_block(k_, adjoint);
+        TriangularSolve<Index, Value, 1>(lu_, none, x_.data())
+            .solve_block(k_, adjoint ? Side::adjoint : Side::plain);
         double sum = 0;
         for (Index c = first_; c < end_; ++c) sum += std::abs(x_[c]);
         return sum;

@@ -1,7 +1,8 @@
 // Diagonal blocks scaled by powers of two, which rounds nothing: the largest entry of each row is
 // between 1 and 2, then that of each column (LAPACK's geequb). So the sizes of entries can be
-// compared, a small pivot is one beside 1, and entries near the ends of the range neither overflow
-// nor vanish in a product.
+// compared, and a small pivot is one beside 1. Exponents are found as integers, and rows and
+// columns share them: what is common to all goes half to either, so that the product of two factors
+// is in the range of doubles, and an entry times that is rounded only where its scaled value is.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +23,36 @@ inline double largest_part(std::complex<double> v) {
     return std::max(std::abs(v.real()), std::abs(v.imag()));
 }
 
-// The power of two that brings a size to 1...2; of a subnormal number as far as a factor can. Of
-// most numbers, its exponent is the other one's, mirrored.
-inline double factor_for(double size) {
-    const auto exponent = std::bit_cast<std::uint64_t>(size) >> 52;
-    if (exponent > 0 && exponent < 2046) return std::bit_cast<double>((2046 - exponent) << 52);
-    return size > 0 ? std::ldexp(1.0, -std::max(std::ilogb(size), -1022)) : 1;
+// The exponent of the power of two at or below a size; no_exponent of 0.
+inline constexpr int no_exponent = -1 << 20;
+inline int exponent_of(double size) {
+    const auto bits = std::bit_cast<std::uint64_t>(size) >> 52;
+    if (bits > 0) return static_cast<int>(bits) - 1023;
+    return size > 0 ? std::ilogb(size) : no_exponent;
+}
+// 2^exponent, as far as the product of two such factors is a double.
+inline constexpr int most_exponent = 511;
+inline double shared_factor(int exponent) {
+    const auto biased = 1023 + std::clamp(exponent, -most_exponent, most_exponent);
+    return std::bit_cast<double>(static_cast<std::uint64_t>(biased) << 52);
+}
+
+// Whether no product of two such sizes that matters is beyond the range, nor lost.
+inline constexpr double least_middling = 0x1p-500;
+inline bool is_middling(double size) {
+    return (size >= least_middling) & (size <= 1 / least_middling);
 }
 
 template <class Index, class Value>
 struct Equilibration {
-    std::vector<Value> inner;  // as the plan's inner_row: the entries of the scaled blocks
+    // As the plan's inner_row: entries of the scaled blocks; of external ones as they are.
+    std::vector<Value> inner;
     // Of the rows and columns of the permuted matrix; 1 in blocks of one entry, and in those left
     // to an external solver.
     std::vector<double> row_factor, col_factor;
     std::vector<double> largest;  // entry of each scaled block
+    // Whether all entries that are not 0 are middling, scaled; the caller adds those above blocks.
+    bool is_middling_throughout = true;
 
     // False: the run was stopped. Time: O(n + nnz).
     bool of(const BlockPlan<Index>& plan, const Value* a, WorkCounter& counter) {
@@ -44,18 +60,27 @@ struct Equilibration {
         inner.resize(plan.inner_row.size());
         row_factor.assign(n, 1), col_factor.assign(n, 1);
         largest.assign(static_cast<std::size_t>(plan.n_blocks()), 0);
-        top_.clear();
-        return each_block(plan, counter, [&](Index k) { scale(plan, k, a); });
+        top_.clear(), row_exponent_.resize(n), col_exponent_.resize(n);
+        shift_.resize(largest.size());
+        is_middling_throughout = true;
+        return each_block(plan, counter, [&](Index k) {
+            if (plan.external[k] > 0) rescale(plan, k, a, false);
+            else scale(plan, k, a);
+        });
     }
     // Of other values, with the factors of before in blocks where they bring the largest entries of
     // rows and columns to 1/16...16: one pass in place of three. The same otherwise.
     bool again(const BlockPlan<Index>& plan, const Value* a, WorkCounter& counter) {
         if (top_.empty()) {
             top_.resize(static_cast<std::size_t>(plan.n));
-            if (!each_block(plan, counter, [&](Index k) { find_tops(plan, k); })) return false;
+            const auto find = [&](Index k) {
+                if (plan.external[k] == 0) find_tops(plan, k);
+            };
+            if (!each_block(plan, counter, find)) return false;
         }
+        is_middling_throughout = true;
         return each_block(plan, counter, [&](Index k) {
-            if (!rescale(plan, k, a)) scale(plan, k, a), find_tops(plan, k);
+            if (!rescale(plan, k, a, plan.external[k] == 0)) scale(plan, k, a), find_tops(plan, k);
         });
     }
 
@@ -66,7 +91,7 @@ struct Equilibration {
     template <class Visit>
     static bool each_block(const BlockPlan<Index>& plan, WorkCounter& counter, const Visit& visit) {
         for (Index k = 0; k < plan.n_blocks(); ++k) {
-            if (plan.size(k) == 1 || plan.external[k] > 0) continue;
+            if (plan.size(k) == 1) continue;
             visit(k);
             const auto begin = plan.inner_start[plan.starts[k]];
             if (!counter.add(2 * (plan.inner_start[plan.starts[k + 1]] - begin))) return false;
@@ -78,54 +103,77 @@ struct Equilibration {
         double* const row = row_factor.data() + first;
         std::fill(row, row + (end - first), 0);
         for (auto p = plan.inner_start[first]; p < plan.inner_start[end]; ++p) {
-            inner[p] = a[plan.inner_from[p]];
             double& most = row[plan.inner_row[p]];
-            most = std::max(most, largest_part(inner[p]));
+            most = std::max(most, largest_part(a[plan.inner_from[p]]));
         }
-        for (Index r = 0; r < end - first; ++r) row[r] = factor_for(row[r]);
-        largest[k] = 0;
+        int* const rows = row_exponent_.data() + first;
+        int least = 0, most = 0;  // of rows, and of columns with the other sign
+        for (Index r = 0; r < end - first; ++r) {
+            rows[r] = row[r] > 0 ? -exponent_of(row[r]) : 0;
+            if (r == 0) least = most = rows[r];
+            least = std::min(least, rows[r]), most = std::max(most, rows[r]);
+        }
         for (Index c = first; c < end; ++c) {
-            double most = 0;
-            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) {
-                inner[p] *= row[plan.inner_row[p]];
-                most = std::max(most, largest_part(inner[p]));
-            }
-            const double factor = col_factor[c] = factor_for(most);
-            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) inner[p] *= factor;
-            largest[k] = std::max(largest[k], most * factor);
+            int all = no_exponent;
+            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
+                all = std::max(all, exponent_of(largest_part(a[plan.inner_from[p]])) +
+                                        rows[plan.inner_row[p]]);
+            col_exponent_[c] = all > no_exponent / 2 ? -all : 0;
+            least = std::min(least, -col_exponent_[c]), most = std::max(most, -col_exponent_[c]);
         }
+        const int middle = (least + most) / 2;
+        shift_[k] = std::ldexp(1.0, -middle);
+        for (Index r = 0; r < end - first; ++r) row[r] = shared_factor(rows[r] - middle);
+        for (Index c = first; c < end; ++c)
+            col_factor[c] = shared_factor(col_exponent_[c] + middle);
+        rescale(plan, k, a, false);
     }
     // Where the largest entry of each row of a block that was just scaled is; no_place of zeros.
+    // Factors of columns as they are before all share an exponent: at least 1.
     void find_tops(const BlockPlan<Index>& plan, Index k) {
         const Index first = plan.starts[k], end = plan.starts[k + 1];
         std::fill(top_.begin() + first, top_.begin() + end, no_place);
-        for (Index c = first; c < end; ++c)
+        for (Index c = first; c < end; ++c) {
+            const double factor = col_factor[c] * shift_[k];
             for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) {
                 std::int64_t& top = top_[first + plan.inner_row[p]];
-                top = largest_part(inner[p]) >= col_factor[c] ? p : top;  // without a branch
+                top = largest_part(inner[p]) >= factor ? p : top;  // without a branch
             }
+        }
     }
-    bool rescale(const BlockPlan<Index>& plan, Index k, const Value* a) {
+    // drifted: since the factors were made. Returns whether they will do.
+    bool rescale(const BlockPlan<Index>& plan, Index k, const Value* a, bool drifted) {
         const Index first = plan.starts[k], end = plan.starts[k + 1];
         const double* const row = row_factor.data() + first;
         double all = 0, least = 1;
+        bool middling = true;
         for (Index c = first; c < end; ++c) {
             const double factor = col_factor[c];
             double most = 0;
             for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) {
-                const Value v = a[plan.inner_from[p]] * row[plan.inner_row[p]] * factor;
+                const Value from = a[plan.inner_from[p]],
+                            v = from * (row[plan.inner_row[p]] * factor);
+                const double size = largest_part(v);
                 inner[p] = v;
-                most = std::max(most, largest_part(v));
+                most = std::max(most, size);
+                middling &= (size >= least_middling) | (from == Value(0));
             }
             all = std::max(all, most), least = std::min(least, most);
         }
-        for (Index r = first; r < end; ++r)
-            least = std::min(least, top_[r] == no_place ? 0 : largest_part(inner[top_[r]]));
         largest[k] = all;
-        return all <= most_drift && most_drift * least >= 1;
+        middling &= all == 0 || is_middling(all);
+        if (drifted) {
+            for (Index r = first; r < end; ++r)
+                least = std::min(least, top_[r] == no_place ? 0 : largest_part(inner[top_[r]]));
+            if (!(all <= most_drift && most_drift * least >= 1)) return false;
+        }
+        is_middling_throughout &= middling;
+        return true;
     }
 
     std::vector<std::int64_t> top_;
+    std::vector<int> row_exponent_, col_exponent_;
+    std::vector<double> shift_;  // of each block: what its columns have for its rows
 };
 
 }  // namespace sparsematch

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -11,7 +10,6 @@
 
 #include "core/csr.hpp"
 #include "lu/checked_solve.hpp"
-#include "lu/factor_sizes.hpp"
 #include "lu/gilbert_peierls.hpp"
 #include "lu/kept.hpp"
 
@@ -22,52 +20,35 @@ class FactoredMatrix {
   public:
     // columns: the matrix by columns, which the caller keeps.
     FactoredMatrix(const BlockPlan<Index>& plan, const Csr<Index>& columns)
-        : columns(columns), lu(plan), values(static_cast<std::size_t>(columns.nnz())),
-          has_external_blocks_(std::any_of(plan.external.begin(), plan.external.end(),
-                                           [](double external) { return external > 0; })) {}
+        : columns(columns), lu(plan), values(static_cast<std::size_t>(columns.nnz())) {}
 
     // Copies the values. False, and nothing is changed: one is not finite. Time: O(nnz).
     bool read(const Value* from) {
         constexpr std::size_t lanes = 4;  // independent of each other, so that none waits
-        double mosts[lanes] = {}, sums[lanes] = {};
-        const auto visit = [&](std::size_t p, std::size_t lane) {
-            const double size = largest_part(from[p]);
-            mosts[lane] = std::max(mosts[lane], size);
-            sums[lane] += size * 0;  // NaN as soon as an entry is not finite
-        };
+        double sums[lanes] = {};          // NaN as soon as an entry is not finite
         const std::size_t whole = values.size() - values.size() % lanes;
         for (std::size_t p = 0; p < whole; p += lanes)
-            for (std::size_t lane = 0; lane < lanes; ++lane) visit(p + lane, lane);
-        for (std::size_t p = whole; p < values.size(); ++p) visit(p, p - whole);
-        const double most = *std::max_element(mosts, mosts + lanes),
-                     sum = std::accumulate(sums, sums + lanes, 0.0);
-        if (sum != 0) return false;
+            for (std::size_t lane = 0; lane < lanes; ++lane)
+                sums[lane] += largest_part(from[p + lane]) * 0;
+        for (std::size_t p = whole; p < values.size(); ++p) sums[0] += largest_part(from[p]) * 0;
+        if (std::accumulate(sums, sums + lanes, 0.0) != 0) return false;
         std::copy_n(from, values.size(), values.data());
-        largest = most;
         return true;
     }
     // Preference: for the diagonal; below 0, the same pivots again.
     Outcome factorise(double preference, RunContext& run) {
-        factors_ = Factors::unknown;
         return preference < 0 ? lu.refactorise(values.data(), run)
                               : lu.factorise(values.data(), preference, run);
     }
-    // As CheckedSolve does, nothing being measured without `check`, nor by small factors one of
-    // whose solutions was good: that one would find factors of another matrix. Several threads may
-    // solve at once.
+    // As CheckedSolve does, nothing being measured without `check`. Several threads may solve at
+    // once.
     bool solve(const Value* b, std::int64_t width, Value* x, double* errors,
                const ExternalSolve<Index, Value>& external, Side side, bool check,
                RunContext& run) const {
         auto room = room_.take();
-        const Check kind = check ? kind_of_check(side) : Check::none;
-        CheckedSolve<Index, Value> solver(columns, values.data(), largest, lu, external, side, kind,
-                                          *room);
+        CheckedSolve<Index, Value> solver(columns, values.data(), lu, external, side, check, *room);
         const bool done = solver.solve(b, width, x, errors, run);
-        if (kind >= Check::blocks && done) {
-            if (!solver.went_well()) factors_ = Factors::poor;
-            else if (factors_ == Factors::unknown) factors_ = Factors::solved_well;
-        }
-        if (width == 1) room_.give_back(std::move(room));  // of several it would be large
+        if (width == 1 || width * columns.n_rows <= most_kept) room_.give_back(std::move(room));
         return done;
     }
     // Entries that a solve passes, about.
@@ -78,25 +59,9 @@ class FactoredMatrix {
     const Csr<Index> columns;
     BlockLU<Index, Value> lu;
     std::vector<Value> values;
-    double largest = 0;  // absolute value of a part
 
   private:
-    // What is known of them: nothing; of one solution; of their sizes; that blocks were not enough.
-    enum class Factors : signed char { unknown, solved_well, small, large, poor };
-
-    Check kind_of_check(Side side) const {
-        if (factors_ == Factors::solved_well)
-            factors_ = FactorSizes<Index, Value>(lu, columns, values.data()).are_small()
-                           ? Factors::small
-                           : Factors::large;
-        if (factors_ == Factors::small) return Check::range;
-        const bool by_blocks =
-            side == Side::plain && !has_external_blocks_ && factors_ != Factors::poor;
-        return by_blocks ? Check::blocks : Check::error;
-    }
-
-    const bool has_external_blocks_;
-    mutable std::atomic<Factors> factors_{Factors::unknown};
+    static constexpr std::int64_t most_kept = std::int64_t{1} << 17;  // numbers of right-hand sides
     mutable Kept<SolveRoom<Value>> room_;
 };
 

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -139,6 +140,9 @@ class BlockLU {
     GrowingArray<Value> l, u;
     std::vector<Value> pivot, inverse;  // of each its inverse
     std::vector<Index> inner_place;     // the rows of the plan's inner_row, by pivot
+    // The c-th pivot row within its block: which of the inner entries, and their columns.
+    std::vector<std::int64_t> row_start;
+    std::vector<Index> row_entry, row_col;
     // The row that is the c-th pivot row: of the permuted matrix, and of the user's.
     std::vector<Index> row_of, user_row;
     std::vector<double> pivot_row_factor;  // its factor
@@ -204,7 +208,7 @@ class BlockLU {
         const Index c = plan.starts[k];
         pivot[c] = a[plan.inner_from[plan.inner_start[c]]];
         const double size = largest_part(pivot[c]);
-        pivot[c] *= equilibration.col_factor[c] = size < tiny ? factor_for(size) : 1;
+        pivot[c] *= equilibration.col_factor[c] = size < tiny ? shared_factor(most_exponent) : 1;
         inverse[c] = Value(1) / pivot[c];
         return pivot[c] == Value(0) ? Outcome::singular : Outcome::done;
     }
@@ -218,14 +222,20 @@ class BlockLU {
         const double factor = equilibration.col_factor[c];
         for (auto p = begin; p < end; ++p) {
             const Index r = place_[plan.upper_row[p]];
-            u_row.push(r), u.push(a[plan.upper_from[p]] * pivot_row_factor[r] * factor);
+            u_row.push(r),
+                u.push(scaled_upper(a[plan.upper_from[p]], pivot_row_factor[r] * factor));
         }
+    }
+    Value scaled_upper(Value from, double factor) {
+        const Value v = from * factor;
+        equilibration.is_middling_throughout &= is_middling(largest_part(v)) | (from == Value(0));
+        return v;
     }
     void update_upper(Index c, const Value* a) {
         auto p = plan.upper_start[c];
         const double factor = equilibration.col_factor[c];
         for (auto q = u_end[c]; p < plan.upper_start[c + 1]; ++p, ++q)
-            u[q] = a[plan.upper_from[p]] * pivot_row_factor[u_row[q]] * factor;
+            u[q] = scaled_upper(a[plan.upper_from[p]], pivot_row_factor[u_row[q]] * factor);
     }
 
     // New pivots from this column on; where entries grow too much, from the first column on and
@@ -462,7 +472,7 @@ class BlockLU {
         std::swap(l_row[p + shift], l_row[q + shift]), std::swap(l[p + shift], l[q + shift]);
     }
 
-    // Where each entry of the blocks goes, by pivots: once for all values.
+    // Where each entry of the blocks goes, by pivots, and the rows: once for all values.
     void locate_entries() {
         inner_place.resize(plan.inner_row.size());
         for (Index k = 0; k < plan.n_blocks(); ++k)
@@ -470,6 +480,15 @@ class BlockLU {
                       end = plan.inner_start[plan.starts[k + 1]];
                  p < end; ++p)
                 inner_place[p] = place_[plan.starts[k] + plan.inner_row[p]];
+        row_start.assign(size() + 2, 0), row_entry.resize(inner_place.size());
+        row_col.resize(inner_place.size());
+        for (const Index r : inner_place) ++row_start[r + 2];
+        std::partial_sum(row_start.begin(), row_start.end(), row_start.begin());
+        for (Index c = 0; c < plan.n; ++c)
+            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) {
+                const auto q = row_start[inner_place[p] + 1]++;
+                row_entry[q] = static_cast<Index>(p), row_col[q] = c;
+            }
     }
     // Stops at the first column whose pivot is too small (stop_), or where entries grow too much
     // (stop_ is the first of the block).

@@ -56,7 +56,7 @@ OrderByValues<Index> order_by_markowitz(const Value* values, RunContext& run) {
             double& most = factor[block.row[p]];
             most = std::max(most, largest_part(values[block.place[p]]));
         }
-        for (double& f : factor) f = factor_for(f);
+        for (double& f : factor) f = shared_factor(-exponent_of(f));
         std::vector<Value> scaled(static_cast<std::size_t>(nnz));
         for (Index p = 0; p < nnz; ++p) scaled[p] = values[block.place[p]] * factor[block.row[p]];
         WorkCounter counter(run);

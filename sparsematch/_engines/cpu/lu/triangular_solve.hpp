@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <type_traits>
+#include <utility>
 
 #include "lu/gilbert_peierls.hpp"
 
@@ -43,39 +44,56 @@ class TriangularSolve {
         counter_ = &counter;
         if (side == Side::plain)
             plain([this](Index k) {
-                const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
-                return solve_l(first, end) && solve_u<true>(first, end);
+                const auto [first, end] = block(k);
+                if (lu_.plan.external[k] > 0) solve_block(k, Side::plain);
+                return (lu_.plan.external[k] > 0 || solve_l(first, end)) &&
+                       solve_u<true>(first, end);
             });
         else if (side == Side::adjoint) transposed<true>();
         else transposed<false>();
         return !run.stopped();
     }
-    // The same, plain, but refinement sees the right-hand side and the solution of each block of
-    // several rows that is factorised here.
+    // The same, but refinement sees the right-hand side and the solution of each block of several
+    // rows.
     template <class Refinement>
-    bool run(Refinement& refinement, RunContext& run) {
+    bool run(Side side, Refinement& refinement, RunContext& run) {
         WorkCounter counter(run);
         counter_ = &counter;
-        plain([&](Index k) {
-            const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
-            refinement.keep_right(k);
-            if (!solve_l(first, end) || !solve_u<false>(first, end)) return false;
-            refinement.refine(k);
-            for (Index c = end; c-- > first;)
-                scatter(c, lu_.u_end[c], lu_.u_start[c + 1], lu_.u_row.data(), lu_.u.data());
-            return counter.add((lu_.plan.inner_start[end] - lu_.plan.inner_start[first]) * W);
-        });
+        if (side == Side::plain)
+            plain([&](Index k) {
+                refinement.keep_right(k);
+                if (!solve_block(k, side)) return false;
+                refinement.refine(k);
+                const auto [first, end] = block(k);
+                for (Index c = end; c-- > first;)
+                    scatter(c, lu_.u_end[c], lu_.u_start[c + 1], lu_.u_row.data(), lu_.u.data());
+                return count_measured(k);
+            });
+        else if (side == Side::adjoint) transposed_refined<true>(refinement);
+        else transposed_refined<false>(refinement);
         return !run.stopped();
     }
-    // With one block as it was scaled.
-    void solve_block(Index k, bool adjoint) {
-        const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
-        if (adjoint) u_transposed<true, false>(first, end), l_transposed<true>(first, end);
-        else solve_l(first, end), solve_u<false>(first, end);
+    // With one block as it was scaled. False: the run was stopped.
+    bool solve_block(Index k, Side side) {
+        const auto [first, end] = block(k);
+        if (lu_.plan.external[k] > 0)
+            return external_(k, x_ + static_cast<std::int64_t>(first) * W, W, side), true;
+        if (side == Side::plain) return solve_l(first, end) && solve_u<false>(first, end);
+        return side == Side::adjoint
+                   ? u_transposed<true, false>(first, end) && l_transposed<true>(first, end)
+                   : u_transposed<false, false>(first, end) && l_transposed<false>(first, end);
     }
 
   private:
     static constexpr Index piece = 256;  // columns after which the work is counted
+
+    std::pair<Index, Index> block(Index k) const {
+        return {lu_.plan.starts[k], lu_.plan.starts[k + 1]};
+    }
+    bool count_measured(Index k) {
+        const auto [first, end] = block(k);
+        return counter_->add((lu_.plan.inner_start[end] - lu_.plan.inner_start[first]) * W);
+    }
 
     // several(k) solves with a block of several rows, and subtracts from what is above it.
     template <class Several>
@@ -83,14 +101,31 @@ class TriangularSolve {
         const auto& plan = lu_.plan;
         for (Index k = plan.n_blocks(); k-- > 0;) {
             const Index end = plan.starts[k + 1];
-            if (plan.external[k] == 0 && plan.size(k) > 1) {
+            if (plan.size(k) > 1) {
                 if (!several(k)) return;
                 continue;
             }
-            if (plan.external[k] > 0) external_(k, x_ + plan.starts[k] * W, W, Side::plain);
-            while (plan.size(k) == 1 && k > 0 && plan.size(k - 1) == 1 && plan.external[k - 1] == 0)
-                --k;
+            while (k > 0 && plan.size(k - 1) == 1) --k;
             if (!solve_u<true>(plan.starts[k], end)) return;
+        }
+    }
+    template <bool Adjoint, class Refinement>
+    void transposed_refined(Refinement& refinement) {
+        const auto& plan = lu_.plan;
+        for (Index k = 0; k < plan.n_blocks(); ++k) {
+            const Index first = plan.starts[k];
+            if (plan.size(k) == 1) {
+                while (k + 1 < plan.n_blocks() && plan.size(k + 1) == 1) ++k;
+                if (!u_transposed<Adjoint, true>(first, plan.starts[k + 1])) return;
+                continue;
+            }
+            for (Index c = first; c < plan.starts[k + 1]; ++c)
+                gather<Adjoint>(c, lu_.u_end[c], lu_.u_start[c + 1], lu_.u_row.data(),
+                                lu_.u.data());
+            refinement.keep_right(k);
+            if (!solve_block(k, Adjoint ? Side::adjoint : Side::transposed)) return;
+            refinement.refine(k);
+            if (!count_measured(k)) return;
         }
     }
     template <bool Adjoint>
