@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))  # the circuit
 
 import registry
 from docutils import nodes

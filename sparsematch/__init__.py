@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sparsematch import csgraph as csgraph
+    from sparsematch import edge_files as edge_files
+    from sparsematch import graclus as graclus
     from sparsematch import linalg as linalg
     from sparsematch import plot as plot
     from sparsematch import solvers as solvers
@@ -28,14 +30,10 @@ if TYPE_CHECKING:
     from sparsematch._api.decomposition import block_triangular_form as block_triangular_form
     from sparsematch._api.decomposition import connected_components as connected_components
     from sparsematch._api.decomposition import is_reducible as is_reducible
-    from sparsematch._api.edge_file import match_edge_file as match_edge_file
-    from sparsematch._api.edge_file import write_edge_file as write_edge_file
     from sparsematch._api.engine_list import engines as engines
     from sparsematch._api.explain import explain_singularity as explain_singularity
-    from sparsematch._api.from_casadi import from_casadi as from_casadi
     from sparsematch._api.general import approximate_matching as approximate_matching
     from sparsematch._api.general import maximal_matching as maximal_matching
-    from sparsematch._api.graclus import graclus_cluster as graclus_cluster
     from sparsematch._api.over_ranks.redistribution import (
         permute_and_redistribute as permute_and_redistribute,
     )
@@ -103,12 +101,9 @@ _OFFERED = {
     "_api.coarse_parts": "coarse_dulmage_mendelsohn",
     "_api.coarsening": "coarsen coarsening_hierarchy",
     "_api.decomposition": "block_triangular_form connected_components is_reducible",
-    "_api.edge_file": "match_edge_file write_edge_file",
     "_api.engine_list": "engines",
     "_api.explain": "explain_singularity",
-    "_api.from_casadi": "from_casadi",
     "_api.general": "approximate_matching maximal_matching",
-    "_api.graclus": "graclus_cluster",
     "_api.over_ranks.redistribution": "permute_and_redistribute",
     "_api.symmetric": "is_symmetric_transversal symmetric_product_transversal",
     "_api.transversal": "is_structurally_singular maximum_transversal structural_rank",
@@ -140,7 +135,7 @@ _OFFERED = {
     "_types.weighted_matching": "WeightedMatching",
 }
 _PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}
-_SUBMODULES = frozenset({"csgraph", "linalg", "plot", "solvers"})
+_SUBMODULES = frozenset({"csgraph", "edge_files", "graclus", "linalg", "plot", "solvers"})
 
 __all__ = sorted(_PLACES)
 

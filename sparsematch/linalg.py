@@ -20,6 +20,7 @@ from sparsematch import solvers
 from sparsematch._input.foreign import from_other_library
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.errors import stack_level
+from sparsematch.solvers._like_scipy import ignore_options
 
 __all__ = ["factorized", "spilu", "splu", "spsolve"]
 
@@ -71,8 +72,8 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> 
     """
     A = _as_sparse(A, "spsolve requires A be CSC or CSR matrix format")
     b = b if issparse(b) or on_gpu(b) else np.asarray(b)
-    options: Any = {"permc_spec": permc_spec, "use_umfpack": use_umfpack}
-    x = solvers.spsolve(A, b, singular="nan", **options)
+    ignore_options("spsolve", permc_spec=permc_spec, use_umfpack=use_umfpack)
+    x = solvers.spsolve(A, b, singular="nan")
     dtype = np.promote_types(np.promote_types(A.dtype, np.float32), b.dtype)
     x = x.astype(dtype) if dtype.char in "fF" else x
     return type(A)(x) if issparse(x) and A.format in ("csr", "csc") else x
@@ -122,14 +123,15 @@ def splu(
     array([1., 1.])
     """
     A = _as_sparse(A, "splu converted its input to CSC format")
-    return solvers.splu(
-        A,
+    ignore_options(
+        "splu",
         permc_spec=permc_spec,
         diag_pivot_thresh=diag_pivot_thresh,
         relax=relax,
         panel_size=panel_size,
         options=options,
     )
+    return solvers.splu(A)
 
 
 def spilu(

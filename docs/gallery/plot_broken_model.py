@@ -16,8 +16,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
 
+from circuit import build_circuit, short_circuit
 from sparsematch import explain_singularity, structural_rank
-from sparsematch.demo import build_circuit, short_circuit
 from sparsematch.plot import spy_conflicts
 
 

@@ -13,7 +13,7 @@ the diagonal blocks only.
 # The equations
 # -------------
 #
-# :mod:`sparsematch.demo` builds a cascade of twelve networks of resistors and
+# ``tests/helpers/circuit.py`` builds a cascade of twelve networks of resistors and
 # capacitors, with an amplifier in front of each. Two of the amplifiers also sense a
 # later stage, and what lies between is a loop. The nodes are numbered in no useful
 # order, as in a netlist. The equation of a source does not contain the current of
@@ -23,8 +23,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.sparse.linalg import splu
 
+from circuit import build_circuit
 from sparsematch import block_triangular_form, solvers
-from sparsematch.demo import build_circuit
 from sparsematch.plot import spy_blocks
 
 circuit = build_circuit(1500, seed=7)

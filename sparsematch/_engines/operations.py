@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from sparsematch._types.weighted_matching import SignedCSR, WeightedMatching
 
 _Values = NDArray[Any]
-_Progress = Callable[[int, int, int], object] | None
 
 #: Of one process, or of a rank: `BipartiteCSR` and `Matching`, `DistributedCSR` and
 #: `DistributedMatching`; `Graph` or `GraphPart`.
@@ -211,15 +210,11 @@ class CoarseningOps:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StreamOps:
-    """Graphs in files of edges; the last argument is called with round, done and total edges."""
+    """Graphs in files of edges."""
 
     #: The report, given a file, mates to be written, whether weights count, the folder of scratch
     #: files, and the run.
-    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run, _Progress], EdgeReport] = (
-        in_host_memory_only
-    )
-    #: The largest number of a vertex, or -1.
-    largest_vertex: Callable[[EdgeFile, _Progress], int] = in_host_memory_only
+    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run], EdgeReport] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

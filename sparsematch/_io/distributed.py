@@ -44,7 +44,7 @@ def read_distributed(
         CSC or COO matrix, or ``.mtx`` or ``.mm``, Matrix Market in coordinates. Members of an
         archive that are not compressed (``save_npz(path, A, compressed=False)``) are mapped into
         memory, and ranks read their parts alone; compressed ones are unpacked by each rank from the
-        beginning, a piece at a time. Or ``.npy``, a file of edges as `write_edge_file` makes it.
+        beginning, a piece at a time. Or ``.npy``, a file of edges (`sparsematch.edge_files`).
     comm : mpi4py communicator or None
         Whose ranks share the matrix.
     n_vertices : int, optional

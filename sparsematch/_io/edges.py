@@ -12,14 +12,11 @@ from sparsematch._types.arrays import stable_order
 from sparsematch._types.edge_file import as_edge_file
 from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
-#: Edges of a batch.
-_BATCH = 1 << 19
-
 _Batch = tuple[NDArray[Any], ...]
 
 
 class EdgeSlices:
-    """The edges in a file of `write_edge_file`.
+    """The edges in a file (`sparsematch.edge_files`).
 
     The number of vertices is one more than the largest in the own slice, until it is set.
     """
@@ -30,13 +27,12 @@ class EdgeSlices:
         except ValueError as error:
             raise UnreadableFile(str(error).removeprefix(f"{path} ")) from None
         self._first, self._end = balanced(self.file.n_edges, size)[rank : rank + 2].tolist()
-        ends = (end for u, v, *_ in self._slices() for end in (u, v))
-        self.n = 1 + max(int(end.max(initial=-1)) for end in ends)
+        self.n = self.file.n_vertices(self._first, self._end)
 
     def batches(self) -> Iterator[_Batch]:
         """Yield rows, columns and weights of the own slice: each edge twice, no loops."""
         begin = self._first
-        for u, v, *weight in self._slices():
+        for u, v, *weight in self.file.slices(self._first, self._end):
             wrong = np.flatnonzero((np.minimum(u, v) < 0) | (np.maximum(u, v) >= self.n))
             if wrong.size:
                 k = int(wrong[0])
@@ -48,18 +44,6 @@ class EdgeSlices:
                 np.concatenate([x[proper], y[proper]])
                 for x, y in ((u, v), (v, u), *((w, w) for w in weight))
             )
-
-    def _slices(self) -> Iterator[_Batch]:
-        """Yield fields of some edges at a time, at least once, as that gives their types."""
-        file = self.file
-        for begin in range(self._first, max(self._end, self._first + 1), _BATCH):
-            edges = np.fromfile(
-                file.path,
-                file.record,
-                min(_BATCH, self._end - begin),
-                offset=file.offset + begin * file.record.itemsize,
-            )
-            yield tuple(edges[name] for name in ("u", "v", *(["weight"] * file.weighted)))
 
 
 def heaviest(A: DistributedCSR) -> DistributedCSR:

@@ -15,7 +15,7 @@ import scipy.sparse
 
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market_text import check_text
-from sparsematch._io.matlab import read_variables
+from sparsematch._io.matlab import as_npz
 from sparsematch._types.upstream_warnings import NO_NUMBER, upstream_warnings_raised
 
 __all__ = ["FORMATS", "Reader", "one_line_of", "reader_of", "sniff"]
@@ -149,23 +149,10 @@ def read_matlab(source: Source) -> Any:
             "is of MATLAB's version 7.3, which is not read: save it with "
             "save('name.mat', 'A', '-v7')"
         )
-    if 0 in content[:4]:  # version 4, for which SciPy has a reader in Python
-        with io.BytesIO(content) as stream, np.errstate(invalid="ignore"):
-            variables = _call_reader(scipy.io.loadmat, stream)
-    else:
-        variables = read_variables(content)
-    found = {
-        name: value
-        for name, value in variables.items()
-        if not name.startswith("__") and _is_matrix(value)
-    }
-    sparse = {name: value for name, value in found.items() if scipy.sparse.issparse(value)}
-    candidates = sparse or found
-    if len(candidates) == 1:
-        return next(iter(candidates.values()))
-    if candidates:
-        raise UnreadableFile(f"holds {_listed(candidates)}: save the one that is meant by itself")
-    raise UnreadableFile(f"holds no matrix ({_listed(variables) or 'no variable at all'})")
+    try:
+        return read_npz(io.BytesIO(as_npz(content)))
+    except ValueError as error:
+        raise UnreadableFile(str(error)) from None
 
 
 def read_archive(source: Source) -> Any:
@@ -212,11 +199,6 @@ def _call_reader(reader: Callable[..., Any], source: Any) -> Any:
     """Ask for sparse arrays where the reader has a choice; its default depends on the version."""
     choice = {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}
     return reader(source, **choice)
-
-
-def _is_matrix(value: Any) -> bool:
-    dense = isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biufc"
-    return dense or scipy.sparse.issparse(value)
 
 
 def _listed(variables: dict[str, Any]) -> str:

@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from sparsematch._types.arrays import IndexArray, namespace, on_gpu
+from sparsematch._types.arrays import namespace
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import GraphMates
 from sparsematch._types.run_info import RunInfo
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GraphMatching(Matching):
+class GraphMatching(GraphMates, Matching):
     """A set of edges of a graph, no two at the same vertex.
 
     It is a `Matching` of the symmetric matrix: ``row_mate`` and ``col_mate`` are one array, called
@@ -44,11 +43,6 @@ class GraphMatching(Matching):
     info: RunInfo
 
     @property
-    def mate(self) -> IndexArray:
-        """``mate[v]`` is the vertex matched with v, or -1."""
-        return self.row_mate
-
-    @property
     def weight(self) -> float:
         """The sum of the magnitudes of the matched edges; without weights, the number of pairs."""
         return float(self.weight_sum)
@@ -57,39 +51,3 @@ class GraphMatching(Matching):
     def cardinality(self) -> int:
         """Number of matched pairs, counted each time: O(n)."""
         return int(namespace(self.mate).count_nonzero(self.mate >= 0)) // 2
-
-    @property
-    def is_perfect(self) -> bool:
-        """Whether every vertex is matched."""
-        return self.mate.size == 2 * self.cardinality
-
-    def pairs(self) -> tuple[IndexArray, IndexArray]:
-        """Return the smaller vertex of each pair in ascending order, and the larger ones.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import maximal_matching
-        >>> smaller, larger = maximal_matching(csr_array([[0, 0, 1], [0, 0, 0], [1, 0, 0]])).pairs()
-        >>> smaller.tolist(), larger.tolist()
-        ([0], [2])
-        """
-        xp = namespace(self.mate)
-        smaller = xp.flatnonzero(self.mate > xp.arange(self.mate.size, dtype=self.mate.dtype))
-        smaller = smaller.astype(self.mate.dtype, copy=False)
-        return smaller, self.mate[smaller]
-
-    def get(self) -> "GraphMatching":
-        """Return the matching in host memory: itself, or a copy of one on a GPU."""
-        mate: Any = self.mate
-        if not on_gpu(mate):
-            return self
-        mate = mate.get()
-        rest = np.float64(self.weight), self.guarantee, self.info
-        return GraphMatching(mate, mate, *rest).freeze()
-
-    def __repr__(self) -> str:
-        return (
-            f"GraphMatching({self.mate.size} vertices, cardinality {self.cardinality}, weight "
-            f"{self.weight:g})"
-        )

@@ -1,38 +1,31 @@
 """What all results have in common that are a matching and arrays to prove it."""
 
-from typing import Self
-
-import numpy as np
-
 from sparsematch._types.arrays import IndexArray, namespace
-from sparsematch._types.matching import Matching
+from sparsematch._types.mates import Frozen, Mates
 
 
-class MatchedResult:
+class OfMatching(Frozen):
     """A frozen dataclass with a matching of the whole matrix, and arrays of its own."""
 
     __slots__ = ()
 
-    matching: Matching
-
-    def freeze(self) -> Self:
-        """Make the arrays read-only, and return the object. CuPy knows no read-only arrays."""
-        self.matching.freeze()
-        for name in self.__dataclass_fields__:  # type: ignore[attr-defined]
-            array = getattr(self, name)
-            if isinstance(array, np.ndarray):
-                array.flags.writeable = False
-        return self
+    matching: Mates
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix."""
+        """Rows and columns of the whole matrix."""
         return self.matching.shape
 
     @property
     def cardinality(self) -> int:
-        """Number of matched pairs."""
+        """Number of matched pairs, of all ranks."""
         return self.matching.cardinality
+
+
+class MatchedResult(OfMatching):
+    """One of which all rows and columns are here."""
+
+    __slots__ = ()
 
     @property
     def is_perfect(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._types import conventions
-from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu, unmatched
+from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, unmatched
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.mates import Mates
 
@@ -55,35 +55,6 @@ class Matching(Mates):
     >>> matching.cardinality, matching.is_perfect
     (2, False)
     """
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix."""
-        return self.row_mate.size, self.col_mate.size
-
-    @property
-    def cardinality(self) -> int:
-        """Number of matched pairs, counted each time: O(n_rows)."""
-        return int(namespace(self.row_mate).count_nonzero(self.row_mate >= 0))
-
-    @property
-    def is_perfect(self) -> bool:
-        """Whether every row and every column is matched."""
-        return self.row_mate.size == self.col_mate.size == self.cardinality
-
-    def pairs(self) -> tuple[IndexArray, IndexArray]:
-        """Return the matched rows in ascending order, and their columns.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> rows, cols = Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).pairs()
-        >>> rows.tolist(), cols.tolist()
-        ([0, 2], [2, 0])
-        """
-        rows = namespace(self.row_mate).flatnonzero(self.row_mate >= 0)
-        rows = rows.astype(self.row_mate.dtype, copy=False)
-        return rows, self.row_mate[rows]
 
     def as_permutation(self) -> IndexArray:
         """Return a permutation p of the rows that moves matched entries to the diagonal.
@@ -143,18 +114,6 @@ class Matching(Mates):
             raise ValueError("p has an element twice: a row has one column at most")
         return cls(row_mate, col_mate).freeze()
 
-    def to_pyomo(self) -> dict[int, int]:
-        """Return what Pyomo's ``maximum_matching`` is: a dict from rows to columns.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).to_pyomo()
-        {0: 2, 2: 0}
-        """
-        rows = np.flatnonzero(self.row_mate >= 0)
-        return dict(zip(rows.tolist(), self.row_mate[rows].tolist(), strict=True))
-
     @classmethod
     def from_pyomo(cls, given: Any, shape: tuple[int, int]) -> "Matching":
         """Read a matching of Pyomo's incidence analysis.
@@ -186,16 +145,6 @@ class Matching(Mates):
         # one large block comes cheaper than two
         mates = unmatched(graph.n_rows + graph.n_cols, graph.indptr)
         return cls(mates[: graph.n_rows], mates[graph.n_rows :])
-
-    def get(self) -> "Matching":
-        """Return the matching in host memory: itself, or a copy of one on a GPU."""
-        row_mate: Any = self.row_mate
-        col_mate: Any = self.col_mate
-        return Matching(row_mate.get(), col_mate.get()).freeze() if on_gpu(row_mate) else self
-
-    def __repr__(self) -> str:
-        n_rows, n_cols = self.shape
-        return f"Matching({n_rows}x{n_cols}, cardinality {self.cardinality})"
 
 
 def invert(row_mate: IndexArray, n_cols: int, name: str) -> IndexArray:

@@ -1,19 +1,65 @@
 """The mates of rows and columns: what a matching holds, of a matrix or of a rank's part of one."""
 
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._types.arrays import IndexArray, namespace, on_gpu
+
+
+class Frozen:
+    """A frozen dataclass whose arrays are read-only once it is handed out."""
+
+    __slots__ = ()
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def freeze(self) -> Self:
+        """Make the arrays read-only, and return the object. CuPy knows no read-only arrays."""
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            elif isinstance(value, Frozen):
+                Frozen.freeze(value)
+        return self
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mates:
+class Mates(Frozen):
     """Two arrays of mates: of all rows and columns, or of those of a rank; -1 means unmatched."""
 
     row_mate: IndexArray
     col_mate: IndexArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the whole matrix."""
+        return self.row_mate.size, self.col_mate.size
+
+    @property
+    def cardinality(self) -> int:
+        """Number of matched pairs, counted each time: O(n_rows)."""
+        return int(namespace(self.row_mate).count_nonzero(self.row_mate >= 0))
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether every row and every column is matched, on all ranks."""
+        return self.shape[0] == self.shape[1] == self.cardinality
+
+    def pairs(self) -> tuple[IndexArray, IndexArray]:
+        """Return the matched rows, of this rank, in ascending order, and their columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sparsematch import Matching
+        >>> rows, cols = Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).pairs()
+        >>> rows.tolist(), cols.tolist()
+        ([0, 2], [2, 0])
+        """
+        return self._pairs(self.row_mate >= 0)
 
     def to_matlab(self) -> IndexArray:
         """Return what MATLAB's ``p = dmperm(A)`` is: the row of each column, counted from 1, or 0.
@@ -27,12 +73,37 @@ class Mates:
         """
         return self.col_mate + 1
 
-    def freeze(self) -> Self:
-        """Make the arrays read-only, and return the object. CuPy knows no read-only arrays."""
-        if isinstance(self.row_mate, np.ndarray):
-            self.row_mate.flags.writeable = False
-            self.col_mate.flags.writeable = False
-        return self
+    def to_pyomo(self) -> dict[int, int]:
+        """Return what Pyomo's ``maximum_matching`` is: a dict from rows, of this rank, to columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sparsematch import Matching
+        >>> Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).to_pyomo()
+        {0: 2, 2: 0}
+        """
+        rows, cols = self._pairs(self.row_mate >= 0)
+        return dict(zip(rows.tolist(), cols.tolist(), strict=True))
+
+    def get(self) -> Self:
+        """Return the matching in host memory: itself, or a copy of one on a GPU. Not collective."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        here: dict[int, Any] = {id(v): v.get() for v in fields.values() if on_gpu(v)}
+        if not here:
+            return self
+        changed = {name: here[id(v)] for name, v in fields.items() if id(v) in here}
+        return Frozen.freeze(replace(self, **changed))
+
+    def _pairs(self, chosen: Any) -> tuple[IndexArray, IndexArray]:
+        """Return the numbers of the chosen rows, and their mates."""
+        rows = namespace(self.row_mate).flatnonzero(chosen)
+        numbers = rows + self._first_row if self._first_row else rows
+        return numbers.astype(self.row_mate.dtype, copy=False), self.row_mate[rows]
+
+    @property
+    def _first_row(self) -> int:
+        return 0
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mates):
@@ -47,5 +118,47 @@ class Mates:
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        return f"{type(self).__name__}({n_rows}x{n_cols}, cardinality {self.cardinality})"
+
     def __dir__(self) -> list[str]:
         return [name for name in object.__dir__(self) if name not in ("freeze", "start")]
+
+
+class GraphMates(Mates):
+    """What a matching of a graph has instead: rows and columns are the same vertices."""
+
+    __slots__ = ()
+
+    @property
+    def mate(self) -> IndexArray:
+        """``mate[v]`` is the vertex matched with v, or -1; of a rank, its own ones from 0 on."""
+        return self.row_mate
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether every vertex is matched, on all ranks."""
+        return self.shape[0] == 2 * self.cardinality
+
+    def pairs(self) -> tuple[IndexArray, IndexArray]:
+        """Return the vertices, of this rank, that are the smaller of their pair, and their mates.
+
+        The former ascend.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import maximal_matching
+        >>> smaller, larger = maximal_matching(csr_array([[0, 0, 1], [0, 0, 0], [1, 0, 0]])).pairs()
+        >>> smaller.tolist(), larger.tolist()
+        ([0], [2])
+        """
+        mate, first = self.row_mate, self._first_row
+        own = namespace(mate).arange(first, first + mate.size, dtype=mate.dtype)
+        return self._pairs(mate > own)
+
+    def __repr__(self) -> str:
+        weight: float = self.weight  # type: ignore[attr-defined]
+        n, pairs = self.shape[0], self.cardinality
+        return f"{type(self).__name__}({n} vertices, cardinality {pairs}, weight {weight:g})"

@@ -53,7 +53,7 @@ class Dependence:
 
 
 class ParallelPair(NamedTuple):
-    """Two rows, or columns, that are parallel or nearly so.
+    """Two rows, or columns, that are parallel but for rounding.
 
     Attributes
     ----------
@@ -128,7 +128,8 @@ class NumericalDefects:
         The diagonal blocks that are singular by themselves. There may be more of them than
         dependences of the whole matrix: what couples two singular blocks can raise the rank.
     parallel_rows, parallel_cols : tuple of ParallelPair
-        Rows and columns that are nearly parallel, the smallest angle first.
+        Rows and columns that are parallel but for rounding, the smallest angle first; a pair that
+        differs by more may be left out.
     tolerance : float
         The residual up to which a combination counts as vanishing.
     is_complete : bool

@@ -10,11 +10,12 @@ import numpy as np
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import Frozen
 from sparsematch._types.weighted import WeightedTransversal
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TransversalBatch:
+class TransversalBatch(Frozen):
     """Transversals with the largest product, one for each row of an array of values.
 
     ``batch[b]`` is that of matrix `b`, a view of its rows of the arrays. The arrays are read-only;
@@ -65,14 +66,6 @@ class TransversalBatch:
         cardinality, objective = np.empty(k, np.int64), np.empty(k)
         mates, scales = (row_mate, col_mate), (row_scale, col_scale)
         return cls(*mates, cardinality, objective, row_dual, col_dual, *scales)
-
-    def freeze(self) -> "TransversalBatch":
-        """Make the arrays read-only, and return the object."""
-        for name in self.__slots__:
-            array = getattr(self, name)
-            if array is not None:
-                array.flags.writeable = False
-        return self
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -115,7 +115,6 @@ def _other_commands() -> dict[str, Command]:
     edges: dict[str, Keywords] = {"file": {"metavar": "FILE.npy", "help": records}}
     edges |= _plain("--vertices", "--unweighted") | ties | _plain("--scratch")
     save = _plain("--save")
-    circuit = {"default": 0, "help": "which random circuit (default 0)"}
     return {
         "coarsen": (
             graph_commands.coarsen,
@@ -126,11 +125,6 @@ def _other_commands() -> dict[str, Command]:
             graph_commands.match_edges,
             "heavy matching of a file of edges that need not fit in memory",
             edges | report | {"--save": _output(".npy", "mates")},
-        ),
-        "demo": (
-            commands.demo,
-            "analyse and solve a circuit made here: needs no file",
-            {"--nodes": {}, "--seed": circuit} | report | _picture("before and after"),
         ),
         "warm-up": (
             commands.warm_up,
@@ -193,7 +187,6 @@ def _options() -> dict[str, Keywords]:
             _at_least(0), None, "number of vertices (default: one more than the largest)"
         ),
         "--scratch": text("FOLDER", "where scratch files go (default: where the system has them)"),
-        "--nodes": count(_node_count, 3000, "circuit nodes, about (default 3000)"),
     }
 
 
@@ -251,13 +244,6 @@ def _tolerance(text: str) -> float:
     if not 0 < tolerance < 1:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
     return tolerance
-
-
-def _node_count(text: str) -> int:
-    count = _integer(text)
-    if not 100 <= count <= 10**6:
-        raise argparse.ArgumentTypeError(f"{count} is not between 100 and 1000000")
-    return count
 
 
 def _at_least(least: int) -> Callable[[str], int]:

@@ -27,7 +27,6 @@ from sparsematch.cli.zeros import StoredZeros, set_aside
 
 __all__ = [
     "btf",
-    "demo",
     "explain",
     "match",
     "names_of",
@@ -167,26 +166,6 @@ def _explain(
             )
         except ValueError as error:  # a value that is not finite
             raise CannotProduce(f"{arguments.file}: {error}") from None
-
-
-def demo(arguments: Namespace) -> int:
-    """Analyse and solve a circuit that is made on the spot."""
-    # it needs scipy.sparse.linalg, which the other commands do not
-    from sparsematch.cli import demo_report
-    from sparsematch.demo import run
-
-    check_outputs(arguments)
-    progress = make_progress(arguments.quiet)
-    with progress.step("demo", "solving the circuit"):
-        result = run(arguments.nodes, seed=arguments.seed)
-        times = demo_report.compare_with_scipy(arguments.nodes, seed=arguments.seed)
-    _plot(arguments, result.matrix, result.form, "circuit with voltage sources", progress)
-    if arguments.json:
-        print_json({"command": "demo", **demo_report.fields(result, times)})
-    elif wants_text(arguments):
-        print(demo_report.text(result, times))
-        print_written(arguments)
-    return _DONE
 
 
 def warm_up(_: Namespace) -> int:

@@ -13,6 +13,7 @@ from sparsematch.cli import ranks, summary
 from sparsematch.cli.commands import print_json, read, wants_text
 from sparsematch.cli.outputs import CannotProduce, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
+from sparsematch.edge_files import match_edge_file
 
 __all__ = ["coarsen", "match_edges"]
 
@@ -59,7 +60,9 @@ def match_edges(arguments: Namespace) -> int:
     shared: dict[str, Any] = {}
     matching: GraphMatching | DistributedGraphMatching
     if comm is None:
-        matching = _match_alone(arguments, progress)
+        check_outputs(arguments)
+        with progress.step("match", f"matching {Path(arguments.file).name}"):
+            matching = _match_file(arguments)
     else:
         matching, shared = ranks.match_edges(arguments, progress)
     if arguments.save and (comm is None or comm.Get_rank() == 0):
@@ -80,33 +83,16 @@ def match_edges(arguments: Namespace) -> int:
     return 0
 
 
-def _match_alone(arguments: Namespace, progress: Progress) -> GraphMatching:
-    check_outputs(arguments)
-    where = [0, 0, 0]
-
-    def report(*now: int) -> None:
-        where[:] = now
-
-    def words() -> str:
-        step, done, total = where
-        what = f"round {step}" if step else "counting the vertices"
-        return f"{Path(arguments.file).name}, {what}: {100 * done // max(total, 1)}%"
-
-    with progress.step("match", words):
-        return _match_file(arguments, report)
-
-
-def _match_file(arguments: Namespace, report: Any) -> GraphMatching:
+def _match_file(arguments: Namespace) -> GraphMatching:
     if not Path(arguments.file).is_file():
         raise UnreadableFile(f"{arguments.file}: there is no such file")
     try:
-        return sparsematch.match_edge_file(
+        return match_edge_file(
             arguments.file,
             n_vertices=arguments.vertices,
             weights=not arguments.unweighted,
             rng=arguments.seed,
             scratch=arguments.scratch,
-            progress=report,
         )
     except ValueError as error:
         raise UnreadableFile(error) from None

@@ -4,7 +4,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -28,11 +28,8 @@ class Progress:
         self._shown = not quiet and stream.isatty()
 
     @contextmanager
-    def step(self, key: str, words: str | Callable[[], str]) -> Iterator[None]:
-        """Run the body as the step `key`, shown as `words`, or as what they return now.
-
-        Its time goes to ``seconds[key]``.
-        """
+    def step(self, key: str, words: str) -> Iterator[None]:
+        """Run the body as the step `key`, shown as `words`; its time goes to ``seconds[key]``."""
         start = time.perf_counter()
         ended = threading.Event()
         ticker = threading.Thread(target=self._tick, args=(words, start, ended), daemon=True)
@@ -49,15 +46,14 @@ class Progress:
                 ended.set()
                 ticker.join()
 
-    def _tick(self, words: str | Callable[[], str], start: float, ended: threading.Event) -> None:
+    def _tick(self, words: str, start: float, ended: threading.Event) -> None:
         if ended.wait(_DELAY):
             return
         width = 0
         while True:
             elapsed = time.perf_counter() - start
-            line = f"{words if isinstance(words, str) else words()} ... {elapsed:.1f} s"[
-                : shutil.get_terminal_size().columns - 1
-            ]
+            width_there = shutil.get_terminal_size().columns - 1
+            line = f"{words} ... {elapsed:.1f} s"[:width_there]
             self._write("\r" + line.ljust(width))
             width = len(line)
             if ended.wait(_PERIOD):

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sparsematch._types.factorisation_report import FactorisationReport as FactorisationReport
     from sparsematch._types.least_squares import LeastSquares as LeastSquares
     from sparsematch.solvers._calls import analyse as analyse
-    from sparsematch.solvers._calls import factorized as factorized
     from sparsematch.solvers._calls import splu as splu
     from sparsematch.solvers._calls import spsolve as spsolve
     from sparsematch.solvers._device import DeviceLU as DeviceLU
@@ -37,10 +36,6 @@ if TYPE_CHECKING:
     from sparsematch.solvers._lu import Analysis as Analysis
     from sparsematch.solvers._lu import BlockTriangularLU as BlockTriangularLU
     from sparsematch.solvers._pattern_solver import PatternSolver as PatternSolver
-    from sparsematch.solvers._permutations import from_superlu as from_superlu
-    from sparsematch.solvers._permutations import to_superlu as to_superlu
-
-    analyze = analyse
 
 #: What each module offers; it is imported when first used.
 _OFFERED = {
@@ -48,7 +43,7 @@ _OFFERED = {
     "_types.diagnosis_text": "Diagnosis",
     "_types.factorisation_report": "BlockReport FactorisationReport",
     "_types.least_squares": "LeastSquares",
-    "solvers._calls": "analyse factorized splu spsolve",
+    "solvers._calls": "analyse splu spsolve",
     "solvers._device": "DeviceLU",
     "solvers._diagnose": "diagnose",
     "solvers._errors": "IllConditionedWarning NotFiniteError SingularMatrixError",
@@ -57,18 +52,16 @@ _OFFERED = {
     "solvers._lstsq": "lstsq",
     "solvers._lu": "Analysis BlockTriangularLU",
     "solvers._pattern_solver": "PatternSolver",
-    "solvers._permutations": "from_superlu to_superlu",
 }
 _PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}
 
-__all__ = sorted({*_PLACES, "analyze"})
+__all__ = sorted(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
-    found = "analyse" if name == "analyze" else name
-    if found not in _PLACES:
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"sparsematch.{_PLACES[found]}"), found)
+    value = getattr(import_module(f"sparsematch.{_PLACES[name]}"), name)
     globals()[name] = value
     return value
 

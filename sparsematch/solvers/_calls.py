@@ -1,9 +1,9 @@
-"""The functions: `analyse`, and SciPy's calls, block by block: splu, spsolve, factorized."""
+"""The functions: `analyse`, and SciPy's calls, block by block: splu, spsolve."""
 
 from __future__ import annotations  # readable names in help()
 
-from collections.abc import Callable, Iterable
-from typing import Any, Unpack, overload
+from collections.abc import Iterable
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,18 +18,12 @@ from sparsematch.solvers._checks import check_choice, refuse_on_gpu
 from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._like_scipy import (
-    Singular,
-    SpsolveOptions,
-    SuperLUOptions,
-    ignore_options,
-    no_solution,
-)
+from sparsematch.solvers._like_scipy import Singular, no_solution
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
 from sparsematch.solvers._plan import plan_factorisation
 
 
-class _Settings(SpsolveOptions, total=False):
+class _Settings(TypedDict, total=False):
     """The arguments of `spsolve` that do not determine what it returns."""
 
     matching: Any
@@ -65,7 +59,7 @@ def analyse(
         asks for it in blocks of more than 500 rows in which a tenth of the pivots would not stay,
         unless these are cheap as they are, or so heavy that the external solver gets them at once,
         and in those that fill up all the same.
-    solver : {"auto", "superlu", "umfpack", "pardiso", "klu", "mumps"} or callable, optional
+    solver : {"auto", "superlu", "umfpack", "pardiso", "mumps"} or callable, optional
         The external solver, for large blocks in which much fill is to be expected: by default
         SuperLU, which comes with SciPy, or another one that is installed where that is predicted
         to take half the time. The others need a library of their own, and are looked for here;
@@ -125,7 +119,6 @@ def splu(
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
     explicit_zeros: ExplicitZeros = "keep",
-    **superlu: Unpack[SuperLUOptions],
 ) -> BlockTriangularLU:  # a DeviceLU on a GPU: narrow by isinstance
     """Factorise a sparse square matrix.
 
@@ -137,9 +130,6 @@ def splu(
     matching, pivoting, solver, row_names, col_names, explicit_zeros
         As those of `analyse`. The first three are those of `DeviceLU` if `A` is on a GPU, and the
         others are refused: no names are kept there, and all entries.
-    **superlu
-        ``permc_spec``, ``diag_pivot_thresh``, ``relax``, ``panel_size`` and ``options`` of SciPy's
-        function: checked, and ignored.
 
     Returns
     -------
@@ -163,11 +153,6 @@ def splu(
     ImportError
         If `solver` is not installed, whether or not a block will be left to it.
 
-    Warns
-    -----
-    IgnoredOptionWarning
-        Once in a process for each keyword of SciPy's.
-
     See Also
     --------
     analyse : For several matrices with one pattern.
@@ -185,7 +170,6 @@ def splu(
     >>> lu.solve(np.array([6.0, 6.0, 8.0]), trans="T")
     array([1., 1., 1.])
     """
-    ignore_options("splu", superlu)
     A = from_other_library(A)
     if on_gpu(A):
         refuse_on_gpu(row_names, col_names, explicit_zeros)
@@ -220,7 +204,6 @@ def spsolve(
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
     singular: Singular = "raise",
-    **scipys: Unpack[SpsolveOptions],
 ) -> Any:
     """Solve a sparse linear system, or several with the same matrix.
 
@@ -236,8 +219,6 @@ def spsolve(
     singular : {"raise", "nan"}, optional
         What to do with a singular matrix, or one with values that are not finite: raise an error,
         or warn and return NaN, as SciPy does, unless the solution is sparse or on a GPU.
-    **scipys
-        ``permc_spec`` and ``use_umfpack`` of SciPy's function: checked, and ignored.
 
     Returns
     -------
@@ -256,12 +237,10 @@ def spsolve(
     -----
     scipy.sparse.linalg.MatrixRankWarning
         If NaN is returned.
-    IgnoredOptionWarning
-        Once in a process for each keyword of SciPy's.
 
     See Also
     --------
-    splu, factorized
+    splu : For several right-hand sides, one after the other.
     sparsematch.linalg.spsolve : Drop-in for SciPy's function.
 
     Examples
@@ -273,7 +252,6 @@ def spsolve(
     """
     if singular not in ("raise", "nan"):
         check_choice("singular", singular, ("raise", "nan"))
-    ignore_options("spsolve", scipys)
     if matching is row_names is col_names is None and pivoting == solver == "auto":
         x = BlockFactors.solve_at_once(A, b)
         if x is not None:
@@ -310,38 +288,3 @@ def right_hand_sides(b: Any) -> tuple[NDArray[Any], bool]:
     if right.ndim == 2 and right.shape[1] == 1:
         return right.ravel(), False
     return right, is_sparse
-
-
-def factorized(A: SparseLike, **options: Any) -> Callable[[ArrayLike], NDArray[Any]]:
-    """Return a function that solves systems with one matrix.
-
-    Parameters
-    ----------
-    A : sparse array or matrix, shape (n, n)
-        The matrix, factorised here.
-    **options
-        Those of `splu`.
-
-    Returns
-    -------
-    callable
-        It maps a right-hand side, or several as columns, to the solution.
-
-    Raises
-    ------
-    TypeError, ValueError, SingularMatrixError
-        As `splu` does.
-
-    See Also
-    --------
-    splu
-
-    Examples
-    --------
-    >>> from scipy.sparse import csc_array
-    >>> from sparsematch.solvers import factorized
-    >>> solve = factorized(csc_array([[0.0, 2.0], [4.0, 1.0]]))
-    >>> solve([2.0, 5.0])
-    array([1., 1.])
-    """
-    return splu(A, **options).solve

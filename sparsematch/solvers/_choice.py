@@ -41,7 +41,7 @@ class Rival(NamedTuple):
 #: other's. PARDISO: 1.1 at a work of 5e8, 1.3 at 2e9, 1.4 at 6e9, 1.7 at 7e9 (grids in three
 #: dimensions, cage10, cvxqp3). UMFPACK: 0.7 to 1.3 on these, of a share up to 0.07; 2.3 to 4.9
 #: on random patterns of 1,200 to 3,500 rows, share 0.26 to 0.34; PARDISO 1.0 to 2.3. MUMPS
-#: with the reference BLAS: 0.3 to 1.5; KLU: less than 1 wherever there is fill.
+#: with the reference BLAS: 0.3 to 1.5.
 _RIVALS = (
     Rival("umfpack", "scikits.umfpack", math.inf, 0.2, True),
     Rival("umfpack", "kvxopt", math.inf, 0.2, True),

@@ -150,8 +150,6 @@ class DeviceLU:
         self._failed = True
         self._factorise(self._new_values(A))
 
-    refactorize = refactorise
-
     def solve(self, b: Any, trans: Side = "N") -> Any:
         """Solve a linear system.
 

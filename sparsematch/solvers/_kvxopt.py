@@ -1,4 +1,4 @@
-"""A block factorised by SuiteSparse's KLU or UMFPACK, as the wheels of kvxopt bring them."""
+"""A block factorised by SuiteSparse's UMFPACK, as the wheels of kvxopt bring it."""
 
 import importlib
 from typing import Any
@@ -10,15 +10,13 @@ from sparsematch.solvers._external import Singular, Values
 
 
 class KvxoptFactor:
-    """A block as a matrix of kvxopt, whose module `library` factorises it."""
-
-    library = ""
+    """A block as a matrix of kvxopt."""
 
     def __init__(
         self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
     ) -> None:
         self._kvxopt: Any = importlib.import_module("kvxopt")
-        self._solver: Any = importlib.import_module(f"kvxopt.{self.library}")
+        self._solver: Any = importlib.import_module("kvxopt.umfpack")
         n = indptr.size - 1
         columns = np.repeat(np.arange(n), np.diff(indptr))
         places = rows.astype(np.int64, copy=False), columns
@@ -42,23 +40,5 @@ class KvxoptFactor:
     def solve(self, b: Values, trans: str) -> Values:
         """Solve, all right-hand sides at once."""
         x = self._kvxopt.matrix(np.asfortranarray(b))
-        self._solve(x, "C" if trans == "H" else trans)
+        self._solver.solve(self._A, self._numeric, x, "C" if trans == "H" else trans)
         return np.array(x).reshape(b.shape)
-
-    def _solve(self, x: Any, trans: str) -> None:
-        self._solver.solve(self._A, self._numeric, x, trans)
-
-
-class KvxoptUmfpackFactor(KvxoptFactor):
-    """By UMFPACK."""
-
-    library = "umfpack"
-
-
-class KvxoptKluFactor(KvxoptFactor):
-    """By KLU, pivots of at least a thousandth of the largest in their column."""
-
-    library = "klu"
-
-    def _solve(self, x: Any, trans: str) -> None:
-        self._solver.solve(self._A, self._symbolic, self._numeric, x, trans)

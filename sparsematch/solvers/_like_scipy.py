@@ -1,12 +1,11 @@
 """What SciPy's functions do that these do not, for code that was written for them.
 
-Their keywords for SuperLU are checked and ignored; their NaN for what has no solution is returned
-where a call asks for it.
+The keywords of `sparsematch.linalg` for SuperLU are checked and ignored; NaN for what has no
+solution is returned where a call asks for it.
 """
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,37 +34,16 @@ class IgnoredOptionWarning(UserWarning):
     """
 
 
-class SuperLUOptions(TypedDict, total=False):
-    """The keywords of SciPy's ``splu``."""
-
-    permc_spec: Any
-    diag_pivot_thresh: Any
-    relax: Any
-    panel_size: Any
-    options: Any
-
-
-class SpsolveOptions(TypedDict, total=False):
-    """The keywords of SciPy's ``spsolve``."""
-
-    permc_spec: Any
-    use_umfpack: Any
-
-
-#: What SciPy's functions do without the keyword: asking for that needs no warning.
-_DEFAULTS = dict.fromkeys(SuperLUOptions.__annotations__) | {"use_umfpack": True}
-
 _warned: set[str] = set()
 
 
-def ignore_options(call: str, options: Mapping[str, Any]) -> None:
+def ignore_options(call: str, **options: Any) -> None:
     """Refuse what SciPy's function of this name refuses; warn once of each keyword else ignored.
 
-    Raises TypeError or ValueError, as that function does. Time: 20 us where there is a keyword.
+    Raises TypeError or ValueError, as that function does. Time: 20 us where a keyword has another
+    value than by default.
     """
-    if not options:
-        return
-    given = {k: v for k, v in options.items() if k not in _DEFAULTS or v is not _DEFAULTS[k]}
+    given = {k: v for k, v in options.items() if v is not (True if k == "use_umfpack" else None)}
     if not given:
         return
     one = csc_array(np.ones((1, 1)))  # SciPy's function shows on it what it would refuse

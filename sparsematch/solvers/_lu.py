@@ -28,7 +28,6 @@ from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import NO_STATE, BlockFactors
 from sparsematch.solvers._operator import InverseOperator
 from sparsematch.solvers._pattern import MeasuredValues
-from sparsematch.solvers._permutations import inverse
 from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation
 from sparsematch.solvers._whole_matrix import WholeMatrix
 
@@ -129,8 +128,6 @@ class Analysis:
             If it is numerically singular.
         """
         return BlockTriangularLU(A, analysis=self)
-
-    factorize = factorise
 
     def __copy__(self) -> "Analysis":
         return self  # it never changes
@@ -288,8 +285,6 @@ class BlockTriangularLU(InverseOperator):
         except BaseException:  # KeyboardInterrupt, and warnings that are errors, as well
             self._factors.discard()
             raise
-
-    refactorize = refactorise
 
     def _factorise(self, measured: MeasuredValues) -> None:
         self.dtype: np.dtype[Any] = measured.values.dtype
@@ -475,17 +470,23 @@ class BlockTriangularLU(InverseOperator):
     @property
     def perm_r(self) -> IndexArray:
         """The same as `row_perm` in SuperLU's convention, its inverse: where each row goes."""
-        return inverse(self.row_perm, "row_perm")
+        return _inverse(self.row_perm)
 
     @property
     def perm_c(self) -> IndexArray:
         """The same as `col_perm` in SuperLU's convention, its inverse: where each column goes."""
-        return inverse(self.col_perm, "col_perm")
+        return _inverse(self.col_perm)
 
     def __repr__(self) -> str:
         if self._factors.failed:
             return "BlockTriangularLU(the last factorisation failed)"
         return f"BlockTriangularLU({self._factors.plan.describe()}, {self.nnz} entries)"
+
+
+def _inverse(permutation: IndexArray) -> IndexArray:
+    inverse = np.empty_like(permutation)
+    inverse[permutation] = np.arange(permutation.size, dtype=permutation.dtype)
+    return inverse
 
 
 def _are_defaults(pivoting: Any, solver: Any, explicit_zeros: Any) -> bool:

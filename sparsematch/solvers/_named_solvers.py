@@ -12,7 +12,7 @@ from sparsematch._types.errors import pip_install, unknown_choice
 from sparsematch._types.upstream_warnings import upstream_warnings_raised
 from sparsematch.solvers._choice import BlockSize, predicted_choice
 from sparsematch.solvers._external import Choice, MakeExternal, Singular, SuperLUFactor, Values
-from sparsematch.solvers._kvxopt import KvxoptKluFactor, KvxoptUmfpackFactor
+from sparsematch.solvers._kvxopt import KvxoptFactor
 from sparsematch.solvers._mumps import MumpsFactor
 from sparsematch.solvers._pardiso import PardisoFactor
 
@@ -57,41 +57,6 @@ class UmfpackFactor:
         return np.stack([self._context.solve(code, self._A, b) for b in columns], axis=1)
 
 
-class KluFactor:
-    """A block factorised by KLU, through scikit-sparse 0.5.
-
-    Its default tolerance, a thousandth of the largest in the column, costs up to ten digits on real
-    matrices.
-    """
-
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
-    ) -> None:
-        n = indptr.size - 1
-        self._shape, self._indptr, self._rows = (n, n), indptr, rows
-        self.nnz = 0
-        self.refactorise(values)
-
-    def refactorise(self, values: Values) -> None:
-        """Factorise new values, with pivots of their own."""
-        from sksparse import klu
-
-        A = sp.csc_array((values, self._rows, self._indptr), shape=self._shape)
-        try:
-            with upstream_warnings_raised(klu.KLUSingularMatrixWarning):
-                self._lu = klu.klu_factor(A, tol=0.1, btf=False)
-        except klu.KLUSingularMatrixWarning:
-            raise Singular from None
-        self.nnz = int(self._lu.lnz + self._lu.unz)
-
-    def solve(self, b: Values, trans: str) -> Values:
-        """Solve; KLU's transposed system has its right-hand sides as rows."""
-        if trans == "N":
-            return np.asarray(self._lu.solve(b))
-        x = self._lu.solve((b.conj() if trans == "H" else b).T, transpose=True).T
-        return np.asarray(x.conj() if trans == "H" else x)
-
-
 class Way(NamedTuple):
     """A library that offers a solver, and how it is installed."""
 
@@ -109,18 +74,9 @@ WAYS: dict[str, tuple[Way, ...]] = {
             "scikit-umfpack 0.4: conda install -c conda-forge scikit-umfpack, or, with "
             "SuiteSparse 7, " + pip_install("scikit-umfpack"),
         ),
-        Way("kvxopt", KvxoptUmfpackFactor, "kvxopt: " + pip_install("kvxopt")),
+        Way("kvxopt", KvxoptFactor, "kvxopt: " + pip_install("kvxopt")),
     ),
     "pardiso": (Way("pypardiso", PardisoFactor, "pypardiso: " + pip_install("pypardiso")),),
-    "klu": (
-        Way(
-            "sksparse.klu",
-            KluFactor,
-            "scikit-sparse 0.5: conda install -c conda-forge scikit-sparse, or, with "
-            "SuiteSparse 7, " + pip_install("scikit-sparse"),
-        ),
-        Way("kvxopt", KvxoptKluFactor, "kvxopt: " + pip_install("kvxopt")),
-    ),
     "mumps": (
         Way(
             "mumps",

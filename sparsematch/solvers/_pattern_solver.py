@@ -4,7 +4,7 @@ from __future__ import annotations  # readable names in help()
 
 import functools
 import threading
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from sparsematch.solvers._calls import right_hand_sides
 from sparsematch.solvers._checks import check_choice
 from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
 from sparsematch.solvers._external import MakeExternal
-from sparsematch.solvers._like_scipy import Singular, SpsolveOptions, ignore_options, no_solution
+from sparsematch.solvers._like_scipy import Singular, no_solution
 from sparsematch.solvers._lu import BlockTriangularLU
 
 
@@ -110,12 +110,7 @@ class PatternSolver:
         """The factorisation of the last matrix."""
         return self._known[0].lu if self._known else None
 
-    def solve(
-        self,
-        A: SparseLike | NDArray[Any],
-        b: ArrayLike | SparseLike,
-        **scipys: Unpack[SpsolveOptions],
-    ) -> Any:
+    def solve(self, A: SparseLike | NDArray[Any], b: ArrayLike | SparseLike) -> Any:
         """Solve a linear system, or several with the same matrix.
 
         Parameters
@@ -125,8 +120,6 @@ class PatternSolver:
             of the last call.
         b : array_like, sparse array or matrix, shape (n,) or (n, k)
             The right-hand sides.
-        **scipys
-            ``permc_spec`` and ``use_umfpack`` of SciPy's function: checked, and ignored.
 
         Returns
         -------
@@ -138,7 +131,6 @@ class PatternSolver:
         TypeError, ValueError, SingularMatrixError
             As `spsolve` does.
         """
-        ignore_options("spsolve", scipys)
         matrix: Any = from_other_library(A)
         right, is_sparse = right_hand_sides(b)
         with self._lock:

@@ -13,7 +13,6 @@ import scipy.sparse as sp
 import corruption
 from sparsematch import UnreadableFile, read_distributed
 from sparsematch._io import read_matrix, read_stream
-from sparsematch._io.matlab import read_variables
 from sparsematch.cli import main
 
 REAL = "%%MatrixMarket matrix coordinate real general\n"
@@ -221,20 +220,28 @@ def test_matlab_files_that_claim_too_much(content):
         read_stream(io.BytesIO(content))
 
 
-def test_variables_are_those_that_scipy_reads():
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_a_matlab_file_may_hold(packed):
     A = sp.random_array((7, 5), density=0.4, rng=np.random.default_rng(0), format="csc")
-    given = {"S": A, "Z": A * 1j, "D": np.arange(6.0).reshape(2, 3), "t": "text"}
-    given |= {"F": np.float32([[1.5]]), "U": np.array([[2**63]], np.uint64), "st": {"b": 1, "A": A}}
-    for packed in (False, True):
+    whole = np.arange(6.0).reshape(2, 3)
+    for variables, expected in (
+        ({"S": A, "D": whole, "t": "text"}, A),
+        ({"Z": A * 1j}, A * 1j),
+        ({"D": whole}, whole),
+        ({"U": np.array([[2**63]], np.uint64)}, np.array([[2**63]], np.uint64)),
+        ({"st": {"b": 1, "A": A}}, A),
+    ):
         stream = io.BytesIO()
-        scipy.io.savemat(stream, given, do_compression=packed)
-        found = read_variables(stream.getvalue())
-        assert list(found) == list(given)
-        assert found.pop("t") is None
-        for name, value in found.items():
-            expected = A if name == "st" else given[name]
-            assert value.dtype == expected.dtype
-            assert (value != expected).sum() == 0
+        scipy.io.savemat(stream, variables, do_compression=packed)
+        found = read_stream(io.BytesIO(stream.getvalue()))
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found.toarray(), sp.coo_array(expected).toarray())
+
+
+def test_a_file_that_ends_scipys_reader():
+    content = matlab(values=element(99, bytes(24)))  # a type of which it knows nothing
+    with pytest.raises(UnreadableFile, match=r"standard input: (is damaged: SciPy|cannot read it)"):
+        read_stream(io.BytesIO(content))
 
 
 @pytest.mark.filterwarnings("error")
@@ -242,7 +249,7 @@ def test_variables_are_those_that_scipy_reads():
 def test_small_corruptions(tmp_path, suffix):
     """tests/attack/files.py tries many more."""
     rng, sound = random.Random(4), corruption.samples()[suffix]
-    for k in range(30):
+    for k in range(5 if suffix == ".mat" else 30):  # that starts a process for each
         path = tmp_path / f"a{suffix}"
         path.write_bytes(corruption.corrupted(sound[k % len(sound)], rng))
         corruption.read(path)

@@ -206,31 +206,6 @@ def test_workers_and_seed(folder, capsys):
     assert fields["workers"] == CORES
 
 
-def test_demo(capsys, tmp_path):
-    assert main(["demo", "--nodes", "300"]) == 0
-    out = capsys.readouterr().out
-    assert "324 of 324: structurally nonsingular" in out
-    assert "324 of 325: structurally SINGULAR" in out
-    assert "the equations of source 0 and source 24 fix one voltage" in out
-    assert out.index("SciPy's splu") < out.index("solvers.splu") < out.index("refactorise")
-    assert "sparsematch explain your_matrix.mtx" in out
-    status, fields = run_json(capsys, "demo", "--nodes", "300", "--seed", "4")
-    assert status == 0
-    assert fields["structural_rank"] == fields["n_rows"] == 324
-    assert fields["zeros_on_diagonal"] == 24
-    assert fields["zeros_on_diagonal_permuted"] == 0
-    assert fields["residual"] < 1e-12
-    assert fields["difference"] < 1e-9
-    assert fields["large_n_rows"] > 9 * 300
-    assert fields["large_n_blocks"] > 12
-    assert fields["large_difference"] < 1e-9
-    assert fields["seconds"]["large_solve_again"] > 0
-    pytest.importorskip("matplotlib")
-    assert main(["demo", "--nodes", "300", "--quiet", "--plot", str(tmp_path / "a.png")]) == 0
-    assert (tmp_path / "a.png").stat().st_size > 10_000
-    assert capsys.readouterr().out == ""
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True
@@ -253,16 +228,6 @@ def test_no_progress(stream, quiet):
     with Progress(stream, quiet).step("match", "matching"):
         time.sleep(0.6)
     assert stream.getvalue() == ""
-
-
-def test_progress_says_what_is_going_on_now():
-    """Words that are made when the line is written."""
-    terminal, state = Terminal(), ["first"]
-    with Progress(terminal).step("work", lambda: state[0]):
-        time.sleep(0.6)
-        state[0] = "second"
-        time.sleep(0.4)
-    assert terminal.getvalue().index("first ...") < terminal.getvalue().index("second ...")
 
 
 def test_no_progress_for_a_short_step():

@@ -31,7 +31,7 @@ def folder(tmp_path):
     sp.save_npz(tmp_path / "a.npz", FULL)
     sp.save_npz(tmp_path / "singular.npz", SINGULAR)
     sp.save_npz(tmp_path / "path.npz", PATH)
-    sparsematch.write_edge_file(tmp_path / "edges.npy", PATH)
+    sparsematch.edge_files.write_edge_file(tmp_path / "edges.npy", PATH)
     (tmp_path / "names.png").write_text("a\nb\nc\nd\n")
     return tmp_path
 

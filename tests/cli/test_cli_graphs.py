@@ -18,7 +18,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("graphs")
     sp.save_npz(folder / "graph.npz", G)
     sp.save_npz(folder / "one_sided.npz", sp.csr_array(sp.triu(G)))
-    sparsematch.write_edge_file(folder / "edges.npy", G)
+    sparsematch.edge_files.write_edge_file(folder / "edges.npy", G)
     np.save(folder / "wrong.npy", np.ones(3))
     record = [("u", "i4"), ("v", "i4"), ("weight", "f8")]
     np.save(folder / "nan.npy", np.array([(0, 1, np.nan)], record))

@@ -39,7 +39,6 @@ def folder(tmp_path_factory):
         (["rank", "a.mtx", "--workers", "two"], "'two' is not an integer"),
         (["rank", "a.mtx", "--seed", "-1"], "-1 is negative"),
         (["rank", "a.mtx", "--save", "b.npz"], "unrecognized arguments: --save"),
-        (["demo", "--nodes", "3"], "3 is not between"),
         (["btf", "a.mtx", "--save", "b.txt"], "b.txt: the name must end in .npz"),
     ],
 )
@@ -52,7 +51,7 @@ def test_wrong_usage(argv, message, capsys):
     assert message in captured.err
 
 
-@pytest.mark.parametrize("option", [["--help"], ["rank", "--help"], ["demo", "--help"]])
+@pytest.mark.parametrize("option", [["--help"], ["rank", "--help"], ["coarsen", "--help"]])
 def test_help(option, capsys):
     with pytest.raises(SystemExit) as caught:
         main(option)

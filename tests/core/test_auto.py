@@ -11,12 +11,12 @@ from hypothesis import given
 
 import sparsematch as sm
 from calls import certified, certify, grid, names, random_matrix, scrambled
+from circuit import build_circuit
 from sparsematch._engines.cpu.core.run_engine import Forced, HostByProducts, run_engine
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.registry import Matched, Run
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
-from sparsematch.demo import build_circuit
 from strategies import larger, matrices
 
 pytestmark = pytest.mark.tsan

@@ -19,7 +19,7 @@ from sparsematch import solvers
 @pytest.mark.parametrize("defect", [*COMPRESSED, *OTHERS])
 def test_a_broken_matrix_is_refused(defect, tmp_path):
     make = {**COMPRESSED, **OTHERS}[defect]
-    calls = {**CALLS, "write": lambda B: sm.write_edge_file(tmp_path / "a.npy", B)}
+    calls = {**CALLS, "write": lambda B: sm.edge_files.write_edge_file(tmp_path / "a.npy", B)}
     for name, call in calls.items():
         with pytest.raises((TypeError, ValueError)) as caught:
             call(make())

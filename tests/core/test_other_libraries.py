@@ -159,16 +159,13 @@ def test_a_pattern_of_casadi_has_no_values():
     A = sp.csc_array([[0.0, 1, 0], [1, 1, 0], [0, 0, 1]])
     for S in (Sparsity(A), DM(A)):
         assert sm.block_triangular_form(S) == sm.block_triangular_form(A)
-        assert sm.structural_rank(sm.from_casadi(S)) == 3
-    assert np.array_equal(sm.from_casadi(DM(A)).toarray(), A.toarray())
+        assert sm.structural_rank(S) == 3
     with pytest.raises(TypeError, match="must be"):
         solvers.splu(Sparsity(A))
     with pytest.raises(
         TypeError, match=r"DM; A.sparsity\(\) is the pattern of any, not foreign.SX"
     ):
         sm.structural_rank(SX(A))
-    with pytest.raises(TypeError, match=r"a DM or a Sparsity of CasADi, not numpy\.ndarray"):
-        sm.from_casadi(A.toarray())
 
 
 @given(matrices())

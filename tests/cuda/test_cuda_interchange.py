@@ -10,6 +10,7 @@ from calls import random_matrix
 from foreign import Foreign, SparseTensor
 from gpu_calls import CUPY, host, one_call, to_gpu, values_to_gpu
 from sparsematch import csgraph
+from sparsematch.graclus import graclus_cluster
 from strategies import INDEX_TYPES, with_index_type
 
 pytestmark = pytest.mark.kernels
@@ -83,10 +84,10 @@ def test_clusters_on_the_device():
     row, col, weight = rng.integers(0, 200, 500), rng.integers(0, 200, 500), rng.random(500)
     there = [CUPY.asarray(x) for x in (row, col, weight)]
     with one_call:
-        clusters = sm.graclus_cluster(*there), sm.graclus_cluster(*map(Foreign, there))
-    expected = sm.graclus_cluster(row, col, weight)
+        clusters = [graclus_cluster(*there), graclus_cluster(*map(Foreign, there))]
+    expected = graclus_cluster(row, col, weight)
     for cluster in clusters:
         assert isinstance(cluster, CUPY.ndarray)
         assert np.array_equal(host(cluster), expected)
     with pytest.raises(TypeError, match="row and col must both be in host memory, or both on"):
-        sm.graclus_cluster(row, there[1])
+        graclus_cluster(row, there[1])

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 PACKAGE = Path(__file__).resolve().parents[2] / "sparsematch"
-LANGUAGES = {"Python": {".py", ".pyi"}, "C++": {".hpp", ".cpp"}, "CUDA": {".cu", ".cuh"}}
+LANGUAGES = {"Python": {".py"}, "C++": {".hpp", ".cpp"}, "CUDA": {".cu", ".cuh"}}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import pytest
 
 import corpus
 import sparsematch as sm
-from sparsematch import csgraph, linalg, plot, solvers
+from sparsematch import csgraph, edge_files, graclus, linalg, plot, solvers
 from sparsematch._engines.registry import engines
 
 HERE = Path(__file__).parent
@@ -72,7 +72,7 @@ def describe():
     for engine in sorted(engines(), key=lambda e: (e.backend, e.kind, e.name)):
         options = " ".join(f"{name}={value}" for name, value in engine.options.items())
         yield f"{engine.backend} {engine.kind} {engine.name} {options}".rstrip()
-    for module in (sm, solvers, linalg, csgraph, plot):
+    for module in (sm, solvers, linalg, csgraph, graclus, edge_files, plot):
         yield f"# {module.__name__}"
         for name in module.__all__:
             yield from describe_object(name, getattr(module, name))

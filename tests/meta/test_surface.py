@@ -39,7 +39,7 @@ def test_type_checkers_find_names_where_they_are():
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
-        if alias.asname not in {None, "csgraph", "linalg", "plot", "solvers"}
+        if alias.asname not in {None, *sm._SUBMODULES}
     }
     assert found == {name: (f"sparsematch.{sm._PLACES[name]}", name) for name in sm.__all__}
 
@@ -54,7 +54,7 @@ def test_a_name_that_is_not_there():
 )
 def test_dir_lists_the_public_names_alone(module):
     names = {name for name in dir(module) if not name.startswith("__")}
-    submodules = {"csgraph", "linalg", "plot", "solvers"} if module is sm else set()
+    submodules = sm._SUBMODULES if module is sm else set()
     assert names == set(module.__all__) | submodules
 
 
@@ -91,14 +91,6 @@ def test_no_hint_for_what_is_no_matrix():
     with pytest.raises(TypeError) as caught:
         sm.structural_rank(object())
     assert str(caught.value).endswith("not object")
-
-
-def test_spellings():
-    lu = solvers.splu(A)
-    assert solvers.analyze is solvers.analyse
-    assert type(lu).refactorize is type(lu).refactorise
-    assert solvers.Analysis.factorize is solvers.Analysis.factorise
-    assert solvers.DeviceLU.refactorize is solvers.DeviceLU.refactorise
 
 
 @pytest.mark.parametrize(

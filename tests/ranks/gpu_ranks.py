@@ -54,7 +54,7 @@ def use_own_gpu(comm):
 def assert_gathers(exchange):
     """Arrays of all ranks, of other lengths, to rank 0 and back."""
     rank, n_ranks = exchange.rank, exchange.size
-    for sizes in (None, list(range(n_ranks))):
+    for sizes in (None, np.arange(n_ranks)):
         whole = exchange.gatherv(CUPY.full(rank, rank, np.int64), sizes)
         assert (whole is None) == (rank > 0)
         if whole is not None:

@@ -334,6 +334,10 @@ def check_exchange(comm, folder):
     assert exchange.allreduce(len(got))[0] == 30 * comm.size
     answers = exchange.query(starts, keys, lambda keys: keys * 3.0)
     assert np.array_equal(answers, keys * 3.0)
+    table = starts[comm.rank] + np.arange(10)
+    assert np.array_equal(exchange.lookup(starts, keys, table), keys)
+    ends = np.cumsum([0, *range(comm.size)])
+    assert np.array_equal(exchange.starts_of(comm.rank), ends)
     assert exchange.allreduce(comm.rank, 1, op="MAX") == [comm.size - 1, 1]
     assert exchange.any(comm.rank == comm.size - 1)
     own = np.full(comm.rank, comm.rank)

@@ -219,11 +219,11 @@ def check_files_of_edges(comm, folder):
         for kind, chunk in chunks.items():
             file = folder / f"{k}{kind}.npy"
             if comm.rank == 0:
-                sm.write_edge_file(file, [chunk])
+                sm.edge_files.write_edge_file(file, [chunk])
             comm.barrier()
             D = sm.read_distributed(file, comm, n_vertices=n)
             assert D.shape == (n, n)
-            expected = sm.match_edge_file(file, n_vertices=n)
+            expected = sm.edge_files.match_edge_file(file, n_vertices=n)
             matching = sm.approximate_matching(D, weights=kind == "weighted")
             assert matching.gather() == expected
             assert np.isclose(matching.weight, expected.weight, rtol=1e-12)
@@ -288,7 +288,7 @@ def _one_fails(comm, error):
         raise error
 
     if comm.rank == comm.size - 1:
-        local_max.step_info = fail
+        local_max.operations = fail
     G = random_graph(60, 5, seed=3)
     sm.approximate_matching(
         distribute(comm, G, [60 * k // comm.size for k in range(comm.size + 1)])

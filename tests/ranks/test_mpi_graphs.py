@@ -45,7 +45,7 @@ def test_a_rank_that_fails_ends_all(what, words, status, tmp_path):
 @pytest.fixture(scope="module")
 def edge_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("files") / "edges.npy"
-    sm.write_edge_file(path, random_graph(500, 6, seed=7))
+    sm.edge_files.write_edge_file(path, random_graph(500, 6, seed=7))
     return path
 
 
@@ -57,7 +57,7 @@ def test_command_line_match_edges(edge_file, tmp_path, unweighted):
     done = command_line(3, "match-edges", edge_file, "--json", "--save", saved, *options)
     assert (done.returncode, done.stderr) == (0, "")
     fields = json.loads(done.stdout)
-    expected = sm.match_edge_file(edge_file, weights=not unweighted, rng=3)
+    expected = sm.edge_files.match_edge_file(edge_file, weights=not unweighted, rng=3)
     assert np.array_equal(np.load(saved), expected.mate)
     assert fields["ranks"] == 3
     assert fields["exchanges"] > 0

@@ -44,10 +44,9 @@ def _no_keyword_has_been_seen(monkeypatch):
     monkeypatch.setattr(_like_scipy, "_warned", set())
 
 
-@pytest.mark.parametrize("module", [solvers, linalg])
 @pytest.mark.parametrize("name", IGNORED)
-def test_each_keyword_is_ignored_with_one_warning(module, name):
-    function, expected = getattr(module, name), scipys.spsolve(A, np.ones(3))
+def test_each_keyword_is_ignored_with_one_warning(name):
+    function, expected = getattr(linalg, name), scipys.spsolve(A, np.ones(3))
     for keyword, value in IGNORED[name].items():
         with pytest.warns(solvers.IgnoredOptionWarning, match=f"^{keyword}=") as caught:
             x = call(function, A, **{keyword: value})
@@ -58,13 +57,18 @@ def test_each_keyword_is_ignored_with_one_warning(module, name):
     assert np.allclose(x, expected)
 
 
-@pytest.mark.parametrize("module", [solvers, linalg])
-def test_what_scipy_does_anyway_is_not_warned_of(module):
-    call(module.splu, A, **dict.fromkeys(IGNORED["splu"]))
-    call(module.spsolve, A, permc_spec=None, use_umfpack=True)
+def test_what_scipy_does_anyway_is_not_warned_of():
+    call(linalg.splu, A, **dict.fromkeys(IGNORED["splu"]))
+    call(linalg.spsolve, A, permc_spec=None, use_umfpack=True)
 
 
-@pytest.mark.parametrize("module", [solvers, linalg])
+@pytest.mark.parametrize("name", IGNORED)
+def test_functions_of_our_own_have_no_keywords_without_a_meaning(name):
+    for function in (getattr(solvers, name), solvers.PatternSolver().solve):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'permc_spec'"):
+            function(A, *[np.ones(3)] * (name == "spsolve"), permc_spec=None)
+
+
 @pytest.mark.parametrize(
     ("name", "keywords"),
     [
@@ -83,11 +87,11 @@ def test_what_scipy_does_anyway_is_not_warned_of(module):
         ("spilu", {"foo": 1}),
     ],
 )
-def test_what_scipy_refuses_is_refused(module, name, keywords):
+def test_what_scipy_refuses_is_refused(name, keywords):
     with pytest.raises((TypeError, ValueError)) as expected:
         call(getattr(scipys, name), A, **keywords)
     with pytest.raises(expected.type):
-        call(getattr(module, name), A, **keywords)
+        call(getattr(linalg, name), A, **keywords)
     assert not _like_scipy._warned
 
 
@@ -193,7 +197,7 @@ def test_a_first_solve_imports_no_more_than_it_needs():
     done = run_python("-c", code)
     assert done.stderr == ""
     loaded = {name for name in done.stdout.split() if name.startswith("sparsematch.")}
-    wanted = "_input", "_types", "solvers", "_engines.cpu.core", "_engines.cpu.lu"
+    wanted = "_input", "_numerics", "_types", "solvers", "_engines.cpu.core", "_engines.cpu.lu"
     others = {"sparsematch._engines", "sparsematch._engines.cpu", "sparsematch._engines.cpu._core"}
     others |= {f"sparsematch._engines.{name}" for name in ("operations", "registry")}
     others.add("sparsematch._engines.cpu._find_core")

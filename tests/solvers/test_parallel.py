@@ -1,4 +1,4 @@
-"""Rows and columns that are nearly parallel, against all pairs."""
+"""Rows and columns that are parallel but for rounding, against all pairs."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from sparsematch.solvers._parallel import parallel_pairs
 
-TOLERANCE = 1e-6
+TOLERANCE = 1e-10
 
 
 def random_matrix(rng, dtype):
@@ -18,7 +18,9 @@ def random_matrix(rng, dtype):
     A = np.round(A, 1) if rng.random() < 0.3 else A
     for _ in range(rng.integers(0, 30)):
         i, j = rng.integers(0, m, 2)
-        noise = 10.0 ** rng.integers(-16, -3) * rng.standard_normal(n) * (rng.random() < 0.7)
+        noise = (
+            rng.choice([1e-16, 1e-15, 1e-5, 1e-3]) * rng.standard_normal(n) * (rng.random() < 0.7)
+        )
         phase = np.exp(2j * np.pi * rng.random()) if dtype is np.complex128 else rng.choice([-1, 1])
         A[i] = phase * 10.0 ** rng.integers(-9, 9) * A[j] * (1 + noise)
     units = 10.0 ** rng.integers(-5, 5, n)
@@ -57,10 +59,10 @@ def test_every_pair_is_parallel_and_every_parallel_pair_is_accounted_for(dtype):
         parallel = angles <= TOLERANCE * (1 - 1e-9)
         for i, j in np.argwhere(np.triu(parallel, 1)).tolist():
             assert (i, j) in listed or (parallel[:i, i] & parallel[:i, j]).any()
-        assert all(parallel[i, j] or angles[i, j] <= TOLERANCE * (1 + 1e-9) for i, j in listed)
+        assert all(parallel[i, j] for i, j in listed)
         turned = parallel_pairs(sp.csc_array(A.T), "columns", TOLERANCE)
         assert {pair[:2] for pair in turned} == listed
-    assert n_pairs > 500
+    assert n_pairs > 250
 
 
 def test_equal_rows_are_paired_with_the_first():
@@ -75,24 +77,28 @@ def test_equal_rows_are_paired_with_the_first():
 
 def test_units_of_columns_do_not_matter():
     rng = np.random.default_rng(1)
-    A = rng.standard_normal((30, 8)).repeat(2, axis=0) * (1 + 1e-9 * rng.standard_normal((60, 8)))
+    A = rng.standard_normal((30, 8)).repeat(2, axis=0) * (1 + 1e-16 * rng.standard_normal((60, 8)))
     plain = parallel_pairs(sp.csc_array(A), "rows", 1e-7)
     units = 2.0 ** rng.integers(-1000, 1000, 8)
     assert parallel_pairs(sp.csc_array(A * units), "rows", 1e-7) == plain
     assert {pair[:2] for pair in plain} == {(2 * k, 2 * k + 1) for k in range(30)}
 
 
-def test_agrees_with_the_definition_by_cosines():
-    """IDAES's ``check_parallel_jacobian``: 1 - abs(cos) at most a tolerance, 1e-8."""
+def test_what_differs_by_more_than_rounding_is_left_out():
     rng = np.random.default_rng(2)
-    A = rng.random((40, 6)).repeat(2, axis=0) * (1 + 1e-3 * rng.standard_normal((80, 1)))
-    A *= 1 + 10.0 ** rng.integers(-9, -2, (80, 1)) * rng.standard_normal((80, 6))
-    A /= np.abs(A).max(axis=0)
-    unit = A / np.linalg.norm(A, axis=1)[:, None]
-    near = np.triu(1 - np.abs(unit @ unit.T) <= 1e-8, 1)
-    found = parallel_pairs(sp.csc_array(A), "rows", np.arccos(1 - 1e-8))
-    assert {pair[:2] for pair in found} == set(map(tuple, np.argwhere(near).tolist()))
-    assert 10 < len(found) < 40
+    A = rng.random((40, 6)).repeat(2, axis=0)
+    A[1::2] *= 1 + 1e-5 * rng.standard_normal((40, 6))
+    assert parallel_pairs(sp.csc_array(A), "rows", 0.1) == ()
+
+
+def test_numbers_that_were_read_with_few_digits():
+    """A cut that lies between such numbers, as halves do, separates what rounding moves."""
+    rng = np.random.default_rng(6)
+    for digits in (1, 2, 3):
+        A = np.round(rng.uniform(-9, 9, (200, 5)), digits)
+        rows = np.concatenate([A, A * 0.1, A / -3])
+        found = parallel_pairs(sp.csc_array(rows), "rows", 1e-12)
+        assert len(found) >= 400
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (3, 3), (1, 1)])
@@ -106,10 +112,7 @@ def test_a_factor_beyond_the_range_of_doubles_is_cut_off():
     assert pair == (0, 1, -np.finfo(float).max, 0.0)
 
 
-def test_stored_zeros_and_a_tolerance_too_wide_to_choose():
+def test_stored_zeros():
     A = sp.csc_array(np.ones((2, 3)))
     A.data[:] = [0.0, 1.0, 2.0, 2.0, 0.0, 0.0]
     assert parallel_pairs(A, "rows", 1e-8) == ()
-    rng = np.random.default_rng(3)  # more than 64 in a cell, all of them within the tolerance
-    crowd = parallel_pairs(sp.csc_array(rng.standard_normal((500, 4))), "rows", 2.0)
-    assert {pair[:2] for pair in crowd} == {(0, i) for i in range(1, 500)}

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import MatrixRankWarning
 
 from foreign import Bcsr, SparseTensor
 from sparsematch import solvers
-from sparsematch.solvers import PatternSolver, _like_scipy
+from sparsematch.solvers import PatternSolver
 
 A = sp.csr_array([[4.0, 1, 0], [0, 2, 1], [1, 0, 3]])
 B = sp.csr_array([[4.0, 0, 1], [1, 2, 0], [0, 1, 3]])
@@ -143,14 +143,6 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="b has shape"):
         solver(A, b[:2])
     assert np.allclose(A @ solver(A, b), b)
-
-
-def test_it_stands_where_spsolve_was(monkeypatch):
-    monkeypatch.setattr(_like_scipy, "_warned", set())
-    spsolve = PatternSolver()
-    assert np.allclose(A @ spsolve(A, b, permc_spec=None, use_umfpack=True), b)
-    with pytest.warns(solvers.IgnoredOptionWarning):
-        spsolve(A, b, permc_spec="COLAMD")
 
 
 def test_copies_know_nothing():

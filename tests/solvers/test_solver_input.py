@@ -179,13 +179,6 @@ def test_factors_refuse_to_be_pickled():
         pickle.dumps(analysis)
 
 
-def test_what_is_no_permutation():
-    """Of unsigned integers too, where no -1 can stand for what is missing."""
-    for dtype in (np.uint8, np.uint64, np.int32):
-        with pytest.raises(ValueError, match="row_perm is not a permutation: 1 does not occur"):
-            solvers.to_superlu(np.array([0, 0], dtype), [0, 1])
-
-
 @pytest.mark.parametrize("p", [[np.inf, 1.0], np.array([2**64 - 1, 1], np.uint64)])
 def test_what_is_no_place(p):
     with pytest.raises(ValueError, match="p has the element"):

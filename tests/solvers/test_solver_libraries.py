@@ -216,7 +216,7 @@ def test_the_result_says_who_factorised_what():
 LARGE = _choice.BlockSize(100_000, 1_000_000, 1e8, True)
 FULL = _choice.BlockSize(2000, 12_000, 1e6, True)
 WITHOUT_ORDER = _choice.BlockSize(10_000, 100_000, 0, True)
-ALL = {"pypardiso", "kvxopt", "scikits.umfpack", "sksparse.klu", "mumps"}
+ALL = {"pypardiso", "kvxopt", "scikits.umfpack", "mumps"}
 
 
 def choose(monkeypatch, block, installed):

@@ -122,14 +122,14 @@ def test_repeats_are_added():
     assert A.nnz == 4
 
 
-def test_spsolve_and_factorized():
+def test_spsolve():
     dense = staircase(np.random.default_rng(3), [1, 4, 1])
     b = np.arange(6.0)
     with one_call:
         for x in (
             solvers.spsolve(on_gpu(dense), CUPY.asarray(b)),
             solvers.spsolve(on_gpu(dense), CUPY.asarray(b[:, np.newaxis])),
-            solvers.factorized(on_gpu(dense))(CUPY.asarray(b)),
+            solvers.splu(on_gpu(dense)).solve(CUPY.asarray(b)),
         ):
             assert np.allclose(dense @ host(x), b)
 

@@ -61,7 +61,7 @@ def read_matching(A: DistributedCSR, given: Any, name: str, call: str) -> Distri
         rows, cols = A.own_rows, A.own_cols
         row_mate = _read_own(given[0], ("row", rows), ("column", A.n_cols), A, name)
         col_mate = _read_own(given[1], ("column", cols), ("row", A.n_rows), A, name)
-    matching = DistributedMatching(A, row_mate, col_mate, 0).freeze(writeable=True)
+    matching = DistributedMatching(row_mate, col_mate, A).freeze(writeable=True)
     if flaw := operations(CertificateOps, A.backend).wrong_pair(A, matching):
         raise not_a_matching(name, flaw)
     return matching

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sparsematch._api.over_ranks.transversal import maximum_matching, refuse_device
+from sparsematch._api.over_ranks.transversal import maximum_matching
 from sparsematch._api.over_ranks.zeros import entries_of as entries_of
-from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.distributed_operations import DistributedDecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.labels import CoarseParts
 from sparsematch._types.over_ranks.block_form import DistributedBlockForm
-from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def block_triangular_form(
@@ -24,10 +23,9 @@ def block_triangular_form(
     call: str = "block_triangular_form",
 ) -> DistributedBlockForm:
     """Return the block form. Collective."""
-    with agreed(A, call):
-        refuse_device(device)
-        resolve_workers(workers)
-    maximum, run = maximum_matching(A, matching, method=method, workers=workers, options=options)
+    maximum, run = maximum_matching(
+        A, call, matching, method=method, workers=workers, device=device, options=options
+    )
     return operations(DistributedDecompositionOps, A.backend).block_form(A, maximum, run)
 
 
@@ -35,8 +33,6 @@ def coarse_dulmage_mendelsohn(
     A: DistributedCSR, matching: Any, *, method: str, workers: int | None, device: str | None
 ) -> CoarseParts:
     """Return the coarse part of the own rows and columns. Collective."""
-    with agreed(A, "coarse_dulmage_mendelsohn"):
-        refuse_device(device)
-        resolve_workers(workers)
-    maximum, _ = maximum_matching(A, matching, method=method, workers=workers)
+    how: Any = {"method": method, "workers": workers, "device": device}
+    maximum, _ = maximum_matching(A, "coarse_dulmage_mendelsohn", matching, **how)
     return operations(DistributedDecompositionOps, A.backend).coarse_parts(A, maximum)

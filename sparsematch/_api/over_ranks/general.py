@@ -14,6 +14,7 @@ from sparsematch._engines.registry import Run, operations, read_options, select
 from sparsematch._input.graph import read_weights
 from sparsematch._types.arrays import namespace
 from sparsematch._types.compressed import INT32_MAX, check_values
+from sparsematch._types.mates import Frozen
 from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
 from sparsematch._types.over_ranks.graph_part import GraphPart
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
@@ -45,8 +46,10 @@ def approximate_matching(
         pass
     mate, rest = matched(checked(graph, run, symmetrize), engine, method, run)
     mate = mate.astype(G.dtype, copy=False)
+    weight, guarantee, info = rest
     mates = mate, operations(DistributionOps, G.backend).mates_by_column(G, mate)
-    return DistributedGraphMatching(G, mates, *rest)
+    found = {"weight": weight, "guarantee": guarantee, "info": info}
+    return Frozen.freeze(DistributedGraphMatching(*mates, G, info.cardinality, **found))
 
 
 def _part(G: DistributedCSR, weights: bool) -> GraphPart:

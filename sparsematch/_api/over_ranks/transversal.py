@@ -47,22 +47,23 @@ def structural_rank(
     call: str = "structural_rank",
 ) -> int:
     """Count the pairs of a maximum transversal. Collective."""
-    with agreed(A, call):
-        refuse_device(device)
-        resolve_workers(workers)
-    return maximum_matching(A, method=method, workers=workers)[0].cardinality
+    how: Any = {"method": method, "workers": workers, "device": device}
+    return maximum_matching(A, call, **how)[0].cardinality
 
 
 def maximum_matching(
     A: DistributedCSR,
+    call: str,
     initial: Any = None,
     *,
-    method: str = "auto",
-    workers: int | None = None,
+    method: str,
+    workers: int | None,
+    device: str | None,
     options: Mapping[str, Any] | None = None,
 ) -> tuple[DistributedMatching, Run]:
-    """Find a maximum matching; also return the run. Collective."""
-    with agreed(A, "maximum_matching", method=method, warm=initial is not None):
+    """Find a maximum matching for a call; also return the run. Collective."""
+    with agreed(A, call, method=method, warm=initial is not None):
+        refuse_device(device)
         chosen = plan_exact(A.backend, method)
         settings = read_options(options, *chosen)
         run = Run(resolve_workers(workers), options=settings, warm=initial is not None)

@@ -3,6 +3,7 @@
 In a clone that was installed with ``pip install .`` the source lies here and the core there.
 """
 
+import hashlib
 import sys
 from importlib import import_module, metadata
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
@@ -12,7 +13,6 @@ from types import ModuleType
 
 _HERE = Path(__file__).parent
 _NAME = f"{__package__}._core"
-_STUB = "_core.pyi"  # declares what the core offers: the same text, the same core
 
 
 def load_core() -> ModuleType | None:
@@ -44,7 +44,24 @@ def load_core() -> ModuleType | None:
     except ImportError:
         del sys.modules[_NAME]
         raise
+    if getattr(module, "source_digest", None) != source_digest():
+        del sys.modules[_NAME]
+        raise ImportError(
+            f"the core in {spec.origin} was compiled from another source: run 'python -m pip "
+            f"install .' in {_root()} again"
+        )
     return module
+
+
+def source_digest() -> str:
+    """Return the SHA-256 of the C++ source beside this file, however its lines end.
+
+    The build compiles it into the core.
+    """
+    found = hashlib.sha256()
+    for path in sorted(p for p in _HERE.rglob("*") if p.suffix in (".hpp", ".cpp")):
+        found.update(f"{path.relative_to(_HERE).as_posix()}\n{path.read_text('utf-8')}".encode())
+    return found.hexdigest()
 
 
 def _in_main_interpreter() -> bool:
@@ -64,11 +81,6 @@ def _installed() -> ModuleSpec | None:
         folder = Path(str(distribution.locate_file(Path(*_NAME.split(".")[:-1]))))
         if folder == _HERE or not folder.is_dir():
             continue
-        if (folder / _STUB).read_text() != (_HERE / _STUB).read_text():
-            raise ImportError(
-                f"the installed sparsematch {distribution.version} was compiled from another "
-                f"source: run 'python -m pip install .' in {_root()} again"
-            )
         for suffix in EXTENSION_SUFFIXES:
             if (path := folder / f"_core{suffix}").exists():
                 return spec_from_file_location(_NAME, path)
@@ -77,3 +89,7 @@ def _installed() -> ModuleSpec | None:
 
 def _root() -> Path:
     return _HERE.parents[2]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(source_digest())

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.block_form import BlockForm
+from sparsematch._types.mates import Frozen
 from sparsematch._types.over_ranks.agreement import collect
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import call_on
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DistributedBlockForm:
+class DistributedBlockForm(Frozen):
     """A block upper triangular form of a `DistributedCSR`: coarse and fine decomposition.
 
     The parts and the order of rows and columns are those of `BlockForm`; here each rank has the
@@ -63,13 +64,6 @@ class DistributedBlockForm:
     n_blocks: int
     coarse_sizes: tuple[tuple[int, int], ...]
     matching: DistributedMatching
-
-    def freeze(self) -> "DistributedBlockForm":
-        """Make the arrays read-only, and return the object."""
-        for array in (self.row_place, self.col_place, self.row_block, self.col_block):
-            array.flags.writeable = False
-        self.block_sizes.flags.writeable = False
-        return self
 
     @property
     def shape(self) -> tuple[int, int]:

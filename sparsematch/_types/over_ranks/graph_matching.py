@@ -1,19 +1,20 @@
 """The result of engines for general graphs over ranks: each has the mates of its own vertices."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from sparsematch._types.arrays import IndexArray, namespace, on_gpu
+from sparsematch._types.arrays import namespace
 from sparsematch._types.graph_matching import GraphMatching
-from sparsematch._types.mates import Mates
+from sparsematch._types.mates import GraphMates
 from sparsematch._types.over_ranks.agreement import collect
 from sparsematch._types.over_ranks.matching import DistributedMatching
-from sparsematch._types.over_ranks.matrix import DistributedCSR, call_on
+from sparsematch._types.over_ranks.matrix import call_on
 from sparsematch._types.run_info import RunInfo
 
 
-class DistributedGraphMatching(DistributedMatching):
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class DistributedGraphMatching(GraphMates, DistributedMatching):
     """A set of edges of a graph over ranks, no two at the same vertex.
 
     On each rank the mates of its own vertices, which are its rows. `is_matching`, `is_maximal` and
@@ -51,43 +52,9 @@ class DistributedGraphMatching(DistributedMatching):
     ([1, 0, 3, 2], 0.5)
     """
 
-    __slots__ = ("guarantee", "info", "weight")
-
     weight: float
     guarantee: float
     info: RunInfo
-
-    def __init__(
-        self,
-        layout: DistributedCSR,
-        mates: tuple[IndexArray, IndexArray],
-        weight: float,
-        guarantee: float,
-        info: RunInfo,
-    ) -> None:
-        DistributedMatching.__init__(self, layout, *mates, info.cardinality)
-        for name, value in (("weight", weight), ("guarantee", guarantee), ("info", info)):
-            object.__setattr__(self, name, value)
-        Mates.freeze(self)
-
-    @property
-    def mate(self) -> IndexArray:
-        """``mate[k]`` is the vertex matched with ``first_row + k``, or -1."""
-        return self.row_mate
-
-    @property
-    def is_perfect(self) -> bool:
-        """Whether every vertex is matched, on all ranks."""
-        return self.layout.n_rows == 2 * self.cardinality
-
-    def pairs(self) -> tuple[IndexArray, IndexArray]:
-        """Return the own vertices that are the smaller of their pair, ascending, and their mates.
-
-        Each pair is on one rank.
-        """
-        own = self._own()
-        smaller = self.mate > own
-        return own[smaller], self.mate[smaller]
 
     def gather(self) -> GraphMatching:
         """Return the matching of the whole graph, on every rank. Collective.
@@ -99,32 +66,3 @@ class DistributedGraphMatching(DistributedMatching):
         parts = collect(self.layout.comm, call_on(self.layout, what), lambda: here)
         mate = namespace(self.mate).asarray(np.concatenate(parts))
         return GraphMatching(mate, mate, self.weight, self.guarantee, self.info).freeze()
-
-    def get(self) -> "DistributedGraphMatching":
-        """Return the matching with the own mates in host memory: itself, or a copy.
-
-        `layout` stays where it is. Not collective.
-        """
-        mates: Any = self.row_mate, self.col_mate
-        if not on_gpu(self.mate):
-            return self
-        here = mates[0].get(), mates[1].get()
-        rest = self.weight, self.guarantee, self.info
-        return DistributedGraphMatching(self.layout, here, *rest)
-
-    def _own(self) -> IndexArray:
-        """Return the numbers of the own vertices."""
-        rows, xp = self.layout.own_rows, namespace(self.mate)
-        own: IndexArray = xp.arange(rows.start, rows.stop, dtype=self.mate.dtype)
-        return own
-
-    def to_pyomo(self) -> dict[int, int]:
-        """Return the own matched vertices as a dict to their mates."""
-        own = self._own()[self.mate >= 0]
-        return dict(zip(own.tolist(), self.mate[self.mate >= 0].tolist(), strict=True))
-
-    def __repr__(self) -> str:
-        return (
-            f"DistributedGraphMatching({self.layout.n_rows} vertices, cardinality "
-            f"{self.cardinality}, weight {self.weight:g})"
-        )

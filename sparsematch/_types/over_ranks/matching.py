@@ -1,19 +1,20 @@
 """The result of a matching engine over several ranks: each has the mates of what it owns."""
 
 import itertools
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
+from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace
 from sparsematch._types.matching import Matching
-from sparsematch._types.mates import Mates
+from sparsematch._types.mates import Frozen, Mates
 from sparsematch._types.over_ranks.agreement import collect
 from sparsematch._types.over_ranks.matrix import DistributedCSR, call_on
 
 _frozen = itertools.count(1)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DistributedMatching(Mates):
     """A matching of a `DistributedCSR`: on each rank the mates of its own rows and columns.
 
@@ -28,6 +29,8 @@ class DistributedMatching(Mates):
         ``col_mate[k]`` is the row matched with column ``first_col + k``, or -1.
     layout : DistributedCSR
         The matrix, with the rows and columns that each rank owns.
+    cardinality : int
+        Matched pairs of the whole matrix, counted when the engine had finished.
     serial : int
         The number of this matching among all that rank 0 has frozen: the same on all ranks.
 
@@ -45,24 +48,9 @@ class DistributedMatching(Mates):
     ([1, 0], [1, 0])
     """
 
-    __slots__ = ("_cardinality", "layout", "serial")
-
     layout: DistributedCSR
-    _cardinality: int
-    serial: int
-
-    def __init__(
-        self, layout: DistributedCSR, row_mate: IndexArray, col_mate: IndexArray, cardinality: int
-    ) -> None:
-        fields = {
-            "row_mate": row_mate,
-            "col_mate": col_mate,
-            "layout": layout,
-            "_cardinality": cardinality,
-            "serial": 0,
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+    cardinality: int = 0
+    serial: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -70,20 +58,8 @@ class DistributedMatching(Mates):
         return self.layout.shape
 
     @property
-    def cardinality(self) -> int:
-        """Number of matched pairs of the whole matrix, counted when the engine had finished."""
-        return self._cardinality
-
-    @property
-    def is_perfect(self) -> bool:
-        """Whether every row and every column is matched, on all ranks."""
-        return self.layout.n_rows == self.layout.n_cols == self.cardinality
-
-    def pairs(self) -> tuple[IndexArray, IndexArray]:
-        """Return the matched rows of this rank in ascending order, and their columns."""
-        rows = namespace(self.row_mate).flatnonzero(self.row_mate >= 0)
-        cols = self.row_mate[rows]
-        return (rows + self.layout.first_row).astype(cols.dtype, copy=False), cols
+    def _first_row(self) -> int:
+        return self.layout.first_row
 
     def as_permutation(self) -> IndexArray:
         """Return the whole permutation of the rows, on every rank. Collective.
@@ -127,41 +103,18 @@ class DistributedMatching(Mates):
         rows, cols = (xp.asarray(np.concatenate(side)) for side in zip(*parts, strict=True))
         return Matching(rows, cols).freeze()
 
-    def get(self) -> "DistributedMatching":
-        """Return the matching with the own mates in host memory: itself, or a copy.
-
-        `layout` stays where it is. Not collective.
-        """
-        row_mate: Any = self.row_mate
-        col_mate: Any = self.col_mate
-        if not on_gpu(row_mate):
-            return self
-        mates = row_mate.get(), col_mate.get()
-        copy = DistributedMatching(self.layout, *mates, self._cardinality)
-        object.__setattr__(copy, "serial", self.serial)
-        return copy
-
-    def to_pyomo(self) -> dict[int, int]:
-        """Return the pairs of this rank as a dict from rows to columns."""
-        rows, cols = self.pairs()
-        return dict(zip(rows.tolist(), cols.tolist(), strict=True))
-
     @classmethod
     def start(cls, A: DistributedCSR) -> "DistributedMatching":
         """Allocate the empty matching of a matrix, with writable arrays, where the matrix is."""
         n_rows, n_cols = len(A.own_rows), len(A.own_cols)
         mates = namespace(A.indptr).full(n_rows + n_cols, UNMATCHED, A.dtype)
-        return cls(A, mates[:n_rows], mates[n_rows:], 0)
+        return cls(mates[:n_rows], mates[n_rows:], A)
 
     def freeze(self, writeable: bool = False) -> "DistributedMatching":
         """Count the pairs of all ranks, and make the arrays read-only. Collective."""
         own = int(namespace(self.row_mate).count_nonzero(self.row_mate >= 0))
         call = call_on(self.layout, "DistributedMatching.freeze")
         counts = collect(self.layout.comm, call, lambda: (own, next(_frozen)))
-        object.__setattr__(self, "_cardinality", sum(count for count, _ in counts))
+        object.__setattr__(self, "cardinality", sum(count for count, _ in counts))
         object.__setattr__(self, "serial", counts[0][1])
-        return self if writeable else Mates.freeze(self)
-
-    def __repr__(self) -> str:
-        n_rows, n_cols = self.shape
-        return f"DistributedMatching({n_rows}x{n_cols}, cardinality {self.cardinality})"
+        return self if writeable else Frozen.freeze(self)

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from sparsematch._types.arrays import FloatArray
+from sparsematch._types.matched import OfMatching
 from sparsematch._types.over_ranks.matching import DistributedMatching
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DistributedTransversal:
+class DistributedTransversal(OfMatching):
     """A maximum transversal of a `DistributedCSR`, and by how much its product may be too small.
 
     The pairs are as many as there can be. Their product is the largest, or a large one; no other
@@ -53,24 +54,6 @@ class DistributedTransversal:
     col_dual: FloatArray
     row_scale: FloatArray | None = None
     col_scale: FloatArray | None = None
-
-    def freeze(self) -> "DistributedTransversal":
-        """Make the arrays read-only, and return the object."""
-        arrays = self.matching.row_mate, self.matching.col_mate, self.row_dual, self.col_dual
-        for array in (*arrays, self.row_scale, self.col_scale):
-            if array is not None:
-                array.flags.writeable = False
-        return self
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the whole matrix."""
-        return self.matching.shape
-
-    @property
-    def cardinality(self) -> int:
-        """Number of matched pairs, of all ranks."""
-        return self.matching.cardinality
 
     @property
     def gap(self) -> float:

@@ -50,6 +50,7 @@ void bind(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+    m.attr("source_digest") = SPARSEMATCH_SOURCE_DIGEST;
     m.def("set_main_thread", [](std::uint64_t ident) { main_thread = ident; });
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);

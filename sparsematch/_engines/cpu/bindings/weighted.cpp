@@ -15,17 +15,17 @@ using namespace sparsematch;
 
 namespace {
 
-// limits: AssignmentLimits, but for tests their defaults. warm: mates and duals hold those to begin
-// with.
+// limits: the first two of AssignmentPolicy, but for tests the defaults. warm: mates and duals hold
+// those to begin with.
 template <class Index>
 void run_least_cost(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, Sides<double> duals,
                     int workers, std::optional<std::pair<double, double>> limits, bool warm) {
-    AssignmentLimits l;
-    if (limits) l = {limits->first, limits->second};
+    AssignmentPolicy policy;
+    if (limits) policy = {limits->first, limits->second};
     interruptible(workers, [&](RunContext& run) {
         const auto a = matrix.view();
         double *u = duals.first.data(), *v = duals.second.data();
-        LeastCostMatching<Index>(a, cost.data(), view(mates), u, v, l, run).solve(warm);
+        LeastCostMatching<Index>(a, cost.data(), view(mates), u, v, policy, run).solve(warm);
     });
 }
 

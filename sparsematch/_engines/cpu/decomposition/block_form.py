@@ -11,6 +11,7 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates, worthwhile
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, transpose
 from sparsematch._engines.cpu.core.workspace import Workspace
+from sparsematch._engines.cpu.matching.auto import Policy
 from sparsematch._engines.cpu.ordering.features import degree_statistics, order_features
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
@@ -27,10 +28,8 @@ from sparsematch._types.matching import Matching
 
 _MANY = 3 << 16  # stored rows up to which mates stay in the cache
 
-#: Distance of neighbouring rows over that of any two below which the numbering is good
-#: (`Policy.near`); variance of the degrees over their squared mean above which hubs have most
-#: entries.
-_NEAR, _HUBS = 0.05, 3.0
+#: Variance of the degrees over their squared mean above which hubs have most entries.
+_HUBS = 3.0
 
 
 def block_labels(
@@ -80,7 +79,7 @@ def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
     """
     if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor:
         return False
-    if order_features(graph).are_near(_NEAR):
+    if order_features(graph).are_near(Policy.near):
         return False
     degrees = degree_statistics(graph)
     return degrees.variation <= _HUBS * degrees.mean

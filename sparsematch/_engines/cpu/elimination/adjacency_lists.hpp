@@ -1,6 +1,8 @@
 // The graph that an elimination order is found for.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,5 +22,11 @@ struct AdjacencyLists {
         return {pool.data() + begin[i], static_cast<std::size_t>(length[i])};
     }
 };
+
+// The length above which a list meets nearly all vertices, so that an order is found without it;
+// entries; AMD's default (Amestoy, Davis, Duff, ACM TOMS 30, 2004); `_dense_rows.py` has the same.
+inline double dense_limit(std::size_t n) {
+    return std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
+}
 
 }  // namespace sparsematch

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -164,7 +163,7 @@ class Amd {
         parent_.assign(size, no_vertex), bucket_.assign(size, no_vertex);
         pivots_.clear(), pivots_.reserve(size), dense_.clear();
         // A vertex that nearly all others touch would be scanned in every step: it goes last.
-        const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
+        const double dense = dense_limit(size);
         v_.resize(size);
         std::int64_t entries = 0;
         for (Index i = 0; i < n; ++i)

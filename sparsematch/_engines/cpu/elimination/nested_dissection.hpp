@@ -11,7 +11,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -78,7 +77,7 @@ class NestedDissection {
     // The graph; but vertices that nearly all others touch come last, as if they were separators.
     Piece whole(const AdjacencyLists<Index>& graph, std::vector<Index>& separators) {
         const Index n = graph.n();
-        const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
+        const double dense = dense_limit(static_cast<std::size_t>(n));
         Piece out;
         number_.assign(static_cast<std::size_t>(n), UNMATCHED<Index>);
         std::size_t entries = 0;

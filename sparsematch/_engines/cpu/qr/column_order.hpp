@@ -9,7 +9,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -41,11 +40,8 @@ class ColumnOrder {
     std::vector<Index> parent;  // by position in that order; -1 of a root
 
   private:
-    // A row of more entries would join nearly all columns: the order is found without it. Columns;
-    // as of dense vertices in amd.hpp.
-    double dense_row() const {
-        return std::max(16.0, 10 * std::sqrt(static_cast<double>(rows_.n_cols)));
-    }
+    // A row of more entries would join nearly all columns: the order is found without it.
+    double dense_row() const { return dense_limit(static_cast<std::size_t>(rows_.n_cols)); }
 
     bool gather_columns() {
         const auto n = static_cast<std::size_t>(rows_.n_cols);

@@ -4,7 +4,4 @@ from sparsematch._engines.cpu.stream import edge_file
 from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import register_operations
 
-register_operations(
-    "numpy",
-    StreamOps(match_edges=edge_file.match_edges, largest_vertex=edge_file.largest_vertex),
-)
+register_operations("numpy", StreamOps(match_edges=edge_file.match_edges))

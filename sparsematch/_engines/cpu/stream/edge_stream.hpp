@@ -40,7 +40,6 @@ class File {
     bool write(const void* from, std::size_t bytes) {
         return std::fwrite(from, 1, bytes, file_) == bytes;
     }
-    bool flush() { return std::fflush(file_) == 0; }
     void swap(File& other) { std::swap(file_, other.file_); }
 
   private:
@@ -116,104 +115,52 @@ struct StreamedEdge<Index, false> {
     std::uint64_t key_of(std::uint64_t seed) const { return edge_hash(u, v, seed); }
 };
 
-// Records of one pass, read by the next one: what does not fit in a buffer is written to a file of
-// the folder.
-template <class Record>
-class Spill {
-    static constexpr std::size_t capacity = (std::size_t{1} << 25) / sizeof(Record);  // 32 MiB
-
-  public:
-    explicit Spill(std::string path) : path_(std::move(path)) {}
-
-    std::int64_t size() const { return size_; }
-    std::int64_t spilled() const { return spilled_; }
-
-    void begin() {
-        size_ = spilled_ = 0;
-        held_.clear();
-    }
-    bool write(const Record* records, std::size_t n) {
-        size_ += n;
-        if (held_.size() + n > capacity && !empty()) return false;
-        held_.insert(held_.end(), records, records + n);
-        return true;
-    }
-    bool rewind() {
-        read_ = 0;
-        return spilled_ == 0 || (file_.flush() && file_.seek(0));
-    }
-    // The next records, in any number but 0 before the end; -1: they cannot be read.
-    std::int64_t read(std::vector<Record>& to) {
-        const auto n = static_cast<std::size_t>(
-            std::min<std::int64_t>(size_ - read_, EdgeSource::chunk_bytes / sizeof(Record)));
-        if (read_ < spilled_) {
-            to.resize(std::min<std::size_t>(n, spilled_ - read_));
-            if (file_.read(to.data(), to.size() * sizeof(Record)) != to.size() * sizeof(Record))
-                return -1;
-        } else {
-            const auto from = held_.begin() + (read_ - spilled_);
-            to.assign(from, from + n);
-        }
-        read_ += to.size();
-        return to.size();
-    }
-    void swap(Spill& other) {
-        path_.swap(other.path_), file_.swap(other.file_), held_.swap(other.held_);
-        std::swap(size_, other.size_), std::swap(spilled_, other.spilled_),
-            std::swap(read_, other.read_);
-    }
-
-  private:
-    bool empty() {
-        if (!file_ && !file_.open(path_, "w+b")) return false;
-        if (spilled_ == 0 && !file_.seek(0)) return false;
-        if (!file_.write(held_.data(), held_.size() * sizeof(Record))) return false;
-        spilled_ += held_.size();
-        held_.clear();
-        return true;
-    }
-
-    std::string path_;
-    File file_;
-    std::vector<Record> held_;
-    std::int64_t size_ = 0, spilled_ = 0, read_ = 0;
-};
-
-// The edges that are left: read from one file, unless it still is the user's, and written to
-// another for the next pass.
+// The edges that are left: read from one file of the folder, unless it still is the user's, and
+// written to another for the next pass.
 template <class Record>
 class Scratch {
   public:
-    explicit Scratch(const std::string& folder) : here_(folder + "/0"), there_(folder + "/1") {}
+    explicit Scratch(std::string folder) : folder_(std::move(folder)) {}
 
-    bool started() const { return started_; }  // whether edges are read from here
-    std::int64_t size() const { return here_.size(); }
-    std::int64_t written() const { return written_; }
+    bool started() const { return static_cast<bool>(here_); }  // whether edges are read from here
+    std::int64_t size() const { return size_; }
 
-    bool rewind() { return here_.rewind(); }
-    std::int64_t read(std::vector<Record>& to) { return here_.read(to); }
+    bool rewind() {
+        read_ = 0;
+        return here_.seek(0);
+    }
+    // The next records, in any number but 0 before the end; -1: they cannot be read.
+    std::int64_t read(std::vector<Record>& to) {
+        const std::int64_t most = EdgeSource::chunk_bytes / sizeof(Record);
+        to.resize(std::min(size_ - read_, most));
+        const std::size_t bytes = to.size() * sizeof(Record);
+        read_ += to.size();
+        return here_.read(to.data(), bytes) == bytes ? to.size() : -1;
+    }
 
     // Keeps `limit` edges at most; if there are more, the next pass reads the same as this one.
-    void begin(std::int64_t limit) {
-        there_.begin();
-        limit_ = limit;
+    bool begin(std::int64_t limit) {
+        limit_ = limit, kept_ = 0;
+        if (limit < 0) return true;
+        const char* const name = started() ? "/1" : "/0";
+        return (there_ || there_.open(folder_ + name, "w+b")) && there_.seek(0);
     }
     bool write(const Record* records, std::size_t n) {
         if (limit_ < 0) return true;
-        if (there_.size() + static_cast<std::int64_t>(n) > limit_) return limit_ = -1, true;
-        return there_.write(records, n);
+        kept_ += n;
+        if (kept_ > limit_) return limit_ = -1, true;
+        return there_.write(records, n * sizeof(Record));
     }
     void end() {
-        written_ += there_.spilled();
         if (limit_ < 0) return;
         here_.swap(there_);
-        started_ = true;
+        size_ = kept_;
     }
 
   private:
-    Spill<Record> here_, there_;
-    bool started_ = false;
-    std::int64_t limit_ = 0, written_ = 0;
+    const std::string folder_;
+    File here_, there_;
+    std::int64_t size_ = 0, read_ = 0, limit_ = 0, kept_ = 0;
 };
 
 }  // namespace sparsematch

@@ -24,16 +24,9 @@ struct EdgeFault {
     EdgeSource::Ends ends{};
 };
 
-// Progress, for the caller.
-struct StreamProgress {
-    // edges that the round's pass has read, and will have
-    std::int64_t round = 0, done = 0, total = 0;
-};
-
 struct StreamReport {
     EdgeFault fault;
-    // edges read in all passes, and written to scratch files
-    std::int64_t scanned = 0, written = 0;
+    std::int64_t scanned = 0;  // edges read in all passes
     double weight = 0;
     // edges with both ends free at the beginning of each round; vertices by its end
     std::vector<std::int64_t> live, matched;
@@ -49,24 +42,21 @@ class StreamLocalMax {
 
   public:
     StreamLocalMax(EdgeSource& file, Index n, const std::string& folder, std::uint64_t seed,
-                   StreamProgress& progress, RunContext& run)
-        : file_(file), n_(n), seed_(seed), order_(no_graph_, seed), scratch_(folder),
-          progress_(progress), run_(run), vertex_(n, Vertex{0, UNMATCHED<Index>}), matched_(n) {
+                   RunContext& run)
+        : file_(file), n_(n), seed_(seed), order_(no_graph_, seed), scratch_(folder), run_(run),
+          vertex_(n, Vertex{0, UNMATCHED<Index>}), matched_(n) {
         matched_.fill(false);
     }
 
     StreamReport match(Index* mate) {
         std::int64_t left = file_.count(), n_matched = 0;
         while (left > 0) {
-            const bool from_file = !scratch_.started();
-            progress_ = {progress_.round + 1, 0, from_file ? file_.count() : scratch_.size()};
-            left = from_file ? pass<true>() : pass<false>();
+            left = scratch_.started() ? pass<false>(scratch_.size()) : pass<true>(file_.count());
             if (report_.fault.kind || run_.stopped()) return std::move(report_);
             if (left == 0) break;
             n_matched += match_candidates();
             report_.live.push_back(left), report_.matched.push_back(n_matched);
         }
-        report_.written = scratch_.written();
         for (Index v = 0; v < n_; ++v) {
             mate[v] = matched_.test(v) ? vertex_[v].partner : UNMATCHED<Index>;
             if (mate[v] > v)
@@ -78,15 +68,16 @@ class StreamLocalMax {
   private:
     static constexpr std::int64_t ahead = 16;
 
+    bool is_first() const { return report_.live.empty(); }  // of the rounds
+
     // Reads: the edges, of which those of the user are checked the first time. Writes: candidates.
     // Returns the edges that live.
     template <bool FromFile>
-    std::int64_t pass() {
-        const std::int64_t count = progress_.total;
-        scratch_.begin(progress_.round > 1 ? count / 2 : -1);
+    std::int64_t pass(std::int64_t count) {
+        if (!scratch_.begin(is_first() ? -1 : count / 2)) return fail("unwritable");
         if (!(FromFile ? file_.rewind() : scratch_.rewind())) return fail("unreadable");
         std::int64_t left = 0;
-        while (progress_.done < count) {
+        for (done_ = 0; done_ < count;) {
             const std::int64_t n = FromFile ? file_.read() : scratch_.read(chunk_);
             if (n <= 0) return fail("unreadable");
             const std::int64_t kept = FromFile ? decode(n) : filter(n);
@@ -94,7 +85,7 @@ class StreamLocalMax {
             compete(kept);
             if (!scratch_.write(chunk_.data(), kept)) return fail("unwritable");
             left += kept;
-            report_.scanned += n, progress_.done += n;
+            report_.scanned += n, done_ += n;
             if (!run_.flush(n, 0)) return 0;
         }
         scratch_.end();
@@ -107,7 +98,7 @@ class StreamLocalMax {
         std::int64_t kept = 0;
         for (std::int64_t k = 0; k < n; ++k) {
             const auto [u, v, weight] = file_.edge(k);
-            if (progress_.round == 1 && !check(k, {u, v, weight})) return 0;
+            if (is_first() && !check(k, {u, v, weight})) return 0;
             if (u == v || matched_.test(u) || matched_.test(v)) continue;
             Edge& e = chunk_[kept++];
             e.u = static_cast<Index>(u), e.v = static_cast<Index>(v);
@@ -158,9 +149,9 @@ class StreamLocalMax {
 
     bool check(std::int64_t k, const EdgeSource::Ends& e) {
         EdgeFault& fault = report_.fault;
-        if (e.u < 0 || e.v < 0 || e.u >= n_ || e.v >= n_) fault = {"vertex", progress_.done + k, e};
+        if (e.u < 0 || e.v < 0 || e.u >= n_ || e.v >= n_) fault = {"vertex", done_ + k, e};
         else if (Weighted && e.u != e.v && !std::isfinite(e.weight))
-            fault = {"weight", progress_.done + k, e};
+            fault = {"weight", done_ + k, e};
         return !fault.kind;
     }
     std::int64_t fail(const char* kind) {
@@ -174,42 +165,21 @@ class StreamLocalMax {
     const Graph<Index> no_graph_{};  // keys are stored with the edges, not looked up in a graph
     const EdgeOrder<Index, Weighted> order_;
     Scratch<Edge> scratch_;
-    StreamProgress& progress_;
     RunContext& run_;
     Buffer<Vertex> vertex_;
     Bitmap matched_;
     std::vector<Edge> chunk_;
+    std::int64_t done_ = 0;  // edges that the pass has read
     StreamReport report_;
 };
 
-// Reads: the file. Writes: mate. Workspace: three numbers and a bit a vertex, two buffers of 32
-// MiB.
+// Reads: the file. Writes: mate. Workspace: three numbers and a bit a vertex, two chunks of edges.
 // Time: O(n rounds + m), expected, for m edges.
 template <class Index>
 StreamReport local_max_stream(EdgeSource& file, Index n, bool weighted, const std::string& folder,
-                              std::uint64_t seed, StreamProgress& progress, RunContext& run,
-                              Index* mate) {
-    if (weighted)
-        return StreamLocalMax<Index, true>(file, n, folder, seed, progress, run).match(mate);
-    return StreamLocalMax<Index, false>(file, n, folder, seed, progress, run).match(mate);
-}
-
-// The largest number of a vertex; -1: there are no edges; -2: the file cannot be read.
-inline std::int64_t largest_vertex(EdgeSource& file, StreamProgress& progress, RunContext& run) {
-    std::int64_t largest = -1;
-    progress = {0, 0, file.count()};
-    if (!file.rewind()) return -2;
-    while (progress.done < file.count()) {
-        const std::int64_t n = file.read();
-        if (n <= 0) return -2;
-        for (std::int64_t k = 0; k < n; ++k) {
-            const auto e = file.edge(k);
-            largest = std::max({largest, e.u, e.v});
-        }
-        progress.done += n;
-        if (!run.flush(n, 0)) break;
-    }
-    return largest;
+                              std::uint64_t seed, RunContext& run, Index* mate) {
+    if (weighted) return StreamLocalMax<Index, true>(file, n, folder, seed, run).match(mate);
+    return StreamLocalMax<Index, false>(file, n, folder, seed, run).match(mate);
 }
 
 }  // namespace sparsematch

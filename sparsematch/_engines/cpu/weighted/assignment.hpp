@@ -2,10 +2,10 @@
 //
 // Which of the steps below wins differs by a hundred on matrices of one size, and none of them is
 // right for all; what they share is a state (AssignmentState): feasible duals, and a matching along
-// entries whose reduced cost is 0. So each is run within a budget, in passes over the matrix, and
-// leaves to the next what it has found:
+// entries whose reduced cost is 0. So each is run within a budget, and leaves to the next what it
+// has found:
 //   1. duals that fit rows and columns, and row reduction (initial_duals, row_reduction);
-//   2. searches from one row after the other: a few passes of them, then while they are short
+//   2. searches from one row after the other: some of any length, then while they are short
 //      (path_search); where costs are tied and these match few, a largest matching along entries
 //      whose reduced cost is 0 (tight_matching);
 //   3. where they are not, the same from other duals;
@@ -33,21 +33,64 @@
 
 namespace sparsematch {
 
-// In passes over the matrix: what searches one by one may take before all rows search together, and
-// what is expected of an auction and the searches after it. An auction and its searches took 20 to
-// 35 passes on random, lognormal and mesh matrices of 300,000 rows.
-struct AssignmentLimits {
-    double short_searches = 16, auction = 30;
+// What a step may take, and when it is worth it. Times are predicted ones, in nanoseconds for each
+// row and entry of the matrix, so that steps of different kinds compare; a budget is the number of
+// rows and entries whose scan takes as long. Name: definition; unit; evidence.
+struct AssignmentPolicy {
+    // All searches one by one, before all rows search together; ns.
+    double short_searches = 480;
+    // An auction and the searches after it, as expected; ns; they took 600 to 1,050 on random,
+    // lognormal and mesh matrices of 300,000 rows.
+    double auction = 900;
     // For matrices like one that needed long searches (product_batch).
     bool auction_first = false;
+
+    // The scan of a row or an entry; ns; 2 where duals are fitted, which read in order; reduction
+    // goes to the columns as well, searches (25 to 36) to rows and columns.
+    static constexpr double reduction_scan = 8, search_scan = 30;
+
+    // Row reduction; ns. The first part of it shows whether means may be worth their time.
+    double reduction = 32, first_reduction = 4, last_reduction = 24;
+    // A given start is kept if it leaves at most one row in this many free, or columns first leave
+    // more than one in `few`; beginning elsewhere costs half as much again at worst where these
+    // leave few (one in 50 of an admittance matrix of 25,000 rows), and spares four fifths where
+    // they need long searches (one in 130 of a circuit of 12,675).
+    std::size_t some = 8, few = 256;
+    // Means, which take 10 ns, are tried if more than one row in this many is left; interior-point
+    // systems and meshes in bad units, which gain, leave 22 and 38%; interior-point systems, meshes
+    // and bands that do not, at most 20%. They are kept if they leave at most this share; rows.
+    std::size_t many = 5;
+    double means_gain = 0.75;
+
+    // Searches where costs are tied; ns; if they leave more than this share of the rows, 20 times
+    // as many leave most (random matrices of few values: 75%), else, as in interior-point systems,
+    // hardly any.
+    double tied_searches = 15, tied_left = 0.75;
+    // Searches of any length, in shares of `short_searches`. What a search that is put off has done
+    // is lost: that made real matrices of ten thousand rows up to 1.6 times as slow, of which these
+    // match most. In wide ones what follows helps little but with ties. More cost twice the time
+    // where one search is long (sums over collocation).
+    double any_searches = 0.25, any_searches_if_wide = 0.5;
+    // A start has failed if searches leave more than this share of the rows that it left; rows
+    // first may need far shorter ones then (sums over systems of interior points: 40 times).
+    double failed = 0.5;
+    // The search for a row that cannot be matched at all; ns.
+    double feasibility = 60;
+
+    // Rounds of all rows: the largest matching by the duals at hand is worth its time while it
+    // leaves less than this share of the rows; rounds in a wide matrix while they leave at most
+    // this share, as they do where there are ties.
+    double tight_gain = 0.75, wide_gain = 0.875;
+    // The search for one of the last rows; ns.
+    double last_search = 45;
 };
 
 template <class Index>
 class Assignment {
   public:
-    Assignment(const Csr<Index>& a, const double* cost, double* u, const AssignmentLimits& limits,
+    Assignment(const Csr<Index>& a, const double* cost, double* u, const AssignmentPolicy& policy,
                RunContext& run)
-        : s_(a, cost, u, run), limits_(limits) {}
+        : s_(a, cost, u, run), policy_(policy) {}
 
     // Reads: the matrix, n_rows <= n_cols, and a cost for each entry. Writes: mates and duals.
     // Returns whether every row is matched; free columns, if there are more columns than rows, then
@@ -74,46 +117,54 @@ class Assignment {
         std::vector<Index> free;
     };
 
-    // What is given to begin with, unless columns first leave hardly a row; else these, or, if half
-    // a pass of row reduction leaves many as well, geometric means if they leave fewer.
+    // What is given to begin with, unless columns first leave hardly a row; else these, or, if the
+    // first part of row reduction leaves many as well, geometric means if they leave fewer.
     bool start(const Index* row_mate, const double* v) {
         auto timer = s_.run.time("start");
         const bool resumed = row_mate && resume(s_, row_mate, v);
         fitted_ = s_.free.size();
-        if (resumed && fitted_ <= some()) return reduce_rows(s_, 4);
+        if (resumed && !leaves_one_in(policy_.some)) return reduce(policy_.reduction);
         Saved given;
         if (row_mate) given = set_aside();
         if (!fit_duals(s_, true)) return false;
         fitted_ = s_.free.size();
-        if (resumed && fitted_ > few()) {
+        if (resumed && leaves_one_in(policy_.few)) {
             restore(given);
-            return reduce_rows(s_, 4);
+            return reduce(policy_.reduction);
         }
-        if (!has_alternatives()) return reduce_rows(s_, 4);
-        if (limits_.auction_first && fitted_ > some()) return auction_first();
-        if (!reduce_rows(s_, 0.5)) return false;
-        if (s_.free.size() > many()) {
+        if (!has_alternatives()) return reduce(policy_.reduction);
+        if (policy_.auction_first && leaves_one_in(policy_.some)) return auction_first();
+        if (!reduce(policy_.first_reduction)) return false;
+        if (leaves_one_in(policy_.many)) {
             Saved saved = set_aside();
             if (!means_of_rows(s_) || !fit_duals(s_)) return false;
-            if (4 * s_.free.size() > 3 * fitted_) restore(saved);
+            if (leaves(policy_.means_gain, fitted_)) restore(saved);
             else fitted_ = s_.free.size();
         }
-        return reduce_rows(s_, 3);
+        return reduce(policy_.last_reduction);
     }
-    // Rows: beginning elsewhere costs half as much again at worst where fitted duals leave few (one
-    // in 50 of an admittance matrix of 25,000 rows), and spares four fifths where these need long
-    // searches (one in 130 of a circuit of 12,675).
-    std::size_t few() const { return static_cast<std::size_t>(s_.a.n_rows) / 256; }
-    // Rows: means cost five passes. Interior-point systems and meshes in bad units, which gain,
-    // leave 22 and 38% here; interior-point systems, meshes and bands that do not, at most 20%.
-    std::size_t many() const { return static_cast<std::size_t>(s_.a.n_rows) / 5; }
-    // Rows, as of many: a start that leaves fewer is not worth another one.
-    std::size_t some() const { return static_cast<std::size_t>(s_.a.n_rows) / 8; }
+    // Whether more than one row in n is free; more than a share of some rows.
+    bool leaves_one_in(std::size_t n) const {
+        return s_.free.size() > static_cast<std::size_t>(s_.a.n_rows) / n;
+    }
+    bool leaves(double share, std::size_t rows) const {
+        return static_cast<double>(s_.free.size()) > share * static_cast<double>(rows);
+    }
+    // Rows and entries scanned in a time.
+    double scans(double ns, double scan) const {
+        return ns / scan * static_cast<double>(s_.pass());
+    }
+    bool reduce(double ns) {
+        return reduce_rows(s_, static_cast<std::int64_t>(scans(ns, policy_.reduction_scan)));
+    }
+    std::int64_t searches(double ns) const {
+        return static_cast<std::int64_t>(scans(ns, policy_.search_scan));
+    }
     // Duals that fit the prices of a short auction.
     bool auction_first() {
         Buffer<Index> first(s_.a.n_rows);
         return short_auction(s_) && row_minima(s_, first.data()) && fit_duals(s_) &&
-               reduce_rows(s_, 4);
+               reduce(policy_.reduction);
     }
     // Columns of a wide matrix start from 0; ties are ties by any duals.
     bool has_alternatives() const { return !s_.wide() && s_.n_tied <= s_.a.n_rows / 2; }
@@ -141,25 +192,23 @@ class Assignment {
         auto timer = s_.run.time("search");
         const bool tied = !s_.wide() && !has_alternatives();
         const std::size_t left = s_.free.size();
-        if (tied && !PathSearch<Index>(s_).match_all(passes(0.5))) return false;
-        // Where half a pass matches less than a quarter, ten leave most (random matrices of few
-        // values: 75%); where more, as in interior-point systems, hardly any.
-        const bool in_vain = tied && 4 * s_.free.size() > 3 * left;
+        if (tied && !PathSearch<Index>(s_).match_all(searches(policy_.tied_searches))) return false;
+        const bool in_vain = tied && leaves(policy_.tied_left, left);
         if (in_vain ? !match_all_tight(s_) : !any_searches() || !short_searches()) return false;
         if (s_.free.empty()) return true;
         if (!may_be_full()) return false;
-        const bool failed = 2 * s_.free.size() > fitted_;
+        const bool failed = leaves(policy_.failed, fitted_);
         if (failed && has_alternatives() && !rows_first()) return false;
         return s_.free.empty() || all_together(tied);
     }
 
-    // False if rows are seen, in two passes, to be impossible to match, before much work is spent
+    // False if rows are seen, in little time, to be impossible to match, before much work is spent
     // in vain. The matching is a largest one then.
     bool may_be_full() {
         Buffer<Index> row_mate(s_.a.n_rows, UNMATCHED<Index>);
         Buffer<Index> col_mate(s_.a.n_cols, UNMATCHED<Index>);
         const Matching<Index> m{row_mate.data(), col_mate.data()};
-        RunContext run(s_.run.team, {.edge_limit = 2 * s_.pass()});
+        RunContext run(s_.run.team, {.edge_limit = searches(policy_.feasibility)});
         cheap<Index>(s_.a, nullptr, m, {}, run);
         hopcroft_karp<Index>(s_.a, nullptr, m, {}, run);
         if (run.exhausted() || !any_free(row_mate.data(), row_mate.size())) return true;
@@ -168,28 +217,19 @@ class Assignment {
         return false;
     }
 
-    // Of any length. What a search that is put off has done is lost: that made real matrices
-    // of ten thousand rows up to 1.6 times as slow, of which four passes match most. In wide ones
-    // what follows helps little but with ties. More passes cost twice the time where one search is
-    // long (sums over collocation).
     bool any_searches() {
-        const double share = s_.wide() ? 0.5 : 0.25;
-        return PathSearch<Index>(s_).match_all(passes(share * limits_.short_searches));
+        const double share = s_.wide() ? policy_.any_searches_if_wide : policy_.any_searches;
+        return PathSearch<Index>(s_).match_all(searches(share * policy_.short_searches));
     }
 
     bool short_searches() {
-        return PathSearch<Index>(s_).match_free_rows(passes(limits_.short_searches));
+        return PathSearch<Index>(s_).match_free_rows(searches(policy_.short_searches));
     }
 
-    std::int64_t passes(double n) const {
-        return static_cast<std::int64_t>(n * static_cast<double>(s_.pass()));
-    }
-
-    // Rows first, where searches may be far shorter (sums over systems of interior points: 40
-    // times), or not: the start that leaves fewer rows is kept.
+    // Rows first: the start that leaves fewer rows is kept.
     bool rows_first() {
         Saved saved = set_aside();
-        if (!least_of_rows(s_) || !fit_duals(s_) || !reduce_rows(s_, 4) || !short_searches())
+        if (!least_of_rows(s_) || !fit_duals(s_) || !reduce(policy_.reduction) || !short_searches())
             return false;
         if (s_.free.size() > saved.free.size()) restore(saved);
         return true;
@@ -203,19 +243,21 @@ class Assignment {
         PathForest<Index> forest(s_);
         bool may_auction = !s_.wide();
         while (!s_.free.empty()) {
-            const auto before = static_cast<double>(s_.free.size());
+            const std::size_t before = s_.free.size();
             const std::int64_t start = s_.work;
             if (!forest.round()) return false;
             const std::size_t left = s_.free.size();
             if (tied && !match_all_tight(s_)) return false;
-            tied = tied && s_.free.size() < left * 3 / 4;
+            tied = tied && s_.free.size() < static_cast<std::size_t>(policy_.tight_gain *
+                                                                     static_cast<double>(left));
             const auto after = static_cast<double>(s_.free.size());
-            if (s_.wide() && after > before * 7 / 8) return PathSearch<Index>(s_).match_all();
-            const double rounds = std::log(std::max(after, 1.0)) / std::log(before / after);
-            // One by one they take hardly more than a pass each.
+            if (s_.wide() && leaves(policy_.wide_gain, before))
+                return PathSearch<Index>(s_).match_all();
+            const double rounds =
+                std::log(std::max(after, 1.0)) / std::log(static_cast<double>(before) / after);
             const double rest = std::min(rounds * static_cast<double>(s_.work - start),
-                                         1.5 * after * static_cast<double>(s_.pass()));
-            if (!may_auction || rest < limits_.auction * static_cast<double>(s_.pass())) continue;
+                                         after * scans(policy_.last_search, policy_.search_scan));
+            if (!may_auction || rest < scans(policy_.auction, policy_.search_scan)) continue;
             may_auction = false;
             if (!Auction<Index>(s_).run() || !short_searches()) return false;
         }
@@ -224,7 +266,7 @@ class Assignment {
 
     State s_;
     std::size_t fitted_ = 0;  // rows that fitted duals left free
-    const AssignmentLimits limits_;
+    const AssignmentPolicy policy_;
 };
 
 }  // namespace sparsematch

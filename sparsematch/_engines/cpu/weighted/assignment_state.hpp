@@ -51,6 +51,33 @@ struct AssignmentState {
         col_of[i] = j;
     }
 
+    // The same; returns the row that had the column, which is free now, if any.
+    Index displace(Index i, Index j) {
+        const Index displaced = col[j].mate;
+        if (displaced != UNMATCHED<Index>) col_of[displaced] = UNMATCHED<Index>;
+        match(i, j);
+        return displaced;
+    }
+
+    // The best column of a row and the next best, and the cost less dual of both: infinite where
+    // there is none.
+    struct Offer {
+        Index best, next;
+        double first, second;
+    };
+    template <class Dual>
+    Offer offer(Index i, const Dual& dual) const {
+        Offer o{UNMATCHED<Index>, UNMATCHED<Index>, infinity, infinity};
+        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
+            const Index j = a.indices[p];
+            const double h = cost[p] - dual(j);
+            if (h >= o.second) continue;
+            if (h < o.first) o = {j, o.best, h, o.first};
+            else o.next = j, o.second = h;
+        }
+        return o;
+    }
+
     // Exchanges the pairs along the path of parents from column j back to the free row.
     void augment(Index source, Index j) {
         for (Index i = UNMATCHED<Index>; i != source;) {

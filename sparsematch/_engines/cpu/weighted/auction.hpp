@@ -110,23 +110,12 @@ class Auction {
 
     // Matches row i to its best column. Returns the row displaced, if any.
     Index outbid(Index i) {
-        double first = s_.infinity, second = s_.infinity;
-        Index best = UNMATCHED<Index>;
-        for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p) {
-            const Index j = s_.a.indices[p];
-            const double h = s_.cost[p] - v_[j];
-            if (h >= second) continue;
-            if (h < first) second = std::exchange(first, h), best = j;
-            else second = h;
-        }
+        const auto [best, _, first, second] = s_.offer(i, [this](Index j) { return v_[j]; });
         // Rows that share their only column raise its price in turn: beyond doubles, if costs are
         // near the largest. They cannot all be matched.
         if (best == UNMATCHED<Index>) return best;
         v_[best] -= (second < s_.infinity ? second - first : alone_) + increment_;
-        const Index displaced = s_.col[best].mate;
-        if (displaced != UNMATCHED<Index>) s_.col_of[displaced] = UNMATCHED<Index>;
-        s_.match(i, best);
-        return displaced;
+        return s_.displace(i, best);
     }
 
     void wait(Index i) {

@@ -28,7 +28,7 @@ struct AssignmentPart {
     Buffer<double> cost, u, v;
 
     // Every row is matched; as columns of the part if the part is transposed.
-    bool solve(bool transposed, const AssignmentLimits& limits, RunContext& run) {
+    bool solve(bool transposed, const AssignmentPolicy& policy, RunContext& run) {
         row_mate = Buffer<Index>(rows.size()), col_mate = Buffer<Index>(cols.size());
         u = Buffer<double>(rows.size()), v = Buffer<double>(cols.size());
         Matching<Index> m{row_mate.data(), col_mate.data()};
@@ -37,7 +37,7 @@ struct AssignmentPart {
         const Csr<Index> a{static_cast<Index>(transposed ? cols.size() : rows.size()),
                            static_cast<Index>(transposed ? rows.size() : cols.size()),
                            indptr.data(), indices.data()};
-        return Assignment<Index>(a, cost.data(), first, limits, run).solve(m, second);
+        return Assignment<Index>(a, cost.data(), first, policy, run).solve(m, second);
     }
 };
 
@@ -86,8 +86,8 @@ template <class Index>
 class LeastCostMatching {
   public:
     LeastCostMatching(const Csr<Index>& a, const double* cost, Matching<Index> m, double* u,
-                      double* v, const AssignmentLimits& limits, RunContext& run)
-        : a_(a), cost_(cost), m_(m), u_(u), v_(v), limits_(limits), run_(run) {}
+                      double* v, const AssignmentPolicy& policy, RunContext& run)
+        : a_(a), cost_(cost), m_(m), u_(u), v_(v), policy_(policy), run_(run) {}
 
     // Writes mates and duals: u + v is at most the cost of an entry, and that of matched ones; no
     // dual is above that of an unmatched row or column. False: stopped. Time and workspace: those
@@ -106,12 +106,12 @@ class LeastCostMatching {
     // False if the smaller side cannot be matched; the matching is valid all the same.
     bool solve_whole(bool warm) {
         if (a_.n_rows <= a_.n_cols)
-            return Assignment<Index>(a_, cost_, u_, limits_, run_).solve(m_, v_, warm);
+            return Assignment<Index>(a_, cost_, u_, policy_, run_).solve(m_, v_, warm);
         Part whole;
         for (Index i = 0; i < a_.n_rows; ++i) whole.rows.push_back(i);
         for (Index j = 0; j < a_.n_cols; ++j) whole.cols.push_back(j);
         copy_transposed(a_, cost_, whole.cols.data(), whole);
-        const bool found = whole.solve(true, limits_, run_);
+        const bool found = whole.solve(true, policy_, run_);
         write(whole);
         return found;
     }
@@ -132,7 +132,7 @@ class LeastCostMatching {
             }
             if (below) copy_transposed(a_, cost_, number.data(), part);
             else copy_entries(a_, cost_, number.data(), part);
-            if (!part.solve(below, limits_, run_)) return false;
+            if (!part.solve(below, policy_, run_)) return false;
             write(part);
         }
         join(row_below, col_below);
@@ -198,7 +198,7 @@ class LeastCostMatching {
     const double* cost_;
     Matching<Index> m_;
     double *u_, *v_;
-    const AssignmentLimits limits_;
+    const AssignmentPolicy policy_;
     RunContext& run_;
 };
 

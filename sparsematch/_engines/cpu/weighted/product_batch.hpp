@@ -39,7 +39,7 @@ template <class Index>
 class ProductBatchSearch {
   public:
     ProductBatchSearch(const Csr<Index>& a, const ProductBatch<Index>& batch, RunContext& run)
-        : a_(a), batch_(batch), run_(run), limits_{.auction_first = batch.auction_first},
+        : a_(a), batch_(batch), run_(run), policy_{.auction_first = batch.auction_first},
           workspaces_(run.team.size()) {}
 
     // Writes the results of n matrices. Returns the first that has a value that is not finite, or n
@@ -128,7 +128,7 @@ class ProductBatchSearch {
             std::copy_n(batch_.first_mates, a.n_rows, mate);
             std::copy_n(batch_.first_v, a.n_cols, v);
         }
-        LeastCostMatching<Index>(a, space.cost.data(), {mate, batch_.col_mate + col}, u, v, limits_,
+        LeastCostMatching<Index>(a, space.cost.data(), {mate, batch_.col_mate + col}, u, v, policy_,
                                  space.run)
             .solve(warm);
         if (space.run.stopped()) return;
@@ -153,7 +153,7 @@ class ProductBatchSearch {
     const Csr<Index>& a_;
     const ProductBatch<Index> batch_;
     RunContext& run_;
-    const AssignmentLimits limits_;
+    const AssignmentPolicy policy_;
     std::vector<std::unique_ptr<Workspace>> workspaces_;
 };
 

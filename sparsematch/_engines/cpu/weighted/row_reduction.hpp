@@ -16,15 +16,7 @@ namespace sparsematch {
 // Returns the row that is free now, if any. strictly: the best column was better than the second.
 template <class Index>
 Index reduce_row(AssignmentState<Index>& s, Index i, bool& strictly) {
-    double first = s.infinity, second = s.infinity;
-    Index best = UNMATCHED<Index>, next = UNMATCHED<Index>;
-    for (Index p = s.a.indptr[i]; p < s.a.indptr[i + 1]; ++p) {
-        const Index j = s.a.indices[p];
-        const double h = s.cost[p] - s.col[j].v;
-        if (h >= second) continue;
-        if (h < first) second = std::exchange(first, h), next = std::exchange(best, j);
-        else second = h, next = j;
-    }
+    auto [best, next, first, second] = s.offer(i, [&s](Index j) { return s.col[j].v; });
     strictly = first < second && next != UNMATCHED<Index>;
     if (!strictly && next != UNMATCHED<Index> && first == second &&
         s.col[best].mate != UNMATCHED<Index>)
@@ -33,20 +25,16 @@ Index reduce_row(AssignmentState<Index>& s, Index i, bool& strictly) {
     s.u[i] = strictly ? second : first;
     if (strictly) col.v -= second - first;
     else if (col.mate != UNMATCHED<Index>) return i;
-    const Index displaced = col.mate;
-    if (displaced != UNMATCHED<Index>) s.col_of[displaced] = UNMATCHED<Index>;
-    s.match(i, best);
-    return displaced;
+    return s.displace(i, best);
 }
 
-// Three rounds over the free rows, within a budget in passes over the matrix. False: stopped.
+// Three rounds over the free rows, within a budget. False: stopped.
 template <class Index>
-bool reduce_rows(AssignmentState<Index>& s, double passes) {
+bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
     // Two rows that want one column displace each other until its dual has made up for what their
     // other columns lack: a long chain waits for the next round.
     constexpr int most_displaced = 16;
-    const std::int64_t end =
-        s.work + static_cast<std::int64_t>(passes * static_cast<double>(s.pass()));
+    const std::int64_t end = s.work + budget;
     std::vector<Index> waiting;
     for (int round = 0; round < 3 && !s.free.empty(); ++round) {
         waiting.clear();

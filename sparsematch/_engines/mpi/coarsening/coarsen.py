@@ -30,7 +30,7 @@ def wrong_mate(A: DistributedCSR, mate: IndexArray) -> int:
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         own = np.flatnonzero(mate >= 0)
-        back = exchange.query(A.row_starts, mate[own], lambda keys: mate[keys - A.first_row])
+        back = exchange.lookup(A.row_starts, mate[own], mate)
         wrong = own[(back != own + A.first_row) | (mate[own] == own + A.first_row)] + A.first_row
         found = exchange.first(int(wrong[0]) if wrong.size else None)
         return -1 if found is None else int(found)
@@ -59,12 +59,9 @@ def _aggregates(
 ) -> tuple[IndexArray, IndexArray]:
     """Return the aggregate of each own vertex, and where those of each rank begin. Collective."""
     is_first = (mate < 0) | (mate > np.arange(mate.size) + A.first_row)
-    counts = exchange.allgatherv(np.array([np.count_nonzero(is_first)]))
-    starts = np.concatenate([[0], np.cumsum(counts)])
+    starts = exchange.starts_of(np.count_nonzero(is_first))
     label = (np.cumsum(is_first) - 1 + starts[exchange.rank]).astype(A.dtype)
-    label[~is_first] = exchange.query(
-        A.row_starts, mate[~is_first], lambda keys: label[keys - A.first_row]
-    )
+    label[~is_first] = exchange.lookup(A.row_starts, mate[~is_first], label)
     return label, starts
 
 
@@ -83,12 +80,9 @@ def _rows(
     np.add.at(degree, keys - first, degrees)
     lists = Lists(degree, A.dtype, np.int8, A.values.dtype)
 
-    def of_cols(begin: int, end: int, table: _Array) -> _Array:
-        there = A.indices[begin:end]
-        return exchange.query(A.row_starts, there, lambda keys: table[keys - A.first_row])
-
     for begin, end in side.slices():
-        cols, ends = (of_cols(begin, end, table) for table in (label, is_second))
+        there = A.indices[begin:end]
+        cols, ends = (exchange.lookup(A.row_starts, there, t) for t in (label, is_second))
         fine = side.majors_of_entries(begin, end) - A.first_row
         ends += 2 * is_second[fine]
         keys, *columns = exchange.alltoallv(starts, label[fine], cols, ends, A.values[begin:end])

@@ -8,12 +8,11 @@ search over all ranks. The decision depends on values known to all ranks, so it 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.mpi.core.exchange import abort_on_error
-from sparsematch._engines.mpi.core.steps import Traffic
+from sparsematch._engines.mpi.core.exchange import Connect, Exchange, abort_on_error
 from sparsematch._engines.registry import ByProducts, Run, select
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -24,21 +23,6 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 _Improve = Callable[[DistributedCSR, DistributedMatching, Run, Any], ByProducts | None]
 
 
-class GatheringExchange(Traffic, Protocol):
-    """What gathering needs of the exchange of a run, over ranks or over their GPUs."""
-
-    rank: int
-
-    def gatherv(self, array: Any) -> Any:
-        """Return the arrays of all ranks, in their order, on rank 0; None on the others."""
-
-    def scatterv(self, starts: IndexArray, whole: Any, dtype: Any) -> Any:
-        """Return the own part of an array that rank 0 has."""
-
-    def allgather(self, thing: Any) -> list[Any]:
-        """Return the small objects of all ranks, of any kind, in their order."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Cases:
     """What differs between back-ends in the three cases."""
@@ -46,7 +30,7 @@ class Cases:
     fits_alone: Callable[[DistributedCSR], bool]  #: Whether one rank can match a matrix alone.
     is_small: Callable[[DistributedCSR], bool]  #: Whether a matrix is gathered. Collective.
     small: str  #: The same in words: the reason given for the step.
-    exchange: Callable[[DistributedCSR], GatheringExchange]  #: Makes the exchange of a run.
+    connect: Connect = Exchange
     #: Heuristic and exact engine over all ranks. Collective.
     start: _Improve
     search: _Improve
@@ -92,7 +76,8 @@ def _match_gathered(
     A: DistributedCSR, matching: DistributedMatching, run: Run, cases: Cases
 ) -> None:
     """Match on rank 0; every rank gets the account, with the exchanges in its last step."""
-    xp, exchange, before = namespace(A.indptr), cases.exchange(A), len(run.steps)
+    xp, before = namespace(A.indptr), len(run.steps)
+    exchange = cases.connect(A.comm, xp)
     degrees = exchange.gatherv(xp.diff(A.indptr).astype(A.dtype))
     indices = exchange.gatherv(A.indices)
     mates: Any = [exchange.gatherv(mate) for mate in (matching.row_mate, matching.col_mate)]

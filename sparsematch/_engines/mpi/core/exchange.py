@@ -7,11 +7,14 @@ as soon as its own part has arrived.
 - ``alltoallv(starts, keys, *columns)``: send each key, with what goes with it, to the rank that
   owns it; return what has arrived. `starts` is ``A.row_starts`` or ``A.col_starts``.
 - ``query(starts, keys, answer)``: return, for each key, what its owner answers: two of these.
+  ``lookup(starts, keys, table)``: what its owner has in a table.
 - ``run_until_quiescent(kernel)``: step a kernel of the compiled core, and exchange its messages,
   until no rank has work left.
 - ``allreduce``, ``any``, ``allgather``, ``first``: of small values, known on all ranks afterwards.
 - ``gatherv``, ``scatterv``, ``allgatherv``: arrays in the order of the ranks, to and from rank 0,
   and to all.
+
+Arrays are of one namespace, NumPy here: what carries those of GPUs, the back-end for them adds.
 
 An engine runs in ``with abort_on_error(comm):``, so that an error that no rank foresaw (no memory,
 Ctrl-C) ends all ranks, since the others would wait for ever. Errors that a caller can make are
@@ -36,7 +39,7 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.errors import pip_install
 from sparsematch._types.over_ranks.agreement import rank_of, size_of
 
-__all__ = ["Collectives", "Exchange", "Kernel", "abort_on_error", "import_mpi"]
+__all__ = ["Connect", "Exchange", "Kernel", "abort_on_error", "import_mpi"]
 
 _INTERRUPTED, _FAILED = 130, 1
 #: Wait before all ranks are aborted; seconds; a launcher loses output that it has not forwarded.
@@ -112,16 +115,16 @@ class Kernel(Protocol):
         """Return the size of its workspace."""
 
 
-class Collectives:
-    """The collectives of one run on small values of the host; an exchange of arrays has more.
+class Exchange:
+    """The exchanges of one run over the ranks of a communicator.
 
-    `comm` is a communicator of mpi4py, or None: one process.
+    `comm` is a communicator of mpi4py, or None: one process. `xp` is the namespace of the arrays.
     """
 
-    __slots__ = ("bytes_sent", "carrier", "comm", "rank", "rounds", "size")
+    __slots__ = ("bytes_sent", "carrier", "comm", "rank", "rounds", "size", "xp")
 
-    def __init__(self, comm: Any) -> None:
-        self.comm, self.rank, self.size = comm, rank_of(comm), size_of(comm)
+    def __init__(self, comm: Any, xp: Any = np) -> None:
+        self.comm, self.rank, self.size, self.xp = comm, rank_of(comm), size_of(comm), xp
         self.rounds = 0  #: Exchanges of arrays so far.
         self.bytes_sent = 0  #: Bytes that this rank has sent to others in them.
         self.carrier = ""  #: Which library carries the arrays, if there is a choice.
@@ -141,19 +144,18 @@ class Collectives:
         """Return the small objects of all ranks, of any kind, in their order."""
         return [thing] if self.size == 1 else list(self.comm.allgather(thing))
 
+    def allgather_numbers(self, numbers: Sequence[Any]) -> NDArray[np.int64]:
+        """Return the integers of each rank, shape (ranks, numbers)."""
+        mine = np.array(numbers, np.int64)
+        if self.size == 1:
+            return mine[None]
+        everyone = np.empty((self.size, mine.size), np.int64)
+        self.comm.Allgather(mine, everyone)
+        return everyone
+
     def first(self, found: Any) -> Any:
         """Return what the first rank that has something other than None has."""
         return next((thing for thing in self.allgather(found) if thing is not None), None)
-
-    def _count(self, n_bytes: int) -> None:
-        self.rounds += 1
-        self.bytes_sent += n_bytes
-
-
-class Exchange(Collectives):
-    """The exchanges of one run over the ranks of a communicator, of arrays in host memory."""
-
-    __slots__ = ()
 
     def alltoallv(self, starts: IndexArray, keys: _Array, *columns: _Array) -> tuple[_Array, ...]:
         """Send each key, and the elements that go with it, to the owner of the key.
@@ -179,9 +181,21 @@ class Exchange(Collectives):
         back = self._receive_counts(counts)
         (requests,) = self._send([keys], order, counts, back)
         (answers,) = self._send([answer(requests)], None, back, counts)
-        result = np.empty_like(answers)
+        result = self.xp.empty_like(answers)
         result[order] = answers
         return result
+
+    def lookup(self, starts: IndexArray, keys: _Array, table: _Array) -> _Array:
+        """Return for each key its element of the owner's table: two exchanges."""
+        first = int(starts[self.rank])
+        return self.query(starts, keys, lambda own: table[own - first])
+
+    def starts_of(self, n: Any) -> NDArray[np.int64]:
+        """Return where the elements of each rank begin, given the number of own ones, and the end.
+
+        That is, shape (ranks + 1,).
+        """
+        return np.concatenate([[0], np.cumsum(self.allgather_numbers([n]))])
 
     def run_until_quiescent(self, kernel: Kernel) -> int:
         """Step a kernel, and exchange its messages, until no rank has work; return the steps.
@@ -199,11 +213,8 @@ class Exchange(Collectives):
                 return steps
             if flags & _LONG and self.size > 1:
                 out, back = kernel.send_counts(), kernel.receive_counts()
-                self._count(int(out.sum()) * kernel.send_buffer().itemsize)
-                self.comm.Alltoallv(
-                    [kernel.send_buffer(), (out, _offsets(out))],
-                    [kernel.receive_buffer(), (back, _offsets(back))],
-                )
+                buffers = kernel.send_buffer(), kernel.receive_buffer()
+                self._alltoallv(buffers[0], (out, _offsets(out)), buffers[1], back)
             quiet = not flags & _BUSY
 
     def _alltoall(self, out: _Array, back: _Array) -> None:
@@ -213,41 +224,49 @@ class Exchange(Collectives):
         self._count(out.nbytes - out.nbytes // self.size)
         self.comm.Alltoall(out, back)
 
-    def gatherv(self, array: _Array) -> _Array | None:
-        """Return the arrays of all ranks, in their order, on rank 0; None on the others."""
+    def gatherv(self, array: Any, sizes: _Array | None = None) -> Any:
+        """Return the arrays of all ranks, in their order, on rank 0; None on the others.
+
+        `sizes` are their lengths, if they are known.
+        """
         if self.size == 1:
             return array
-        sizes = np.array(self.comm.allgather(array.size), np.int64)
-        self._count(array.nbytes if self.rank else 0)
-        whole = None if self.rank else np.empty(int(sizes.sum()), array.dtype)
-        received = None if whole is None else [whole, (sizes, _offsets(sizes))]
-        self.comm.Gatherv(np.ascontiguousarray(array), received)
-        return whole
+        sizes = self.allgather_numbers([array.size])[:, 0] if sizes is None else sizes
+        counts = np.zeros(self.size, np.int64)
+        counts[0] = array.size
+        whole = self.alltoallv_parts(array, counts, sizes * (self.rank == 0))
+        return None if self.rank else whole
 
-    def allgatherv(self, array: _Array) -> _Array:
-        """Return the arrays of all ranks, in their order, on every one: for short ones."""
-        if self.size == 1:
-            return array
-        sizes = np.empty(self.size, np.int64)
-        self.comm.Allgather(np.array([array.size]), sizes)
-        whole = np.empty(int(sizes.sum()), array.dtype)
-        if whole.size:
-            self._count(array.nbytes * (self.size - 1))
-            received = [whole, (sizes, _offsets(sizes))]
-            self.comm.Allgatherv(np.ascontiguousarray(array), received)
-        return whole
-
-    def scatterv(self, starts: IndexArray, whole: _Array | None, dtype: Any) -> _Array:
+    def scatterv(self, starts: IndexArray, whole: Any, dtype: Any) -> Any:
         """Return the own part of an array that rank 0 has."""
         if self.size == 1:
-            assert whole is not None  # it is on this rank
             return whole
-        sizes = np.diff(starts)
-        own = np.empty(int(sizes[self.rank]), dtype)
-        sent = None if whole is None else [np.ascontiguousarray(whole), (sizes, starts[:-1])]
-        self._count(0 if whole is None else whole.nbytes - own.nbytes)
-        self.comm.Scatterv(sent, own)
-        return own
+        counts, arriving = np.diff(starts), np.zeros(self.size, np.int64)
+        arriving[0] = counts[self.rank]
+        whole = self.xp.empty(0, dtype) if self.rank else whole
+        return self.alltoallv_parts(whole, counts * (self.rank == 0), arriving)
+
+    def allgatherv(self, array: Any) -> Any:
+        """Return the arrays of all ranks, in their order, on every one."""
+        if self.size == 1:
+            return array
+        counts, sizes = np.full(self.size, array.size), self.allgather_numbers([array.size])[:, 0]
+        return self.alltoallv_parts(array, counts, sizes, np.zeros_like(counts))
+
+    def alltoallv_parts(
+        self, array: Any, counts: _Array, arriving: _Array, begin: _Array | None = None
+    ) -> Any:
+        """Send to each rank its `counts` elements of an array; return those that arrive, by sender.
+
+        The parts follow each other, unless `begin` says where each begins. How many arrive must be
+        known.
+        """
+        back = self.xp.empty(int(arriving.sum()), array.dtype)
+        if self.size > 1:
+            begin = _offsets(counts) if begin is None else begin
+            array = self.xp.ascontiguousarray(array)
+            self._alltoallv(array, (counts, begin), back, arriving)
+        return back
 
     def _by_owner(self, starts: IndexArray, keys: _Array) -> tuple[_Array, _Array]:
         """Return the stable order of keys by owner, and how many go to each."""
@@ -265,23 +284,33 @@ class Exchange(Collectives):
         self, columns: Sequence[_Array], order: _Array | None, counts: _Array, received: _Array
     ) -> tuple[_Array, ...]:
         """Exchange columns of equal length; those of one type go together."""
-        self.rounds += 1
-        away = int(counts.sum() - counts[self.rank])
-        self.bytes_sent += away * sum(column.itemsize for column in columns)
         out: list[_Array] = []
         n, total = int(counts.sum()), int(received.sum())
         for first, last in _runs(columns):
             width, dtype = last - first, columns[first].dtype
-            packed = np.empty((n, width), dtype)
+            packed = self.xp.empty((n, width), dtype)
             for k in range(width):
                 packed[:, k] = columns[first + k] if order is None else columns[first + k][order]
-            arrived = np.empty((total, width), dtype)
-            self.comm.Alltoallv(
-                [packed, (counts * width, _offsets(counts) * width)],
-                [arrived, (received * width, _offsets(received) * width)],
-            )
-            out += [arrived[:, k] for k in range(width)] if width > 1 else [arrived[:, 0]]
+            arrived = self.xp.empty((total, width), dtype)
+            sent = counts * width
+            self._alltoallv(packed, (sent, _offsets(sent)), arrived, received * width)
+            out += [arrived[:, k] for k in range(width)]
         return tuple(out)
+
+    def _alltoallv(
+        self, out: Any, parts: tuple[_Array, _Array], back: Any, arriving: _Array
+    ) -> None:
+        """Send parts of an array, of some lengths from some places on; receive them by sender."""
+        self._count(int(parts[0].sum() - parts[0][self.rank]) * out.itemsize)
+        self.comm.Alltoallv([out, parts], [back, (arriving, _offsets(arriving))])
+
+    def _count(self, n_bytes: int) -> None:
+        self.rounds += 1
+        self.bytes_sent += n_bytes
+
+
+#: Makes the exchange of a run, of a communicator and the namespace of the arrays.
+Connect = Callable[[Any, Any], Exchange]
 
 
 def _offsets(counts: _Array) -> _Array:

@@ -109,11 +109,12 @@ class Side:
 
     def majors_of_entries(self, begin: int, end: int) -> _Array:
         """Return the majors, numbered within the whole, of a range of the own entries."""
-        low = int(np.searchsorted(self.indptr, begin, side="right")) - 1
-        high = int(np.searchsorted(self.indptr, end, side="left"))
-        bounds = np.clip(self.indptr[low : high + 1], begin, end)
-        majors = np.arange(low, max(low, bounds.size - 1 + low)) + self.first_major
-        return np.repeat(majors.astype(self.dtype), np.diff(bounds))
+        xp = self.exchange.xp
+        low = int(xp.searchsorted(self.indptr, xp.asarray(begin), side="right")) - 1
+        high = int(xp.searchsorted(self.indptr, xp.asarray(end), side="left"))
+        steps = xp.bincount(self.indptr[low + 1 : high] - begin, minlength=end - begin)
+        majors: _Array = xp.cumsum(steps) + (low + self.first_major)
+        return majors.astype(self.dtype)
 
     def entries_of(self, majors: _Array) -> tuple[_Array, _Array]:
         """Return the places of the entries of own majors, and how many each has."""
@@ -124,10 +125,16 @@ class Side:
         places += np.repeat(starts - before, counts)
         return places, counts
 
-    def slices_of(self, majors: _Array) -> list[_Array]:
-        """Cut own majors into groups of at most `slice_size` entries, or of one major."""
-        if not majors.size:
-            return []
+    def slices_of(self, majors: _Array, *, together: bool = False) -> list[_Array]:
+        """Cut own majors into groups of at most `slice_size` entries, or of one major.
+
+        Collective if `together`: as many on every rank, the last ones perhaps empty.
+        """
+        groups = self._groups(majors) if majors.size else []
+        (n,) = self.exchange.allreduce(len(groups), op="MAX") if together else [0]
+        return [*groups, *[majors[:0]] * (n - len(groups))]
+
+    def _groups(self, majors: _Array) -> list[_Array]:
         degrees = self.indptr[majors + 1]
         degrees -= self.indptr[majors]
         group = np.cumsum(degrees)

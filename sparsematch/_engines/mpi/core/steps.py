@@ -1,21 +1,16 @@
 """The account of an engine over all ranks."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
+from sparsematch._engines.mpi.core.exchange import Connect, Exchange, abort_on_error
+from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.run_info import StepInfo
-
-
-class Traffic(Protocol):
-    """What an account needs of the exchange of a run, over ranks or over their GPUs."""
-
-    rounds: int
-    bytes_sent: int
-    carrier: str
-
-    def allreduce(self, *numbers: float) -> list[Any]:
-        """Return the sums over all ranks."""
 
 
 @dataclass(slots=True)
@@ -28,26 +23,49 @@ class Account:
     edges: int = 0
     augmentations: int = 0
     path_edges: int = 0
+    matched: list[int] = field(default_factory=list)  #: Own vertices by the end of each round.
 
 
-def step_info(
-    exchange: Traffic, name: str, begin: float, own_pairs: int, account: Account, reason: str = ""
-) -> StepInfo:
-    """Return the sum of the ranks' accounts; `own_pairs`: pairs of own rows. Collective."""
-    edges, paths, path_edges, sent, pairs = exchange.allreduce(
-        account.edges, account.augmentations, account.path_edges, exchange.bytes_sent, own_pairs
-    )
-    return StepInfo(
-        name,
-        perf_counter() - begin,
-        phases=account.phases,
-        levels=account.levels,
-        edges=edges,
-        augmentations=paths,
-        path_edges=path_edges,
-        cardinality=pairs,
-        reason=reason,
-        rounds=exchange.rounds,
-        bytes_sent=sent,
-        carrier=exchange.carrier,
-    )
+@contextmanager
+def step(
+    name: str,
+    A: DistributedCSR,
+    row_mate: IndexArray,
+    run: Run,
+    connect: Connect = Exchange,
+) -> Iterator[tuple[Any, Account]]:
+    """Time an engine that writes the mates of the own rows, and report it. Collective.
+
+    Gives it an exchange and an account, of which the sums over the ranks are reported.
+    """
+    with abort_on_error(A.comm):
+        xp, begin = namespace(row_mate), perf_counter() - run.transpose_seconds
+        exchange, account = connect(A.comm, xp), Account()
+        yield exchange, account
+        seconds = perf_counter() - begin - run.transpose_seconds
+        own = int(xp.count_nonzero(row_mate >= 0))
+        numbers = account.edges, account.augmentations, account.path_edges, exchange.bytes_sent
+        edges, paths, path_edges, sent, pairs, *matched = exchange.allreduce(
+            *numbers, own, *account.matched
+        )
+        run.steps.append(
+            StepInfo(
+                name,
+                seconds,
+                phases=account.phases,
+                levels=account.levels,
+                edges=edges,
+                augmentations=paths,
+                path_edges=path_edges,
+                cardinality=pairs,
+                matched=tuple(matched),
+                rounds=exchange.rounds,
+                bytes_sent=sent,
+                carrier=exchange.carrier,
+            )
+        )
+
+
+def count_edges(run: Run) -> None:
+    """Let the last step count the edges of a graph that are matched: half of the vertices."""
+    run.steps[-1] = run.steps[-1]._replace(cardinality=run.steps[-1].cardinality // 2)

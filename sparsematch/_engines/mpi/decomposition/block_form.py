@@ -66,14 +66,14 @@ def _numbered(
     (arrived,) = exchange.alltoallv(places.starts, order.place[first_rows])
     begins = np.zeros(places.n_own, bool)
     begins[arrived - places.first] = True
-    counts = exchange.allgatherv(np.array([np.count_nonzero(begins)]))
-    first, n = int(counts[:rank].sum()), int(counts.sum())
+    starts = exchange.starts_of(np.count_nonzero(begins))
+    first, n = int(starts[rank]), int(starts[-1])
     number = (np.cumsum(begins) - 1 + first).astype(dtype)
     block = np.full(in_square.size, -1, dtype)
     block[rows] = places.query(order.start[rows], number)
     own = np.flatnonzero(begins) + places.first
     # the last own block ends where the first one of a later rank begins
-    ends = exchange.allgatherv(own[:1] if own.size else np.array([-1]))[rank + 1 :]
+    ends = exchange.allgather_numbers([own[0] if own.size else -1])[rank + 1 :, 0]
     n_places = int(places.starts[-1])
     end = next((int(place) for place in ends if place >= 0), n_places)
     return _Blocks(block, np.diff(own, append=end).astype(dtype), first, n)
@@ -129,11 +129,7 @@ def _of_columns(
     matched = np.flatnonzero(matching.col_mate >= 0)
     mates = matching.col_mate[matched]
     for column, of_rows, shift in ((col_place, row_place, n_free), (col_block, row_block, 0)):
-
-        def answer(keys: _Array, of_rows: IndexArray = of_rows) -> _Array:
-            return of_rows[keys - A.first_row]
-
-        column[matched] = exchange.query(A.row_starts, mates, answer) + A.dtype.type(shift)
+        column[matched] = exchange.lookup(A.row_starts, mates, of_rows) + A.dtype.type(shift)
     free = matching.col_mate < 0
     (before,) = _before(exchange, ((free, 0),))
     col_place[free] = before + np.arange(np.count_nonzero(free))
@@ -142,6 +138,6 @@ def _of_columns(
 
 def _before(exchange: Exchange, groups: Any) -> list[int]:
     """Return how many of each group are on earlier ranks. Collective."""
-    counts = exchange.allgatherv(np.array([np.count_nonzero(flags) for flags, _ in groups]))
-    by_rank = counts.reshape(exchange.size, -1)[: exchange.rank].sum(axis=0)
-    return [int(count) for count in by_rank]
+    counts = exchange.allgather_numbers([np.count_nonzero(flags) for flags, _ in groups])
+    before: list[int] = counts[: exchange.rank].sum(axis=0).tolist()
+    return before

@@ -34,7 +34,7 @@ def pair_graph(
     rows = Side.of_rows(A, exchange)
 
     def translate(majors: _Array, cols: _Array) -> tuple[_Array, NDArray[np.bool_]]:
-        to = exchange.query(A.col_starts, cols, lambda keys: mate[keys - A.first_col])
+        to = exchange.lookup(A.col_starts, cols, mate)
         return to, (to >= 0) & (to != majors) & is_vertex[majors - A.first_row]
 
     indptr, indices = _rewritten(rows, np.empty_like(A.indices), translate)
@@ -54,7 +54,7 @@ def keep_within(side: Side, label: IndexArray) -> Side:
         own = (ends >= first) & (ends < first + side.n_majors)
         keep[own] &= label[ends[own] - first] == here[own]
         away = np.flatnonzero(keep & ~own)
-        there = exchange.query(side.major_starts, ends[away], lambda keys: label[keys - first])
+        there = exchange.lookup(side.major_starts, ends[away], label)
         keep[away] = there == here[away]
         return ends, keep
 

@@ -63,8 +63,7 @@ class Places:
         Collective. A settled place counts as one element with this key.
         """
         ends = np.cumsum(counts + self.settled)
-        totals = self.exchange.allgatherv(ends[-1:] if ends.size else np.zeros(1, np.int64))
-        ends += int(totals[: self.exchange.rank].sum())
+        ends += self.exchange.starts_of(ends[-1] if ends.size else 0)[self.exchange.rank]
         return ends - counts - self.settled
 
     def count(self, keys: _Array, *flags: NDArray[np.bool_]) -> list[_Array]:
@@ -83,9 +82,7 @@ class Places:
         """Return the element of the owner's table for each key. Collective."""
         answers = np.empty(keys.size, table.dtype)
         for part in self._slices(np.arange(keys.size, dtype=self.dtype)):
-            answers[part] = self.exchange.query(
-                self.starts, keys[part], lambda keys: table[keys - self.first]
-            )
+            answers[part] = self.exchange.lookup(self.starts, keys[part], table)
         return answers
 
     def settle(self, places: _Array) -> None:

@@ -31,12 +31,11 @@ def order_on_rank_0(
     classes = exchange.gatherv(low[active])
     degrees = exchange.gatherv(np.diff(side.indptr)[active])
     ends = exchange.gatherv(side.indices)
-    counts = exchange.allgatherv(np.array([active.size]))
     place = start = None
     if vertices is not None and classes is not None and degrees is not None:
         graph = _with_diagonal(vertices, degrees, ends, side.dtype)
         place, start = _order(graph, classes)
-    starts = np.concatenate([[0], np.cumsum(counts)])
+    starts = exchange.starts_of(active.size)
     own_place = exchange.scatterv(starts, place, side.dtype)
     return own_place, exchange.scatterv(starts, start, side.dtype)
 

@@ -1,5 +1,6 @@
 """Matching of general graphs distributed over ranks."""
 
+from sparsematch._engines.mpi.core import graph_parts
 from sparsematch._engines.mpi.graph import check, local_max
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import register_module, register_operations
@@ -12,8 +13,8 @@ for _name in ("auto", "local_max"):
 register_operations(
     "mpi",
     GraphOps(
-        validate_graph=check.validate_graph,
-        matched_weight=check.matched_weight,
+        validate_graph=graph_parts.validate_graph,
+        matched_weight=graph_parts.matched_weight,
         take_larger=check.take_larger,
         one_sided_entry=check.one_sided_entry,
         first_infinite=check.first_infinite,

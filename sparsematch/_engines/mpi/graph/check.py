@@ -1,41 +1,15 @@
-"""Checks of a graph over ranks, and the weight of a matching."""
-
-import math
+"""Entries of a graph over ranks without a partner, and what takes their place."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.edges import merge_larger, places
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
-from sparsematch._engines.mpi.core.graph_parts import of_all_parts
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._engines.registry import Run, operations
-from sparsematch._types.arrays import FloatArray, IndexArray
-from sparsematch._types.graph import GraphProperties
+from sparsematch._types.arrays import FloatArray
 from sparsematch._types.over_ranks.graph_part import GraphPart
 
 _Places = NDArray[np.int64]
-
-
-def validate_graph(part: GraphPart, run: Run) -> GraphProperties:
-    """Return the properties, found in one pass over the own entries. Collective.
-
-    Time: O(own rows + entries).
-    """
-    with abort_on_error(part.layout.comm):
-        own = operations(GraphPartOps, "numpy").part_properties(part, run)
-        return of_all_parts(Exchange(part.layout.comm), own)
-
-
-def matched_weight(part: GraphPart, mate: IndexArray) -> float:
-    """Return the sum of the magnitudes of the matched edges. Collective.
-
-    Time: O(own rows log(degree)).
-    """
-    with abort_on_error(part.layout.comm):
-        own = operations(GraphPartOps, "numpy").part_weight(part, mate)
-        return math.fsum(Exchange(part.layout.comm).allgather(own))
 
 
 def first_infinite(part: GraphPart) -> tuple[int, int, float]:

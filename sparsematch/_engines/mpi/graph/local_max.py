@@ -11,13 +11,10 @@ Invariant: an own vertex points at the first edge, in the one order of all back-
 that is not known to be matched. So the matching is that of `greedy`, on any number of ranks.
 """
 
-from time import perf_counter
-
 import numpy as np
 
 from sparsematch._engines.distributed_operations import GraphPartOps
-from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
-from sparsematch._engines.mpi.core.steps import Account, step_info
+from sparsematch._engines.mpi.core.steps import count_edges, step
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.over_ranks.graph_part import GraphPart
@@ -33,25 +30,18 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
     per own vertex and per neighbour on another rank. Time: O(own entries), expected, and rounds: a
     chain of edges, each heavier than the one before, takes one whenever it changes ranks.
     """
-    layout = graph.layout
-    with abort_on_error(layout.comm):
-        begin = perf_counter()
-        exchange, account = Exchange(layout.comm), Account()
+    with step("local_max", graph.layout, mate, run) as (exchange, account):
         part = operations(GraphPartOps, "numpy").local_max_part(graph, run)
-        matched: list[int] = []
         to, what, edges = part.start(run.workers)
         while True:
             account.phases += 1
             account.edges += edges
             if run.detailed:
                 part.mates(mate)
-                matched.append(int(np.count_nonzero(mate >= 0)))
+                account.matched.append(int(np.count_nonzero(mate >= 0)))
             if not exchange.any(to.size > 0):
                 break
-            arrived = exchange.alltoallv(layout.row_starts, to, what)
+            arrived = exchange.alltoallv(graph.layout.row_starts, to, what)
             to, what, edges = part.receive(*map(np.ascontiguousarray, arrived))
         part.mates(mate)
-        own = np.arange(layout.first_row, layout.first_row + mate.size)
-        pairs = int(np.count_nonzero(mate > own))
-        step = step_info(exchange, "local_max", begin, pairs, account)
-        run.steps.append(step._replace(matched=tuple(exchange.allreduce(*matched))))
+    count_edges(run)

@@ -38,7 +38,6 @@ improve = Cases(
     fits_alone=lambda _: True,
     is_small=is_small,
     small=f"at most {GATHERED:,} rows, columns and entries: gathered on rank 0",
-    exchange=lambda A: Exchange(A.comm),
     start=_start,
     search=ms_bfs.improve,
     together="the remaining augmenting paths may lead through several ranks",

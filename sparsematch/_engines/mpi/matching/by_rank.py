@@ -9,16 +9,14 @@ Invariant: a rank changes mates only among its rows and the columns lent to it.
 """
 
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.host import local_pattern, match_in_host_memory
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._engines.mpi.core.steps import Account, step_info
+from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.cheap import propose
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import UNMATCHED
@@ -37,14 +35,10 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: objec
     Reads: the matrix. Writes: both mates. Workspace: an index per own entry in the lent columns,
     and that of the engines for host memory. Time: that of a maximum matching of these.
     """
-    with abort_on_error(A.comm):
-        begin = perf_counter()
-        exchange, account = Exchange(A.comm), Account()
+    with step("by_rank", A, matching.row_mate, run) as (exchange, account):
         side = Side.of_rows(A, exchange)
         _match(side, matching, run, account)
         propose(side, matching.row_mate, matching.col_mate, run.seed, account)
-        own = int(np.count_nonzero(matching.row_mate >= 0))
-        run.steps.append(step_info(exchange, "by_rank", begin, own, account))
 
 
 def lent(side: Side) -> tuple[int, int]:
@@ -72,9 +66,7 @@ def _match(side: Side, matching: DistributedMatching, run: Run, account: Account
     begin, end = lent(side)
     row_mate, first = matching.row_mate, side.first_major
     cols = np.arange(begin, end, dtype=side.dtype)
-    mate = side.exchange.query(
-        side.minor_starts, cols, lambda keys: matching.col_mate[keys - side.first_minor]
-    )
+    mate = side.exchange.lookup(side.minor_starts, cols, matching.col_mate)
     # pairs with other columns, or with rows of other ranks, stay
     ours = (mate >= first) & (mate < first + side.n_majors)
     start = _pattern(side, mate, row_mate, account)

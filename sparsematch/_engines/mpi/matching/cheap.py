@@ -9,15 +9,13 @@ Invariant: the columns that a row has skipped are matched, and stay matched.
 """
 
 import itertools
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side, first_of_each
-from sparsematch._engines.mpi.core.steps import Account, step_info
+from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -37,13 +35,8 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: objec
     Reads: the matrix. Writes: both mates. Workspace: a place per free row, and slices. Time:
     O(nnz / ranks), expected; the rounds are about the logarithm of the longest list.
     """
-    with abort_on_error(A.comm):
-        begin = perf_counter()
-        exchange = Exchange(A.comm)
-        account = Account()
+    with step("cheap", A, matching.row_mate, run) as (exchange, account):
         propose(Side.of_rows(A, exchange), matching.row_mate, matching.col_mate, run.seed, account)
-        own = int(np.count_nonzero(matching.row_mate >= 0))
-        run.steps.append(step_info(exchange, "cheap", begin, own, account))
 
 
 def propose(

@@ -92,7 +92,5 @@ class Forest:
         Time: O(own vertices), and in `grow` the entries of the majors that stay: released minors
         may be in their lists.
         """
-        starts, first = self.side.major_starts, self.side.first_major
-        roots = self._kernel.roots()
-        done = self.side.exchange.query(starts, roots, lambda keys: self.leaf[keys - first] >= 0)
-        self._kernel.release(done)
+        roots, lookup = self._kernel.roots(), self.side.exchange.lookup
+        self._kernel.release(lookup(self.side.major_starts, roots, self.leaf >= 0))

@@ -11,14 +11,11 @@ matching maximal where all columns that a picked row has tried were matched.
 Invariant: the owner of a vertex alone decides which proposal is accepted.
 """
 
-from time import perf_counter
-
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side, SideByProducts
-from sparsematch._engines.mpi.core.steps import Account, step_info
+from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.cheap import propose
 from sparsematch._engines.mpi.matching.ms_bfs import count_free, from_columns
 from sparsematch._engines.rank_operations import RankOps
@@ -37,17 +34,11 @@ def improve(
     Reads: the matrix. Writes: both mates. Workspace: the transpose, two numbers per own vertex.
     Time: O(nnz / ranks), and an exchange for each link of a chain that leads to another rank.
     """
-    with abort_on_error(A.comm):
-        begin = perf_counter()
-        exchange, account = Exchange(A.comm), Account()
+    with step("karp_sipser", A, matching.row_mate, run) as (exchange, account):
         side = Side.of_rows(A, exchange)
-        transposing = run.transpose_seconds
         rows, found = _match(side, matching, run, before, account)
-        begin += run.transpose_seconds - transposing
         propose(side, matching.row_mate, matching.col_mate, run.seed, account, rows)
-        own = int(np.count_nonzero(matching.row_mate >= 0))
-        run.steps.append(step_info(exchange, "karp_sipser", begin, own, account))
-        return found
+    return found
 
 
 def _match(

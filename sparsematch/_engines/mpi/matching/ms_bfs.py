@@ -11,13 +11,11 @@ Names: active X vertices are majors of trees that stay, renewable Y vertices are
 Invariant: each visited minor is in a tree without a path, or in a tree of this phase.
 """
 
-from time import perf_counter
-
 import numpy as np
 
-from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
+from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import Side, SideByProducts
-from sparsematch._engines.mpi.core.steps import Account, step_info
+from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.augment import augment
 from sparsematch._engines.mpi.matching.forest import Forest
 from sparsematch._engines.registry import Run
@@ -53,18 +51,13 @@ def improve(
     column, one for eight own entries, and message buffers. Time: O(phases nnz / ranks), and an
     exchange for each time that the longest path of a phase changes ranks.
     """
-    with abort_on_error(A.comm):
-        begin = perf_counter()
-        exchange = Exchange(A.comm)
+    with step("ms_bfs", A, matching.row_mate, run) as (exchange, account):
         side, mates = Side.of_rows(A, exchange), (matching.row_mate, matching.col_mate)
         free_rows, free_cols = count_free(exchange, *mates)
         if from_columns(free_rows, free_cols):
             side, mates = side.transposed(run, before), mates[::-1]
-        account = Account()
         if free_rows and free_cols:
             _search(Forest(side, *mates), account)
-        own = int(np.count_nonzero(matching.row_mate >= 0))
-        run.steps.append(step_info(exchange, "ms_bfs", begin, own, account))
 
 
 def _search(forest: Forest, account: Account) -> None:

@@ -49,9 +49,7 @@ def scale(A: DistributedCSR, row_scale: FloatArray, col_scale: FloatArray) -> Di
         side = Side.of_rows(A, Exchange(A.comm))
         scaled = np.empty(A.local_nnz, np.result_type(A.values, np.float64))
         for begin, end in side.slices():
-            by_col = side.exchange.query(
-                A.col_starts, A.indices[begin:end], lambda cols: col_scale[cols - A.first_col]
-            )
+            by_col = side.exchange.lookup(A.col_starts, A.indices[begin:end], col_scale)
             by_row = row_scale[side.majors_of_entries(begin, end) - A.first_row]
             scaled[begin:end] = scale_entries(A.values[begin:end], by_row, by_col)
     return DistributedCSR(A.comm, A.indptr, A.indices, A.first_row, A.shape, scaled)
@@ -66,12 +64,10 @@ def places(A: DistributedCSR, matching: DistributedMatching, exchange: Exchange)
     left = np.flatnonzero((place < 0) | (place >= A.n_rows))
     cols = np.arange(A.own_cols.start, A.own_cols.stop, dtype=A.dtype)
     free = cols[(matching.col_mate < 0) & (cols < A.n_rows)]
-    counts = exchange.allgatherv(np.array([left.size, free.size]))
-    ends_of_rows, ends_of_free = np.cumsum(counts.reshape(-1, 2), axis=0).T
-    starts = np.concatenate([[0], ends_of_free])
-    n_free, rank = int(starts[-1]), exchange.rank
-    k = np.arange(left.size) + ends_of_rows[rank] - left.size
+    starts = exchange.starts_of(free.size)
+    n_free = int(starts[-1])
+    k = np.arange(left.size) + exchange.starts_of(left.size)[exchange.rank]
     below = k < n_free
     place[left[~below]] = A.n_cols + k[~below] - n_free
-    place[left[below]] = exchange.query(starts, k[below], lambda keys: free[keys - starts[rank]])
+    place[left[below]] = exchange.lookup(starts, k[below], free)
     return place

@@ -48,12 +48,10 @@ def auction(costs: ScaledCosts, matching: DistributedMatching) -> FloatArray:
         limit = _HIGHEST * largest + _STEPS * epsilon
         for _ in range(ROUNDS):
             free = np.flatnonzero((matching.row_mate < 0) & bidding)
-            groups = costs.side.slices_of(free)
-            (n,) = costs.exchange.allreduce(len(groups), op="MAX")
-            if n == 0:
+            groups = costs.side.slices_of(free, together=True)
+            if not groups:
                 break
-            for k in range(n):
-                rows = groups[k] if k < len(groups) else free[:0]
+            for rows in groups:
                 bids = _bids(costs, rows, price, epsilon, limit)
                 bidding[rows[~np.isin(rows + costs.A.first_row, bids[1])]] = False
                 _sell(costs, matching, price, *bids)
@@ -68,7 +66,7 @@ def _bids(
     entries, counts = costs.side.entries_of(rows)
     cols = A.indices[entries]
     total = costs.cost[entries]
-    total += costs.exchange.query(A.col_starts, cols, lambda keys: price[keys - A.first_col])
+    total += costs.exchange.lookup(A.col_starts, cols, price)
     bidders = (rows + A.first_row).astype(A.dtype)
     if not rows.size:
         return cols, bidders, total

@@ -70,22 +70,17 @@ def _distances(costs: ScaledCosts, pairs: Interchange, start: FloatArray) -> Flo
     distance = start.copy()
     matched = np.flatnonzero(pairs.row_mate >= 0).astype(A.dtype)
     row_distance = np.zeros(pairs.row_mate.size)
-    row_distance[matched] = exchange.query(
-        A.col_starts, pairs.row_mate[matched], lambda cols: start[cols - A.first_col]
-    )
+    row_distance[matched] = exchange.lookup(A.col_starts, pairs.row_mate[matched], start)
     (highest,) = exchange.allreduce(float(start.max(initial=-np.inf)), op="MAX")
     for _ in range(ROUNDS):
         before = distance.copy()
-        (n_groups,) = exchange.allreduce(len(groups := side.slices_of(matched)), op="MAX")
-        for k in range(n_groups):
-            rows = groups[k] if k < len(groups) else matched[:0]
+        for rows in side.slices_of(matched, together=True):
             entries, counts = side.entries_of(rows)
             length = np.repeat(row_distance[rows] - pairs.row_cost[rows], counts)
             length += costs.cost[entries]
             short = np.flatnonzero(length < highest)
             cols, found = exchange.alltoallv(A.col_starts, A.indices[entries[short]], length[short])
             np.minimum.at(distance, cols - A.first_col, found)
-        del groups
         before -= _LEAST
         nearer = np.flatnonzero((distance < before) & (pairs.col_mate >= 0))
         if not exchange.any(nearer.size > 0):

@@ -41,5 +41,5 @@ def on_one_rank(
     )
     objective = exchange.allgather(objective)[0]
     bound = -objective  # the engine has proved that it is optimal
-    matching = DistributedMatching(A, row_mate, col_mate, 0).freeze()
+    matching = DistributedMatching(row_mate, col_mate, A).freeze()
     return matching, Duals(row_dual, col_dual, bound), objective

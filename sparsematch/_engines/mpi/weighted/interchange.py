@@ -65,10 +65,10 @@ class Interchange:
             saved = self.row_cost[rows] - costs.cost[begin:end]
             chosen = np.flatnonzero((saved + largest > LEAST) & (self.row_mate[rows] >= 0))
             rows, saved, cols = rows[chosen], saved[chosen], A.indices[begin:end][chosen]
-            there = self._query_columns(self.col_cost, cols)
+            there = self.exchange.lookup(A.col_starts, cols, self.col_cost)
             may_gain = np.flatnonzero(saved + there > LEAST)
             rows, saved, cols = rows[may_gain], saved[may_gain], cols[may_gain]
-            partner = self._query_columns(self.col_mate, cols)
+            partner = self.exchange.lookup(A.col_starts, cols, self.col_mate)
             number = (rows + A.first_row).astype(A.dtype)
             offered = np.flatnonzero((partner >= 0) & (partner != number))
             rows = rows[offered]
@@ -96,16 +96,8 @@ class Interchange:
     def _mutual(self, best: "_Partners") -> _Array:
         """Return the own rows that are the best partners of theirs. Collective."""
         rows = np.flatnonzero(best.partner >= 0)
-        first = self.A.first_row
-        back = self.exchange.query(
-            self.A.row_starts, best.partner[rows], lambda keys: best.partner[keys - first]
-        )
-        return rows[back == rows + first]
-
-    def _query_columns(self, table: _Array, cols: _Array) -> _Array:
-        return self.exchange.query(
-            self.A.col_starts, cols, lambda keys: table[keys - self.A.first_col]
-        )
+        back = self.exchange.lookup(self.A.row_starts, best.partner[rows], best.partner)
+        return rows[back == rows + self.A.first_row]
 
     def _update_columns(self, rows: _Array) -> None:
         """Send the mates and costs of own rows to the owners of the columns. Collective."""

@@ -51,10 +51,7 @@ class ScaledCosts:
 
     def of_cols(self, table: _Array, begin: int, end: int) -> _Array:
         """Return the values of the owners' tables for the columns of own entries. Collective."""
-        A = self.A
-        return self.exchange.query(
-            A.col_starts, A.indices[begin:end], lambda cols: table[cols - A.first_col]
-        )
+        return self.exchange.lookup(self.A.col_starts, self.A.indices[begin:end], table)
 
     def least_of_cols(self, row_dual: FloatArray) -> FloatArray:
         """Return the least cost less the row's dual in each own column; 0 if it has no entry.

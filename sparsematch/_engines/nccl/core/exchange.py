@@ -1,15 +1,8 @@
 """Collectives over GPUs: arrays by NCCL; small numbers, and what NCCL cannot carry, by MPI.
 
-An `Exchange` wraps the communicator of a matrix for one run, and counts what is sent. Every method
-is collective, and named after the call of MPI that does the same; those for small values are of the
-back-end for ranks.
+An `Exchange` is that of the back-end for ranks, with arrays of CuPy, and two more collectives:
 
-- ``allgather_numbers(numbers)``: a few integers of the host of each rank, on every rank.
-- ``alltoallv(parts, counts)``: an array for each other rank; those that arrive, by sender.
-- ``allgather_others(array, counts)``: the arrays of all other ranks, likewise.
-- ``allgatherv(whole, starts)``: an array of which each rank has its part becomes whole on all.
-- ``gatherv(array)``, ``scatterv(starts, whole, dtype)``: arrays in the order of the ranks, to rank
-  0, and from there.
+- ``allgather_others(array, counts)``: the arrays of all other ranks, by sender.
 - ``allreduce_array(array, op)``: in place, element by element.
 
 NCCL needs a GPU for each rank, and CuPy with its library. Where one of the two is missing, arrays
@@ -18,15 +11,15 @@ NCCL is made by the first exchange over a communicator of MPI, and kept with it.
 """
 
 import functools
-import itertools
 import platform
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Collectives, import_mpi
+from sparsematch._engines.mpi.core.exchange import Exchange as ExchangeOfRanks
+from sparsematch._engines.mpi.core.exchange import import_mpi
+from sparsematch._types.arrays import IndexArray
 
 _Array = NDArray[Any]
 
@@ -49,84 +42,26 @@ class _Link(NamedTuple):
     device: int
 
 
-class Exchange(Collectives):
+class Exchange(ExchangeOfRanks):
     """The exchanges of one run over the GPUs of a communicator; `carrier` is "NCCL" or "MPI".
 
     `comm` is a communicator of mpi4py, or None: one process, and no carrier. `xp` is CuPy.
     """
 
-    __slots__ = ("_link", "_xp")
+    __slots__ = ("_link",)
 
     def __init__(self, comm: Any, xp: Any) -> None:
-        super().__init__(comm)
-        self._link, self._xp = None, xp
+        super().__init__(comm, xp)
+        self._link = None
         if self.size > 1:
             self._link = _connected(comm, xp)
             self.carrier = "MPI" if self._link is None else "NCCL"
 
-    def allgather_numbers(self, numbers: Sequence[int]) -> NDArray[np.int64]:
-        """Return the numbers of each rank, shape (ranks, numbers)."""
-        mine = np.array(numbers, np.int64)
-        if self.size == 1:
-            return mine[None]
-        everyone = np.empty((self.size, mine.size), np.int64)
-        self.comm.Allgather(mine, everyone)
-        return everyone
-
-    def alltoallv(self, parts: Sequence[Any], counts: Sequence[int]) -> Any:
-        """Send an array to each other rank; return those that arrive, in one array.
-
-        The parts are of one type and one dimension; `counts` says how many elements come from each
-        rank. What concerns this rank is not read.
-        """
-        dtype = parts[self.rank - 1].dtype
-        counts = [0 if r == self.rank else int(n) for r, n in enumerate(counts)]
-        starts = [0, *np.cumsum(counts).tolist()]
-        whole = self._xp.empty(starts[-1], dtype)
-        self._exchange(parts, [whole[a:b] for a, b in itertools.pairwise(starts)])
-        return whole
-
-    def allgather_others(self, array: Any, counts: Sequence[int]) -> Any:
+    def allgather_others(self, array: Any, sizes: _Array) -> Any:
         """Send an array to all other ranks; return theirs, of the given sizes, in one array."""
-        return self.alltoallv([array] * self.size, counts)
-
-    def allgatherv(self, whole: Any, starts: Any) -> None:
-        """Fill an array of which each rank has the elements from its start on."""
-        if self.size == 1:
-            return
-        parts = [whole[a:b] for a, b in itertools.pairwise(starts.tolist())]
-        self._exchange([parts[self.rank]] * self.size, parts)
-
-    def gatherv(self, array: Any, sizes: Sequence[int] | None = None) -> Any:
-        """Return the arrays of all ranks, in their order, on rank 0; None on the others.
-
-        `sizes` are their lengths, if they are known.
-        """
-        if self.size == 1:
-            return array
-        sizes = self.allgather_numbers([array.size])[:, 0].tolist() if sizes is None else sizes
-        if self.rank:
-            self.alltoallv([array, *[array[:0]] * (self.size - 1)], [0] * self.size)
-            return None
-        arrived = self.alltoallv([array[:0]] * self.size, sizes)
-        return self._xp.concatenate([array, arrived])
-
-    def scatterv(self, starts: Any, whole: Any, dtype: Any) -> Any:
-        """Return the own part of an array that rank 0 has."""
-        if self.size == 1:
-            return whole
-        if self.rank:
-            arriving = [int(starts[self.rank + 1] - starts[self.rank]), *[0] * (self.size - 1)]
-            return self.alltoallv([self._xp.empty(0, dtype)] * self.size, arriving)
-        parts = [whole[begin:end] for begin, end in itertools.pairwise(starts.tolist())]
-        self.alltoallv(parts, [0] * self.size)
-        return parts[0]
-
-    def _exchange(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
-        if self.size == 1:
-            return
-        self._count(sum(p.nbytes for r, p in enumerate(parts) if r != self.rank))
-        (self._by_mpi if self._link is None else self._by_nccl)(parts, incoming)
+        counts, arriving = np.full(self.size, array.size), np.array(sizes, np.int64)
+        counts[self.rank] = arriving[self.rank] = 0
+        return self.alltoallv_parts(array, counts, arriving, np.zeros_like(counts))
 
     def allreduce_array(self, array: Any, op: str) -> None:
         """Replace an array by the sum (``"SUM"``) or least (``"MIN"``) of those of all ranks."""
@@ -139,36 +74,40 @@ class Exchange(Collectives):
             array.set(mine)
             return
         nccl, place = _import_nccl(), array.data.ptr
-        stream = self._xp.cuda.get_current_stream().ptr
+        stream = self.xp.cuda.get_current_stream().ptr
         kinds = _kind(nccl, array), getattr(nccl, f"NCCL_{op}")
         self._link.allReduce(place, place, array.size, *kinds, stream)
 
-    def _by_nccl(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
-        nccl, stream = _import_nccl(), self._xp.cuda.get_current_stream().ptr
-        link: Any = self._link
-        nccl.groupStart()
-        for rank in range(self.size):
-            out, back = parts[rank], incoming[rank]
-            if rank != self.rank and out.size:
-                link.send(out.data.ptr, out.size, _kind(nccl, out), rank, stream)
-            if rank != self.rank and back.size:
-                link.recv(back.data.ptr, back.size, _kind(nccl, back), rank, stream)
-        nccl.groupEnd()
+    def _by_owner(self, starts: IndexArray, keys: Any) -> tuple[Any, _Array]:
+        owner = self.xp.searchsorted(self.xp.asarray(starts), keys, side="right") - 1
+        counts = self.xp.bincount(owner, minlength=self.size).get()
+        return self.xp.argsort(owner, kind="stable"), counts.astype(np.int64)
 
-    def _by_mpi(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
-        others = [rank for rank in range(self.size) if rank != self.rank]
-        dtype = parts[others[0]].dtype
-        out = np.concatenate([parts[rank].get() for rank in others])
-        counts, sizes = np.zeros((2, self.size), np.int64)
-        counts[others] = [parts[rank].size for rank in others]
-        sizes[others] = [incoming[rank].size for rank in others]
-        ends, back = np.cumsum(sizes), np.empty(int(sizes.sum()), dtype)
-        self.comm.Alltoallv(
-            [out, (counts, np.cumsum(counts) - counts)], [back, (sizes, ends - sizes)]
-        )
-        for rank in others:
-            if sizes[rank]:
-                incoming[rank].set(back[ends[rank] - sizes[rank] : ends[rank]])
+    def _alltoallv(
+        self, out: Any, parts: tuple[_Array, _Array], back: Any, arriving: _Array
+    ) -> None:
+        out, into = out.reshape(-1), back.reshape(-1)
+        if self._link is None:
+            own = np.concatenate([out[b : b + n].get() for n, b in zip(*parts, strict=True)])
+            there = np.empty(into.size, into.dtype)
+            super()._alltoallv(own, (parts[0], np.cumsum(parts[0]) - parts[0]), there, arriving)
+            into.set(there)
+            return
+        self._count(int(parts[0].sum() - parts[0][self.rank]) * out.itemsize)
+        nccl, stream = _import_nccl(), self.xp.cuda.get_current_stream().ptr
+        link: Any = self._link
+        ends = np.cumsum(arriving).tolist()
+        nccl.groupStart()
+        for rank, (n, begin) in enumerate(zip(*(part.tolist() for part in parts), strict=True)):
+            sent, received = out[begin : begin + n], into[ends[rank] - arriving[rank] : ends[rank]]
+            if rank == self.rank:
+                received[:] = sent
+                continue
+            if sent.size:
+                link.send(sent.data.ptr, sent.size, _kind(nccl, sent), rank, stream)
+            if received.size:
+                link.recv(received.data.ptr, received.size, _kind(nccl, received), rank, stream)
+        nccl.groupEnd()
 
 
 def _kind(nccl: Any, array: Any) -> int:

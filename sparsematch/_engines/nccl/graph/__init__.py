@@ -1,5 +1,10 @@
 """Matching of general graphs distributed over the GPUs of several ranks. *Experimental*."""
 
+from functools import partial
+
+from sparsematch._engines.distributed_operations import GraphPartOps
+from sparsematch._engines.mpi.core import graph_parts
+from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.graph import check, local_max
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import register_module, register_operations
@@ -8,11 +13,15 @@ from sparsematch._types.arrays import advising
 for _name in ("auto", "local_max"):
     register_module(_name, "approximate", "nccl", local_max, guarantee=local_max.GUARANTEE)
 
+# On each GPU: what the back-end for one of them, which knows nothing of ranks, does not register.
+register_operations(
+    "cupy", GraphPartOps(part_properties=check.part_properties, part_weight=check.part_weight)
+)
 register_operations(
     "nccl",
     GraphOps(
-        validate_graph=advising(check.validate_graph),
-        matched_weight=advising(check.matched_weight),
+        validate_graph=advising(partial(graph_parts.validate_graph, connect=Exchange)),
+        matched_weight=advising(partial(graph_parts.matched_weight, connect=Exchange)),
         take_larger=check.take_larger,
         one_sided_entry=check.one_sided_entry,
         first_infinite=check.first_infinite,

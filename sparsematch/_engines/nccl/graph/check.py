@@ -1,22 +1,18 @@
-"""Checks of a graph over GPUs, and the weight of a matching.
+"""Checks of the own rows of a graph over GPUs, and the weight of a matching of them.
 
-Properties and weights are found on the GPUs. The entries of error messages, and `symmetrize=True`,
+Properties and weights are found on the GPU. The entries of error messages, and `symmetrize=True`,
 need host memory, and are left to the back-end for ranks.
 """
 
-import math
 from dataclasses import replace
 from typing import Any
 
 from sparsematch._engines.cuda.graph import rounds
-from sparsematch._engines.mpi.core.exchange import abort_on_error
-from sparsematch._engines.mpi.core.graph_parts import of_all_parts
-from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray, namespace
-from sparsematch._types.graph import Graph, GraphProperties
-from sparsematch._types.over_ranks.graph_part import GraphPart
+from sparsematch._types.graph import Graph
+from sparsematch._types.over_ranks.graph_part import GraphPart, PartProperties
 
 
 def own_rows(part: GraphPart) -> Graph:
@@ -24,26 +20,14 @@ def own_rows(part: GraphPart) -> Graph:
     return Graph(part.indptr.size - 1, part.indptr, part.indices, part.weight, "cupy", part.nnz)
 
 
-def validate_graph(part: GraphPart, run: Run) -> GraphProperties:
-    """Return the properties, found in one pass over the own entries. Collective.
-
-    Time: O(own rows + entries).
-    """
-    own = own_rows(part)
-    with abort_on_error(part.layout.comm):
-        found = rounds.survey(own, part.layout.first_row)
-        return of_all_parts(Exchange(part.layout.comm, namespace(part.indptr)), found)
+def part_properties(part: GraphPart, run: Run) -> PartProperties:
+    """Return what one pass over the own entries finds."""
+    return PartProperties(*rounds.survey(own_rows(part), part.layout.first_row))
 
 
-def matched_weight(part: GraphPart, mate: IndexArray) -> float:
-    """Return the sum of the magnitudes of the matched edges. Collective.
-
-    Time: O(own rows log(degree)).
-    """
-    own = own_rows(part)
-    with abort_on_error(part.layout.comm):
-        weight = float(rounds.matched_weight(own, mate, part.layout.first_row))
-        return math.fsum(Exchange(part.layout.comm, namespace(mate)).allgather(weight))
+def part_weight(part: GraphPart, mate: IndexArray) -> float:
+    """Return the sum of the magnitudes of the matched edges whose smaller end is an own vertex."""
+    return float(rounds.matched_weight(own_rows(part), mate, part.layout.first_row))
 
 
 def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:

@@ -6,15 +6,13 @@ all the others, one exchange a round. The kernels are those of `local_max_part.c
 for a GPU. All back-ends order the edges alike, so the matching is the same on any number of GPUs.
 """
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from sparsematch._engines.cuda.core.device import HostNumbers, bit_set
 from sparsematch._engines.cuda.graph import rounds
-from sparsematch._engines.mpi.core.exchange import abort_on_error
-from sparsematch._engines.mpi.core.steps import Account, step_info
+from sparsematch._engines.mpi.core.steps import Account, count_edges, step
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.graph.check import own_rows
 from sparsematch._engines.registry import Run
@@ -34,17 +32,9 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
     each vertex of all ranks, five indices for each own one. Time: O(own entries), expected, and
     rounds: a chain of edges, each heavier than the one before, takes one for every two edges.
     """
-    layout = graph.layout
-    with abort_on_error(layout.comm):
-        begin, xp = perf_counter(), namespace(mate)
-        exchange, account = Exchange(layout.comm, xp), Account()
-        part = _Part(graph, mate, exchange, run)
-        matched = part.match(account, run.detailed)
-        own = xp.arange(layout.first_row, layout.first_row + mate.size, dtype=mate.dtype)
-        pairs = int(xp.count_nonzero(mate > own))
-        step = step_info(exchange, "local_max", begin, pairs, account)
-        sums = exchange.allgather_numbers(matched).sum(axis=0).tolist() if matched else []
-        run.steps.append(step._replace(matched=tuple(sums)))
+    with step("local_max", graph.layout, mate, run, Exchange) as (exchange, account):
+        _Part(graph, mate, exchange, run).match(account, run.detailed)
+    count_edges(run)
 
 
 class _Part:
@@ -77,13 +67,9 @@ class _Part:
         here, there = self.open
         return self.kernels.struct("Part", **self.fields, open=here, next=there)
 
-    def match(self, account: Account, detailed: bool) -> list[int]:
-        """Match until no vertex has lost its choice; return the own ones matched, by round.
-
-        These only if `detailed`. Collective.
-        """
+    def match(self, account: Account, detailed: bool) -> None:
+        """Match until no vertex has lost its choice. Collective."""
         n_lost, n_open = self.n, self.n
-        matched: list[int] = []
         while True:
             account.phases += 1
             sizes = self.exchange.allgather_numbers([n_lost])[:, 0]
@@ -96,10 +82,10 @@ class _Part:
             n_open, n_lost = self.counts.read()
             self.open.reverse()
             if detailed:
-                matched.append(int(namespace(self.mate).count_nonzero(self.mate >= 0)))
+                mate = self.mate
+                account.matched.append(int(namespace(mate).count_nonzero(mate >= 0)))
         account.phases -= 1
         account.edges = int(self.kernels.read("Control", self.control)["scanned"])
-        return matched
 
     def _choose(self, every: np.bool_, n_lost: int, sizes: Any) -> None:
         """Renew the lost choices, and send the new ones to all other ranks. Collective."""

@@ -1,14 +1,13 @@
 """Matching of matrices distributed over the GPUs of several ranks. *Experimental*."""
 
+from functools import partial
+
 from sparsematch._engines.distributed_operations import DistributionOps
-from sparsematch._engines.nccl.matching import (
-    auto,
-    certificates,
-    cheap,
-    distribution,
-    min_degree,
-    ms_bfs,
-)
+from sparsematch._engines.mpi.core import certificates
+from sparsematch._engines.mpi.core.columns import mates_by_column
+from sparsematch._engines.nccl.core.exchange import Exchange
+from sparsematch._engines.nccl.matching import auto, cheap, distribution, min_degree, ms_bfs
+from sparsematch._engines.nccl.matching.cover import vertex_cover
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import register_module, register_operations
 from sparsematch._types.arrays import advising
@@ -21,9 +20,9 @@ register_module("min_degree", "heuristic", "nccl", min_degree)
 register_operations(
     "nccl",
     CertificateOps(
-        wrong_pair=advising(certificates.wrong_pair),
-        free_pair=advising(certificates.free_pair),
-        vertex_cover=advising(certificates.vertex_cover),
+        wrong_pair=advising(partial(certificates.wrong_pair, connect=Exchange)),
+        free_pair=advising(partial(certificates.free_pair, connect=Exchange)),
+        vertex_cover=advising(vertex_cover),
     ),
 )
 register_operations(
@@ -31,6 +30,6 @@ register_operations(
     DistributionOps(
         assemble=distribution.on_hosts().assemble,
         permute_and_redistribute=distribution.permute_and_redistribute,
-        mates_by_column=distribution.mates_by_column,
+        mates_by_column=partial(mates_by_column, connect=Exchange),
     ),
 )

@@ -5,16 +5,13 @@ Azad, Buluc, Distributed-memory algorithms for maximal cardinality matching usin
 back-end for a GPU.
 """
 
-from time import perf_counter
 from typing import Any
 
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.mpi.core.exchange import abort_on_error
-from sparsematch._engines.mpi.core.steps import Account, step_info
+from sparsematch._engines.mpi.core.steps import step
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
@@ -30,9 +27,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: objec
     Reads: the matrix. Writes: both mates. Workspace: three indices for each own row, a bit for each
     column, send buffers. Time: O(nnz / ranks), expected, in a few rounds.
     """
-    with abort_on_error(A.comm):
-        begin, xp = perf_counter(), namespace(A.indptr)
-        exchange, account = Exchange(A.comm, xp), Account()
+    with step("cheap", A, matching.row_mate, run, Exchange) as (exchange, account):
         kernels = compile.load("matching/over_ranks/proposals", A.dtype, TRIES=TRIES)
 
         def propose(state: Any, _: int, rows: Any) -> None:
@@ -40,5 +35,3 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: objec
             kernels.launch("propose_hard", 32 * int(rows[2]), state)
 
         Proposals(A, matching, exchange, kernels, run).make(account, propose)
-        own = int(xp.count_nonzero(matching.row_mate >= 0))
-        run.steps.append(step_info(exchange, "cheap", begin, own, account))

@@ -4,7 +4,7 @@ from typing import Any
 
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
@@ -25,9 +25,3 @@ def permute_and_redistribute(A: DistributedCSR, matching: DistributedMatching) -
     """Return the matrix with its rows permuted, by way of host memory. Collective."""
     moved = on_hosts().permute_and_redistribute(A.get(), matching.get())
     return to_gpu(moved, namespace(A.indptr))
-
-
-def mates_by_column(A: DistributedCSR, mate: IndexArray) -> IndexArray:
-    """Return the mates of the own columns, given those of the own rows. Collective."""
-    own: Any = mate
-    return namespace(mate).asarray(on_hosts().mates_by_column(A, own.get()))

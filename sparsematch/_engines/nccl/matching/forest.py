@@ -51,10 +51,15 @@ class Forest:
     """
 
     def __init__(
-        self, A: DistributedCSR, row_mate: IndexArray, col_mate: IndexArray, exchange: Exchange
+        self,
+        A: DistributedCSR,
+        row_mate: IndexArray,
+        col_mate: IndexArray,
+        exchange: Exchange,
+        account: Account,
     ) -> None:
         xp, dtype, nnz = namespace(A.indptr), A.dtype, A.local_nnz
-        self._xp, self.A, self.exchange, self.account = xp, A, exchange, Account()
+        self._xp, self.A, self.exchange, self.account = xp, A, exchange, account
         n_rows = len(A.own_rows)
         self.lanes = lanes_of(nnz / max(n_rows, 1))
         macros = {"LANES": self.lanes, "LONG": LONG, "THREADS": THREADS}
@@ -70,7 +75,7 @@ class Forest:
             "indices": A.indices,
             "row_mate": row_mate,
             "parent": xp.empty(n_rows, dtype),
-            "col_mate": self._of_all_columns(col_mate),
+            "col_mate": exchange.allgatherv(col_mate),
             "seen": bit_set(xp, A.n_cols),
             "reached": bit_set(xp, n_rows),
             "given": bit_set(xp, len(A.own_cols)),
@@ -82,16 +87,6 @@ class Forest:
         }
         self.width = self.found = self.n_roots = self.most = self.paths = self._tail = 0
         self._deep = False
-
-    def _of_all_columns(self, col_mate: IndexArray) -> IndexArray:
-        """Return the mates of all columns. Collective."""
-        if self.exchange.size == 1:
-            return col_mate
-        own = self.A.own_cols
-        whole: IndexArray = self._xp.empty(self.A.n_cols, self.A.dtype)
-        whole[own.start : own.stop] = col_mate
-        self.exchange.allgatherv(whole, self.A.col_starts)
-        return whole
 
     def _set(self, **fields: Any) -> None:
         """Change fields of the argument of kernels."""
@@ -251,7 +246,7 @@ class Forest:
         """Unite the sets of trees with a path over all ranks. Collective."""
         size, ended = self.exchange.size, self._fields["ended"]
         words = ended.size
-        others = self.exchange.allgather_others(ended, [words] * size)
+        others = self.exchange.allgather_others(ended, np.full(size, words))
         self._launch("agree", words, others, np.int64(words), np.int32(size - 1))
 
     def _launch(self, kernel: str, n: int, *arguments: Any) -> None:

@@ -5,7 +5,6 @@ kernels are those of `over_ranks/min_degree.cu` of the back-end for a GPU. Every
 entries of its rows in each column, up to a byte, and an allreduce sums these.
 """
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ import numpy as np
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.compile import Kernels
 from sparsematch._engines.cuda.core.thresholds import RARE
-from sparsematch._engines.mpi.core.exchange import abort_on_error
-from sparsematch._engines.mpi.core.steps import Account, step_info
+from sparsematch._engines.mpi.core.steps import step
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.nccl.matching.rare_columns import match_rare_columns
@@ -41,9 +39,7 @@ def improve(
     each column, send buffers, and that of `match_rare_columns`. Time: O(nnz / ranks), expected, in
     a few rounds.
     """
-    with abort_on_error(A.comm):
-        begin, xp = perf_counter(), namespace(A.indptr)
-        exchange, account = Exchange(A.comm, xp), Account()
+    with step("min_degree", A, matching.row_mate, run, Exchange) as (exchange, account):
         kernels = compile.load("matching/over_ranks/min_degree", A.dtype, RARE=RARE)
         degree = degrees(A, exchange, kernels)
         proposals = Proposals(A, matching, exchange, kernels, run)
@@ -63,9 +59,7 @@ def improve(
                 kernels.launch("propose_long", 32 * int(some[1]), state, degree, *some, above, upto)
 
         proposals.make(account, propose, sweeps=turns + 1)
-        own = int(xp.count_nonzero(matching.row_mate >= 0))
-        run.steps.append(step_info(exchange, "min_degree", begin, own, account))
-        return before
+    return before
 
 
 def degrees(A: DistributedCSR, exchange: Exchange, kernels: Kernels) -> Any:

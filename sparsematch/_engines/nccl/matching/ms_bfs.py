@@ -7,10 +7,7 @@ phase the trees without a path stay, and all their rows are expanded again. The 
 when no tree finds a path, or no row or column is left that could be matched.
 """
 
-from time import perf_counter
-
-from sparsematch._engines.mpi.core.exchange import abort_on_error
-from sparsematch._engines.mpi.core.steps import step_info
+from sparsematch._engines.mpi.core.steps import step
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.forest import Forest
 from sparsematch._engines.registry import ByProducts, Run
@@ -31,21 +28,17 @@ def improve(
     buffers: three indices for each vertex of the other ranks, or for an eighth of the entries.
     Time: O(phases nnz / ranks), and an exchange a level.
     """
-    with abort_on_error(A.comm):
-        begin, xp = perf_counter(), namespace(A.indptr)
-        exchange = Exchange(A.comm, xp)
-        forest = Forest(A, matching.row_mate, matching.col_mate, exchange)
+    with step("ms_bfs", A, matching.row_mate, run, Exchange) as (exchange, account):
+        forest = Forest(A, matching.row_mate, matching.col_mate, exchange, account)
         if forest.plant(_free_columns(A, matching, exchange, before)):
-            forest.account.phases = 1
+            account.phases = 1
             while forest.grow():
                 forest.augment()
                 if forest.paths == forest.most:
                     break
                 forest.replant()
-                forest.account.phases += 1
+                account.phases += 1
         forest.finish()
-        own = int(xp.count_nonzero(matching.row_mate >= 0))
-        run.steps.append(step_info(exchange, "ms_bfs", begin, own, forest.account))
 
 
 def _free_columns(

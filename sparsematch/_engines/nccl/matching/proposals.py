@@ -101,7 +101,7 @@ class Proposals:
             arrived, n = self.buffers[number].alltoallv(counts)
             self.kernels.launch(kernel, int(n), state, arrived, n)
         size, words = self.exchange.size, self.taken.size
-        others = self.exchange.allgather_others(self.taken, [words] * size)
+        others = self.exchange.allgather_others(self.taken, np.full(size, words))
         arguments = np.int64(words), others, np.int32(size - 1)
         self.kernels.launch("unite", words, self.taken, *arguments)
 

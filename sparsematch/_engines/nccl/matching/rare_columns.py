@@ -50,12 +50,12 @@ def match_rare_columns(
     sizes = exchange.allgather_numbers([int(found[0]), capacity])
     if (sizes[:, 0] > sizes[:, 1]).any():
         return None  # degrees were wrong
-    whole = exchange.gatherv(listed[: 2 * sizes[exchange.rank, 0]], (2 * sizes[:, 0]).tolist())
+    whole = exchange.gatherv(listed[: 2 * sizes[exchange.rank, 0]], 2 * sizes[:, 0])
     pairs = listed[:0]
     if whole is not None and whole.size:
         pairs = _match(A, whole, xp.flatnonzero(degree <= upto), run)
     sizes = exchange.allgather_numbers([pairs.size])[:, 0]  # all but that of rank 0 are zero
-    arrived = exchange.allgather_others(pairs, sizes.tolist())
+    arrived = exchange.allgather_others(pairs, sizes)
     pairs, size = arrived if exchange.rank else pairs, int(sizes[0])
     kernels.launch("adopt", size // 2, state, pairs, np.int64(size // 2))
     return A.n_cols - int(having[: upto + 1].sum()) + size // 2

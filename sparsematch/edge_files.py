@@ -1,32 +1,32 @@
-"""Approximate matching of graphs that do not fit in memory: edges in a file."""
+"""Approximate matching of graphs that do not fit in memory: edges in a file. Experimental."""
 
 from __future__ import annotations  # readable names in help()
 
 import operator
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.lib import format as npy
 
 from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import UNMATCHED
-from sparsematch._types.edge_file import EdgeFile, EdgeReport, as_edge_file, write_chunks
+from sparsematch._types.edge_file import EdgeFile, EdgeReport, as_edge_file
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.run_info import RunInfo, StepInfo
 
+__all__ = ["match_edge_file", "write_edge_file"]
+
 #: Of the greatest weight, a matching by local max has this share at least.
 _GUARANTEE = 0.5
-
-#: Entries of a matrix that are written at a time.
-_CHUNK = 1 << 20
 
 
 def match_edge_file(
@@ -36,7 +36,6 @@ def match_edge_file(
     weights: bool = True,
     rng: Rng = None,
     scratch: str | os.PathLike[str] | None = None,
-    progress: Callable[[int, int, int], object] | None = None,
 ) -> GraphMatching:
     """Find a heavy matching of a graph whose edges are in a file.
 
@@ -60,14 +59,10 @@ def match_edge_file(
     weights : bool, optional
         False: all edges weigh the same. So they do in a file without weights.
     rng : int or numpy.random.Generator, optional
-        As in `approximate_matching`: the same seed gives the same matching.
+        As in `sparsematch.approximate_matching`: the same seed gives the same matching.
     scratch : str or path-like, optional
         The folder for scratch files, by default that of `tempfile`. They take up to as much room as
         the file, usually a quarter, and are deleted afterwards.
-    progress : callable, optional
-        Called some times a second as ``progress(round, done, total)``: of the edges that the pass
-        of this round is to read, how many it has read. Round 0 looks for the largest vertex. What
-        it raises ends the work.
 
     Returns
     -------
@@ -87,7 +82,7 @@ def match_edge_file(
     See Also
     --------
     write_edge_file : Writes such a file.
-    approximate_matching : The same in memory.
+    sparsematch.approximate_matching : The same in memory.
 
     Notes
     -----
@@ -98,7 +93,7 @@ def match_edge_file(
     --------
     >>> import pathlib, tempfile
     >>> import numpy as np
-    >>> from sparsematch import match_edge_file
+    >>> from sparsematch.edge_files import match_edge_file
     >>> edge = [("u", "i4"), ("v", "i4"), ("weight", "f8")]
     >>> edges = np.array([(0, 1, 5.0), (1, 2, 3.0), (2, 3, 2.0)], dtype=edge)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -108,16 +103,13 @@ def match_edge_file(
     [1, 0, 3, 2]
     """
     check_flags(weights=weights)
-    if progress is not None and not callable(progress):
-        raise wrong_type("progress", progress, "a function of three integers")
     seed, begin = read_seed(rng), perf_counter()
     file = as_edge_file(path)
-    mate = np.full(_n_vertices(file, n_vertices, progress), UNMATCHED, file.dtype)
+    mate = np.full(_n_vertices(file, n_vertices), UNMATCHED, file.dtype)
     weighted = bool(weights) and file.weighted
     with tempfile.TemporaryDirectory(prefix="sparsematch-", dir=scratch) as folder:
-        report = operations(StreamOps, "numpy").match_edges(
-            file, mate, weighted, folder, Run(seed=seed), progress
-        )
+        match = operations(StreamOps, "numpy").match_edges
+        report = match(file, mate, weighted, folder, Run(seed=seed))
     return _result(mate, report, perf_counter() - begin)
 
 
@@ -141,9 +133,9 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     Raises
     ------
     TypeError, ValueError
-        If a chunk is of the wrong type or shape, has a negative vertex, or a weight that the file's
-        type does not hold: an integer beyond 2**53 (in float32, 2**24), or one that would become
-        infinite. The message names the chunk.
+        If a chunk is of the wrong type or shape, or has a number that the file's type does not
+        hold: a negative vertex, an integer weight beyond 2**53 (in float32, 2**24), or one that
+        would become infinite. The message names the chunk.
     OSError
         If the file cannot be written.
 
@@ -162,7 +154,7 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     --------
     >>> import pathlib, tempfile
     >>> import numpy as np
-    >>> from sparsematch import write_edge_file
+    >>> from sparsematch.edge_files import write_edge_file
     >>> chunks = ((np.arange(k, k + 2), np.arange(k + 1, k + 3)) for k in (0, 2))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "edges.npy"
@@ -172,19 +164,38 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     [(0, 1), (1, 2), (2, 3), (3, 4)]
     """
     if sp.issparse(edges):
-        chunks = _chunks_of(check_sparse(edges, "edges"))
+        chunks = iter([_upper_triangle(check_sparse(edges, "edges"))])
     elif isinstance(edges, Iterable) and not isinstance(edges, str | bytes | np.ndarray):
         chunks = iter(edges)
     else:
         raise wrong_type(
             "edges", edges, "a sparse matrix or an iterable of (u, v) or (u, v, weight)"
         )
-    return write_chunks(os.fspath(path), chunks)
+    count, record = 0, np.dtype([("u", np.int32), ("v", np.int32)])
+    with open(path, "wb") as stream:
+        for k, chunk in enumerate(chunks):
+            arrays = _read_chunk(chunk, k)
+            if k == 0:
+                record = _record_of(arrays)
+                _write_header(stream, record, 0)
+            names = record.names or ()
+            if len(arrays) != len(names):
+                raise ValueError(
+                    f"chunk {k} of edges has {len(arrays)} arrays, but the first has {len(names)}"
+                )
+            table = np.empty(arrays[0].size, record)
+            for name, array in zip(names, arrays, strict=True):
+                table[name] = _converted(array, record[name], f"{name} of chunk {k}")
+            table.tofile(stream)
+            count += table.size
+        stream.seek(0)
+        _write_header(stream, record, count)
+    return count
 
 
-def _n_vertices(file: EdgeFile, given: Any, progress: Any) -> int:
+def _n_vertices(file: EdgeFile, given: Any) -> int:
     if given is None:
-        return operations(StreamOps, "numpy").largest_vertex(file, progress) + 1
+        return file.n_vertices(0, file.n_edges)
     if isinstance(given, bool) or not hasattr(given, "__index__"):
         raise wrong_type("n_vertices", given, "an integer")
     n = operator.index(given)
@@ -210,27 +221,63 @@ def _result(mate: Any, report: EdgeReport, seconds: float) -> GraphMatching:
     return GraphMatching(mate, mate, report.weight, _GUARANTEE, info).freeze()
 
 
-def _chunks_of(G: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the upper triangle of a symmetric matrix, chunk by chunk."""
+def _upper_triangle(G: Any) -> tuple[Any, ...]:
     if G.shape[0] != G.shape[1]:
         raise ValueError(f"edges has shape {G.shape}, but the matrix of a graph must be square")
-    if G.format not in ("csr", "csc", "coo"):
-        G = G.tocsr()
     if G.dtype.kind not in "biufc":
         raise TypeError(f"edges.data must hold numbers, not {G.dtype}")
     index = np.int32 if G.shape[0] <= np.iinfo(np.int32).max else np.int64
-    for begin in range(0, max(G.nnz, 1), _CHUNK):
-        end = min(begin + _CHUNK, G.nnz)
-        if G.format == "coo":
-            rows, cols = G.row[begin:end], G.col[begin:end]
-        else:
-            places = np.arange(begin, end, dtype=G.indptr.dtype)
-            rows = np.searchsorted(G.indptr[1:], places, side="right")
-            cols = G.indices[begin:end]
-        upper = rows < cols
-        values = G.data[begin:end][upper]
-        yield (
-            rows[upper].astype(index),
-            cols[upper].astype(index),
-            np.abs(values) if values.dtype.kind == "c" else values,
+    upper = sp.triu(G, k=1, format="coo")
+    values = np.abs(upper.data) if G.dtype.kind == "c" else upper.data
+    return upper.row.astype(index), upper.col.astype(index), values
+
+
+def _read_chunk(chunk: Any, k: int) -> list[Any]:
+    if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
+        raise TypeError(
+            f"chunk {k} of edges must be (u, v) or (u, v, weight), not {type(chunk).__name__}"
         )
+    arrays = [np.asarray(array) for array in chunk]
+    for name, array, kinds in zip(("u", "v", "weight"), arrays, ("iu", "iu", "biuf"), strict=False):
+        if array.ndim != 1 or array.size != arrays[0].size:
+            raise ValueError(
+                f"{name} of chunk {k} has shape {array.shape}, but u has {arrays[0].shape}"
+            )
+        if array.dtype.kind not in kinds and array.size:
+            what = "numbers" if name == "weight" else "integers"
+            raise TypeError(f"{name} of chunk {k} must hold {what}, not {array.dtype}")
+    return arrays
+
+
+def _record_of(arrays: list[Any]) -> np.dtype[Any]:
+    """Return the smallest record for such arrays without loss; integer weights are doubles."""
+    small = all(a.dtype.itemsize < 4 or a.dtype == np.int32 for a in arrays[:2])
+    index = np.int32 if small else np.int64
+    fields: list[Any] = [("u", index), ("v", index)]
+    if len(arrays) == 3:
+        fields.append(("weight", np.float32 if arrays[2].dtype == np.float32 else np.float64))
+    return np.dtype(fields)
+
+
+def _converted(array: Any, dtype: np.dtype[Any], name: str) -> Any:
+    """Convert numbers to the file's type; refuse those that it does not hold."""
+    with np.errstate(over="ignore"):
+        converted = array.astype(dtype)
+    if array.dtype.kind in "iu":
+        is_vertex = dtype.kind == "i"
+        most = np.iinfo(dtype).max if is_vertex else 2 ** (np.finfo(dtype).nmant + 1)
+        least = 0 if is_vertex else -most
+        wrong = (array > most) | (array < least)
+        fault = f"not from {least} to {most}, as {dtype} needs"
+    else:
+        wrong, fault = np.isinf(converted) & np.isfinite(array), f"too large for {dtype}"
+    if wrong.any():
+        raise ValueError(f"{name} has {array[wrong][0]}, {fault}")
+    return converted
+
+
+def _write_header(stream: Any, record: np.dtype[Any], count: int) -> None:
+    """Write the header; NumPy pads it for a larger count, so its length stays the same."""
+    npy.write_array_header_1_0(
+        stream, {"descr": npy.dtype_to_descr(record), "fortran_order": False, "shape": (count,)}
+    )

@@ -1,4 +1,4 @@
-"""Clusters of one or two vertices, from a list of edges."""
+"""Clusters of one or two vertices, from a list of edges, as torch-cluster finds them."""
 
 from __future__ import annotations  # readable names in help()
 
@@ -13,6 +13,8 @@ from sparsematch._types.arrays import IndexArray, namespace, stable_order
 from sparsematch._types.choices import ApproximateMethod
 from sparsematch._types.dlpack import as_array
 from sparsematch._types.errors import check_count
+
+__all__ = ["graclus_cluster"]
 
 
 def graclus_cluster(
@@ -40,7 +42,7 @@ def graclus_cluster(
     num_nodes : int, optional
         Number of vertices; by default one more than the largest in `row` and `col`.
     method, rng, workers : optional
-        As in `approximate_matching`.
+        As in `sparsematch.approximate_matching`.
 
     Returns
     -------
@@ -57,20 +59,20 @@ def graclus_cluster(
 
     See Also
     --------
-    coarsen : The matrix of the clusters.
-    approximate_matching : The same on a matrix, with the weight of the matching.
+    sparsematch.coarsen : The matrix of the clusters.
+    sparsematch.approximate_matching : The same on a matrix, with the weight of the matching.
 
     Notes
     -----
     Dhillon, Guan, Kulis, Weighted graph cuts without eigenvectors: a multilevel approach (IEEE
     TPAMI 29, 2007), whose coarsening this is. Every run ends: the matching is that of
-    `approximate_matching`, in O(n_edges) expected time after the edges are sorted, and the same
-    from run to run, on the host and on a GPU.
+    `sparsematch.approximate_matching`, in O(n_edges) expected time after the edges are sorted, and
+    the same from run to run, on the host and on a GPU.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sparsematch import graclus_cluster
+    >>> from sparsematch.graclus import graclus_cluster
     >>> row, col = np.array([0, 1, 2, 3]), np.array([1, 2, 3, 4])
     >>> graclus_cluster(row, col, np.array([1.0, 3.0, 2.0, 2.0]))
     array([0, 1, 1, 3, 3])
