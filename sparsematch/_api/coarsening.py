@@ -13,11 +13,12 @@ from sparsematch._api.arguments import Rng, check_flags
 from sparsematch._api.general import approximate_matching
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import IndexArray, on_gpu
+from sparsematch._base.errors import not_sparse, wrong_type
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.foreign import from_other_library
-from sparsematch._types.arrays import IndexArray, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ApproximateMethod
 from sparsematch._types.coarsening import (
@@ -27,7 +28,6 @@ from sparsematch._types.coarsening import (
     aggregation_operator,
     compressed,
 )
-from sparsematch._types.errors import not_sparse, wrong_type
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import SparseLike
 

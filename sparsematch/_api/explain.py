@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from sparsematch._api.transversal import maximum_matching
+from sparsematch._base.above import above
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
 from sparsematch._input.bipartite import Entries, read_entries
 from sparsematch._input.canonical import canonical_columns, pattern_of
 from sparsematch._input.names import read_names
 from sparsematch._input.zeros import check_choice
-from sparsematch._types.above import above
-from sparsematch._types.arrays import IndexArray
+from sparsematch._text.explanation import Explanation
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod, ExplicitZeros
 from sparsematch._types.deficient_pieces import DeficientPieces
-from sparsematch._types.errors import wrong_type
-from sparsematch._types.explanation import Explanation
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import SparseLike
 

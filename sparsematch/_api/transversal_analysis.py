@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from sparsematch._api.arguments import check_flags
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.pattern import Pattern, read_pattern
 from sparsematch._input.weighted import refuse_value, with_values
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.sparse_like import Local
 from sparsematch._types.transversal_batch import TransversalBatch
 from sparsematch._types.weighted import WeightedTransversal

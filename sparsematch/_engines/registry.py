@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sparsematch._types.arrays import advising
+from sparsematch._base.arrays import advising
+from sparsematch._base.errors import unknown_choice, wrong_type
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.run_info import EngineInfo, StepInfo
 
 _CPU = [

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from sparsematch._base.arrays import on_gpu
+from sparsematch._base.compressed import as_one_type, check_compressed, check_values
+from sparsematch._base.dlpack import pair_of_arrays
+from sparsematch._base.errors import not_sparse, unknown_choice, wrong_type
 from sparsematch._input import cupy
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import compress
 from sparsematch._input.zeros import check_choice, no_values, split_zeros
-from sparsematch._types.arrays import on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.compressed import as_one_type, check_compressed, check_values
-from sparsematch._types.dlpack import pair_of_arrays
-from sparsematch._types.errors import not_sparse, unknown_choice, wrong_type
 
 _SPARSE = "a sparse array or matrix of SciPy or CuPy"
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sparsematch._base.compressed import as_one_type
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.bipartite import Entries, read_entries
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.compressed import as_one_type
 
 
 def canonical_columns(entries: Entries) -> tuple[Any, int]:

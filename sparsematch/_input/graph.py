@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import FloatArray, advising, namespace
 from sparsematch._input.bipartite import read_entries, to_device
-from sparsematch._types.arrays import FloatArray, advising, namespace
 from sparsematch._types.graph import Graph
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from scipy.sparse import issparse
 
+from sparsematch._base.arrays import on_gpu
+from sparsematch._base.errors import not_sparse, wrong_type
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import not_sparse, wrong_type
 
 
 def checked(A: Any, name: str) -> Any:

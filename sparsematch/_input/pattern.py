@@ -7,16 +7,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.compressed import INT32_MAX
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.duplicates import has_duplicates, type_of_sums
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.compressed import INT32_MAX
-from sparsematch._types.errors import wrong_type
 
 Values = NDArray[Any]
 

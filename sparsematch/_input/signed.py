@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.pieces import in_pieces
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.duplicates import add_up, has_duplicates, type_of_sums
 from sparsematch._types.bipartite import entry_place
-from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted_matching import SignedCSR
 
 

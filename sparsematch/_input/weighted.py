@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import FloatArray, advising
+from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates_on_gpu, type_of_sums
-from sparsematch._types.arrays import FloatArray, advising
 from sparsematch._types.bipartite import BipartiteCSR, entry_place, keep_entries
-from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR
 
 

@@ -6,10 +6,10 @@ zero if it equals 0, so -0.0 is, and NaN is not.
 
 from typing import Any
 
+from sparsematch._base.arrays import advising, on_gpu
+from sparsematch._base.errors import unknown_choice
 from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates
-from sparsematch._types.arrays import advising, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
-from sparsematch._types.errors import unknown_choice
 
 
 def check_choice(explicit_zeros: Any) -> None:

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sparsematch._types.above import above
-from sparsematch._types.arrays import BoolArray, IndexArray, namespace
+from sparsematch._base.above import above
+from sparsematch._base.arrays import BoolArray, IndexArray, namespace
 
 _T = TypeVar("_T")
 

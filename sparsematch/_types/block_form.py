@@ -6,9 +6,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from sparsematch._base.above import above
+from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace
 from sparsematch._types import conventions
-from sparsematch._types.above import above
-from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._types.above import above
-from sparsematch._types.arrays import IndexArray, namespace
-from sparsematch._types.errors import wrong_type
+from sparsematch._base.above import above
+from sparsematch._base.arrays import IndexArray, namespace
+from sparsematch._base.errors import wrong_type
 from sparsematch._types.graph_matching import GraphMatching
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 
 #: Singular values up to this share of the largest are zero but for rounding: ten rounding errors,
 #: which is what an LU or a singular value decomposition leaves of them.

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._types.above import above
-from sparsematch._types.arrays import FloatArray, IndexArray, scale_entries
+from sparsematch._base.above import above
+from sparsematch._base.arrays import FloatArray, IndexArray, scale_entries
 from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse

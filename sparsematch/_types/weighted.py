@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._types.above import above
-from sparsematch._types.arrays import FloatArray, IndexArray, namespace, on_gpu, scale_by_parts
+from sparsematch._base.above import above
+from sparsematch._base.arrays import FloatArray, IndexArray, namespace, on_gpu, scale_by_parts
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching

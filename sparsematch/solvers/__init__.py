@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import sparsematch._numerics.foreign_calls  # noqa: F401 - before anything is replaced
 
 if TYPE_CHECKING:
+    from sparsematch._text.diagnosis import Diagnosis as Diagnosis
     from sparsematch._types.diagnosis import BlockCondition as BlockCondition
     from sparsematch._types.diagnosis import Misscaled as Misscaled
     from sparsematch._types.diagnosis import Spectrum as Spectrum
-    from sparsematch._types.diagnosis_text import Diagnosis as Diagnosis
     from sparsematch._types.factorisation_report import BlockReport as BlockReport
     from sparsematch._types.factorisation_report import FactorisationReport as FactorisationReport
     from sparsematch._types.least_squares import LeastSquares as LeastSquares
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 #: What each module offers; it is imported when first used.
 _OFFERED = {
     "_types.diagnosis": "BlockCondition Misscaled Spectrum",
-    "_types.diagnosis_text": "Diagnosis",
+    "_text.diagnosis": "Diagnosis",
     "_types.factorisation_report": "BlockReport FactorisationReport",
     "_types.least_squares": "LeastSquares",
     "solvers._calls": "analyse splu spsolve",

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.explain import explain
+from sparsematch._base.arrays import FloatArray, scale_entries
 from sparsematch._input.bipartite import Entries
 from sparsematch._input.canonical import pattern_of, read_columns
-from sparsematch._types.arrays import FloatArray, scale_entries
+from sparsematch._text.diagnosis import Diagnosis
+from sparsematch._text.explanation import Explanation
 from sparsematch._types.diagnosis import ROUNDING, Misscaled, Spectrum
-from sparsematch._types.diagnosis_text import Diagnosis
-from sparsematch._types.explanation import Explanation
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._block_conditions import worst_blocks
 from sparsematch.solvers._checks import check_right_hand_side, check_square

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse.linalg import MatrixRankWarning
 
-from sparsematch._types.above import above
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.above import above
+from sparsematch._base.arrays import IndexArray
 
 if TYPE_CHECKING:
-    from sparsematch._types.explanation import Explanation
+    from sparsematch._text.explanation import Explanation
 
 Names = tuple[str, ...] | None
 

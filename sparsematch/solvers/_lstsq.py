@@ -26,12 +26,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.coarse_parts import coarse_parts
+from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray, scale_entries
+from sparsematch._base.errors import stack_level, wrong_type
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of, read_columns
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray, scale_entries
-from sparsematch._types.errors import stack_level, wrong_type
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Components
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike

@@ -16,16 +16,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.dlpack import as_array
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._input import pattern
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.names import read_names
 from sparsematch._input.pattern import is_plain
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.dlpack import as_array
-from sparsematch._types.errors import wrong_type
 from sparsematch.solvers._checks import check_square
 from sparsematch.solvers._errors import NamedSystem, NotFiniteError
 

@@ -15,7 +15,7 @@ import sparsematch
 import stays
 from source_sizes import functions
 from sparsematch import csgraph, linalg, solvers
-from sparsematch._types.above import ABOVE, above
+from sparsematch._base.above import ABOVE, above
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "sparsematch"
@@ -73,7 +73,7 @@ def test_the_tree():
     public |= {"graclus.py", "linalg.py", "networkx_backend.py", "plot", "py.typed", "pyomo.py"}
     public |= {"solvers"}
     here = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
-    assert here == public | {"_api", "_engines", "_input", "_numerics", "_types"}
+    assert here == public | {"_api", "_base", "_engines", "_input", "_numerics", "_text", "_types"}
 
 
 def folders(path):

@@ -9,11 +9,11 @@ from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._api.graph_runs import checked, matched
 from sparsematch._api.over_ranks.transversal import refuse_device
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import namespace
+from sparsematch._base.compressed import INT32_MAX, check_values
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import Run, operations, read_options, select
 from sparsematch._input.graph import read_weights
-from sparsematch._types.arrays import namespace
-from sparsematch._types.compressed import INT32_MAX, check_values
 from sparsematch._types.mates import Frozen
 from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
 from sparsematch._types.over_ranks.graph_part import GraphPart

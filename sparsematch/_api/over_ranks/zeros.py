@@ -1,8 +1,8 @@
 """Matrices over ranks without their stored zeros."""
 
+from sparsematch._base.compressed import as_one_type, check_values
 from sparsematch._input.zeros import check_choice, no_values, split_zeros
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.compressed import as_one_type, check_values
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
 

@@ -21,9 +21,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sparsematch._types.above import above
-from sparsematch._types.arrays import IndexArray, on_gpu
-from sparsematch._types.errors import check_count, wrong_type
+from sparsematch._base.above import above
+from sparsematch._base.arrays import IndexArray, on_gpu
+from sparsematch._base.errors import check_count, wrong_type
 from sparsematch._types.over_ranks import row_blocks
 from sparsematch._types.over_ranks.agreement import (
     agreeing,

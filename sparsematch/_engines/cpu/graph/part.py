@@ -1,10 +1,10 @@
 """What a rank of several does alone with its rows of a graph."""
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import GraphArrays
 from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.registry import Run, register_operations
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.over_ranks.graph_part import GraphPart, LocalMaxPart, PartProperties
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.errors import check_count
+from sparsematch._base.tables import table
+from sparsematch._text.explanation import Explanation
+from sparsematch._text.name_lists import Names, count
+from sparsematch._text.wording import wrapped
 from sparsematch._types.diagnosis import BlockCondition, Misscaled, Spectrum
-from sparsematch._types.errors import check_count
-from sparsematch._types.explanation import Explanation
-from sparsematch._types.name_lists import Names, count
-from sparsematch._types.tables import table
-from sparsematch._types.wording import wrapped
 
 #: Ratio of neighbouring singular values that is called a gap.
 _GAP = 1e3
