@@ -14,11 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import BoolArray, IndexArray
 from sparsematch._engines.operations import LuOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.zeros import check_choice as check_explicit_zeros
-from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExplicitZeros
@@ -242,7 +242,7 @@ def _best_diagonal(pattern: Pattern, values: NDArray[Any]) -> Matching:
     if magnitude.size and magnitude.min() > 0 and magnitude.max() < math.inf:
         least_cost = operations(WeightedOps, graph.backend).least_cost
         return least_cost(graph, -np.log(magnitude), 1).matching
-    from sparsematch._api.weighted import maximum_product_transversal  # seldom needed
+    from sparsematch._api.weighted import product_transversal  # seldom needed
 
     columns = sp.csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
-    return maximum_product_transversal(columns, scaling=False).matching
+    return product_transversal(columns, scaling=False).matching

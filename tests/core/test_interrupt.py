@@ -14,11 +14,11 @@ from scipy.sparse import csc_array, diags_array
 
 import sparsematch as sm
 from calls import grid, in_a_new_process, random_matrix, run_python, scrambled
+from sparsematch._base.arrays import stable_order
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.cpu.lu.factorisation import block_plan
 from sparsematch._numerics.foreign_calls import pivots, qr, svd
-from sparsematch._types.arrays import stable_order
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch.solvers import lstsq
 
