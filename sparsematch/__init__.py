@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from sparsematch._api.workers import set_workers as set_workers
     from sparsematch._io.distributed import read_distributed as read_distributed
     from sparsematch._io.errors import UnreadableFile as UnreadableFile
+    from sparsematch._text.explanation import Explanation as Explanation
     from sparsematch._types.bipartite import BipartiteCSR as BipartiteCSR
     from sparsematch._types.block_form import BlockForm as BlockForm
     from sparsematch._types.coarsening import CoarseLevel as CoarseLevel
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
     from sparsematch._types.coarsening import CoarseningHierarchy as CoarseningHierarchy
     from sparsematch._types.deficient_pieces import DeficientPiece as DeficientPiece
     from sparsematch._types.deficient_pieces import DeficientPieces as DeficientPieces
-    from sparsematch._types.explanation import Explanation as Explanation
     from sparsematch._types.graph_matching import GraphMatching as GraphMatching
     from sparsematch._types.labels import CoarseParts as CoarseParts
     from sparsematch._types.labels import Components as Components
@@ -118,7 +118,7 @@ _OFFERED = {
     "_types.block_form": "BlockForm",
     "_types.coarsening": "CoarseLevel Coarsening CoarseningHierarchy",
     "_types.deficient_pieces": "DeficientPiece DeficientPieces",
-    "_types.explanation": "Explanation",
+    "_text.explanation": "Explanation",
     "_types.graph_matching": "GraphMatching",
     "_types.labels": "CoarseParts Components VertexCover",
     "_types.matching": "Matching",

@@ -18,12 +18,12 @@ from scipy.sparse import csr_array, issparse
 
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.weighted import full_matching
+from sparsematch._base.arrays import on_gpu
+from sparsematch._base.errors import stack_level
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import stack_level
 from sparsematch._types.sparse_like import SparseLike
 
 __all__ = ["maximum_bipartite_matching", "min_weight_full_bipartite_matching", "structural_rank"]

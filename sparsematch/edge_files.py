@@ -14,12 +14,12 @@ import scipy.sparse as sp
 from numpy.lib import format as npy
 
 from sparsematch._api.arguments import Rng, check_flags, read_seed
+from sparsematch._base.arrays import UNMATCHED
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import UNMATCHED
 from sparsematch._types.edge_file import EdgeFile, EdgeReport, as_edge_file
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.run_info import RunInfo, StepInfo
 

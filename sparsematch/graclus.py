@@ -8,11 +8,11 @@ import numpy as np
 
 from sparsematch._api.arguments import Rng
 from sparsematch._api.general import approximate_matching
+from sparsematch._base.arrays import IndexArray, namespace, stable_order
+from sparsematch._base.dlpack import as_array
+from sparsematch._base.errors import check_count
 from sparsematch._input.assembled import compressed_matrix
-from sparsematch._input.dlpack import as_array
-from sparsematch._types.arrays import IndexArray, namespace, stable_order
 from sparsematch._types.choices import ApproximateMethod
-from sparsematch._types.errors import check_count
 
 __all__ = ["graclus_cluster"]
 

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
 
 from sparsematch import solvers
+from sparsematch._base.arrays import on_gpu
+from sparsematch._base.errors import stack_level
 from sparsematch._input.foreign import from_other_library
-from sparsematch._types.arrays import on_gpu
-from sparsematch._types.errors import stack_level
 from sparsematch.solvers._like_scipy import ignore_options
 
 __all__ = ["factorized", "spilu", "splu", "spsolve"]

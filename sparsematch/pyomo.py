@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sparsematch import Explanation, explain_singularity
-from sparsematch._types.name_lists import Names, count, counted_family, family
+from sparsematch._text.name_lists import Names, count, counted_family, family
 from sparsematch._types.singularity import Dependence
 
 __all__ = ["ModelExplanation", "explain_model"]

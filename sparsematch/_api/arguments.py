@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sparsematch._types.errors import wrong_type
+from sparsematch._base.errors import wrong_type
 
 Rng: TypeAlias = int | np.random.Generator | None
 

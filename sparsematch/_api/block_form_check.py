@@ -2,14 +2,14 @@
 
 from __future__ import annotations  # readable names in help()
 
+from sparsematch._base.arrays import on_gpu
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
-from sparsematch._types.arrays import on_gpu
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.block_layout import block_layout
 from sparsematch._types.choices import ExplicitZeros
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.sparse_like import SparseLike
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations  # readable names in help()
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sparsematch._api.over_ranks import check as over_ranks
-from sparsematch._api.over_ranks.zeros import entries_of
+from sparsematch._api.ranks import over_ranks
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
@@ -14,8 +13,10 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching, not_a_matching, not_maximum
-from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.sparse_like import SparseLike
+
+if TYPE_CHECKING:
+    from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def is_matching(
@@ -63,8 +64,8 @@ def is_matching(
     >>> is_matching(A, [1, 2]), is_matching(A, [1, 1]), is_matching(A, [2, 1])
     (True, False, False)
     """
-    if isinstance(A, DistributedCSR):
-        return over_ranks.is_matching(entries_of(A, explicit_zeros), matching)
+    if ranks := over_ranks(A, "check"):
+        return ranks.is_matching(ranks.entries_of(A, explicit_zeros), matching)
     graph = as_bipartite(A, explicit_zeros=explicit_zeros)
     try:
         read_matching(graph, matching, "matching")
@@ -118,8 +119,8 @@ def is_maximal(
     >>> is_maximal(A, [0, -1]), is_maximal(A, [1, -1])
     (True, False)
     """
-    if isinstance(A, DistributedCSR):
-        return over_ranks.is_maximal(entries_of(A, explicit_zeros), matching)
+    if ranks := over_ranks(A, "check"):
+        return ranks.is_maximal(ranks.entries_of(A, explicit_zeros), matching)
     graph = as_bipartite(A, explicit_zeros=explicit_zeros)
     given = read_matching(graph, matching, "matching")
     return operations(CertificateOps, graph.backend).free_pair(graph, given) is None
@@ -170,8 +171,8 @@ def is_maximum(
     >>> is_maximum(A, [0, -1]), is_maximum(A, [1, 0])
     (False, True)
     """
-    if isinstance(A, DistributedCSR):
-        return over_ranks.is_maximum(entries_of(A, explicit_zeros), matching)
+    if ranks := over_ranks(A, "check"):
+        return ranks.is_maximum(ranks.entries_of(A, explicit_zeros), matching)
     graph = as_bipartite(A, explicit_zeros=explicit_zeros)
     given = read_matching(graph, matching, "matching")
     return operations(CertificateOps, graph.backend).vertex_cover(graph, given) is not None
@@ -228,8 +229,8 @@ def vertex_cover(
     >>> rows.tolist(), cols.tolist()
     ([1], [1])
     """
-    if isinstance(A, DistributedCSR):
-        return over_ranks.vertex_cover(entries_of(A, explicit_zeros), matching)
+    if ranks := over_ranks(A, "check"):
+        return ranks.vertex_cover(ranks.entries_of(A, explicit_zeros), matching)
     graph = as_bipartite(A, explicit_zeros=explicit_zeros)
     given = read_matching(graph, matching, "matching")
     cover = operations(CertificateOps, graph.backend).vertex_cover(graph, given)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations  # readable names in help()
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sparsematch._api.over_ranks import decomposition as over_ranks
-from sparsematch._api.over_ranks.zeros import entries_of
+from sparsematch._api.ranks import over_ranks
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
-from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod, ExplicitZeros
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, BlockLabels, CoarseParts
 from sparsematch._types.matching import Matching
-from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.sparse_like import SparseLike
+
+if TYPE_CHECKING:
+    from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def coarse_dulmage_mendelsohn(
@@ -86,16 +87,19 @@ def coarse_dulmage_mendelsohn(
     >>> parts.sizes
     ((1, 2), (1, 1), (2, 1))
     """
-    if isinstance(A, DistributedCSR):
-        A = entries_of(A, explicit_zeros)
-        return over_ranks.coarse_dulmage_mendelsohn(
+    if ranks := over_ranks(A, "decomposition"):
+        A = ranks.entries_of(A, explicit_zeros)
+        return ranks.coarse_dulmage_mendelsohn(
             A, matching, method=method, workers=workers, device=device
         )
     threads = resolve_workers(workers)
     graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
-    maximum, run, by_products = maximum_matching(
-        graph, matching, name="matching", method=method, workers=workers, device=device
-    )
+    return coarse_parts(graph, matching, method=method, workers=workers, device=device)
+
+
+def coarse_parts(graph: BipartiteCSR, matching: Any = None, **settings: Any) -> CoarseParts:
+    """Return the parts of a graph; `settings` are those of `maximum_matching`."""
+    maximum, run, by_products = maximum_matching(graph, matching, name="matching", **settings)
     block_labels = operations(DecompositionOps, graph.backend).block_labels
     return _from_blocks(graph, maximum, block_labels(graph, maximum, run, by_products))
 

@@ -4,21 +4,21 @@ from __future__ import annotations  # readable names in help()
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._api.arguments import Rng, check_flags
 from sparsematch._api.general import approximate_matching
-from sparsematch._api.over_ranks import coarsening as over_ranks
+from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import IndexArray, on_gpu
+from sparsematch._base.errors import not_sparse, wrong_type
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
-from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.bipartite import read_entries
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.matrix import as_compressed, checked
-from sparsematch._types.arrays import IndexArray, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ApproximateMethod
 from sparsematch._types.coarsening import (
@@ -28,10 +28,11 @@ from sparsematch._types.coarsening import (
     aggregation_operator,
     compressed,
 )
-from sparsematch._types.errors import not_sparse, wrong_type
 from sparsematch._types.matching import Matching
-from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.sparse_like import SparseLike
+
+if TYPE_CHECKING:
+    from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def coarsen(
@@ -106,8 +107,8 @@ def coarsen(
     array([[ 3, -1],
            [-1,  3]])
     """
-    if isinstance(G, DistributedCSR):
-        return over_ranks.coarsen(G, matching, join_unmatched)
+    if ranks := over_ranks(G, "coarsening"):
+        return ranks.coarsen(G, matching, join_unmatched)
     check_flags(join_unmatched=join_unmatched)
     matrix, graph, values = _read(G)
     mate = _read_mates(matching, graph)
@@ -119,9 +120,10 @@ def coarsen(
     if matrix.data.dtype.kind == "u" and sums.dtype.kind == "i":
         sums = sums.view(np.uint64)
     n = indptr.size - 1
+    form = "csc" if graph.flipped else "csr"
     rows, real = _kinds(matrix), np.empty(0, sums.dtype).real.dtype
     P = aggregation_operator(rows["csr"], labels, n, real)
-    return Coarsening(compressed(rows[matrix.format], (n, n), sums, indices, indptr), P)
+    return Coarsening(compressed(rows[form], (n, n), sums, indices, indptr), P)
 
 
 def coarsening_hierarchy(
@@ -189,7 +191,7 @@ def coarsening_hierarchy(
     True
     """
     _check_limits(min_vertices, max_levels, max_ratio)
-    if isinstance(G, DistributedCSR):
+    if over_ranks(G, "coarsening"):
         raise not_sparse("G", G, "a sparse array or matrix of SciPy or CuPy")
     how: Any = {"method": method, "weights": weights, "workers": workers, "options": options}
     levels: list[CoarseLevel] = []
@@ -210,23 +212,16 @@ def coarsening_hierarchy(
 
 
 def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
-    """Return the matrix by rows or columns, its view, and its values in a type that is summed."""
-    G = from_other_library(G)
-    if on_gpu(G) and not sp.issparse(G):
-        G = G if getattr(G, "format", None) in ("csr", "csc") else checked(G, "G").tocsr()
-    else:
-        G = as_compressed(G, "G", expected="a sparse array or matrix of SciPy or CuPy")
-    graph = as_bipartite(G, name="G")
+    """Return the matrix, its view, and its values in a type that is summed."""
+    entries = read_entries(G, name="G", valued=True)
+    graph, data = entries.graph, entries.values
     if graph.n_rows != graph.n_cols:
         raise ValueError(f"G has shape {graph.shape}, but the matrix of a graph must be square")
-    data = G.data
-    if data.dtype.kind not in "biufc" or data.dtype.char in "egG":
+    if data.dtype.char in "egG":
         raise TypeError(
             f"G.data must hold numbers in single or double precision or integers, not {data.dtype}"
         )
-    if data.ndim != 1 or data.size < graph.nnz:
-        raise ValueError(f"G.data has shape {data.shape}, but there are {graph.nnz} entries")
-    return G, graph, _added_up_in(data[: graph.nnz], graph.backend)
+    return entries.matrix, graph, _added_up_in(data, graph.backend)
 
 
 def _added_up_in(data: Any, backend: str) -> Any:

@@ -3,24 +3,25 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Mapping
-from typing import Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
-from sparsematch._api.over_ranks import decomposition as over_ranks
-from sparsematch._api.over_ranks.zeros import entries_of
+from sparsematch._api.ranks import over_ranks
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import advising, namespace
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
-from sparsematch._types.arrays import advising, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExactMethod, ExplicitZeros
 from sparsematch._types.labels import BlockLabels, Components
 from sparsematch._types.matching import Matching
-from sparsematch._types.over_ranks.block_form import DistributedBlockForm
-from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 from sparsematch._types.sparse_like import Local, SparseLike
+
+if TYPE_CHECKING:
+    from sparsematch._types.over_ranks.block_form import DistributedBlockForm
+    from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 
 
 class _Settings(TypedDict, total=False):
@@ -124,9 +125,9 @@ def block_triangular_form(
     >>> sorted(form.horizontal.cols.tolist()), sorted(form.vertical.rows.tolist())
     ([0, 3], [0, 2])
     """
-    if isinstance(A, DistributedCSR):
-        A = entries_of(A, explicit_zeros)
-        return over_ranks.block_triangular_form(
+    if ranks := over_ranks(A, "decomposition"):
+        A = ranks.entries_of(A, explicit_zeros)
+        return ranks.block_triangular_form(
             A, matching, method=method, workers=workers, device=device, options=options
         )
     threads = resolve_workers(workers)
@@ -212,9 +213,9 @@ def is_reducible(
     >>> is_reducible(csr_array([[1, 1], [0, 1]])), is_reducible(csr_array([[1, 1], [1, 1]]))
     (True, False)
     """
-    if isinstance(A, DistributedCSR):
+    if ranks := over_ranks(A, "decomposition"):
         how: Any = {"workers": workers, "device": device, "call": "is_reducible"}
-        return over_ranks.block_triangular_form(entries_of(A, explicit_zeros), **how).is_reducible
+        return ranks.block_triangular_form(ranks.entries_of(A, explicit_zeros), **how).is_reducible
     threads = resolve_workers(workers)
     graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
     matching, run, by_products = maximum_matching(graph, workers=workers)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations  # readable names in help()
 
+from sparsematch._base.errors import unknown_choice
 from sparsematch._engines import registry
-from sparsematch._types.errors import unknown_choice
 from sparsematch._types.run_info import EngineInfo, EngineList
 
 _KINDS = ("exact", "heuristic", "approximate")

@@ -3,26 +3,25 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from sparsematch._api.transversal import maximum_matching
+from sparsematch._base.above import above
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
-from sparsematch._input.bipartite import as_bipartite, count_stored_zeros
-from sparsematch._input.canonical import canonical_columns
+from sparsematch._input.bipartite import Entries, read_entries
+from sparsematch._input.canonical import canonical_columns, pattern_of
 from sparsematch._input.names import read_names
 from sparsematch._input.zeros import check_choice
-from sparsematch._types.arrays import IndexArray
+from sparsematch._text.explanation import Explanation
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod, ExplicitZeros
 from sparsematch._types.deficient_pieces import DeficientPieces
-from sparsematch._types.errors import wrong_type
-from sparsematch._types.explanation import Explanation
 from sparsematch._types.matching import Matching
-from sparsematch._types.singularity import NumericalDefects
 from sparsematch._types.sparse_like import SparseLike
 
 
@@ -151,35 +150,54 @@ def explain_singularity(
     """
     _check_tolerance(tolerance)
     check_choice(explicit_zeros)
-    zeros = 0
+    entries = read_entries(A, valued=numeric, in_host=numeric)
+    settings: Any = {"matching": matching, "method": method, "workers": workers}
+    return explain(entries, row_names, col_names, numeric, tolerance, explicit_zeros, **settings)
+
+
+def explain(
+    entries: Entries,
+    row_names: Iterable[Any] | None = None,
+    col_names: Iterable[Any] | None = None,
+    numeric: bool = False,
+    tolerance: float = 1e-10,
+    explicit_zeros: ExplicitZeros = "keep",
+    matching: Any = None,
+    method: ExactMethod = "auto",
+    workers: int | None = None,
+) -> Explanation:
+    """Explain why a matrix that has been read is singular."""
+    rank = numbers = columns = None
     if numeric:
-        A, zeros = canonical_columns(A, "A")
-    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
+        columns, zeros = canonical_columns(entries)
+        graph = dropped = pattern_of(columns)
+    else:
+        graph = entries.graph
+        dropped, zeros = _without_zeros(entries, explicit_zeros)
+        if explicit_zeros == "drop":
+            graph = dropped
     rows = read_names(row_names, graph.n_rows, "row_names", "rows")
     cols = read_names(col_names, graph.n_cols, "col_names", "columns")
     found = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
-    rank = numbers = None
     if numeric and not (over or under):
-        numbers = _numbers(A, tolerance)
-    elif not numeric and (zeros := _stored_zeros(A)) and explicit_zeros == "keep":
-        dropped = as_bipartite(A, explicit_zeros="drop")
+        numbers = above("numerical_defects")(columns, tolerance=tolerance)
+    elif graph is not dropped:
         rank = maximum_matching(dropped, None, method=method, workers=workers)[0].cardinality
     return Explanation(over, under, found[0], rows, cols, numeric, numbers, zeros, rank)
 
 
-def _stored_zeros(A: Any) -> int:
-    """Count the zeros among the values: where these are no numbers, none is known to be one."""
-    with suppress(TypeError, ValueError):
-        return count_stored_zeros(A)
-    return 0
+def _without_zeros(entries: Entries, explicit_zeros: str) -> tuple[BipartiteCSR, int]:
+    """Return the pattern without zeros, and how many there are.
 
-
-def _numbers(A: Any, tolerance: float) -> NumericalDefects:
-    """Look for combinations of rows and of columns that vanish."""
-    from sparsematch.solvers._defects import numerical_defects  # factorises, as what is above does
-
-    return numerical_defects(A, tolerance=tolerance)
+    Where values are no numbers, none is known to be zero; nor may any be dropped then.
+    """
+    try:
+        return entries.without_zeros()
+    except (TypeError, ValueError):
+        if explicit_zeros == "drop":
+            raise
+        return entries.graph, 0
 
 
 def _check_tolerance(tolerance: Any) -> None:

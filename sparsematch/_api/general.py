@@ -3,19 +3,21 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Mapping
-from typing import Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._api.graph_runs import checked, matched
-from sparsematch._api.over_ranks import general as over_ranks
+from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import Run, read_options, select
 from sparsematch._input.graph import as_graph
 from sparsematch._types.choices import ApproximateMethod
 from sparsematch._types.graph_matching import GraphMatching
-from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
-from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 from sparsematch._types.sparse_like import Local, SparseLike
+
+if TYPE_CHECKING:
+    from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
+    from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 
 
 class _Settings(TypedDict, total=False):
@@ -138,8 +140,8 @@ def approximate_matching(
     >>> matching.mate.tolist(), matching.weight
     ([1, 0, 3, 2], 7.0)
     """
-    if isinstance(G, DistributedCSR):
-        return over_ranks.approximate_matching(
+    if ranks := over_ranks(G, "general"):
+        return ranks.approximate_matching(
             G,
             method=method,
             weights=weights,

@@ -2,10 +2,10 @@
 
 from typing import Any, TypeVar
 
+from sparsematch._base.arrays import UNMATCHED, IndexArray, advising, namespace
 from sparsematch._engines.edges import add_up_duplicates
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Engine, Run, operations
-from sparsematch._types.arrays import UNMATCHED, IndexArray, advising, namespace
 from sparsematch._types.graph import Adjacency
 from sparsematch._types.run_info import RunInfo
 

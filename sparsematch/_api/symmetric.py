@@ -8,11 +8,11 @@ from typing import Any, get_args
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import fit_shape, read_matching
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.symmetric import as_symmetric
 from sparsematch._types.choices import Triangle
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.weighted import WeightedTransversal

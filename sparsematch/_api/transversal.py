@@ -3,12 +3,11 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from sparsematch._api.arguments import Rng, read_seed
 from sparsematch._api.check import read_matching
-from sparsematch._api.over_ranks import transversal as over_ranks
-from sparsematch._api.over_ranks.zeros import entries_of
+from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import improve, report
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import ByProducts, Run, plan, plan_exact, read_options
@@ -17,10 +16,12 @@ from sparsematch._input.mates import copy_to_gpu
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod, ExplicitZeros, Heuristic
 from sparsematch._types.matching import Matching
-from sparsematch._types.over_ranks.matching import DistributedMatching
-from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 from sparsematch._types.run_info import RunInfo
 from sparsematch._types.sparse_like import Local, SparseLike
+
+if TYPE_CHECKING:
+    from sparsematch._types.over_ranks.matching import DistributedMatching
+    from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 
 
 class _Settings(TypedDict, total=False):
@@ -161,9 +162,9 @@ def maximum_transversal(
     >>> [step.engine for step in info.steps]
     ['cheap', 'hopcroft_karp']
     """
-    if isinstance(A, DistributedCSR):
-        return over_ranks.maximum_transversal(
-            entries_of(A, explicit_zeros),
+    if ranks := over_ranks(A, "transversal"):
+        return ranks.maximum_transversal(
+            ranks.entries_of(A, explicit_zeros),
             method=method,
             init=init,
             initial=initial,
@@ -244,9 +245,9 @@ def structural_rank(
     >>> structural_rank(A), structural_rank(A, explicit_zeros="drop")
     (2, 1)
     """
-    if isinstance(A, DistributedCSR):
-        A = entries_of(A, explicit_zeros)
-        return over_ranks.structural_rank(A, method=method, workers=workers, device=device)
+    if ranks := over_ranks(A, "transversal"):
+        A = ranks.entries_of(A, explicit_zeros)
+        return ranks.structural_rank(A, method=method, workers=workers, device=device)
     threads = resolve_workers(workers)
     graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
     return maximum_matching(graph, method=method, workers=workers)[0].cardinality
@@ -304,9 +305,10 @@ def is_structurally_singular(
     >>> is_structurally_singular(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     True
     """
-    if isinstance(A, DistributedCSR):
+    if ranks := over_ranks(A, "transversal"):
         how: Any = {"workers": workers, "device": device, "call": "is_structurally_singular"}
-        return over_ranks.structural_rank(entries_of(A, explicit_zeros), **how) < min(A.shape)
+        given = ranks.entries_of(A, explicit_zeros)
+        return bool(ranks.structural_rank(given, **how) < min(given.shape))
     threads = resolve_workers(workers)
     graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
     return maximum_matching(graph, workers=workers)[0].cardinality < min(graph.shape)

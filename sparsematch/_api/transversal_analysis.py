@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from sparsematch._api.arguments import check_flags
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.pattern import Pattern, read_pattern
 from sparsematch._input.weighted import refuse_value, with_values
-from sparsematch._input.weighted_pattern import WeightedPattern, read_pattern
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.sparse_like import Local
 from sparsematch._types.transversal_batch import TransversalBatch
 from sparsematch._types.weighted import WeightedTransversal
@@ -52,7 +52,7 @@ class TransversalAnalysis:
     [1, 0, 2]
     """
 
-    _pattern: WeightedPattern
+    _pattern: Pattern
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -248,7 +248,7 @@ def _check_start(start: Any, shape: tuple[int, int]) -> None:
 
 
 def _match_all(
-    pattern: WeightedPattern, values: NDArray[Any], scaling: bool, threads: int
+    pattern: Pattern, values: NDArray[Any], scaling: bool, threads: int
 ) -> TransversalBatch:
     """Match the first matrix, and the others from its result."""
     batch = TransversalBatch.empty(pattern.graph, len(values), scaling)

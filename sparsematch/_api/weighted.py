@@ -3,24 +3,26 @@
 from __future__ import annotations  # readable names in help()
 
 from dataclasses import replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import fit_shape, read_matching
-from sparsematch._api.over_ranks import weighted as over_ranks
+from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.weighted import as_weighted
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
-from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
-from sparsematch._types.over_ranks.transversal import DistributedTransversal
 from sparsematch._types.sparse_like import Local, SparseLike
 from sparsematch._types.weighted import WeightedTransversal
+
+if TYPE_CHECKING:
+    from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
+    from sparsematch._types.over_ranks.transversal import DistributedTransversal
 
 
 @overload
@@ -137,16 +139,27 @@ def maximum_product_transversal(
            [1.  , 0.1 , 1.  ],
            [0.  , 0.16, 1.  ]])
     """
-    if isinstance(A, DistributedCSR):
-        return over_ranks.maximum_product_transversal(
+    if ranks := over_ranks(A, "weighted"):
+        return ranks.maximum_product_transversal(
             A, scaling=scaling, approximate=approximate, workers=workers
         )
     check_flags(scaling=scaling, approximate=approximate)
     within = _finite_tolerance(tolerance)
     threads = resolve_workers(workers)
+    return product_transversal(A, bool(scaling), bool(approximate), threads, within)
+
+
+def product_transversal(
+    A: Any,
+    scaling: bool = True,
+    approximate: bool = False,
+    threads: int = 1,
+    tolerance: float = 0.0,
+) -> WeightedTransversal:
+    """Find the transversal of largest product of a matrix of one process."""
     weighted = as_weighted(A, threads=threads)
     product = operations(WeightedOps, weighted.graph.backend).maximum_product
-    return product(weighted, bool(scaling), bool(approximate), threads, within)
+    return product(weighted, scaling, approximate, threads, tolerance)
 
 
 def _finite_tolerance(tolerance: float) -> float:

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import fit_shape, read_matching
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import FloatArray
+from sparsematch._base.errors import unknown_choice, wrong_type
 from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.signed import as_signed
-from sparsematch._types.arrays import FloatArray
 from sparsematch._types.choices import Cardinality
-from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.sparse_like import Local
 from sparsematch._types.weighted_matching import WeightedMatching
 

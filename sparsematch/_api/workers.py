@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from sparsematch._api.cores import usable_cores
-from sparsematch._types.errors import wrong_type
+from sparsematch._base.errors import wrong_type
 
 _LARGEST = 1024
 _default: ContextVar[int] = ContextVar("sparsematch_workers", default=1)

@@ -10,9 +10,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.operations import in_host_memory_only
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.labels import CoarseParts
 from sparsematch._types.over_ranks.block_form import DistributedBlockForm
 from sparsematch._types.over_ranks.graph_part import GraphPart, LocalMaxPart, PartProperties

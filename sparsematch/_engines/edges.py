@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sparsematch._types.arrays import FloatArray, namespace, stable_order
+from sparsematch._base.arrays import FloatArray, namespace, stable_order
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.graph import Adjacency, Graph
 

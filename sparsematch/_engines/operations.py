@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
     from sparsematch._engines.registry import Run
-    from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
     from sparsematch._types.bipartite import BipartiteCSR
     from sparsematch._types.block_layout import BlockLayout
     from sparsematch._types.edge_file import EdgeFile, EdgeReport

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sparsematch._types.arrays import advising
+from sparsematch._base.arrays import advising
+from sparsematch._base.errors import unknown_choice, wrong_type
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.run_info import EngineInfo, StepInfo
 
 _CPU = [
@@ -49,8 +49,11 @@ _MODULES = {
 BACKENDS = tuple(_MODULES)
 
 #: Operations that suffice for a whole call: their module is imported without the others, which
-#: saves the first `spsolve` of a process 10 ms.
-_ALONE = {("LuOps", "numpy"): "sparsematch._engines.cpu.lu"}
+#: saves the first `spsolve` of a process 10 ms; and those that only ranks need.
+_ALONE = {
+    ("LuOps", "numpy"): "sparsematch._engines.cpu.lu",
+    ("GraphPartOps", "numpy"): "sparsematch._engines.cpu.graph.part",
+}
 
 #: The heuristic that ``init="auto"`` means when no exact engine follows.
 _DEFAULT_INIT = "cheap"

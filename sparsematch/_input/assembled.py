@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from sparsematch._types.arrays import on_gpu
+from sparsematch._base.arrays import on_gpu
 
 #: Types of values that a matrix of cupyx.scipy.sparse can have.
 _CUPYX_VALUES = "?fdFD"

@@ -1,22 +1,81 @@
-"""A matrix of any library as the one view that engines see: checked here, once.
+"""A matrix of any library as the one view that engines see, and its values: read here, once.
 
-`as_bipartite` leaves what is particular to a library to its adapter: the modules beside this one.
+The reader leaves what is particular to a library to its adapter: the modules beside this one.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
+from sparsematch._base.arrays import on_gpu
+from sparsematch._base.compressed import as_one_type, check_compressed, check_values
+from sparsematch._base.dlpack import pair_of_arrays
+from sparsematch._base.errors import not_sparse, unknown_choice, wrong_type
 from sparsematch._input import cupy
-from sparsematch._input.compressed import as_one_type, check_compressed
-from sparsematch._input.dlpack import pair_of_arrays
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import compress
-from sparsematch._input.zeros import check_choice, count_zeros, drop_zeros, no_values
-from sparsematch._types.arrays import on_gpu
+from sparsematch._input.zeros import check_choice, no_values, split_zeros
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import not_sparse, unknown_choice, wrong_type
+
+_SPARSE = "a sparse array or matrix of SciPy or CuPy"
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """A sparse matrix, read once: its pattern, checked, and on demand the values of its entries."""
+
+    graph: BipartiteCSR
+    matrix: Any  #: Whose values these are, by rows, columns, or on a GPU coordinates; or a pattern.
+    name: str  #: What messages call it.
+
+    @property
+    def values(self) -> Any:
+        """The numbers, one for each entry of the pattern, where the matrix is.
+
+        Raises TypeError if they are no numbers, ValueError if there are fewer of them, or none.
+        """
+        if isinstance(self.matrix, BipartiteCSR):
+            raise no_values(self.name)
+        host = issparse(self.matrix)
+        data = np.asarray(self.matrix.data) if host else cupy.values(self.matrix, self.name)
+        check_values(data, self.graph.nnz, self.name)
+        return data[: self.graph.nnz]
+
+    def without_zeros(self, threads: int = 1) -> tuple[BipartiteCSR, int]:
+        """Return the pattern of the entries that are not zero, and how many places are; O(nnz)."""
+        return split_zeros(self.graph, self.values, threads)
+
+
+def read_entries(
+    A: Any, *, name: str = "A", threads: int = 1, valued: bool = False, in_host: bool = False
+) -> Entries:
+    """Read a sparse matrix of any library; what is on a GPU stays there.
+
+    CSR and CSC are viewed without a copy, COO is converted, other formats are converted with a
+    `SparseEfficiencyWarning`. A view is checked again, and refused if the matrix is to be `valued`,
+    as is a matrix on a GPU if it is to be `in_host` memory. Raises as `as_bipartite` does.
+    """
+    if not issparse(A):
+        A = from_other_library(A)
+    if issparse(A):
+        A = compress(A, name)
+        graph = _view(A.indptr, A.indices, A.shape, A.format == "csc", name, threads)
+    elif isinstance(A, BipartiteCSR) and not valued:
+        graph = _view(A.indptr, A.indices, A.shape, A.flipped, name, threads)
+    elif not on_gpu(A):
+        where = "a SciPy sparse array or matrix" if in_host else _SPARSE
+        raise not_sparse(name, A, where)
+    elif in_host:
+        raise TypeError(
+            f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it "
+            "there"
+        )
+    else:
+        A = cupy.compress(A, name)
+        graph = cupy.view(A, name)
+    return Entries(graph, A, name)
 
 
 def as_bipartite(
@@ -29,57 +88,28 @@ def as_bipartite(
 ) -> BipartiteCSR:
     """View a sparse matrix as a bipartite graph; its indices are int32 if both arrays of `A` are.
 
-    CSR and CSC are viewed without a copy, COO is converted, other formats are converted with a
-    `SparseEfficiencyWarning`; what is on a GPU stays there. A view is checked again. Messages call
-    the matrix `name`; ``device="cuda"`` copies to the current GPU what is in host memory; `threads`
-    check the indices of a large matrix there. ``explicit_zeros="drop"`` views the entries that are
-    not zero, whose arrays are new; see `sparsematch._input.zeros`.
+    Messages call the matrix `name`; ``device="cuda"`` copies to the current GPU what is in host
+    memory; `threads` check the indices of a large matrix there. ``explicit_zeros="drop"`` views the
+    entries that are not zero, whose arrays are new; see `sparsematch._input.zeros`.
 
     Raises TypeError if `A` is no sparse matrix, or its index arrays do not hold integers;
     ValueError if they are inconsistent, there are not two dimensions, it is on another GPU than the
     current one, or zeros are to be dropped and there are no values; ImportError, RuntimeError if a
     GPU is asked for and CuPy, the driver or the GPU is missing.
     """
-    if device is not None and device != "cuda":
-        raise unknown_choice("device", device, ("cuda",))
-    if not issparse(A):
-        A = from_other_library(A)
-    if issparse(A):
-        A = compress(A, name)
-        graph = _view(A.indptr, A.indices, A.shape, A.format == "csc", name, threads)
-    elif isinstance(A, BipartiteCSR):
-        graph = _view(A.indptr, A.indices, A.shape, A.flipped, name, threads)
-    elif on_gpu(A):
-        A = cupy.compress(A, name)
-        graph = cupy.view(A, name)
-    else:
-        raise not_sparse(name, A, "a sparse array or matrix of SciPy or CuPy")
+    entries = read_entries(A, name=name, threads=threads)
+    graph = entries.graph
     if explicit_zeros != "keep":
         check_choice(explicit_zeros)
-        graph = drop_zeros(graph, _values(A, name), name, threads)
+        graph, _ = entries.without_zeros(threads)
+    return to_device(graph, device)
+
+
+def to_device(graph: BipartiteCSR, device: str | None) -> BipartiteCSR:
+    """Copy a view in host memory to the current GPU if that is asked for."""
+    if device is not None and device != "cuda":
+        raise unknown_choice("device", device, ("cuda",))
     return graph if device is None or graph.backend == "cupy" else cupy.copy_to_gpu(graph)
-
-
-def count_stored_zeros(A: Any, *, name: str = "A") -> int:
-    """Count the entries of a sparse matrix whose value is zero: 0 where there are no values.
-
-    Errors are those of `as_bipartite`. Time: O(nnz).
-    """
-    if not issparse(A):
-        A = from_other_library(A)
-    if issparse(A):
-        A = compress(A, name)
-    elif on_gpu(A):
-        A = cupy.compress(A, name)
-    graph = as_bipartite(A, name=name)
-    return 0 if isinstance(A, BipartiteCSR) else count_zeros(graph, _values(A, name), name)
-
-
-def _values(A: Any, name: str) -> Any:
-    """Return the values of what has been viewed, in the order of the view."""
-    if isinstance(A, BipartiteCSR):
-        raise no_values(name)
-    return np.asarray(A.data) if issparse(A) else cupy.values(A, name)
 
 
 def of_arrays(indptr: Any, indices: Any, shape: tuple[int, int], layout: str) -> BipartiteCSR:

@@ -5,28 +5,41 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._input.matrix import as_compressed
-from sparsematch._input.scipy import check_sparse
+from sparsematch._base.compressed import as_one_type
+from sparsematch._input.assembled import compressed_matrix
+from sparsematch._input.bipartite import Entries, read_entries
+from sparsematch._types.bipartite import BipartiteCSR
 
 
-def canonical_columns(A: Any, name: str) -> tuple[Any, int]:
+def canonical_columns(entries: Entries) -> tuple[Any, int]:
     """Return a copy of a matrix in CSC format, without duplicates and zeros; how many zeros it had.
 
-    Its values are float64, or complex128 if those of `A` are complex; rows ascend in each column.
-    Raises TypeError if `A` is no sparse matrix of numbers in host memory; ValueError if its arrays
-    are inconsistent, or a value is not finite.
+    Its values are float64, or complex128 if they are complex; rows ascend in each column.
+    Raises TypeError if values are no numbers, ValueError if one is not finite.
     """
-    A = check_sparse(as_compressed(A, name), name)
-    if A.dtype.kind not in "biufc":
-        raise TypeError(f"{name}.data must hold numbers, not {A.dtype}")
-    dtype = np.complex128 if A.dtype.kind == "c" else np.float64
+    graph, values = entries.graph, entries.values
+    dtype = np.complex128 if values.dtype.kind == "c" else np.float64
+    form, arrays = "csc" if graph.flipped else "csr", (graph.indptr, graph.indices[: graph.nnz])
     with np.errstate(over="ignore", invalid="ignore"):
-        columns = sp.csc_array(A, copy=True).astype(dtype, copy=False)
+        matrix = compressed_matrix(form, graph.shape, *arrays, values)
+        columns = sp.csc_array(matrix, copy=True).astype(dtype, copy=False)
         columns.sum_duplicates()
-    _refuse_infinite(columns, name)
+    _refuse_infinite(columns, entries.name)
     stored = columns.nnz
     columns.eliminate_zeros()
     return columns, stored - columns.nnz
+
+
+def read_columns(A: Any) -> tuple[Any, int]:
+    """Return the same of a matrix of any library in host memory, which is checked here."""
+    return canonical_columns(read_entries(A, valued=True, in_host=True))
+
+
+def pattern_of(columns: Any) -> BipartiteCSR:
+    """View the pattern of a CSC array that is known to be in order."""
+    n_rows, n_cols = columns.shape
+    arrays = as_one_type(columns.indptr, columns.indices, columns.shape, "A")
+    return BipartiteCSR(n_rows, n_cols, *arrays, "numpy", True)
 
 
 def _refuse_infinite(columns: Any, name: str) -> None:

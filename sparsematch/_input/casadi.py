@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.errors import wrong_type
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import wrong_type
 
 
 def convert(A: Any) -> Any:

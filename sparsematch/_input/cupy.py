@@ -6,13 +6,13 @@ They are checked on their GPU, by one kernel of its back-end.
 from dataclasses import replace
 from typing import Any
 
+from sparsematch._base.arrays import advising, import_cupy, namespace
+from sparsematch._base.compressed import as_one_type, check_compressed, check_values
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import DeviceCheckOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.compressed import as_one_type, check_compressed, check_values
 from sparsematch._input.scipy import warn_of_conversion
-from sparsematch._types.arrays import advising, import_cupy, namespace
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import wrong_type
 
 
 @advising
@@ -40,6 +40,7 @@ def compress(A: Any, name: str) -> Any:
     return A.tocsr()
 
 
+@advising
 def values(A: Any, name: str) -> Any:
     """Return the values of a matrix that `compress` returned, in the order of its view."""
     if A.format != "coo":

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.compressed import INT32_MAX
 from sparsematch._input.assembled import compressed_matrix
-from sparsematch._input.compressed import INT32_MAX
 
 
 def convert(A: Any) -> Any:

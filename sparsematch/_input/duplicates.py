@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import namespace
+from sparsematch._base.arrays import namespace
+from sparsematch._base.pieces import in_pieces
 from sparsematch._types.bipartite import BipartiteCSR, with_arrays
-from sparsematch._types.pieces import in_pieces
 
 #: Entries that SciPy sorts and adds up in one call: some 50 ms, in which Ctrl-C has to wait.
 _ADDED_AT_ONCE = 1 << 19

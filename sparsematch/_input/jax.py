@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from sparsematch._base.dlpack import as_array
 from sparsematch._input.assembled import compressed_matrix, coordinate_matrix
-from sparsematch._input.dlpack import as_array
 
 
 def convert(A: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import (
+from sparsematch._base.arrays import (
     UNMATCHED,
     IndexArray,
     advising,
@@ -13,8 +13,8 @@ from sparsematch._types.arrays import (
     namespace,
     on_gpu,
 )
+from sparsematch._base.errors import wrong_type
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching, invert
 
 _EXPECTED = "a Matching, a pair (row_mate, col_mate) or one array row_mate"

@@ -1,29 +1,16 @@
-"""Matrices that are read with their values: in compressed form, or by code of SciPy or CuPy."""
+"""Matrices that are read with their values by code of SciPy or CuPy."""
 
 from typing import Any
 
 from scipy.sparse import issparse
 
+from sparsematch._base.arrays import on_gpu
+from sparsematch._base.errors import not_sparse, wrong_type
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.scipy import check_sparse, compress
-from sparsematch._types.arrays import on_gpu
+from sparsematch._input.scipy import check_sparse
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import not_sparse
-
-
-def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or matrix") -> Any:
-    """Return a CSR or CSC matrix as it is, convert other sparse ones, refuse the rest."""
-    A = from_other_library(A)
-    if issparse(A):
-        return compress(A, name)
-    if on_gpu(A):
-        raise TypeError(
-            f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it "
-            "there"
-        )
-    raise not_sparse(name, A, expected)
 
 
 def checked(A: Any, name: str) -> Any:
@@ -45,3 +32,18 @@ def checked(A: Any, name: str) -> Any:
     if A.format == "coo" or A.data.size == A.indices.size == nnz:
         return A
     return compressed_matrix(A.format, A.shape, A.indptr, A.indices[:nnz], A.data[:nnz])
+
+
+def checked_like(A: Any, shape: tuple[int, int], like: Any, whose: str) -> Any:
+    """Return what `checked` does of a matrix of this shape that is where an array is.
+
+    `whose` array that is, messages say. Raises TypeError if the matrix is not there.
+    """
+    A = from_other_library(A)
+    here = on_gpu(like)
+    if not (on_gpu(A) if here else issparse(A)):
+        library, place = ("CuPy", "on a GPU") if here else ("SciPy", "not on a GPU")
+        raise wrong_type("A", A, f"a sparse array or matrix of {library}, {whose} being {place}")
+    if A.shape != shape:
+        raise ValueError(f"A has shape {A.shape}, but {whose} is of one of shape {shape}")
+    return checked(A, "A")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sparsematch._types.errors import wrong_type
+from sparsematch._base.errors import wrong_type
 
 
 def read_names(

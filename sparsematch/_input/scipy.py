@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import SparseEfficiencyWarning
 
-from sparsematch._input.compressed import all_below, as_int64, check_compressed
-from sparsematch._types.errors import stack_level
+from sparsematch._base.compressed import all_below, as_int64, check_compressed
+from sparsematch._base.errors import stack_level
 
 
 def compress(A: Any, name: str) -> Any:

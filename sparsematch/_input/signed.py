@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._input.bipartite import as_bipartite
-from sparsematch._input.compressed import check_values
+from sparsematch._base.pieces import in_pieces
+from sparsematch._input.bipartite import read_entries
 from sparsematch._input.duplicates import add_up, has_duplicates, type_of_sums
-from sparsematch._input.matrix import as_compressed
 from sparsematch._types.bipartite import entry_place
-from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted_matching import SignedCSR
 
 
@@ -21,16 +19,14 @@ def as_signed(A: Any, *, name: str = "A", threads: int = 1) -> SignedCSR:
     ValueError if its index arrays are inconsistent, or an entry is not a finite double, naming the
     first.
     """
-    A = as_compressed(A, name)
-    graph = as_bipartite(A, name=name, threads=threads)
-    data = np.asarray(A.data)
-    check_values(data, graph.nnz, name)
+    entries = read_entries(A, name=name, threads=threads, valued=True, in_host=True)
+    graph, data = entries.graph, entries.values
     if data.dtype.kind == "c":
         raise TypeError(f"{name} must hold real numbers, not {data.dtype}")
     if has_duplicates(graph, threads):
         graph, data = add_up(graph, data, type_of_sums(data.dtype))
     with np.errstate(over="ignore"):
-        weight = data[: graph.nnz].astype(np.float64, copy=False)
+        weight = data.astype(np.float64, copy=False)
     finite = in_pieces(
         lambda begin, end: bool(np.isfinite(weight[begin:end]).all()), weight.size, threads
     )

@@ -4,9 +4,9 @@ from typing import Any
 
 from scipy.sparse import bsr_array
 
+from sparsematch._base.arrays import on_gpu
+from sparsematch._base.dlpack import as_array
 from sparsematch._input.assembled import compressed_matrix
-from sparsematch._input.dlpack import as_array
-from sparsematch._types.arrays import on_gpu
 
 #: By the layout of a tensor, the methods that return its pointers and its indices.
 _COMPRESSED = {

@@ -5,17 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import FloatArray, advising
+from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
-from sparsematch._input import cupy
-from sparsematch._input.bipartite import as_bipartite
-from sparsematch._input.compressed import check_values
+from sparsematch._input.bipartite import read_entries
 from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates_on_gpu, type_of_sums
-from sparsematch._input.foreign import from_other_library
-from sparsematch._input.matrix import as_compressed
-from sparsematch._types.arrays import FloatArray, advising, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, entry_place, keep_entries
-from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR
 
 
@@ -27,13 +23,10 @@ def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
     of numbers; ValueError if its index arrays are inconsistent, or the magnitude of an entry is not
     a finite double, naming the first. What is on a GPU stays there.
     """
-    A = from_other_library(A)
-    if on_gpu(A):
-        return _on_gpu(A, name)
-    A = as_compressed(A, name)
-    graph = as_bipartite(A, name=name, threads=threads)
-    data = np.asarray(A.data)
-    check_values(data, graph.nnz, name)
+    entries = read_entries(A, name=name, threads=threads, valued=True)
+    graph, data = entries.graph, entries.values
+    if graph.backend == "cupy":
+        return _on_gpu(graph, data, name)
     magnitude, ascending, least, largest = _magnitude(graph, data, threads)
     if not ascending:
         del magnitude  # as large as the copies that are made now
@@ -68,13 +61,8 @@ def _weighted(
 
 
 @advising
-def _on_gpu(A: Any, name: str) -> WeightedCSR:
-    """View a matrix of cupyx.scipy.sparse; waits for the device."""
-    A = cupy.compress(A, name)
-    graph = as_bipartite(A, name=name)
-    data = cupy.values(A, name)
-    check_values(data, graph.nnz, name)
-    data = data[: graph.nnz]
+def _on_gpu(graph: BipartiteCSR, data: Any, name: str) -> WeightedCSR:
+    """View a matrix on a GPU; waits for the device."""
     if has_duplicates_on_gpu(graph):
         graph, data = add_up_on_gpu(graph, data.astype(np.float64) if data.dtype == bool else data)
     magnitude = abs(data).astype(np.float64, copy=False)
@@ -104,7 +92,7 @@ def _magnitude(
     The largest is NaN if one is not finite.
     """
     magnitude = np.empty(graph.nnz)
-    values = np.ascontiguousarray(data[: graph.nnz])
+    values = np.ascontiguousarray(data)
     if values.dtype != magnitude.dtype or not values.dtype.isnative:
         _write_magnitudes(values, magnitude, threads)
         values = magnitude

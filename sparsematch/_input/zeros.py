@@ -6,11 +6,10 @@ zero if it equals 0, so -0.0 is, and NaN is not.
 
 from typing import Any
 
-from sparsematch._input.compressed import check_values
+from sparsematch._base.arrays import advising, on_gpu
+from sparsematch._base.errors import unknown_choice
 from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates
-from sparsematch._types.arrays import BoolArray, advising, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
-from sparsematch._types.errors import unknown_choice
 
 
 def check_choice(explicit_zeros: Any) -> None:
@@ -27,32 +26,18 @@ def no_values(name: str) -> ValueError:
     )
 
 
-def drop_zeros(graph: BipartiteCSR, data: Any, name: str, threads: int = 1) -> BipartiteCSR:
-    """Return the pattern of the entries that are not zero: `graph` itself if none is.
-
-    `data` are the values, one for each index of `graph` or more, in the same memory. Raises
-    TypeError if they are no numbers, ValueError if there are fewer. Time: O(nnz), where indices
-    ascend; else they are sorted first.
-    """
-    places, keep = _compare(graph, data, name, threads)
-    return graph if keep.all() else keep_entries(places, keep)
-
-
-def count_zeros(graph: BipartiteCSR, data: Any, name: str, threads: int = 1) -> int:
-    """Count the places whose value is zero; the rest is as in `drop_zeros`."""
-    _, keep = _compare(graph, data, name, threads)
-    return keep.size - int(keep.sum())
-
-
 @advising
-def _compare(
-    graph: BipartiteCSR, data: Any, name: str, threads: int
-) -> tuple[BipartiteCSR, BoolArray]:
-    """Return the different places, and which have a value other than zero."""
-    check_values(data, graph.nnz, name)
-    data = data[: graph.nnz]
+def split_zeros(graph: BipartiteCSR, data: Any, threads: int = 1) -> tuple[BipartiteCSR, int]:
+    """Return the pattern of the entries that are not zero, `graph` itself if none is, and how many.
+
+    `data` are the values, one for each entry of `graph`, in the same memory. Time: O(nnz), where
+    indices ascend; else they are sorted first.
+    """
+    places = graph
     if on_gpu(data):
-        graph, data = add_up_on_gpu(graph, data)
+        places, data = add_up_on_gpu(graph, data)
     elif has_duplicates(graph, threads):
-        graph, data = add_up(graph, data)
-    return graph, data != 0
+        places, data = add_up(graph, data)
+    keep = data != 0
+    n_zeros = keep.size - int(keep.sum())
+    return (keep_entries(places, keep) if n_zeros else graph), n_zeros

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sparsematch._base.errors import check_count
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import operations
 from sparsematch._io.edges import EdgeSlices, heaviest
@@ -14,7 +15,6 @@ from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market import MarketFile
 from sparsematch._io.npz import SparseArchive
 from sparsematch._io.read import check_is_file, in_one_sentence
-from sparsematch._types.errors import check_count
 from sparsematch._types.over_ranks.agreement import (
     agreeing,
     check_communicator,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import stable_order
 from sparsematch._io.errors import UnreadableFile
-from sparsematch._types.arrays import stable_order
 from sparsematch._types.edge_file import as_edge_file
 from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 

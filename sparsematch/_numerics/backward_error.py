@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._types.arrays import namespace
+from sparsematch._base.arrays import namespace
 
 Values = Any  # of NumPy or CuPy
 

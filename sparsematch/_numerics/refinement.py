@@ -6,7 +6,7 @@ Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 12.
 from collections.abc import Callable
 from typing import Any
 
-from sparsematch._types.arrays import namespace
+from sparsematch._base.arrays import namespace
 
 Values = Any  # of NumPy or CuPy
 

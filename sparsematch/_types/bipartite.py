@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sparsematch._types.arrays import BoolArray, IndexArray, namespace
+from sparsematch._base.above import above
+from sparsematch._base.arrays import BoolArray, IndexArray, namespace
 
 _T = TypeVar("_T")
 
@@ -91,9 +92,8 @@ class BipartiteCSR:
         >>> maximum_transversal(A).row_mate.tolist()
         [2, 0, 1]
         """
-        from sparsematch._input.bipartite import of_arrays  # a reader: above the types
-
-        return of_arrays(indptr, indices, shape, layout)
+        view: BipartiteCSR = above("of_arrays")(indptr, indices, shape, layout)
+        return view
 
     @property
     def shape(self) -> tuple[int, int]:

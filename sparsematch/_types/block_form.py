@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
+from sparsematch._base.above import above
+from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace
 from sparsematch._types import conventions
-from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse
 
@@ -146,21 +145,7 @@ class BlockForm:
         ValueError
             If `A` has another shape, or its arrays are inconsistent.
         """
-        from sparsematch._input.foreign import from_other_library  # readers: above the types
-        from sparsematch._input.matrix import checked
-
-        given: Any = from_other_library(A)
-        here = on_gpu(self.row_perm)
-        if not (on_gpu(given) if here else issparse(given)):
-            library, place = ("CuPy", "on a GPU") if here else ("SciPy", "not on a GPU")
-            raise wrong_type(
-                "A", given, f"a sparse array or matrix of {library}, the block form being {place}"
-            )
-        if given.shape != self.shape:
-            raise ValueError(
-                f"A has shape {given.shape}, but the block form is of one of shape {self.shape}"
-            )
-        given = checked(given, "A")
+        given = above("checked_like")(A, self.shape, self.row_perm, "the block form")
         compressed = given if given.format == "csc" else given.tocsr()
         permuted = compressed[self.row_perm][:, self.col_perm]
         # Larger blocks would be filled up with entries that are not in the matrix.

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._types.arrays import UNMATCHED, IndexArray, on_gpu
+from sparsematch._base.arrays import UNMATCHED, IndexArray, on_gpu
 from sparsematch._types.block_form import BlockForm
 
 

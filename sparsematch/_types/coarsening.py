@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._types.arrays import IndexArray, namespace
-from sparsematch._types.errors import wrong_type
+from sparsematch._base.above import above
+from sparsematch._base.arrays import IndexArray, namespace
+from sparsematch._base.errors import wrong_type
 from sparsematch._types.graph_matching import GraphMatching
 
 
@@ -138,11 +139,9 @@ class CoarseningHierarchy:
         sparse array or matrix, shape (n, n_level)
             With a 1 in each row, in CSR format.
         """
-        from sparsematch._input.matrix import checked  # a reader: above the types
-
         level = self._index(level)
         G = self.levels[0].matrix
-        like = self.levels[0].prolongation if len(self) > 1 else checked(G, "G").tocsr()
+        like = self.levels[0].prolongation if len(self) > 1 else above("checked")(G, "G").tocsr()
         return aggregation_operator(
             type(like), self.aggregates(level), self.sizes[level], like.dtype
         )

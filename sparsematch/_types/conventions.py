@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._types.arrays import UNMATCHED, IndexArray
-from sparsematch._types.errors import wrong_type
+from sparsematch._base.arrays import UNMATCHED, IndexArray
+from sparsematch._base.errors import wrong_type
 
 #: Larger numbers are no places in any array.
 _MOST = 2**53

@@ -6,7 +6,7 @@ from typing import overload
 
 import numpy as np
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 from sparsematch._types.block_form import Part
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 
 
 class BlockPlan(Protocol):

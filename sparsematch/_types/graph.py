@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 
 
 @dataclass(frozen=True, slots=True)

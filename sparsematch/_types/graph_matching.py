@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sparsematch._types.arrays import namespace
+from sparsematch._base.arrays import namespace
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import GraphMates
 from sparsematch._types.run_info import RunInfo

@@ -1,6 +1,6 @@
 """What all results have in common that are a matching and arrays to prove it."""
 
-from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._types.mates import Frozen, Mates
 
 

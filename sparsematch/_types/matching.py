@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace, unmatched
 from sparsematch._types import conventions
-from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, unmatched
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.mates import Mates
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sparsematch._types.arrays import IndexArray, namespace, on_gpu
+from sparsematch._base.arrays import IndexArray, namespace, on_gpu
 
 
 class Frozen:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sparsematch._types.tables import table
+from sparsematch._base.tables import table
 
 
 @dataclass(frozen=True, kw_only=True)

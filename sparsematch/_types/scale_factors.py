@@ -3,8 +3,8 @@
 import sys
 import warnings
 
-from sparsematch._types.arrays import FloatArray, namespace
-from sparsematch._types.errors import stack_level
+from sparsematch._base.arrays import FloatArray, namespace
+from sparsematch._base.errors import stack_level
 
 #: The range in which doubles have all their digits.
 LEAST_FACTOR, LARGEST_FACTOR = sys.float_info.min, sys.float_info.max

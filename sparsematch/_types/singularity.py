@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 
 _OUTSIDE = 0.1  # a coefficient outside the singular blocks over one inside that is as good a choice
 

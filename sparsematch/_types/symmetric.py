@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._types.arrays import FloatArray, IndexArray, scale_entries
-from sparsematch._types.errors import wrong_type
+from sparsematch._base.above import above
+from sparsematch._base.arrays import FloatArray, IndexArray, scale_entries
 from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse
@@ -229,15 +229,7 @@ class SymmetricTransversal(MatchedResult):
         return (np.cumsum(first == rows) - 1)[first]
 
     def _checked(self, A: Any) -> Any:
-        from sparsematch._input.foreign import from_other_library  # readers: above the types
-        from sparsematch._input.matrix import checked
-
-        A = from_other_library(A)
-        if not sp.issparse(A):
-            raise wrong_type("A", A, "a SciPy sparse array or matrix")
-        if A.shape != self.shape:
-            raise ValueError(f"A has shape {A.shape}, but {self.shape} was matched")
-        return checked(A, "A")
+        return above("checked_like")(A, self.shape, self.partner, "the transversal")
 
     def __repr__(self) -> str:
         n, left = self.partner.size, self.unmatched.size

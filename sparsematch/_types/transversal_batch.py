@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import Frozen

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._types.arrays import FloatArray, IndexArray, namespace, on_gpu, scale_by_parts
+from sparsematch._base.above import above
+from sparsematch._base.arrays import FloatArray, IndexArray, namespace, on_gpu, scale_by_parts
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse
@@ -210,17 +210,7 @@ class WeightedTransversal(MatchedResult):
 
     def _checked(self, A: Any) -> Any:
         """Return the matrix in CSR."""
-        from sparsematch._input.foreign import from_other_library  # readers: above the types
-        from sparsematch._input.matrix import checked
-
-        A = from_other_library(A)
-        if not sp.issparse(A) and not on_gpu(A):
-            raise wrong_type("A", A, "a SciPy sparse array or matrix")
-        if on_gpu(A) != on_gpu(self.row_dual):
-            raise TypeError("A and what was matched must be both on a GPU, or both in host memory")
-        if A.shape != self.shape:
-            raise ValueError(f"A has shape {A.shape}, but {self.shape} was matched")
-        return checked(A, "A").tocsr()
+        return above("checked_like")(A, self.shape, self.row_dual, "the transversal").tocsr()
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sparsematch._types.arrays import FloatArray
+from sparsematch._base.arrays import FloatArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from sparsematch._types.arrays import FloatArray, namespace
+from sparsematch._base.arrays import FloatArray, namespace
 from sparsematch._types.matching import Matching
 from sparsematch._types.scale_factors import LARGEST_FACTOR, LEAST_FACTOR
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import sparsematch
+from sparsematch._base.errors import pip_install
 from sparsematch._io import FORMATS
-from sparsematch._types.errors import pip_install
 from sparsematch.cli import commands, diagnose_command, graph_commands, ranks
 from sparsematch.cli.outputs import STREAM
 

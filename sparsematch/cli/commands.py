@@ -15,10 +15,10 @@ import numpy as np
 
 import sparsematch
 from sparsematch import BlockForm, DistributedBlockForm, DistributedMatching, RunInfo, plot
+from sparsematch._base.arrays import import_cupy
 from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import operations
 from sparsematch._io import UnreadableFile, read_matrix, read_names, read_stream
-from sparsematch._types.arrays import import_cupy
 from sparsematch._types.choices import ExplicitZeros
 from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_written, write

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch import BlockForm, Matching, RunInfo
-from sparsematch._types.name_lists import count
+from sparsematch._text.name_lists import count
 
 __all__ = [
     "block_fields",

@@ -5,7 +5,7 @@ import platform
 from importlib import metadata
 
 import sparsematch
-from sparsematch._types.errors import pip_install
+from sparsematch._base.errors import pip_install
 from sparsematch.cli.summary import line
 
 __all__ = ["text"]

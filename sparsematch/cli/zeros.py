@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import sparsematch
 from sparsematch import DistributedCSR
-from sparsematch._input.bipartite import count_stored_zeros
+from sparsematch._input.bipartite import read_entries
 from sparsematch._io import UnreadableFile
 from sparsematch._types.over_ranks.agreement import collect
 from sparsematch.cli.progress import Progress
@@ -70,7 +70,7 @@ def _count(matrix: Any) -> int:
         counts = collect(matrix.comm, "stored zeros", lambda: _count(matrix.to_local()))
         return int(sum(counts))
     with suppress(TypeError):
-        return count_stored_zeros(matrix)
+        return read_entries(matrix).without_zeros()[1]
     return 0
 
 

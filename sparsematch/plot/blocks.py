@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sparsematch import BlockForm, block_triangular_form
 from sparsematch._input.matrix import checked
-from sparsematch._types.name_lists import count
+from sparsematch._text.name_lists import count
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     PARTS,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.errors import pip_install, wrong_type
+from sparsematch._base.errors import pip_install, wrong_type
 
 _CELLS = 400  # cells along the longer side of the image
 COUNTABLE = 60  # rows and columns of a matrix whose cells are separated by lines

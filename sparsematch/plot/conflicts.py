@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sparsematch import Dependence, Explanation, explain_singularity
 from sparsematch._input.matrix import checked
-from sparsematch._types.combination import bracketed, number, readable
-from sparsematch._types.name_lists import count
+from sparsematch._text.combination import bracketed, number, readable
+from sparsematch._text.name_lists import count
 from sparsematch._types.singularity import members_of
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (

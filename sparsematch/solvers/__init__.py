@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import sparsematch._numerics.foreign_calls  # noqa: F401 - before anything is replaced
 
 if TYPE_CHECKING:
+    from sparsematch._text.diagnosis import Diagnosis as Diagnosis
     from sparsematch._types.diagnosis import BlockCondition as BlockCondition
-    from sparsematch._types.diagnosis import Diagnosis as Diagnosis
     from sparsematch._types.diagnosis import Misscaled as Misscaled
     from sparsematch._types.diagnosis import Spectrum as Spectrum
     from sparsematch._types.factorisation_report import BlockReport as BlockReport
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 #: What each module offers; it is imported when first used.
 _OFFERED = {
-    "_types.diagnosis": "BlockCondition Diagnosis Misscaled Spectrum",
+    "_types.diagnosis": "BlockCondition Misscaled Spectrum",
+    "_text.diagnosis": "Diagnosis",
     "_types.factorisation_report": "BlockReport FactorisationReport",
     "_types.least_squares": "LeastSquares",
     "solvers._calls": "analyse splu spsolve",

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._numerics.foreign_calls import svd
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.diagnosis import BlockCondition
 from sparsematch.solvers._dense_blocks import dense_blocks
 from sparsematch.solvers._factors import BlockFactors

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, issparse
 
+from sparsematch._base.arrays import on_gpu
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import on_gpu
 from sparsematch._types.choices import ExplicitZeros, Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import check_choice, refuse_on_gpu

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import Any, get_args
 
+from sparsematch._base.errors import unknown_choice, wrong_type
 from sparsematch._types.choices import Pivoting
-from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.factors import SIDES
 
 PIVOTING = get_args(Pivoting)

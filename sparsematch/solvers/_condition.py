@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 from sparsematch.solvers._scaling import product_scaling
 
 Solve = Callable[[NDArray[Any], bool], NDArray[Any]]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from sparsematch._types.arrays import FloatArray, scale_entries
+from sparsematch._base.arrays import FloatArray, scale_entries
 from sparsematch._types.singularity import (
     Dependence,
     NumericalDefects,

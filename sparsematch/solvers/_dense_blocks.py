@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 from sparsematch.solvers._factors import BlockFactors
 
 #: Entries of a stack of dense blocks: 32 MB.

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._api.decomposition import block_triangular_form
+from sparsematch._api.decomposition import block_form
+from sparsematch._base.arrays import on_gpu
+from sparsematch._base.errors import stack_level, wrong_type
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import checked
 from sparsematch._numerics.backward_error import normwise
 from sparsematch._numerics.refinement import refine
-from sparsematch._types.arrays import on_gpu
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import Pivoting, Side
-from sparsematch._types.errors import stack_level, wrong_type
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import PIVOTING, check_choice, check_right_hand_side, check_square
 from sparsematch.solvers._device_solvers import DeviceFactor, find_device_solver
@@ -116,7 +117,7 @@ class DeviceLU:
         self._product = None if pivoting == "auto" else pivoting == "product"
         matrix = _canonical(A)
         self._order, self._given = _order_of_values(A, matrix)
-        self.form: BlockForm = block_triangular_form(matrix, matching=matching)
+        self.form: BlockForm = block_form(as_bipartite(matrix), matching)
         if self.form.structural_rank < matrix.shape[0]:
             raise _structurally_singular(self.form)
         self._pattern = matrix.indptr, matrix.indices

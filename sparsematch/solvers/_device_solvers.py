@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from sparsematch._types.errors import unknown_choice
+from sparsematch._base.errors import unknown_choice
 from sparsematch._types.upstream_warnings import upstream_warnings_raised
 from sparsematch.solvers._external import Singular
 

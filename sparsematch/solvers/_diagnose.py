@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sparsematch._api.explain import explain_singularity
-from sparsematch._input.canonical import canonical_columns
-from sparsematch._types.arrays import FloatArray, scale_entries
-from sparsematch._types.diagnosis import ROUNDING, Diagnosis, Misscaled, Spectrum
-from sparsematch._types.explanation import Explanation
+from sparsematch._api.explain import explain
+from sparsematch._base.arrays import FloatArray, scale_entries
+from sparsematch._input.bipartite import Entries
+from sparsematch._input.canonical import pattern_of, read_columns
+from sparsematch._text.diagnosis import Diagnosis
+from sparsematch._text.explanation import Explanation
+from sparsematch._types.diagnosis import ROUNDING, Misscaled, Spectrum
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._block_conditions import worst_blocks
 from sparsematch.solvers._checks import check_right_hand_side, check_square
@@ -105,11 +107,11 @@ def diagnose(
     >>> print(str(found).splitlines()[0])
     Ill-conditioned: expect less than 8 digits in 3 of 3 variables, 6 in the worst.
     """
-    columns, zeros = canonical_columns(A, "A")
+    columns, zeros = read_columns(A)
     check_square(columns.shape)
     n = columns.shape[0]
     right = _right_hand_side(b, n)
-    why = explain_singularity(columns, row_names, col_names)
+    why = _explain(columns, {"row_names": row_names, "col_names": col_names}, numeric=False)
     basics = {
         "n": n,
         "n_entries": columns.nnz,
@@ -246,8 +248,9 @@ def _singular(A: Any, basics: dict[str, Any]) -> Diagnosis:
     return Diagnosis(**basics, rank=rank, spectrum=spectrum, explanation=why)
 
 
-def _explain(A: Any, basics: dict[str, Any]) -> Explanation:
-    return explain_singularity(A, basics["row_names"], basics["col_names"], numeric=True)
+def _explain(columns: Any, basics: dict[str, Any], numeric: bool = True) -> Explanation:
+    entries = Entries(pattern_of(columns), columns, "A")
+    return explain(entries, basics["row_names"], basics["col_names"], numeric)
 
 
 def _regular(

@@ -9,10 +9,11 @@ import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse.linalg import MatrixRankWarning
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.above import above
+from sparsematch._base.arrays import IndexArray
 
 if TYPE_CHECKING:
-    from sparsematch._types.explanation import Explanation
+    from sparsematch._text.explanation import Explanation
 
 Names = tuple[str, ...] | None
 
@@ -140,11 +141,9 @@ class SingularMatrixError(RuntimeError):
     def report(self) -> Explanation | None:
         """Why the matrix is singular, found when it is first read."""
         if self._report is None and self._system is not None:
-            from sparsematch._api.explain import explain_singularity
-
             numeric = bool(np.isfinite(self._system.matrix.data).all())  # else only the pattern
             with np.errstate(all="ignore"):
-                self._report = explain_singularity(*self._system, numeric=numeric)
+                self._report = above("explain_singularity")(*self._system, numeric=numeric)
         return self._report
 
     @property

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import FloatArray
 from sparsematch._numerics.backward_error import componentwise
 from sparsematch._numerics.inverse_iteration import SolveColumns
-from sparsematch._types.arrays import FloatArray
 from sparsematch.solvers._condition import EPSILON
 
 #: Random changes: with 8 the estimate is within a factor of 3 but with probability 1e-3.

@@ -16,10 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import splu
-from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._condition import reciprocal_condition
 from sparsematch.solvers._scaling import product_scaling
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
 from sparsematch._types.factors import BlockLU
 from sparsematch.solvers._choice import installed

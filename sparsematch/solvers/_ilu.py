@@ -13,15 +13,15 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.arguments import check_tolerance
-from sparsematch._api.transversal import maximum_transversal
+from sparsematch._api.transversal import maximum_matching
+from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.errors import stack_level
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.weighted import refuse_value
 from sparsematch._numerics.foreign_calls import spilu as _spilu
-from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.choices import Side
-from sparsematch._types.errors import stack_level
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import check_choice, check_right_hand_side
 from sparsematch.solvers._errors import (
@@ -307,7 +307,7 @@ def _diagonal(pattern: Pattern, values: Values, pivoting: str) -> Diagonal:
         diagonal = Diagonal(*product(graph, magnitude))
     else:
         ones = np.ones(graph.n_rows)
-        diagonal = Diagonal(maximum_transversal(graph).col_mate, ones, ones)
+        diagonal = Diagonal(maximum_matching(graph)[0].col_mate, ones, ones)
     if (rank := int(np.count_nonzero(diagonal.row_perm >= 0))) < graph.n_rows:
         raise structurally_singular(pattern.system(values), rank)
     return diagonal

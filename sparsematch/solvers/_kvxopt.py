@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 from sparsematch.solvers._external import Singular, Values
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import MatrixRankWarning
 
+from sparsematch._base.errors import stack_level
 from sparsematch._numerics.foreign_calls import splu, spsolve
-from sparsematch._types.errors import stack_level
 from sparsematch.solvers._checks import check_right_hand_side
 
 #: What to do with a matrix that has no solution.

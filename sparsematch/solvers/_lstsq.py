@@ -25,13 +25,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn
-from sparsematch._api.decomposition import connected_components
-from sparsematch._input.canonical import canonical_columns
+from sparsematch._api.coarse_parts import coarse_parts
+from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray, scale_entries
+from sparsematch._base.errors import stack_level, wrong_type
+from sparsematch._engines.operations import DecompositionOps
+from sparsematch._engines.registry import operations
+from sparsematch._input.canonical import pattern_of, read_columns
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray, scale_entries
-from sparsematch._types.errors import stack_level, wrong_type
-from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
+from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Components
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._condition import EPSILON, SINGULAR, inverse_norm
@@ -150,7 +151,7 @@ def lstsq(
     [0.5, 0.5]
     """
     eps = _rounding_error(A)
-    columns, _ = canonical_columns(A, "A")
+    columns, _ = read_columns(A)
     m, n = columns.shape
     right = _read_right(b, m)
     least = _read_rcond(rcond, eps * max(m, n, 50))
@@ -228,7 +229,7 @@ class _OwnUnits(NamedTuple):
 
 
 def _in_own_units(A: Any, b: Values) -> _OwnUnits:
-    n, rows, cols = connected_components(A)
+    n, rows, cols = _components(A)
     column = np.repeat(np.arange(cols.size), np.diff(A.indptr))
     sides = (A.indices, rows.size), (column, cols.size)
     largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
@@ -257,7 +258,7 @@ def _solve(own: _OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     A, b, _, _, labels = own
     if not minimum_norm:
         return _by_columns(A, b, rcond, minimum_norm)
-    parts = coarse_dulmage_mendelsohn(A)
+    parts = coarse_parts(pattern_of(A))
     has = np.zeros((3, A.shape[0] + A.shape[1]), bool)
     for part, label in zip((parts.row_part, parts.col_part), labels, strict=True):
         has[part, label] = True
@@ -273,6 +274,10 @@ def _solve(own: _OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
 
     groups = (wide, _by_rows), (tall, _by_columns), (mixed, by_parts)
     return _by_groups(A, b, rcond, labels, groups)
+
+
+def _components(A: Any) -> Components:
+    return operations(DecompositionOps, "numpy").connected_components(pattern_of(A))
 
 
 def _by_groups(
@@ -297,7 +302,7 @@ def _by_groups(
 
 def _by_components(A: Any, b: Values, rcond: float) -> _Solved:
     """Solve components with more columns than rows by those, the others by columns."""
-    row_label, col_label = connected_components(A)[1:]
+    row_label, col_label = _components(A)[1:]
     n = A.shape[0] + A.shape[1]
     wide = np.bincount(row_label, minlength=n) < np.bincount(col_label, minlength=n)
     groups = (wide, _by_rows), (~wide, _by_columns)

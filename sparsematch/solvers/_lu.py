@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._base.arrays import BoolArray, IndexArray
+from sparsematch._base.errors import stack_level, wrong_type
+from sparsematch._base.lazy import lazy_attribute
 from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.choices import ExplicitZeros, Pivoting, Side, Solver
-from sparsematch._types.errors import stack_level, wrong_type
 from sparsematch._types.factorisation_report import FactorisationReport
 from sparsematch._types.factors import SIDES
-from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import check_right_hand_side
 from sparsematch.solvers._condition import SINGULAR, inverse_norm

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 from sparsematch.solvers._external import Singular, Unreliable, Values
 
 #: Errors of MUMPS: singular by its pattern or its numbers; no memory.

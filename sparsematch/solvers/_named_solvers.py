@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._types.arrays import IndexArray
-from sparsematch._types.errors import pip_install, unknown_choice
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.errors import pip_install, unknown_choice
 from sparsematch._types.upstream_warnings import upstream_warnings_raised
 from sparsematch.solvers._choice import installed
 from sparsematch.solvers._external import Choice, MakeExternal, Singular, SuperLUFactor, Values

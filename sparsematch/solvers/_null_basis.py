@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._numerics.foreign_calls import qr, svd
-from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.singularity import Dependence, ParallelPair
 from sparsematch.solvers._null_space import NullSpace
 from sparsematch.solvers._scaling import exponents_of, times_power

@@ -16,8 +16,8 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import coo_array, csc_array, csr_array, hstack
 from scipy.sparse.csgraph import connected_components
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._numerics.foreign_calls import qr, svd
-from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._plan import plan_factorisation

@@ -21,10 +21,10 @@ from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import norm
 
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import interruptible, pivots, qr, svd
-from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 from sparsematch.solvers._condition import SINGULAR

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 from sparsematch._types.singularity import ParallelPair
 from sparsematch.solvers._scaling import exponents_of, times_power
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._numerics.backward_error import normwise
 from sparsematch._numerics.foreign_calls import interruptible
 from sparsematch._numerics.refinement import refine
-from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._external import Unreliable, Values
 
 #: Backward errors up to this are left as they are; beyond the other, after refinement, refused.

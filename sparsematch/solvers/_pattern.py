@@ -16,17 +16,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.dlpack import as_array
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.compressed import INT32_MAX
-from sparsematch._input.dlpack import as_array
+from sparsematch._input import pattern
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.matrix import as_compressed
 from sparsematch._input.names import read_names
-from sparsematch._input.scipy import check_sparse
-from sparsematch._types.arrays import IndexArray
+from sparsematch._input.pattern import is_plain
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import wrong_type
 from sparsematch.solvers._checks import check_square
 from sparsematch.solvers._errors import NamedSystem, NotFiniteError
 
@@ -42,16 +41,9 @@ class MeasuredValues(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pattern:
+class Pattern(pattern.Pattern):
     """The pattern of a square matrix by columns, and how its values get there."""
 
-    #: Flipped; every column ascending and without duplicates. The arrays are copies.
-    graph: BipartiteCSR
-    layout: str  #: The format that the matrix came in: ``"csr"``, ``"csc"`` or ``"coo"``.
-    arrays: tuple[IndexArray, ...]  #: Its index arrays, to know it again.
-    #: Entry p of the columns is entry ``order[p]`` of the matrix; None: the entries are in order.
-    order: IndexArray | None
-    starts: IndexArray | None  #: Where each group of duplicates begins; None: there are none.
     #: Which of these places the graph has, the values of the others being zero; None: all.
     kept: IndexArray | None = None
     #: What the user calls the rows and columns.
@@ -107,7 +99,7 @@ class Pattern:
     def any_values(self, A: Any) -> Values:
         """Return the values that `values` does, finite or not."""
         A = from_other_library(A)
-        return self.arrange(self._read_matrix(A) if sp.issparse(A) else self._read_values(A))
+        return self.arrange(self.data_of(A) if sp.issparse(A) else self._read_values(A))
 
     def arrange(self, data: Values) -> Values:
         """Return values in the order of the matrix by columns, as float64 or complex128."""
@@ -142,34 +134,6 @@ class Pattern:
             )
         return values
 
-    def _read_matrix(self, A: Any) -> Values:
-        A = compress(A)
-        if A.shape != self.graph.shape:
-            raise ValueError(
-                f"A has shape {A.shape}, but the matrix that was analysed has shape "
-                f"{self.graph.shape}"
-            )
-        if A.format != self.layout:
-            A = check_sparse(A, "A").asformat(self.layout)
-        if not self._has_arrays_of(A):
-            raise ValueError(
-                "A has another pattern than the matrix that was analysed: analyse it, or give "
-                "it the same entries, explicit zeros included, in the same order"
-            )
-        return A.data
-
-    def is_of(self, A: Any) -> bool:
-        """Tell whether a SciPy matrix by rows, columns or coordinates has this pattern, as stored.
-
-        Its index arrays are compared, whoever they are: sorting the indices of a matrix changes
-        them in place. Time: that of reading them once.
-        """
-        return A.format == self.layout and A.shape == self.graph.shape and self._has_arrays_of(A)
-
-    def _has_arrays_of(self, A: Any) -> bool:
-        equal = operations(LuOps, self.graph.backend).equal_indices
-        return all(map(equal, _index_arrays(A), self.arrays))
-
     def _read_values(self, A: Any) -> Values:
         A = as_array(A, "A") if hasattr(A, "__dlpack_device__") else A
         if not isinstance(A, np.ndarray):
@@ -189,22 +153,13 @@ def read_pattern(A: Any) -> Pattern:
     arrays are inconsistent.
     """
     if sp.issparse(A):
-        A = compress(A)
+        A = pattern.compress(A)
         copies = None if A.format == "coo" else _copies(A)
         if copies is not None and (found := _read_at_once(A, copies)):
             return found
-    A = _as_checked(A)
-    check_square(A.shape)
-    n, arrays = A.shape[0], tuple(array.copy() for array in _index_arrays(A))
-    indptr, rows, order = _by_columns(A.format, arrays, n)
-    starts = None
-    if not operations(LuOps, "numpy").is_canonical(indptr, rows):  # there are duplicates
-        cols = np.repeat(np.arange(n), np.diff(indptr))
-        first = np.ones(order.size, bool)
-        first[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
-        starts = np.flatnonzero(first)
-        indptr, rows = np.searchsorted(starts, indptr).astype(rows.dtype), rows[starts]
-    return Pattern(BipartiteCSR(n, n, indptr, rows, "numpy", True), A.format, arrays, order, starts)
+    known = pattern.read_pattern(A, by_columns=True)
+    check_square(known.graph.shape)
+    return Pattern(known.graph, known.layout, known.arrays, known.order, known.starts)
 
 
 def _read_at_once(A: Any, arrays: tuple[IndexArray, IndexArray]) -> Pattern | None:
@@ -220,59 +175,12 @@ def _read_at_once(A: Any, arrays: tuple[IndexArray, IndexArray]) -> Pattern | No
     return Pattern(BipartiteCSR(n, n, indptr, rows, "numpy", True), "csr", arrays, order, None)
 
 
-def _as_checked(A: Any) -> Any:
-    """Return a matrix by rows, by columns or by coordinates whose index arrays are consistent."""
-    return check_sparse(A, "A") if sp.issparse(A) else as_compressed(A, "A")  # which refuses it
-
-
-def _by_columns(
-    layout: str, arrays: tuple[IndexArray, ...], n: int
-) -> tuple[IndexArray, IndexArray, IndexArray]:
-    """Return pointers and rows of the columns, and the place of each entry in the matrix.
-
-    Entries in one place stay in the order in which they come. SciPy's conversions sort by counting,
-    with the places as values: O(n + nnz).
-    """
-    places = np.arange(arrays[-1].size)
-    if layout == "coo":
-        entries: Any = sp.coo_array((places, arrays), shape=(n, n))
-        entries.has_canonical_format = True  # or SciPy adds up what is in one place
-    else:
-        kind = sp.csr_array if layout == "csr" else sp.csc_array
-        entries = kind((places, arrays[1], arrays[0]), shape=(n, n))
-    columns = entries.tocsr().tocsc()
-    of_matrix = all(array.dtype == np.int32 for array in arrays) and n <= INT32_MAX
-    dtype = np.int32 if of_matrix else np.int64
-    indptr, rows = (x.astype(dtype, copy=False) for x in (columns.indptr, columns.indices))
-    return indptr, rows, columns.data
-
-
-def compress(A: Any) -> Any:
-    """Return a matrix by rows, columns or coordinates as it is, another one by rows."""
-    if A.ndim != 2:
-        raise ValueError(f"A must have two dimensions, not {A.ndim}")
-    return A if A.format in ("csr", "csc", "coo") else check_sparse(A, "A").tocsr()
-
-
-def _index_arrays(A: Any) -> tuple[IndexArray, ...]:
-    """Return the arrays that make the pattern; the last has an element for each entry."""
-    arrays = A.coords if A.format == "coo" else (A.indptr, A.indices)
-    if len(arrays) != 2 or not all(map(_is_plain, arrays)) or not arrays[0].size:
-        check_sparse(A, "A")  # says what they are
-    first, second = arrays
-    return (first, second) if A.format == "coo" else (first, second[: first[-1]])
-
-
-def _is_plain(indices: Any) -> bool:
-    return isinstance(indices, np.ndarray) and indices.ndim == 1 and indices.dtype.kind in "iu"
-
-
 def _copies(A: Any) -> tuple[IndexArray, IndexArray] | None:
     """Return copies of the index arrays of a square compressed matrix that the core can read."""
     indptr, indices, n = A.indptr, A.indices, A.shape[0]
     if (
-        not _is_plain(indptr)
-        or not _is_plain(indices)
+        not is_plain(indptr)
+        or not is_plain(indices)
         or indptr.dtype != indices.dtype
         or indptr.shape != (n + 1,)
         or A.shape[1] != n

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 
 #: Steps of conjugate gradients: units differing by 1e24 at random needed 12 to 90 of them.
 _MAX_STEPS = 200
@@ -82,9 +82,9 @@ def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
 
     Of the duals, not of the factors: these may be beyond the range of doubles.
     """
-    from sparsematch._api.weighted import maximum_product_transversal  # seldom needed
+    from sparsematch._api.weighted import product_transversal  # seldom needed
 
-    best = maximum_product_transversal(A, scaling=False)
+    best = product_transversal(A, scaling=False)
     if not best.matching.is_perfect:
         return None
     row, col = (np.rint(dual / np.log(2)) for dual in (best.row_dual, best.col_dual))

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._numerics.foreign_calls import pivots, svd
 from sparsematch._numerics.inverse_iteration import iterate_inverse
-from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._dense_blocks import dense_blocks
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._factors import DIAGONAL, BlockFactors

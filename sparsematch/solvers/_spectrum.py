@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import FloatArray
 from sparsematch._numerics.foreign_calls import qr, svd
 from sparsematch._numerics.inverse_iteration import SolveColumns, iterate_inverse
-from sparsematch._types.arrays import FloatArray
 from sparsematch._types.diagnosis import ROUNDING, Spectrum
 
 #: Rows up to which a dense decomposition takes a tenth of a second.

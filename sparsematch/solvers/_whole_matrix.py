@@ -62,9 +62,10 @@ class WholeMatrix:
         if flipped and trans == "H":
             return self._by_superlu(b.conj(), "T", True).conj()
         if flipped not in self._superlu:
-            from sparsematch._api.transversal import structural_rank  # seldom needed
+            from sparsematch._api.transversal import maximum_matching  # seldom needed
+            from sparsematch._input.bipartite import as_bipartite
 
-            if structural_rank(self._A) < self._A.shape[0]:
+            if not maximum_matching(as_bipartite(self._A))[0].is_perfect:
                 raise RuntimeError("singular without its zeros")  # SuperLU may crash
             self._superlu[flipped] = splu(self._A.T.tocsc() if flipped else self._A).solve
         solve = self._superlu[flipped]

@@ -137,14 +137,14 @@ def test_coefficients_are_short(coefficients, equation, monkeypatch):
         assert f"     {equation}\n" in str(why)
     latex = why.to_latex()
     assert "e is d with the opposite sign" in latex
-    plain = sm._types.combination.combination(
+    plain = sm._text.combination.combination(
         np.arange(len(coefficients)), dependences[0].coefficients, names(list("abcde")), 12
     )
     assert str(plain) == equation
 
 
 def names(given):
-    from sparsematch._types.name_lists import Names
+    from sparsematch._text.name_lists import Names
 
     return Names(tuple(given), "row")
 

@@ -14,11 +14,11 @@ from scipy.sparse import csc_array, diags_array
 
 import sparsematch as sm
 from calls import grid, in_a_new_process, random_matrix, run_python, scrambled
+from sparsematch._base.arrays import stable_order
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.cpu.lu.factorisation import block_plan
 from sparsematch._numerics.foreign_calls import pivots, qr, svd
-from sparsematch._types.arrays import stable_order
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch.solvers import lstsq
 
@@ -185,6 +185,7 @@ def test_signals_are_handled_while_lapack_works():
 LEFT = """
 import signal
 import numpy as np
+from sparsematch._numerics.foreign_calls import svd
 
 x = np.random.default_rng(61).standard_normal((1000, 100, 100))
 signal.signal(signal.SIGALRM, signal.default_int_handler)

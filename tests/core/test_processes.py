@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from calls import in_a_new_process
-from sparsematch._types import pieces
-from sparsematch._types.lazy import lazy_attribute
+from sparsematch._base import pieces
+from sparsematch._base.lazy import lazy_attribute
 
 can_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 no_sanitizer = pytest.mark.skipif(

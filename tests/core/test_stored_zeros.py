@@ -3,7 +3,6 @@
 import inspect
 import itertools
 import re
-from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -13,8 +12,7 @@ from scipy.linalg import block_diag
 import gpu_calls
 import sparsematch as sm
 from foreign import SparseTensor
-from sparsematch._input.bipartite import count_stored_zeros
-from sparsematch._types.choices import ExplicitZeros
+from sparsematch._input.bipartite import read_entries
 
 pytestmark = pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
 
@@ -29,6 +27,11 @@ HIDDEN = sp.coo_array((VALUES, (ROWS, COLS)), shape=(18, 13))
 
 FORMATS = ["bsr", "coo", "csc", "csr", "dok", "lil"]  # dia stores zeros, which SciPy never converts
 DTYPES = [np.float64, np.float32, np.complex128, np.longdouble, np.int64, np.int8, np.uint8, bool]
+
+
+def count_stored_zeros(A):
+    """The places whose value is zero."""
+    return read_entries(A).without_zeros()[1]
 
 
 def glued(n_blocks, size, rng):
@@ -109,7 +112,7 @@ def test_every_call_that_reads_a_pattern_has_it():
             have.add(name)
             argument = parameters["explicit_zeros"]
             assert (argument.default, argument.kind) == ("keep", argument.KEYWORD_ONLY)
-            assert get_type_hints(value)["explicit_zeros"] == ExplicitZeros
+            assert value.__annotations__["explicit_zeros"] == "ExplicitZeros"
     assert have - {"explain_singularity"} == set(CALLS)
 
 
@@ -244,7 +247,8 @@ def test_wrong_arguments(name):
     pattern = sm.BipartiteCSR.from_arrays(A.indptr, A.indices, A.shape)
     with pytest.raises(ValueError, match="A has no values"):
         call(pattern, {"explicit_zeros": "drop"}, form)
-    assert count_stored_zeros(pattern) == 0
+    with pytest.raises(ValueError, match="A has no values"):
+        count_stored_zeros(pattern)
 
 
 def test_broken_values():

@@ -384,7 +384,7 @@ def test_arguments():
         sm.is_symmetric_transversal(A, sm.maximum_product_transversal(A))
     with pytest.raises(ValueError, match="was matched"):
         sm.is_symmetric_transversal(sp.csr_array(np.eye(2)), best)
-    with pytest.raises(ValueError, match="was matched"):
+    with pytest.raises(ValueError, match="but the transversal is of one of shape"):
         best.scale(sp.csr_array(np.eye(2)))
     with pytest.raises(TypeError, match="A must be"):
         best.scale(np.eye(3))

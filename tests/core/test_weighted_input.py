@@ -71,7 +71,7 @@ def test_what_is_not_finite_is_refused(call, value):
 
 @pytest.mark.parametrize("call", JOBS.values(), ids=JOBS)
 def test_bad_input(call):
-    with pytest.raises(TypeError, match="A must be a SciPy sparse array or matrix, not list"):
+    with pytest.raises(TypeError, match=r"A must be a (SciPy )?sparse array or matrix"):
         call([[1]])
     with pytest.raises(TypeError, match=r"A\.data must hold numbers, not object"):
         call(sp.csr_array((np.array([1, "a"], object), [0, 1], [0, 2]), shape=(1, 2)))
@@ -94,7 +94,7 @@ def test_bad_arguments():
             sm.maximum_product_transversal(A, **{name: "yes"})
     with pytest.raises(ValueError, match="there are no factors"):
         best.scale(A)
-    with pytest.raises(ValueError, match=r"shape \(2, 3\), but \(2, 2\) was matched"):
+    with pytest.raises(ValueError, match=r"shape \(2, 3\), but"):
         sm.maximum_product_transversal(A).scale(sp.csr_array((2, 3)))
     words = r"transversal must be a WeightedTransversal, not .*Matching"
     with pytest.raises(TypeError, match=words):

@@ -253,7 +253,7 @@ def other(**changes):
         (TypeError, "values must be numbers, not <U1", ["a", "b", "c"], {}),
         (TypeError, "values must be numbers, not object", None, {}),
         (TypeError, "values must be an array of numbers", [[1], [1, 2], 3], {}),
-        (ValueError, r"A has shape \(2, 2\), but \(3, 3\) was", eye(2), {}),
+        (ValueError, r"A has shape \(2, 2\), but the matrix that was analysed has", eye(2), {}),
         (ValueError, "another pattern", sp.eye_array(3, k=1, format="csr") + eye(3), {}),
         (TypeError, "start must be a WeightedTransversal", [1, 2, 3], {"start": 3}),
         (TypeError, "scaling must be True or False", [1, 2, 3], {"scaling": 1}),

@@ -19,7 +19,7 @@ import test_decomposition
 from calls import certify, grid, random_matrix, scrambled, solve
 from gallery import GALLERY
 from gpu_calls import CUPY, HAS_GPU, form_on_host, host, mates_to_gpu, to_gpu
-from sparsematch._types import arrays
+from sparsematch._base import arrays
 from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
 
 pytestmark = pytest.mark.kernels

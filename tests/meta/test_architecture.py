@@ -2,16 +2,20 @@
 
 import ast
 import functools
+import graphlib
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import scipy.sparse as sp
 
 import sparsematch
+import stays
 from source_sizes import functions
 from sparsematch import csgraph, linalg, solvers
+from sparsematch._base.above import ABOVE, above
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "sparsematch"
@@ -69,7 +73,7 @@ def test_the_tree():
     public |= {"graclus.py", "linalg.py", "networkx_backend.py", "plot", "py.typed", "pyomo.py"}
     public |= {"solvers"}
     here = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
-    assert here == public | {"_api", "_engines", "_input", "_numerics", "_types"}
+    assert here == public | {"_api", "_base", "_engines", "_input", "_numerics", "_text", "_types"}
 
 
 def folders(path):
@@ -191,18 +195,58 @@ def test_an_engine_has_a_file_of_its_name(engine):
         assert list((folder / "matching").rglob(engine.name + suffix))
 
 
-def test_a_call_of_one_process_enters_no_file_of_ranks():
-    A = sp.csr_array([[1, 0, 1], [1, 0, 0], [0, 1, 1]])
-    sparsematch.block_triangular_form(A)  # imports what it may need
-    entered = set()
-    sys.setprofile(lambda frame, *_: entered.add(frame.f_code.co_filename))
-    try:
-        sparsematch.block_triangular_form(A)
-    finally:
-        sys.setprofile(None)
-    ours = [name for name in entered if name.startswith(str(Path(sparsematch.__file__).parent))]
-    assert len(ours) > 10
-    assert not [name for name in ours if "over_ranks" in name or "distributed" in name]
+def test_calls_of_one_process_import_no_file_of_ranks():
+    code = "import stays, sys; [call() for call in stays.CALLS.values()]; print(*sys.modules)"
+    paths = os.pathsep.join([str(Path(stays.__file__).parent), *sys.path])
+    run = [sys.executable, "-W", "ignore", "-c", code]
+    found = subprocess.run(run, env={**os.environ, "PYTHONPATH": paths}, capture_output=True)
+    loaded = [name for name in found.stdout.decode().split() if name.startswith("sparsematch.")]
+    assert len(loaded) > 50, found.stderr.decode()
+    assert not [name for name in loaded if {*name.split(".")} & {"over_ranks", "mpi", "nccl"}]
+    assert "sparsematch._engines.distributed_operations" not in loaded
+
+
+#: Stays of each call: see `stays`. What is added here should be worth its way.
+STAYS = {
+    "block_triangular_form": 32,
+    "maximum_transversal": 19,
+    "splu": 26,
+    "lstsq": 87,
+    "explain_singularity": 111,
+}
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_a_call_goes_through_few_files(name):
+    files = stays.stays(stays.CALLS[name])
+    assert 10 < len(files) <= STAYS[name]
+    assert not stays.of_ranks(files)
+
+
+def imports_of(path, modules):
+    """The modules that a file imports, within functions too, but not for type checkers alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom) and node.module in modules:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in modules else node.module for name in names)
+
+
+def test_no_imports_go_round_in_circles():
+    paths = {path.relative_to(ROOT).with_suffix(""): path for path in files(PACKAGE, ".py")}
+    modules = {".".join(stem.parts).removesuffix(".__init__"): p for stem, p in paths.items()}
+    imported = {name: {*imports_of(path, modules)} - {name} for name, path in modules.items()}
+    assert sum(map(len, imported.values())) > 1000
+    graphlib.TopologicalSorter(imported).prepare()  # raises CycleError
+
+
+def test_what_is_asked_of_higher_layers_is_there():
+    assert all(callable(above(name)) for name in ABOVE)
 
 
 def test_nothing_is_left_for_later():

@@ -14,6 +14,7 @@ import sparsematch as sm
 from calls import run_python
 from sparsematch import csgraph, linalg, plot, solvers
 from sparsematch._types.choices import ApproximateMethod, ExactMethod, Heuristic, Pivoting
+from sparsematch._types.over_ranks.matrix import OverRanks
 from sparsematch._types.sparse_like import Convertible, SparseLike
 
 A = sp.csr_array(np.eye(4)[::-1])
@@ -105,6 +106,12 @@ def test_type_checkers_know_every_engine(choices, kind, others):
     assert set(get_args(choices)) == names
 
 
+def hints(call):
+    """Its annotations; what only ranks need is named in them, and not imported."""
+    names = {name: getattr(sm, name) for name in sm.__all__}
+    return get_type_hints(call, None, {**names, "OverRanks": OverRanks})
+
+
 @pytest.mark.parametrize(
     ("call", "choices"),
     [
@@ -117,7 +124,7 @@ def test_type_checkers_know_every_engine(choices, kind, others):
 )
 def test_signatures_name_the_engines(call, choices):
     assert isinstance(call, types.FunctionType)
-    assert get_type_hints(call)["method"] == choices
+    assert hints(call)["method"] == choices
 
 
 def test_type_checkers_tell_sparse_matrices_from_others():
@@ -129,8 +136,8 @@ def test_type_checkers_tell_sparse_matrices_from_others():
             assert all(hasattr(A, name) for name in names)
             assert not callable(getattr(A, "get", None)) or form == "dok"
     assert not hasattr(np.eye(2), "nnz")
-    assert get_type_hints(sm.maximum_transversal)["A"] == SparseLike | sm.DistributedCSR
-    forms = [get_type_hints(call)["return"] for call in get_overloads(sm.block_triangular_form)]
+    assert hints(sm.maximum_transversal)["A"] == SparseLike | sm.DistributedCSR
+    forms = [hints(call)["return"] for call in get_overloads(sm.block_triangular_form)]
     assert forms == [sm.BlockForm, sm.DistributedBlockForm]
     assert get_type_hints(solvers.analyse)["pivoting"] == Pivoting
 

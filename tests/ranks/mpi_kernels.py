@@ -8,7 +8,7 @@ from mpi_checks import assert_parts, assert_right, distribute, row_starts
 from rank_driver import run_script
 from sparsematch._engines.mpi.core import sides
 from sparsematch._engines.mpi.matching import gathered
-from sparsematch._input import row_blocks
+from sparsematch._types.over_ranks import row_blocks
 from strategies import build
 
 

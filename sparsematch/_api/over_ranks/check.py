@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._api.over_ranks.zeros import entries_of as entries_of
+from sparsematch._base.arrays import IndexArray, on_gpu
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.mates import check_mates, is_pair
-from sparsematch._types.arrays import IndexArray, on_gpu
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import not_a_matching, not_maximum
 from sparsematch._types.mates import Mates

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._api.arguments import check_flags
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.distributed_operations import DistributedCoarseningOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.coarsening import Coarsening
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.mates import Mates
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sparsematch._api.over_ranks.transversal import maximum_matching
+from sparsematch._api.over_ranks.zeros import entries_of as entries_of
 from sparsematch._engines.distributed_operations import DistributedDecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.labels import CoarseParts

@@ -9,11 +9,11 @@ from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._api.graph_runs import checked, matched
 from sparsematch._api.over_ranks.transversal import refuse_device
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import namespace
+from sparsematch._base.compressed import INT32_MAX, check_values
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import Run, operations, read_options, select
-from sparsematch._input.compressed import INT32_MAX
 from sparsematch._input.graph import read_weights
-from sparsematch._types.arrays import namespace
 from sparsematch._types.mates import Frozen
 from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
 from sparsematch._types.over_ranks.graph_part import GraphPart
@@ -56,12 +56,15 @@ def _part(G: DistributedCSR, weights: bool) -> GraphPart:
     """View the own rows as those of a graph. No rank waits for another."""
     if G.n_rows != G.n_cols:
         raise ValueError(f"G has shape {G.shape}, but the matrix of a graph must be square")
-    if weights and G.values is None:
-        raise ValueError(
-            "G has no values, which are the weights: give it some, or weights=False, by which all "
-            "edges weigh the same"
-        )
-    weight = read_weights(G.values, G.local_nnz, "G") if weights else None
+    weight = None
+    if weights:
+        if G.values is None:
+            raise ValueError(
+                "G has no values, which are the weights: give it some, or weights=False, by which "
+                "all edges weigh the same"
+            )
+        check_values(G.values, G.local_nnz, "G")
+        weight = read_weights(G.values[: G.local_nnz])
     # the same type on all ranks, which send each other numbers
     dtype = G.dtype if G.largest_nnz <= INT32_MAX else np.dtype(np.int64)
     xp = namespace(G.indptr)

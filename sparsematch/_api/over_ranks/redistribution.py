@@ -3,9 +3,9 @@
 from typing import Any
 
 from sparsematch._api.over_ranks.check import read_matching
+from sparsematch._base.errors import wrong_type
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 from sparsematch._types.over_ranks.transversal import DistributedTransversal
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from sparsematch._api.arguments import Rng, read_seed
 from sparsematch._api.over_ranks.check import read_matching
+from sparsematch._api.over_ranks.zeros import entries_of as entries_of
 from sparsematch._api.runs import improve, report
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import Run, plan, plan_exact, read_options

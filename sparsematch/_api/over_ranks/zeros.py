@@ -1,7 +1,7 @@
 """Matrices over ranks without their stored zeros."""
 
-from sparsematch._input.compressed import as_one_type
-from sparsematch._input.zeros import check_choice, drop_zeros, no_values
+from sparsematch._base.compressed import as_one_type, check_values
+from sparsematch._input.zeros import check_choice, no_values, split_zeros
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
@@ -21,6 +21,7 @@ def entries_of(A: DistributedCSR, explicit_zeros: str) -> DistributedCSR:
         arrays = as_one_type(A.indptr, A.indices, shape, "A")
         backend = "cupy" if A.backend == "nccl" else "numpy"
         rows = BipartiteCSR(*shape, *arrays, backend, known_nnz=A.local_nnz)
-        kept = drop_zeros(rows, A.values, "A")
+        check_values(A.values, rows.nnz, "A")
+        kept, _ = split_zeros(rows, A.values[: rows.nnz])
     indices = kept.indices[: kept.nnz]
     return DistributedCSR(A.comm, kept.indptr, indices, A.first_row, A.shape)

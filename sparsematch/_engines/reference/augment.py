@@ -10,8 +10,8 @@ augmentation.
 from collections import deque
 from time import perf_counter
 
+from sparsematch._base.arrays import UNMATCHED, IndexArray
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import UNMATCHED, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo

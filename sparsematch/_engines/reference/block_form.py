@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from sparsematch._types.arrays import UNMATCHED
+from sparsematch._base.arrays import UNMATCHED
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels
 from sparsematch._types.matching import Matching

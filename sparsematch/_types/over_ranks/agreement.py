@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from sparsematch._types.errors import wrong_type
+from sparsematch._base.errors import wrong_type
 
 _T = TypeVar("_T")
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.mates import Frozen
 from sparsematch._types.over_ranks.agreement import collect

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsematch._types.arrays import namespace
+from sparsematch._base.arrays import namespace
 from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.mates import GraphMates
 from sparsematch._types.over_ranks.agreement import collect

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 from sparsematch._types.graph import Adjacency
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 

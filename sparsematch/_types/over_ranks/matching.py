@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace
+from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import Frozen, Mates
 from sparsematch._types.over_ranks.agreement import collect

@@ -21,8 +21,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray, on_gpu
-from sparsematch._types.errors import check_count, wrong_type
+from sparsematch._base.above import above
+from sparsematch._base.arrays import IndexArray, on_gpu
+from sparsematch._base.errors import check_count, wrong_type
+from sparsematch._types.over_ranks import row_blocks
 from sparsematch._types.over_ranks.agreement import (
     agreeing,
     check_communicator,
@@ -139,8 +141,6 @@ class DistributedCSR:
         shape: tuple[int, int],
         values: Any = None,
     ) -> None:
-        from sparsematch._input import row_blocks  # a reader: above the types
-
         check_communicator(comm)
         parts: list[Any] = []
 
@@ -210,17 +210,11 @@ class DistributedCSR:
         >>> DistributedCSR.from_local(None, csr_array([[0, 1], [1, 1]]))
         DistributedCSR(2x2, 3 entries, rows 0:2 on rank 0 of 1)
         """
-        from sparsematch._input.foreign import from_other_library  # readers: above the types
-        from sparsematch._input.matrix import as_compressed, checked
-
         check_communicator(comm)
         found: list[Any] = []
 
         def convert() -> tuple[int, int]:
-            expected, given = "a SciPy sparse array or matrix", from_other_library(A)
-            there = on_gpu(given) and hasattr(given, "tocsr")
-            given = given if there else as_compressed(given, "A", expected=expected)
-            block = checked(given, "A").tocsr()
+            block = above("checked")(A, "A").tocsr()
             found.append(block)
             return block.shape[0], block.shape[1] if n_cols is None else n_cols
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sparsematch._types.arrays import FloatArray
+from sparsematch._base.arrays import FloatArray
 from sparsematch._types.matched import OfMatching
 from sparsematch._types.over_ranks.matching import DistributedMatching
 

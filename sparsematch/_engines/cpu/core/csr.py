@@ -1,6 +1,6 @@
 """How matrices, matchings and settings reach the compiled core: as tuples, the cheapest to make."""
 
-from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 

@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.registry import ByProducts, Run
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo

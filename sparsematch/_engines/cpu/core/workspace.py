@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 from sparsematch._types.matching import Matching
 
 

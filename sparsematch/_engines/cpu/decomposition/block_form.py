@@ -7,6 +7,7 @@ becomes block lower.
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates, worthwhile
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, transpose
@@ -14,7 +15,6 @@ from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._engines.cpu.matching.auto import Policy
 from sparsematch._engines.cpu.ordering.features import degree_statistics, order_features
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_layout import BlockLayout
 from sparsematch._types.labels import (

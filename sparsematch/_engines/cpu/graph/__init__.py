@@ -1,7 +1,6 @@
 """Matching engines for general graphs."""
 
-from sparsematch._engines.cpu.graph import engines, part
-from sparsematch._engines.distributed_operations import GraphPartOps
+from sparsematch._engines.cpu.graph import engines
 from sparsematch._engines.edges import first_infinite, one_sided_entry, take_larger
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Engine, register, register_operations
@@ -19,13 +18,5 @@ register_operations(
         take_larger=take_larger,
         one_sided_entry=one_sided_entry,
         first_infinite=first_infinite,
-    ),
-)
-register_operations(
-    "numpy",
-    GraphPartOps(
-        part_properties=part.part_properties,
-        part_weight=part.part_weight,
-        local_max_part=part.local_max_part,
     ),
 )

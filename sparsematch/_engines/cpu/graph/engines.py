@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from time import perf_counter
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import GraphArrays
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.graph import Graph, GraphProperties
 from sparsematch._types.run_info import StepInfo
 

@@ -1,9 +1,10 @@
 """What a rank of several does alone with its rows of a graph."""
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import GraphArrays
-from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray
+from sparsematch._engines.distributed_operations import GraphPartOps
+from sparsematch._engines.registry import Run, register_operations
 from sparsematch._types.over_ranks.graph_part import GraphPart, LocalMaxPart, PartProperties
 
 
@@ -26,3 +27,11 @@ def local_max_part(graph: GraphPart, run: Run) -> LocalMaxPart:
 
 def _arrays(graph: GraphPart) -> GraphArrays:
     return graph.indptr, graph.indices, graph.weight
+
+
+register_operations(
+    "numpy",
+    GraphPartOps(
+        part_properties=part_properties, part_weight=part_weight, local_max_part=local_max_part
+    ),
+)

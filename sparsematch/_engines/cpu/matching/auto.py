@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sparsematch._base.arrays import UNMATCHED, BoolArray
+from sparsematch._base.lazy import lazy_attribute
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Matched, Run
-from sparsematch._types.arrays import UNMATCHED, BoolArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 

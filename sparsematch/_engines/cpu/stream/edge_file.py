@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.edge_file import EdgeFile, EdgeReport
 
 

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from sparsematch._base.arrays import FloatArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
-from sparsematch._types.arrays import FloatArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost

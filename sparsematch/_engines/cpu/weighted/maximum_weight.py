@@ -12,9 +12,9 @@ c_ij, u_i at most r_i, v_j at most q_j, with equality for pairs and what is unma
 
 import numpy as np
 
+from sparsematch._base.arrays import UNMATCHED, BoolArray, FloatArray
 from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
 from sparsematch._engines.cpu.weighted.transversals import matched_entries
-from sparsematch._types.arrays import UNMATCHED, BoolArray, FloatArray
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sparsematch._base.arrays import FloatArray
+from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.cpu.weighted.transversals import matched_entries
-from sparsematch._types.arrays import FloatArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 from sparsematch._types.weighted_proof import (
     bounded_duals,

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from sparsematch._base.arrays import FloatArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
-from sparsematch._types.arrays import FloatArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.scale_factors import warn_of_cut_factors
 from sparsematch._types.transversal_batch import TransversalBatch

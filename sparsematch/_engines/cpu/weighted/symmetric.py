@@ -6,10 +6,10 @@ mean is, too: it proves the same optimum, and its exponentials scale rows and co
 
 import numpy as np
 
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.weighted.transversals import maximum_product
-from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.matching import Matching
 from sparsematch._types.scale_factors import cut_factors, warn_of_cut_factors
 from sparsematch._types.symmetric import SymmetricTransversal

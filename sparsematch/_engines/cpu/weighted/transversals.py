@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
-from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.pieces import in_pieces
 from sparsematch._types.scale_factors import warn_of_cut_factors
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 

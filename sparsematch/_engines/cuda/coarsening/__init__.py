@@ -1,9 +1,9 @@
 """Aggregates from a matching, and the Galerkin product over them."""
 
+from sparsematch._base.arrays import advising
 from sparsematch._engines.cuda.coarsening import coarsen
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import register_operations
-from sparsematch._types.arrays import advising
 
 register_operations(
     "cupy",

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.edges import groups, places
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 
 

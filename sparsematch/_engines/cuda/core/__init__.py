@@ -1,9 +1,9 @@
 """Compilation, device primitives, transpose, alternating searches, certificates."""
 
+from sparsematch._base.arrays import advising
 from sparsematch._engines.cuda.core import certificates, check
 from sparsematch._engines.operations import CertificateOps, DeviceCheckOps
 from sparsematch._engines.registry import register_operations
-from sparsematch._types.arrays import advising
 
 register_operations("cupy", DeviceCheckOps(count_entries=advising(check.count_entries)))
 register_operations(

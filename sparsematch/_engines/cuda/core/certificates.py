@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, from_free, reach
-from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching

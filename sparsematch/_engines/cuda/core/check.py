@@ -1,8 +1,8 @@
 """Whether the arrays of a view are consistent: one launch, one wait for the device."""
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import HostNumbers
-from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
-from sparsematch._types.arrays import IndexArray, namespace
 
 #: Threads of a block; blocks that a resident kernel has at most.
 THREADS, MOST_BLOCKS = 512, 4096

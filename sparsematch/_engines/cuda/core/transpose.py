@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.cuda.core.running_sum import running_sum
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 
 #: Entries above which a list is left to a whole block.

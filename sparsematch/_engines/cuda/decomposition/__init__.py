@@ -1,10 +1,10 @@
 """Dulmage-Mendelsohn decomposition and strong components."""
 
+from sparsematch._base.arrays import advising
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.decomposition import block_form, connected_components
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import register_operations
-from sparsematch._types.arrays import advising
 
 # before the other shapes of the search
 compile.expected.insert(0, block_form.modules)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile, host_fallback
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
 from sparsematch._engines.cuda.core.running_sum import THREADS, running_sum
@@ -13,7 +14,6 @@ from sparsematch._engines.cuda.core.transpose import LONG, transpose
 from sparsematch._engines.cuda.decomposition import strong_components
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
-from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_layout import BlockLayout
 from sparsematch._types.labels import BlockLabels, BlockPermutation, groups_of_blocks

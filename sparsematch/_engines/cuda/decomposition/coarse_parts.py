@@ -8,9 +8,9 @@ run at the same time.
 
 from typing import Any, NamedTuple
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, SECOND, from_free, reach
 from sparsematch._engines.cuda.core.host_fallback import Allowance
-from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 

@@ -4,11 +4,11 @@ import functools
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, lanes_of
 from sparsematch._engines.cuda.decomposition.small_components import solve_components
 from sparsematch._engines.cuda.decomposition.square import Square
-from sparsematch._types.arrays import IndexArray, namespace
 
 
 def colour_components(square: Square, rest: IndexArray) -> None:

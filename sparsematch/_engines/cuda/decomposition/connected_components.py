@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.cuda.core.running_sum import running_sum
-from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import Components
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, SECOND, AlternatingSearch, reach
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.cuda.decomposition.square import Square
-from sparsematch._types.arrays import namespace
 
 #: Rows drawn at random.
 ROOTS = 1024

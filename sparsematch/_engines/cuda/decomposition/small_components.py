@@ -3,10 +3,10 @@
 See small_components.cu.
 """
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.cuda.decomposition.square import Square
-from sparsematch._types.arrays import IndexArray, namespace
 
 #: Threads for the small pieces, a warp each; threads of a block for a large one, and of all these
 #: blocks.

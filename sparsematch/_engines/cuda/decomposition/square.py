@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cuda.core.host_fallback import Allowance
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import alternating_bfs, compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
 from sparsematch._engines.cuda.core.host_fallback import Allowance
@@ -19,7 +20,6 @@ from sparsematch._engines.cuda.decomposition.colouring import colour_components
 from sparsematch._engines.cuda.decomposition.multi_pivot import reach_both_ways
 from sparsematch._engines.cuda.decomposition.small_components import solve_components
 from sparsematch._engines.cuda.decomposition.square import Square
-from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels
 from sparsematch._types.matching import Matching

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.graph import Graph
 from sparsematch._types.run_info import StepInfo
 

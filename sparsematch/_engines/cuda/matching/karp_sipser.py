@@ -7,13 +7,13 @@ from time import perf_counter
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, lanes_of, seed_of
 from sparsematch._engines.cuda.matching import cheap, start_common
 from sparsematch._engines.cuda.matching.features import with_symmetry
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, seed_of
 from sparsematch._engines.cuda.matching.features import LINKED, features
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import index_bits, seed_of
@@ -20,7 +21,6 @@ from sparsematch._engines.cuda.matching.apfb import (
 )
 from sparsematch._engines.cuda.matching.features import with_symmetry
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo

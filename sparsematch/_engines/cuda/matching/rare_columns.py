@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.core.running_sum import running_sum
 from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.cuda.core.transpose import count_entries
 from sparsematch._engines.registry import Run, select
-from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 

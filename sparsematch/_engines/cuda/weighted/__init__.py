@@ -1,9 +1,9 @@
 """Transversals that maximise the product or the sum of the matched entries."""
 
+from sparsematch._base.arrays import advising
 from sparsematch._engines.cuda.weighted import product_and_sum, proof
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import register_operations
-from sparsematch._types.arrays import advising
 
 register_operations(
     "cupy",

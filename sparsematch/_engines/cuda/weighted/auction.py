@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sparsematch._base.arrays import FloatArray, IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lane_shift
 from sparsematch._engines.cuda.core.layout import Struct, layout
-from sparsematch._types.arrays import FloatArray, IndexArray, namespace
 
 #: Free rows up to which one block goes on alone.
 NARROW = 512

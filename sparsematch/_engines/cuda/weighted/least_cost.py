@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sparsematch._base.arrays import BoolArray, FloatArray, namespace, unmatched
 from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, from_free, reach
 from sparsematch._engines.cuda.matching import auto
@@ -24,7 +25,6 @@ from sparsematch._engines.cuda.weighted.primal_dual import (
 )
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import Run, operations
-from sparsematch._types.arrays import BoolArray, FloatArray, namespace, unmatched
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost

@@ -4,13 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.layout import layout
 from sparsematch._engines.cuda.core.running_sum import running_sum
 from sparsematch._engines.cuda.matching import auto
 from sparsematch._engines.cuda.weighted.auction import NARROW, Assignment
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 

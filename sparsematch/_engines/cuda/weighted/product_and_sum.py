@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import FloatArray, namespace
 from sparsematch._engines.cuda.weighted.least_cost import least_cost
 from sparsematch._engines.cuda.weighted.proof import pair_values
-from sparsematch._types.arrays import FloatArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.scale_factors import (

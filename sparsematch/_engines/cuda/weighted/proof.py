@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from sparsematch._base.arrays import FloatArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.operations import in_host_memory_only
-from sparsematch._types.arrays import FloatArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
 from sparsematch._types.weighted_proof import (

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists, Side, slice_size
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.mpi.core.exchange import Connect, Exchange, abort_on_error
 from sparsematch._engines.registry import ByProducts, Run, select
-from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matching import DistributedMatching

@@ -8,9 +8,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.mpi.core.exchange import Connect, Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.mpi.core.exchange import Connect, Exchange, abort_on_error
-from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 

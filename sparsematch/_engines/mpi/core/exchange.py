@@ -33,10 +33,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.errors import pip_install
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import IndexArray
-from sparsematch._types.errors import pip_install
 from sparsematch._types.over_ranks.agreement import rank_of, size_of
 
 __all__ = ["Connect", "Exchange", "Kernel", "abort_on_error", "import_mpi"]

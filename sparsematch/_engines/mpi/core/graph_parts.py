@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.mpi.core.exchange import Connect, Exchange, abort_on_error
 from sparsematch._engines.registry import Run, operations
-from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.graph import GraphProperties
 from sparsematch._types.over_ranks.graph_part import GraphPart
 

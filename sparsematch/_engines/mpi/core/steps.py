@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.mpi.core.exchange import Connect, Exchange, abort_on_error
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.run_info import StepInfo
 

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.decomposition.coarse_parts import coarse_parts
 from sparsematch._engines.mpi.decomposition.pair_graph import pair_graph
 from sparsematch._engines.mpi.decomposition.strong_components import Order, strong_components
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
 from sparsematch._types.over_ranks.block_form import DistributedBlockForm
 from sparsematch._types.over_ranks.matching import DistributedMatching

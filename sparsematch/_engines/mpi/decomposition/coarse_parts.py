@@ -7,10 +7,10 @@ columns, searched on the transpose; the rest is square.
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.matching.forest import Forest
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR

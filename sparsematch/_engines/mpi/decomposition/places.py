@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import slice_size
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.over_ranks.matrix import balanced
 
 _Array = NDArray[Any]

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.host import local_pattern
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.matching import Matching
 
 _Array = NDArray[Any]

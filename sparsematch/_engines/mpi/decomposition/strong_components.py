@@ -26,13 +26,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sparsematch._base.arrays import BoolArray, IndexArray
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.decomposition import small_rest
 from sparsematch._engines.mpi.decomposition.pair_graph import keep_within
 from sparsematch._engines.mpi.decomposition.places import Places
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import BoolArray, IndexArray
 
 
 class Order(NamedTuple):

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import FloatArray
 from sparsematch._engines.edges import merge_larger, places
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._types.arrays import FloatArray
 from sparsematch._types.over_ranks.graph_part import GraphPart
 
 _Places = NDArray[np.int64]

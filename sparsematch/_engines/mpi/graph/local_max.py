@@ -13,10 +13,10 @@ that is not known to be matched. So the matching is that of `greedy`, on any num
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.mpi.core.steps import count_edges, step
 from sparsematch._engines.registry import Run, operations
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.over_ranks.graph_part import GraphPart
 
 SUMMARY = "Edges heavier than all their neighbours are matched; one exchange a round."

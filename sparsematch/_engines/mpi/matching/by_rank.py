@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import UNMATCHED
 from sparsematch._engines.mpi.core.host import local_pattern, match_in_host_memory
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.cheap import propose
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import UNMATCHED
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import IndexArray
 
 _Array = NDArray[Any]
 

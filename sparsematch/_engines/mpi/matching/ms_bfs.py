@@ -13,13 +13,13 @@ Invariant: each visited minor is in a tree without a path, or in a tree of this 
 
 import numpy as np
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.augment import augment
 from sparsematch._engines.mpi.matching.forest import Forest
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 

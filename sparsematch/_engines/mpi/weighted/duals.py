@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import FloatArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.weighted.interchange import Interchange
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
-from sparsematch._types.arrays import FloatArray
 
 _Array = NDArray[Any]
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import UNMATCHED, FloatArray
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
-from sparsematch._types.arrays import UNMATCHED, FloatArray
 from sparsematch._types.over_ranks.matching import DistributedMatching
 
 _Array = NDArray[Any]

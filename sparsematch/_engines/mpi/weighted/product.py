@@ -8,6 +8,7 @@ the paper has a greedy one: its prices are duals, which give a bound.
 
 import numpy as np
 
+from sparsematch._base.arrays import FloatArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.matching.gathered import is_small
 from sparsematch._engines.mpi.weighted.auction import auction
@@ -16,7 +17,6 @@ from sparsematch._engines.mpi.weighted.gathered import on_one_rank
 from sparsematch._engines.mpi.weighted.interchange import Interchange
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
 from sparsematch._engines.registry import Run, select
-from sparsematch._types.arrays import FloatArray
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.over_ranks.transversal import DistributedTransversal

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import FloatArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._types.arrays import FloatArray
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange as ExchangeOfRanks
 from sparsematch._engines.mpi.core.exchange import import_mpi
-from sparsematch._types.arrays import IndexArray
 
 _Array = NDArray[Any]
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core.compile import Kernels
 from sparsematch._engines.cuda.core.device import HostNumbers
 from sparsematch._engines.cuda.core.layout import Struct, layout
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Least capacity of a send buffer, unless fewer messages are possible; messages to one rank.

@@ -2,13 +2,13 @@
 
 from functools import partial
 
+from sparsematch._base.arrays import advising
 from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.mpi.core import graph_parts
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.graph import check, local_max
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import register_module, register_operations
-from sparsematch._types.arrays import advising
 
 for _name in ("auto", "local_max"):
     register_module(_name, "approximate", "nccl", local_max, guarantee=local_max.GUARANTEE)

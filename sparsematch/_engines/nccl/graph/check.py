@@ -7,10 +7,10 @@ need host memory, and are left to the back-end for ranks.
 from dataclasses import replace
 from typing import Any
 
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.graph import rounds
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Run, operations
-from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.graph import Graph
 from sparsematch._types.over_ranks.graph_part import GraphPart, PartProperties
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace
 from sparsematch._engines.cuda.core.device import HostNumbers, bit_set
 from sparsematch._engines.cuda.graph import rounds
 from sparsematch._engines.mpi.core.steps import Account, count_edges, step
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.graph.check import own_rows
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace
 from sparsematch._types.over_ranks.graph_part import GraphPart
 
 SUMMARY = "Edges heavier than all their neighbours are matched; one exchange a round."

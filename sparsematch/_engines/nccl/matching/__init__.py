@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from sparsematch._base.arrays import advising
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.mpi.core import certificates
 from sparsematch._engines.mpi.core.columns import mates_by_column
@@ -10,7 +11,6 @@ from sparsematch._engines.nccl.matching import auto, cheap, distribution, min_de
 from sparsematch._engines.nccl.matching.cover import vertex_cover
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import register_module, register_operations
-from sparsematch._types.arrays import advising
 
 register_module("auto", "exact", "nccl", auto)
 register_module("ms_bfs", "exact", "nccl", ms_bfs, default_init="cheap")

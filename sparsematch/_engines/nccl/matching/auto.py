@@ -4,13 +4,13 @@ See `core/cases.py` of the back-end for ranks. The features are the number of ra
 the matrix, the memory of rank 0 and the skew of the row degrees, the same on all ranks.
 """
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core.thresholds import LONG, UNEVEN
 from sparsematch._engines.mpi.core.cases import Cases
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import cheap, min_degree, ms_bfs
 from sparsematch._engines.nccl.matching.gathered import GATHERED, is_small
 from sparsematch._engines.registry import ByProducts, Run
-from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 

@@ -1,10 +1,10 @@
 """Koenig's cover over GPUs, from the forest of a search that finds no path."""
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import Account
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.forest import Forest
-from sparsematch._types.arrays import namespace
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR

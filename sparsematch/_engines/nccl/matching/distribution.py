@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 

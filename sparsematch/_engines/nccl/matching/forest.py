@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import BoolArray, IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.mpi.core.steps import Account
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.core.layout import Counts, SendBuffers, capacity_for, owners
-from sparsematch._types.arrays import BoolArray, IndexArray, namespace
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Length above which a list is cut into parts, of this length, for a warp each; entries.

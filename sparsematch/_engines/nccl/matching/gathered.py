@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Size up to which a matrix is gathered; rows + columns + entries. A search over two GPUs takes

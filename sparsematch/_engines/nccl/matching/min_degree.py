@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.compile import Kernels
 from sparsematch._engines.cuda.core.thresholds import RARE
@@ -17,7 +18,6 @@ from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.nccl.matching.rare_columns import match_rare_columns
 from sparsematch._engines.registry import ByProducts, Run
-from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 

@@ -7,11 +7,11 @@ phase the trees without a path stay, and all their rows are expanded again. The 
 when no tree finds a path, or no row or column is left that could be matched.
 """
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.mpi.core.steps import step
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.forest import Forest
 from sparsematch._engines.registry import ByProducts, Run
-from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core.compile import Kernels
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.mpi.core.steps import Account
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.core.layout import Counts, SendBuffers, capacity_for, owners
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 

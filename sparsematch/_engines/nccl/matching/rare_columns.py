@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.nccl.matching.gathered import GATHERED
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run, select
-from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matrix import DistributedCSR

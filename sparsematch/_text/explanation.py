@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._types import defects_text, latex
-from sparsematch._types.arrays import IndexArray
-from sparsematch._types.defects_dict import defects_dict
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.errors import check_count
+from sparsematch._text import defects, latex
+from sparsematch._text.defects_dict import defects_dict
+from sparsematch._text.name_lists import Names, count
+from sparsematch._text.wording import Line, Wording, wrapped
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
-from sparsematch._types.errors import check_count
 from sparsematch._types.matching import Matching
-from sparsematch._types.name_lists import Names, count
 from sparsematch._types.singularity import NumericalDefects
-from sparsematch._types.wording import Line, Wording, wrapped
 
 _ROW, _COL = "equation", "variable"
 
@@ -187,8 +187,8 @@ class Explanation:
         if self.is_singular:
             account += ["", *_repair(self)]
         if self.numbers is not None:
-            lines[0] = defects_text.headline(self.numbers)
-            account += defects_text.account(self.numbers, wording)
+            lines[0] = defects.headline(self.numbers)
+            account += defects.account(self.numbers, wording)
         lines += account
         if account and (self.row_names is None or self.col_names is None):
             lines += ["", "Rows and columns are counted from 0."]

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from sparsematch._types.combination import Combination
-from sparsematch._types.name_lists import Names
+from sparsematch._text.combination import Combination
+from sparsematch._text.name_lists import Names
 
 Line = str | Combination
 

@@ -5,7 +5,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.pieces import in_pieces
+from sparsematch._base.pieces import in_pieces
 
 _Indices: TypeAlias = NDArray[np.signedinteger[Any]]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from sparsematch._types.errors import pip_install
+from sparsematch._base.errors import pip_install
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray
 
 _INDEX = re.compile(r"\[[^\[\]]*\]")
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._input.compressed import INT32_MAX
-from sparsematch._types.arrays import IndexArray, namespace, on_gpu
-from sparsematch._types.errors import check_count, wrong_type
+from sparsematch._base.arrays import IndexArray, namespace, on_gpu
+from sparsematch._base.compressed import INT32_MAX
+from sparsematch._base.errors import check_count, wrong_type
 
 #: Entries checked in one call; bounds the workspace on a GPU.
 _SLICE = 1 << 30

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sparsematch._types.name_lists import Names
+from sparsematch._text.name_lists import Names
 from sparsematch._types.singularity import (
     Dependence,
     NumericalDefects,

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._types.arrays import import_cupy, namespace, on_gpu
-from sparsematch._types.errors import wrong_type
+from sparsematch._base.arrays import import_cupy, namespace, on_gpu
+from sparsematch._base.errors import wrong_type
 
 #: Kinds of devices of the DLPack protocol whose memory NumPy reads, and CuPy.
 _HOST, _CUDA = (1, 3), (2, 13)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray
-from sparsematch._types.latex import escape
-from sparsematch._types.name_lists import Names, counted_family, family
+from sparsematch._base.arrays import IndexArray
+from sparsematch._text.latex import escape
+from sparsematch._text.name_lists import Names, counted_family, family
 
 _DIGITS = 4  # of a coefficient that is shown: enough to recognise it
 _EXACT = (

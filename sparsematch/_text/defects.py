@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 
-from sparsematch._types.arrays import IndexArray
-from sparsematch._types.dependences_text import (
+from sparsematch._base.arrays import IndexArray
+from sparsematch._text.dependences import (
     ROUNDING,
     multiple,
     paragraph,
     vanishing_digits,
 )
-from sparsematch._types.multiples import Multiples, gather
-from sparsematch._types.name_lists import count
+from sparsematch._text.multiples import Multiples, gather
+from sparsematch._text.name_lists import count
+from sparsematch._text.wording import Line, Wording
 from sparsematch._types.singularity import (
     Dependence,
     NumericalDefects,
@@ -18,7 +19,6 @@ from sparsematch._types.singularity import (
     SingularBlock,
     members_of,
 )
-from sparsematch._types.wording import Line, Wording
 
 _DIGITS = 16  # that a double has, about
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._types.arrays import IndexArray
-from sparsematch._types.combination import combination, number, readable
-from sparsematch._types.multiples import Multiples, gather
-from sparsematch._types.name_lists import Names, count
+from sparsematch._base.arrays import IndexArray
+from sparsematch._text.combination import combination, number, readable
+from sparsematch._text.multiples import Multiples, gather
+from sparsematch._text.name_lists import Names, count
+from sparsematch._text.wording import Line, Wording
 from sparsematch._types.singularity import Dependence, members_of
-from sparsematch._types.wording import Line, Wording
 
 ROUNDING = 1e-13  # a residual: what vanishes up to this may vanish exactly; n = 1e4 adds up to it
 _TINY = 1e-3  # a coefficient, of 1: solutions lose three digits where it alone is chosen

@@ -1,0 +1,158 @@
+"""The pattern of a matrix, read once, so that values can follow in the order of its own entries."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.compressed import INT32_MAX
+from sparsematch._base.errors import wrong_type
+from sparsematch._engines.operations import LuOps
+from sparsematch._engines.registry import operations
+from sparsematch._input.bipartite import read_entries
+from sparsematch._input.duplicates import has_duplicates, type_of_sums
+from sparsematch._input.foreign import from_other_library
+from sparsematch._input.scipy import check_sparse
+from sparsematch._types.bipartite import BipartiteCSR
+
+Values = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """A pattern without repeated entries, and how the values of the matrix become its values."""
+
+    #: Its rows, or columns if it is flipped, ascend. The arrays are copies.
+    graph: BipartiteCSR
+    layout: str  #: The format that the matrix came in: ``"csr"``, ``"csc"`` or ``"coo"``.
+    arrays: tuple[IndexArray, ...]  #: Its index arrays, to know it again.
+    #: Entry p of the pattern is entry ``order[p]`` of the matrix; None: the entries are in order.
+    order: IndexArray | None
+    starts: IndexArray | None  #: Where each group of duplicates begins; None: there are none.
+
+    @property
+    def nnz(self) -> int:
+        """Number of entries of the matrix, repeated ones included."""
+        return self.arrays[-1].size
+
+    def is_of(self, A: Any) -> bool:
+        """Tell whether a SciPy matrix by rows, columns or coordinates has this pattern, as stored.
+
+        Its index arrays are compared, whoever they are: sorting the indices of a matrix changes
+        them in place. Time: that of reading them once.
+        """
+        if A.format != self.layout or A.shape != self.graph.shape:
+            return False
+        equal = operations(LuOps, self.graph.backend).equal_indices
+        return all(map(equal, _index_arrays(A), self.arrays))
+
+    def data_of(self, A: Any) -> Values:
+        """Return the data of a SciPy matrix; raise ValueError if its pattern is another one."""
+        A = compress(A)
+        if A.shape != self.graph.shape:
+            raise ValueError(
+                f"A has shape {A.shape}, but the matrix that was analysed has shape "
+                f"{self.graph.shape}"
+            )
+        if A.format != self.layout:
+            A = check_sparse(A, "A").asformat(self.layout)
+        if not self.is_of(A):
+            raise ValueError(
+                "A has another pattern than the matrix that was analysed: analyse it, or give "
+                "it the same entries, explicit zeros included, in the same order"
+            )
+        return A.data
+
+    def read(self, values: Any, ndim: int) -> Values:
+        """Return values of a matrix, or of several, in its own order: shape (nnz,) or (k, nnz).
+
+        `values` is an array, or for one matrix a sparse matrix with this pattern. Raises TypeError
+        if it is neither, or does not hold numbers; ValueError if its shape or pattern is another.
+        """
+        if ndim == 1 and sp.issparse(values):
+            values = self.data_of(values)[: self.nnz]
+        try:
+            array = np.asarray(values)
+        except ValueError:  # rows of several lengths
+            raise wrong_type("values", values, "an array of numbers") from None
+        if array.dtype.kind not in "biufc":
+            raise TypeError(f"values must be numbers, not {array.dtype}")
+        if array.ndim != ndim or array.shape[-1] != self.nnz:
+            wanted = f"({self.nnz},)" if ndim == 1 else f"(k, {self.nnz})"
+            raise ValueError(f"values has shape {array.shape}, but must have shape {wanted}")
+        return array
+
+    def arrange(self, values: Values) -> Values:
+        """Return values in the order of the pattern, those of repeated entries added up."""
+        if self.order is None:
+            return values
+        values = values[..., self.order]
+        if self.starts is None:
+            return values
+        values = values.astype(type_of_sums(values.dtype))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
+            sums: Values = np.add.reduceat(values, self.starts, axis=-1)
+        return sums
+
+
+def read_pattern(A: Any, by_columns: bool | None = None, threads: int = 1) -> Pattern:
+    """Read the pattern of a sparse matrix by columns, by rows, or as it comes if that is None.
+
+    Entries in one place stay in the order in which they come. SciPy's conversions sort by counting,
+    with the places as values: O(n_rows + n_cols + nnz). Raises TypeError if `A` is no sparse matrix
+    in host memory; ValueError if its index arrays are inconsistent.
+    """
+    A = from_other_library(A)
+    if sp.issparse(A) and A.format == "coo":
+        A = check_sparse(A, "A")
+    else:
+        A = read_entries(A, threads=threads, valued=True, in_host=True).matrix
+    arrays = tuple(array.copy() for array in _index_arrays(A))
+    by_columns = A.format == "csc" if by_columns is None else by_columns
+    shape: tuple[int, int] = A.shape
+    places = np.arange(arrays[-1].size)
+    if A.format == "coo":
+        entries: Any = sp.coo_array((places, arrays), shape=shape)
+        entries.has_canonical_format = True  # or SciPy adds up what is in one place
+    else:
+        kind = sp.csr_array if A.format == "csr" else sp.csc_array
+        entries = kind((places, arrays[1], arrays[0]), shape=shape)
+    lists = entries.tocsr().tocsc() if by_columns else entries.tocsc().tocsr()
+    small = all(array.dtype == np.int32 for array in arrays) and max(shape) <= INT32_MAX
+    dtype = np.int32 if small else np.int64
+    indptr, minors = (x.astype(dtype, copy=False) for x in (lists.indptr, lists.indices))
+    graph = BipartiteCSR(*shape, indptr, minors, "numpy", by_columns)
+    if not has_duplicates(graph, threads):
+        is_sorted = bool((lists.data[1:] > lists.data[:-1]).all())
+        return Pattern(graph, A.format, arrays, None if is_sorted else lists.data, None)
+    majors = np.repeat(np.arange(graph.n_major), np.diff(indptr))
+    first = np.ones(places.size, bool)
+    first[1:] = (minors[1:] != minors[:-1]) | (majors[1:] != majors[:-1])
+    starts = np.flatnonzero(first)
+    indptr = np.searchsorted(starts, indptr).astype(dtype)
+    graph = BipartiteCSR(*shape, indptr, minors[starts], "numpy", by_columns)
+    return Pattern(graph, A.format, arrays, lists.data, starts)
+
+
+def compress(A: Any) -> Any:
+    """Return a matrix by rows, columns or coordinates as it is, another one by rows."""
+    if A.ndim != 2:
+        raise ValueError(f"A must have two dimensions, not {A.ndim}")
+    return A if A.format in ("csr", "csc", "coo") else check_sparse(A, "A").tocsr()
+
+
+def _index_arrays(A: Any) -> tuple[IndexArray, ...]:
+    """Return the arrays that make the pattern; the last has an element for each entry."""
+    arrays = A.coords if A.format == "coo" else (A.indptr, A.indices)
+    if len(arrays) != 2 or not all(map(is_plain, arrays)) or not arrays[0].size:
+        check_sparse(A, "A")  # says what they are
+    first, second = arrays
+    return (first, second) if A.format == "coo" else (first, second[: first[-1]])
+
+
+def is_plain(indices: Any) -> bool:
+    """Tell whether this is a vector of integers of NumPy."""
+    return isinstance(indices, np.ndarray) and indices.ndim == 1 and indices.dtype.kind in "iu"

@@ -1,0 +1,1 @@
+"""The words for results: explanations, diagnoses, and what they are put together of."""
