@@ -177,7 +177,7 @@ def test_scaled_and_permuted_on_the_gpu():
     assert abs(scaled - expected).max() <= 1e-12
     assert abs(permuted - scaled[p]).max() == 0
     assert np.allclose(abs(permuted.diagonal()), 1, rtol=1e-12)
-    with pytest.raises(TypeError, match="both on a GPU"):
+    with pytest.raises(TypeError, match="of CuPy, the transversal being on a GPU"):
         found.scale(A)
 
 

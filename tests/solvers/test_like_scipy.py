@@ -197,7 +197,8 @@ def test_a_first_solve_imports_no_more_than_it_needs():
     done = run_python("-c", code)
     assert done.stderr == ""
     loaded = {name for name in done.stdout.split() if name.startswith("sparsematch.")}
-    wanted = "_input", "_numerics", "_types", "solvers", "_engines.cpu.core", "_engines.cpu.lu"
+    wanted = "_base", "_input", "_numerics", "_types", "solvers"
+    wanted += "_engines.cpu.core", "_engines.cpu.lu"
     others = {"sparsematch._engines", "sparsematch._engines.cpu", "sparsematch._engines.cpu._core"}
     others |= {f"sparsematch._engines.{name}" for name in ("operations", "registry")}
     others.add("sparsematch._engines.cpu._find_core")

@@ -18,8 +18,7 @@ _frozen = itertools.count(1)
 class DistributedMatching(Mates):
     """A matching of a `DistributedCSR`: on each rank the mates of its own rows and columns.
 
-    Shape and cardinality are those of the whole. Rows and columns are numbered within the whole
-    matrix.
+    Shape and cardinality are those of the whole matrix, within which rows and columns are numbered.
 
     Attributes
     ----------
@@ -29,8 +28,6 @@ class DistributedMatching(Mates):
         ``col_mate[k]`` is the row matched with column ``first_col + k``, or -1.
     layout : DistributedCSR
         The matrix, with the rows and columns that each rank owns.
-    cardinality : int
-        Matched pairs of the whole matrix, counted when the engine had finished.
     serial : int
         The number of this matching among all that rank 0 has frozen: the same on all ranks.
 
@@ -49,7 +46,7 @@ class DistributedMatching(Mates):
     """
 
     layout: DistributedCSR
-    cardinality: int = 0
+    cardinality: int = 0  #: Of the whole matrix, counted when the engine had finished.
     serial: int = 0
 
     @property
