@@ -4,7 +4,8 @@
 //
 // The system of a block is B y = b', scaled, b' what the blocks before it leave of the right-hand
 // side; or that of its transpose. Beside |B| |y| + |b'| a residual is no smaller than beside the
-// terms of whole rows, so what is good here is good there.
+// terms of whole rows, so what is good here is good there. Only rows that are measured by norms need
+// not be: terms that are tiny in a block need not be so beside those outside.
 //
 // Oettli, Prager, Compatibility of approximate solution of linear equations with given error bounds
 // for coefficients and right-hand sides (Numerische Mathematik 6, 1964): componentwise,
@@ -35,7 +36,8 @@ struct SolutionError {
     static constexpr double good_componentwise = 1e-13, good_normwise = 1e-15;
 
     double componentwise = 0;
-    double normwise = 0;  // max |b - Ax| / max (|A| |x| + |b|)
+    double normwise = 0;   // max |b - Ax| / max (|A| |x| + |b|)
+    bool by_norm = false;  // is a row measured
 
     double larger() const { return std::max(componentwise, normwise); }
     // How often it exceeds what is good enough.
@@ -80,10 +82,13 @@ class BlockRefinement {
             std::copy(now, now + W, errors), error = after;
             if (!(after < before / 2)) break;
         }
-        for (int s = 0; s < W; ++s)
+        for (int s = 0; s < W; ++s) {
             if (errors[s].excess() > 1) errors_[s] = std::max(errors_[s], errors[s].larger());
+            if (errors[s].by_norm && lu_.plan.n_blocks() > 1) errors_[s] = infinity;
+        }
     }
-    // The largest error of the s-th solution in a block; 0 where all are good.
+    // The largest error of the s-th solution in a block; 0 where all are good; infinite where only
+    // whole rows tell.
     double error(int s) const { return errors_[s]; }
 
   private:
@@ -156,7 +161,8 @@ class BlockRefinement {
         for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
             for (int s = 0; s < W; ++s)
                 norm[s] = std::max(norm[s], magnitude(y[at(c) + s]) * col_factor_[c]);
-        const double tiny = 1000.0 * lu_.plan.size(k) * std::numeric_limits<double>::epsilon();
+        const double tiny =
+            share * 1000.0 * lu_.plan.size(k) * std::numeric_limits<double>::epsilon();
         std::fill_n(errors, W, SolutionError());
         residuals(k, y, [&](Index c, int s, Value r, double size) {
             r_[at(c) + s] = r;
@@ -166,7 +172,7 @@ class BlockRefinement {
             if (!(residual <= SolutionError::good_componentwise * share * size)) {
                 const double by_norm = row_norm(c) * norm[s];
                 if (by_norm < infinity && size <= tiny * (by_norm + magnitude(right_[at(c) + s])))
-                    size += by_norm;
+                    size += by_norm, errors[s].by_norm = true;
             }
             if (!(residual <= errors[s].componentwise * size))
                 errors[s].componentwise = residual / size;
