@@ -4,17 +4,18 @@
 //
 // The system of a block is B y = b', scaled, b' what the blocks before it leave of the right-hand
 // side; or that of its transpose. Beside |B| |y| + |b'| a residual is no smaller than beside the
-// terms of whole rows, so what is good here is good there. Only rows that are measured by norms need
-// not be: terms that are tiny in a block need not be so beside those outside.
+// terms of whole rows, so what is good here is good there.
 //
 // Oettli, Prager, Compatibility of approximate solution of linear equations with given error bounds
 // for coefficients and right-hand sides (Numerische Mathematik 6, 1964): componentwise,
 // max_i |b' - By|_i / (|B| |y| + |b'|)_i. Arioli, Demmel, Duff, Solving sparse linear systems with
 // sparse backward error (SIAM J. Matrix Anal. Appl. 10, 1989): where the denominator of a row is
 // tiny because y is so in all its columns, the row is measured by its norm and that of y, both in
-// the user's units. Wilkinson, Rounding Errors in Algebraic Processes (1963); Skeel, Iterative
-// refinement implies numerical stability for Gaussian elimination (Math. Comp. 35, 1980): one step
-// in the same precision makes the componentwise error small unless growth or condition are extreme.
+// the user's units; here only if the block is the whole matrix, as terms that are tiny in a block
+// need not be so beside those outside: wide_solve.hpp sees to that. Wilkinson, Rounding Errors in
+// Algebraic Processes (1963); Skeel, Iterative refinement implies numerical stability for Gaussian
+// elimination (Math. Comp. 35, 1980): one step in the same precision makes the componentwise error
+// small unless growth or condition are extreme.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +37,7 @@ struct SolutionError {
     static constexpr double good_componentwise = 1e-13, good_normwise = 1e-15;
 
     double componentwise = 0;
-    double normwise = 0;   // max |b - Ax| / max (|A| |x| + |b|)
-    bool by_norm = false;  // is a row measured
+    double normwise = 0;  // max |b - Ax| / max (|A| |x| + |b|)
 
     double larger() const { return std::max(componentwise, normwise); }
     // How often it exceeds what is good enough.
@@ -82,13 +82,10 @@ class BlockRefinement {
             std::copy(now, now + W, errors), error = after;
             if (!(after < before / 2)) break;
         }
-        for (int s = 0; s < W; ++s) {
+        for (int s = 0; s < W; ++s)
             if (errors[s].excess() > 1) errors_[s] = std::max(errors_[s], errors[s].larger());
-            if (errors[s].by_norm && lu_.plan.n_blocks() > 1) errors_[s] = infinity;
-        }
     }
-    // The largest error of the s-th solution in a block; 0 where all are good; infinite where only
-    // whole rows tell.
+    // The largest error of the s-th solution in a block; 0 where all are good.
     double error(int s) const { return errors_[s]; }
 
   private:
@@ -161,6 +158,7 @@ class BlockRefinement {
         for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
             for (int s = 0; s < W; ++s)
                 norm[s] = std::max(norm[s], magnitude(y[at(c) + s]) * col_factor_[c]);
+        const bool is_whole = lu_.plan.n_blocks() == 1;
         const double tiny =
             share * 1000.0 * lu_.plan.size(k) * std::numeric_limits<double>::epsilon();
         std::fill_n(errors, W, SolutionError());
@@ -169,10 +167,10 @@ class BlockRefinement {
             const double residual = magnitude(r), unit = unit_of(c);
             largest_r[s] = std::max(largest_r[s], residual * unit);
             largest[s] = std::max(largest[s], size * unit);
-            if (!(residual <= SolutionError::good_componentwise * share * size)) {
+            if (is_whole && !(residual <= SolutionError::good_componentwise * share * size)) {
                 const double by_norm = row_norm(c) * norm[s];
                 if (by_norm < infinity && size <= tiny * (by_norm + magnitude(right_[at(c) + s])))
-                    size += by_norm, errors[s].by_norm = true;
+                    size += by_norm;
             }
             if (!(residual <= errors[s].componentwise * size))
                 errors[s].componentwise = residual / size;
