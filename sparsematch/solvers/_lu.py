@@ -358,20 +358,28 @@ class BlockTriangularLU(InverseOperator):
         is_complex = "c" in (self.dtype.kind, b.dtype.kind)
         columns = b[:, np.newaxis] if b.ndim == 1 else b
         columns = np.ascontiguousarray(columns, np.complex128 if is_complex else np.float64)
-        x, errors = self._factors.solve(columns, trans, check)
+        factors = self._factors
+        x, errors = factors.solve(columns, trans, check)
         if not np.maximum.reduce(errors, initial=0) <= _UNSTABLE:
-            x = self._solve_poor(columns, trans, x, errors)
+            x = self._solve_poor(factors, columns, trans, x, errors)
         return x.reshape(b.shape)
 
     def _solve_poor(
-        self, b: NDArray[Any], trans: str, x: NDArray[Any], errors: NDArray[Any]
+        self,
+        factors: BlockFactors,
+        b: NDArray[Any],
+        trans: str,
+        x: NDArray[Any],
+        errors: NDArray[Any],
     ) -> NDArray[Any]:
         """Solve by partial pivoting where refinement did not suffice; warn of what remains."""
         finite = np.isfinite(b).all(axis=0)
         if (errors[finite] <= _UNSTABLE).all():
             return x  # what is not finite has no error to reduce
         adopted = np.zeros(errors.size, bool)
-        solutions = itertools.chain(self._solve_strictly(b, trans), self._solve_whole(b, trans))
+        solutions = itertools.chain(
+            self._solve_strictly(factors, b, trans), self._solve_whole(b, trans)
+        )
         for other in solutions:
             poor = ~(errors <= _UNSTABLE) & finite
             adopted |= _adopt_better(poor, x, errors, *other)
@@ -392,9 +400,14 @@ class BlockTriangularLU(InverseOperator):
             )
         return x
 
-    def _solve_strictly(self, b: NDArray[Any], trans: str) -> Iterator[Solutions]:
+    def _solve_strictly(
+        self, factors: BlockFactors, b: NDArray[Any], trans: str
+    ) -> Iterator[Solutions]:
         """Solve by partial pivoting in the blocks, from now on; other threads go on as they do."""
-        if strict := self._factors.with_partial_pivoting():
+        strict: BlockFactors | None = self._factors  # another thread's, perhaps
+        if strict is factors:
+            strict = factors.with_partial_pivoting()
+        if strict:
             self._factors = strict
             yield strict.solve(b, trans)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from graded_systems import backward_error as judged
 from graded_systems import case
 from sparsematch import linalg, solvers
 
@@ -46,6 +47,29 @@ def test_a_small_element_keeps_its_digits_after_easy_solutions(trans, unit):
                 assert not found.imag.any()
                 assert backward_error(D, found.real, of) < 1e-13
         lu.refactorise(sp.csc_array(2 * SMALL * unit))
+
+
+def test_terms_that_are_tiny_in_a_block_only_keep_their_digits():
+    """Those of the first row, whose block sees b - 21 = 0 and elements of 0 or noise."""
+    D = np.array([[1.0, 0, 3, -6, 7], [2, 7, -6, 5, 0], [0, 0, 3, -5, 0], [5, 1, -2, -9, 0]])
+    D = np.vstack([D, [0, 0, 0, 0, 3]])
+    b = D @ [0, 2**30 + 1, 0, 0, 3]  # exact
+    for M, trans in ((D, "N"), (D.T, "T")):
+        assert backward_error(D, solvers.splu(sp.csc_array(M)).solve(b, trans), b) < 1e-13
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        [[3 - 1j, 0, 1 - 1j], [1 - 4j, -4 + 1j, -4 - 1j]],
+        [[1 - 4j, 0, -2 - 3j], [-4 - 1j, -4 - 4j, 4 - 1j]],
+    ],
+)
+def test_complex_terms_are_not_taken_for_tiny(rest):
+    """Those of the first row are, if sizes are |Re| + |Im|, twice too large in products of two."""
+    D = np.array([[1 + 1j, 1, 0], *rest])
+    b = D @ [1, 1, 3e12 * (1 + 1j)]  # exact
+    assert judged(D, solvers.splu(sp.csc_array(D)).solve(b), b) < 1e-13
 
 
 def test_units_of_rows_and_columns_share_a_scaling():

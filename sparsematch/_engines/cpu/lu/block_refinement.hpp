@@ -11,9 +11,11 @@
 // max_i |b' - By|_i / (|B| |y| + |b'|)_i. Arioli, Demmel, Duff, Solving sparse linear systems with
 // sparse backward error (SIAM J. Matrix Anal. Appl. 10, 1989): where the denominator of a row is
 // tiny because y is so in all its columns, the row is measured by its norm and that of y, both in
-// the user's units. Wilkinson, Rounding Errors in Algebraic Processes (1963); Skeel, Iterative
-// refinement implies numerical stability for Gaussian elimination (Math. Comp. 35, 1980): one step
-// in the same precision makes the componentwise error small unless growth or condition are extreme.
+// the user's units; here only if the block is the whole matrix, as terms that are tiny in a block
+// need not be so beside those outside: wide_solve.hpp sees to that. Wilkinson, Rounding Errors in
+// Algebraic Processes (1963); Skeel, Iterative refinement implies numerical stability for Gaussian
+// elimination (Math. Comp. 35, 1980): one step in the same precision makes the componentwise error
+// small unless growth or condition are extreme.
 #pragma once
 
 #include <algorithm>
@@ -156,14 +158,16 @@ class BlockRefinement {
         for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
             for (int s = 0; s < W; ++s)
                 norm[s] = std::max(norm[s], magnitude(y[at(c) + s]) * col_factor_[c]);
-        const double tiny = 1000.0 * lu_.plan.size(k) * std::numeric_limits<double>::epsilon();
+        const bool is_whole = lu_.plan.n_blocks() == 1;
+        const double tiny =
+            share * 1000.0 * lu_.plan.size(k) * std::numeric_limits<double>::epsilon();
         std::fill_n(errors, W, SolutionError());
         residuals(k, y, [&](Index c, int s, Value r, double size) {
             r_[at(c) + s] = r;
             const double residual = magnitude(r), unit = unit_of(c);
             largest_r[s] = std::max(largest_r[s], residual * unit);
             largest[s] = std::max(largest[s], size * unit);
-            if (!(residual <= SolutionError::good_componentwise * share * size)) {
+            if (is_whole && !(residual <= SolutionError::good_componentwise * share * size)) {
                 const double by_norm = row_norm(c) * norm[s];
                 if (by_norm < infinity && size <= tiny * (by_norm + magnitude(right_[at(c) + s])))
                     size += by_norm;
