@@ -54,8 +54,8 @@ _POOR = 1e-9
 #: Backward error up to which corrected seminormal equations are enough: 1e-15 of most matrices,
 #: 4e-11 of mip_arki001, whose condition is 1e11; Q itself makes that 2e-15.
 _REFINED = 1e-13
-#: Beyond any exponent of a double.
-_FAR = 2000
+#: Beyond any exponent of a quotient of doubles.
+_FAR = 5000
 #: Steps of refinement at most, and what each must gain to be kept.
 _REFINEMENTS, _GAIN = 4, 0.5
 
@@ -231,16 +231,21 @@ def _in_own_units(A: Any, b: Values) -> _OwnUnits:
     n, rows, cols = connected_components(A)
     column = np.repeat(np.arange(cols.size), np.diff(A.indptr))
     sides = (A.indices, rows.size), (column, cols.size)
-    largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
-    unit = _middle(largest, np.concatenate([rows, cols]), n)
+    of_row, of_column = (largest_exponents(A.data, *side) for side in sides)
+    labels = np.concatenate([rows, cols])
+    unit = _middle(np.concatenate([of_row, of_column]), labels, n)
+    # an element of x is about that of b, by its row's unit, by what is left for its column's
+    beside = np.full(cols.size, -_FAR)
+    np.maximum.at(beside, column, exponents_of(A.data) - of_row[A.indices])
     of_b = np.empty((n, b.shape[1]), unit.dtype)
     for k, right in enumerate(b.T):
         has = right != 0
-        of_b[:, k] = _middle(exponents_of(right[has]), rows[has], n)
+        of_b[:, k] = _middle(exponents_of(right[has]) - of_row[has], rows[has], n)
+    of_x = of_b - _middle(beside, cols, n)[:, np.newaxis]
+    of_b = of_x + unit[:, np.newaxis]
     scaled = A.copy()
     scaled.data = times_power(A.data, -unit[cols[column]])
-    of_x = of_b[cols] - unit[cols, np.newaxis]
-    return _OwnUnits(scaled, times_power(b, -of_b[rows]), of_b[rows], of_x, (rows, cols))
+    return _OwnUnits(scaled, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
 
 
 def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
@@ -377,7 +382,7 @@ def _if_full(solved: _Solved, rank: int) -> _Solved | None:
 def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
     scaled, unit = scaled_columns(A)
-    factors = OrthogonalFactors(scaled, b, rcond)
+    factors = OrthogonalFactors(scaled, b, rcond, not minimum_norm)
     adjoint = sp.csr_array(scaled.conj().T)
     project: _Map = lambda x: x
     if minimum_norm and not factors.is_full:

@@ -39,6 +39,9 @@ _VECTORS, _STEPS = 4, 3
 _ROUNDS = 10
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 64
+#: Largest entry of a null vector, the least being 1, above which another column had better be dead:
+#: the space of null vectors is known to a rounding error times their condition.
+_LARGEST = 100
 #: Entries of null vectors up to which these are factorised by LAPACK.
 _DENSE_ENTRIES = 1 << 20
 
@@ -49,7 +52,7 @@ class OrthogonalFactors:
     The largest entry of each column is about 1: `scaled_columns`.
     """
 
-    def __init__(self, B: Any, right: Values, rcond: float) -> None:
+    def __init__(self, B: Any, right: Values, rcond: float, is_basic: bool = False) -> None:
         self._given, self._n_columns = B, B.shape[1]
         self._rows, right = cut_dense_rows(B, right)
         (m, n), values, indices = self._rows.shape, self._rows.data, self._rows.indices
@@ -60,8 +63,9 @@ class OrthogonalFactors:
         factorise = partial(self._ops.factorise, graph, values)
         tolerance, last = rcond * norms, np.zeros(n, bool)
         #: Whether R1 has no tiny singular value, and B maps the null vectors to as good as nothing.
-        self.is_settled = False
+        self.is_settled, may_exchange = False, True
         for _ in range(_ROUNDS):
+            self.is_settled = False
             self._again = partial(factorise, tolerance=tolerance, last=last)
             self._split(self._again(right))
             decided = tolerance.copy()
@@ -71,7 +75,12 @@ class OrthogonalFactors:
                 decided[wrong[0]] = wrong[1]
             else:
                 self.is_settled = True
-                break
+                may_exchange &= self._dead.size > 0
+                exchanged = self._exchanged(is_basic) if may_exchange else self._dead
+                if not np.setdiff1d(exchanged, self._dead).size:
+                    break
+                may_exchange, decided = False, rcond * norms
+                decided[exchanged] = np.inf
             last = last | np.isinf(decided)
             tolerance = decided
 
@@ -169,6 +178,22 @@ class OrthogonalFactors:
         size, left = (norm(N, axis=0) for N in (null, self._rows @ null))
         wrong = ~(left <= 2 * np.sqrt(self._rows.shape[1]) * self._least * size)
         return self._dead[decreed][wrong], self._least * size[wrong]
+
+    def _exchanged(self, is_basic: bool) -> IndexArray:
+        """Return the columns that had better be dead.
+
+        In place of those with large null vectors, as far as these are few, and of added columns if
+        as many others are to be zero: columns with most part in their null vectors.
+        """
+        null = sp.csc_array(self.null_vectors())
+        size = np.asarray(abs(null).max(axis=0).toarray()).ravel()
+        few = np.argsort(-size, kind="stable")[: _DENSE_ENTRIES // self._n_columns]
+        is_poor = is_basic & (self._dead >= self._n_columns)
+        is_poor[few] |= size[few] > _LARGEST
+        if not is_poor.any():
+            return self._dead
+        largest = pivots(null[:, is_poor].toarray().conj().T)
+        return np.concatenate([self._dead[~is_poor], largest[: np.count_nonzero(is_poor)]])
 
     def null_vectors(self) -> Any:
         """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank)."""
