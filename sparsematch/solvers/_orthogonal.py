@@ -75,14 +75,11 @@ class OrthogonalFactors:
                 decided[wrong[0]] = wrong[1]
             else:
                 self.is_settled = True
-                may_exchange &= self._dead.size > 0
-                exchanged = self._exchanged(is_basic) if may_exchange else self._dead
-                if not np.setdiff1d(exchanged, self._dead).size:
+                if not may_exchange or not (better := self._better_dead(is_basic)).size:
                     break
                 may_exchange, decided = False, rcond * norms
-                decided[exchanged] = np.inf
-            last = last | np.isinf(decided)
-            tolerance = decided
+                decided[better] = np.inf
+            tolerance, last = decided, np.isinf(decided)
 
     def _split(self, found: UpperTrapezoid) -> None:
         columns, n = found.columns, self._rows.shape[1]
@@ -179,21 +176,25 @@ class OrthogonalFactors:
         wrong = ~(left <= 2 * np.sqrt(self._rows.shape[1]) * self._least * size)
         return self._dead[decreed][wrong], self._least * size[wrong]
 
-    def _exchanged(self, is_basic: bool) -> IndexArray:
-        """Return the columns that had better be dead.
+    def _better_dead(self, is_basic: bool) -> IndexArray:
+        """Return the columns that had better be dead, none if those that are may stay so.
 
-        In place of those with large null vectors, as far as these are few, and of added columns if
-        as many others are to be zero: columns with most part in their null vectors.
+        In place of those with large null vectors, as far as these are few, or, if dead columns are
+        to be zero, of added ones, which are not: columns with most part in their null vectors.
         """
-        null = sp.csc_array(self.null_vectors())
-        size = np.asarray(abs(null).max(axis=0).toarray()).ravel()
-        few = np.argsort(-size, kind="stable")[: _DENSE_ENTRIES // self._n_columns]
-        is_poor = is_basic & (self._dead >= self._n_columns)
-        is_poor[few] |= size[few] > _LARGEST
+        is_poor = np.full(self._dead.size, not is_basic) | (self._dead >= self._n_columns)
+        null = self._null(self._dead[is_poor], self._beside[:, is_poor])[: self._n_columns].tocoo()
+        if not is_basic:
+            size = np.zeros(self._dead.size)
+            np.maximum.at(size, null.col, np.abs(null.data))
+            few = np.argsort(-size, kind="stable")[: _DENSE_ENTRIES // max(1, self._n_columns)]
+            is_poor[:] = False
+            is_poor[few] = size[few] > _LARGEST
+            null = null.tocsc()[:, is_poor]
         if not is_poor.any():
-            return self._dead
-        largest = pivots(null[:, is_poor].toarray().conj().T)
-        return np.concatenate([self._dead[~is_poor], largest[: np.count_nonzero(is_poor)]])
+            return self._dead[:0]
+        largest = pivots(null.toarray().conj().T)[: null.shape[1]]
+        return np.concatenate([self._dead[~is_poor], largest])
 
     def null_vectors(self) -> Any:
         """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank)."""
