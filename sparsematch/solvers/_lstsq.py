@@ -29,6 +29,7 @@ from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn
 from sparsematch._api.decomposition import connected_components
 from sparsematch._input.canonical import canonical_columns
 from sparsematch._input.scipy import check_sparse
+from sparsematch._numerics.refinement import refine
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray, scale_entries
 from sparsematch._types.errors import stack_level, wrong_type
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
@@ -56,8 +57,8 @@ _POOR = 1e-9
 _REFINED = 1e-13
 #: Beyond any exponent of a quotient of doubles.
 _FAR = 5000
-#: Steps of refinement at most, and what each must gain to be kept.
-_REFINEMENTS, _GAIN = 4, 0.5
+#: Steps of refinement at most.
+_REFINEMENTS = 4
 
 
 class _Solved(NamedTuple):
@@ -431,23 +432,13 @@ def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
 
 
 def _refine(x: Values, left: _Map, step: _Map) -> tuple[Values, Values]:
-    """Add what `step` makes of what is left, as long as that shrinks, for each column.
+    """Refine by what is left; return with x the norms of that."""
 
-    Returns with it the norms of what is left.
-    """
-    rest = left(x)
-    size = _norm(rest)
-    for _ in range(_REFINEMENTS):
-        trial = x + step(rest)
-        rest_of_trial = left(trial)
-        size_of_trial = _norm(rest_of_trial)
-        better = size_of_trial < _GAIN * size
-        if not better.any():
-            break
-        x = np.where(better, trial, x)
-        rest = np.where(better, rest_of_trial, rest)
-        size = np.where(better, size_of_trial, size)
-    return x, size
+    def measure(x: Values) -> tuple[Values, Values]:
+        rest = left(x)
+        return _norm(rest), rest
+
+    return refine(x, measure, step, good=0.0, steps=_REFINEMENTS)[:2]
 
 
 def _norm(r: Values) -> FloatArray:

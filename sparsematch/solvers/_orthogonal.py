@@ -5,9 +5,11 @@ triangular, and B [-R1^-1 R2; I] = 0. Columns may depend on each other though no
 dead (Kahan's matrix), or though the dead one has hardly a part in it: then R1 has tiny singular
 values, which inverse iteration finds. The columns that have most part in their vectors go to the
 end of the order, where they are dead: Foster, Rank and null space calculations using matrix
-decomposition without column interchanges (Linear Algebra Appl. 74, 1986). Columns are scaled to
-norms of about 1 by powers of two, so that units do not count. All this is of B with its dense rows
-cut in pieces, which adds columns; what goes in and comes out is of B as it is.
+decomposition without column interchanges (Linear Algebra Appl. 74, 1986). So do those with most
+part in null vectors with large entries, which are nearly parallel: R1 is then worse conditioned
+than B. Columns are scaled to norms of about 1 by powers of two, so that units do not count. All
+this is of B with its dense rows cut in pieces, which adds columns; what goes in and comes out is of
+B as it is.
 """
 
 from collections.abc import Callable

@@ -370,6 +370,26 @@ def test_a_basic_solution_beside_dense_rows(shape):
     assert np.allclose(D @ found.x, D @ want, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(20, 6), (6, 20)])
+@pytest.mark.parametrize("exponent", [0, 700])
+def test_null_vectors_that_are_nearly_parallel(shape, exponent):
+    """A triangle whose inverse is large, coupled to a part of low rank: its columns are no basis.
+
+    With these for the independent ones x was off by 1e-6, though the condition is 40.
+    """
+    i, j, q = np.arange(20)[:, np.newaxis], np.arange(6), 20
+    low = (i % 5 - 2.0) * (j % 3 + 1) + (i % 3 - 1.0) * (j % 4 - 1)
+    triangle = np.eye(q) - 3 * np.tril(np.ones((q, q)), -1)
+    coupling = (np.arange(q)[:, np.newaxis] * 3 + j * 5) % 7 - 3.0
+    D = np.block([[np.zeros((20, q)), low], [triangle, coupling]])
+    D = D if shape == (20, 6) else D.T
+    b = np.arange(len(D)) % 5 - 2.0
+    found = lstsq(sp.csr_array(np.ldexp(D, exponent)), b)
+    assert found.rank == q + 2
+    want = np.linalg.pinv(D, rcond=1e-11) @ b
+    assert np.allclose(np.ldexp(found.x, exponent), want, rtol=0, atol=1e-12)
+
+
 def test_units_do_not_count_but_the_type_does():
     D = np.array([[1.0, 1e-20], [1.0, -1e-20], [2.0, 0.0]])
     found = lstsq(sp.csr_array(D), np.array([1.0, 3.0, 4.0]))
