@@ -232,17 +232,16 @@ def _in_own_units(A: Any, b: Values) -> _OwnUnits:
     n, rows, cols = connected_components(A)
     column = np.repeat(np.arange(cols.size), np.diff(A.indptr))
     sides = (A.indices, rows.size), (column, cols.size)
-    of_row, of_column = (largest_exponents(A.data, *side) for side in sides)
-    labels = np.concatenate([rows, cols])
-    unit = _middle(np.concatenate([of_row, of_column]), labels, n)
-    # an element of x is about that of b, by its row's unit, by what is left for its column's
-    beside = np.full(cols.size, -_FAR)
-    np.maximum.at(beside, column, exponents_of(A.data) - of_row[A.indices])
-    of_b = np.empty((n, b.shape[1]), unit.dtype)
+    largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
+    unit = _middle(largest, np.concatenate([rows, cols]), n)
+    of_x = np.empty((n, b.shape[1]), unit.dtype)
     for k, right in enumerate(b.T):
-        has = right != 0
-        of_b[:, k] = _middle(exponents_of(right[has]) - of_row[has], rows[has], n)
-    of_x = of_b - _middle(beside, cols, n)[:, np.newaxis]
+        # unless terms cancel, none is larger than the element of b
+        at_most, has = np.full(cols.size, _FAR), right[A.indices] != 0
+        exponents = exponents_of(right)[A.indices] - exponents_of(A.data)
+        np.minimum.at(at_most, column[has], exponents[has])
+        known = at_most < _FAR
+        of_x[:, k] = _middle(at_most[known], cols[known], n)
     of_b = of_x + unit[:, np.newaxis]
     scaled = A.copy()
     scaled.data = times_power(A.data, -unit[cols[column]])

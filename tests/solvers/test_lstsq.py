@@ -457,6 +457,15 @@ def test_units_of_rows_of_which_the_right_hand_side_has_some():
     assert np.isfinite(found.residual_norm)
 
 
+def test_units_of_columns_of_which_rows_have_some():
+    D = np.array([[-4.0, -6, 6, -3], [-8, -10, 5, 3], [1, 1, 2, -1], [0, 0, 1, 0], [0, 0, 0, 1]])
+    units, x = np.array([910, 35, 837, -881]), np.array([3.0, -2.0, 1.0, 4.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = lstsq(sp.csr_array(np.ldexp(D, units)), D @ x)
+    assert np.allclose(np.ldexp(found.x, units), x, rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize(("unit", "right"), [(1e-200, 1e200), (1e200, 1e-200)])
 def test_what_is_beyond_the_range_is_warned_of(unit, right):
     """Above it, and below."""
