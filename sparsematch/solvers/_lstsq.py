@@ -32,6 +32,7 @@ from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of, read_columns
 from sparsematch._input.scipy import check_sparse
+from sparsematch._numerics.refinement import refine
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Components
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike
@@ -55,10 +56,10 @@ _POOR = 1e-9
 #: Backward error up to which corrected seminormal equations are enough: 1e-15 of most matrices,
 #: 4e-11 of mip_arki001, whose condition is 1e11; Q itself makes that 2e-15.
 _REFINED = 1e-13
-#: Beyond any exponent of a double.
-_FAR = 2000
-#: Steps of refinement at most, and what each must gain to be kept.
-_REFINEMENTS, _GAIN = 4, 0.5
+#: Beyond any exponent of a quotient of doubles.
+_FAR = 5000
+#: Steps of refinement at most.
+_REFINEMENTS = 4
 
 
 class _Solved(NamedTuple):
@@ -234,14 +235,18 @@ def _in_own_units(A: Any, b: Values) -> _OwnUnits:
     sides = (A.indices, rows.size), (column, cols.size)
     largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
     unit = _middle(largest, np.concatenate([rows, cols]), n)
-    of_b = np.empty((n, b.shape[1]), unit.dtype)
+    of_x = np.empty((n, b.shape[1]), unit.dtype)
     for k, right in enumerate(b.T):
-        has = right != 0
-        of_b[:, k] = _middle(exponents_of(right[has]), rows[has], n)
+        # unless terms cancel, none is larger than the element of b
+        at_most, has = np.full(cols.size, _FAR), right[A.indices] != 0
+        exponents = exponents_of(right)[A.indices] - exponents_of(A.data)
+        np.minimum.at(at_most, column[has], exponents[has])
+        known = at_most < _FAR
+        of_x[:, k] = _middle(at_most[known], cols[known], n)
+    of_b = of_x + unit[:, np.newaxis]
     scaled = A.copy()
     scaled.data = times_power(A.data, -unit[cols[column]])
-    of_x = of_b[cols] - unit[cols, np.newaxis]
-    return _OwnUnits(scaled, times_power(b, -of_b[rows]), of_b[rows], of_x, (rows, cols))
+    return _OwnUnits(scaled, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
 
 
 def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
@@ -382,7 +387,7 @@ def _if_full(solved: _Solved, rank: int) -> _Solved | None:
 def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
     scaled, unit = scaled_columns(A)
-    factors = OrthogonalFactors(scaled, b, rcond)
+    factors = OrthogonalFactors(scaled, b, rcond, not minimum_norm)
     adjoint = sp.csr_array(scaled.conj().T)
     project: _Map = lambda x: x
     if minimum_norm and not factors.is_full:
@@ -431,23 +436,13 @@ def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
 
 
 def _refine(x: Values, left: _Map, step: _Map) -> tuple[Values, Values]:
-    """Add what `step` makes of what is left, as long as that shrinks, for each column.
+    """Refine by what is left; return with x the norms of that."""
 
-    Returns with it the norms of what is left.
-    """
-    rest = left(x)
-    size = _norm(rest)
-    for _ in range(_REFINEMENTS):
-        trial = x + step(rest)
-        rest_of_trial = left(trial)
-        size_of_trial = _norm(rest_of_trial)
-        better = size_of_trial < _GAIN * size
-        if not better.any():
-            break
-        x = np.where(better, trial, x)
-        rest = np.where(better, rest_of_trial, rest)
-        size = np.where(better, size_of_trial, size)
-    return x, size
+    def measure(x: Values) -> tuple[Values, Values]:
+        rest = left(x)
+        return _norm(rest), rest
+
+    return refine(x, measure, step, good=0.0, steps=_REFINEMENTS)[:2]
 
 
 def _norm(r: Values) -> FloatArray:

@@ -5,9 +5,11 @@ triangular, and B [-R1^-1 R2; I] = 0. Columns may depend on each other though no
 dead (Kahan's matrix), or though the dead one has hardly a part in it: then R1 has tiny singular
 values, which inverse iteration finds. The columns that have most part in their vectors go to the
 end of the order, where they are dead: Foster, Rank and null space calculations using matrix
-decomposition without column interchanges (Linear Algebra Appl. 74, 1986). Columns are scaled to
-norms of about 1 by powers of two, so that units do not count. All this is of B with its dense rows
-cut in pieces, which adds columns; what goes in and comes out is of B as it is.
+decomposition without column interchanges (Linear Algebra Appl. 74, 1986). So do those with most
+part in null vectors with large entries, which are nearly parallel: R1 is then worse conditioned
+than B. Columns are scaled to norms of about 1 by powers of two, so that units do not count. All
+this is of B with its dense rows cut in pieces, which adds columns; what goes in and comes out is of
+B as it is.
 """
 
 from collections.abc import Callable
@@ -39,6 +41,9 @@ _VECTORS, _STEPS = 4, 3
 _ROUNDS = 10
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 64
+#: Largest entry of a null vector, the least being 1, above which another column had better be dead:
+#: the space of null vectors is known to a rounding error times their condition.
+_LARGEST = 100
 #: Entries of null vectors up to which these are factorised by LAPACK.
 _DENSE_ENTRIES = 1 << 20
 
@@ -49,7 +54,7 @@ class OrthogonalFactors:
     The largest entry of each column is about 1: `scaled_columns`.
     """
 
-    def __init__(self, B: Any, right: Values, rcond: float) -> None:
+    def __init__(self, B: Any, right: Values, rcond: float, is_basic: bool = False) -> None:
         self._given, self._n_columns = B, B.shape[1]
         self._rows, right = cut_dense_rows(B, right)
         (m, n), values, indices = self._rows.shape, self._rows.data, self._rows.indices
@@ -60,8 +65,9 @@ class OrthogonalFactors:
         factorise = partial(self._ops.factorise, graph, values)
         tolerance, last = rcond * norms, np.zeros(n, bool)
         #: Whether R1 has no tiny singular value, and B maps the null vectors to as good as nothing.
-        self.is_settled = False
+        self.is_settled, may_exchange = False, True
         for _ in range(_ROUNDS):
+            self.is_settled = False
             self._again = partial(factorise, tolerance=tolerance, last=last)
             self._split(self._again(right))
             decided = tolerance.copy()
@@ -71,9 +77,11 @@ class OrthogonalFactors:
                 decided[wrong[0]] = wrong[1]
             else:
                 self.is_settled = True
-                break
-            last = last | np.isinf(decided)
-            tolerance = decided
+                if not may_exchange or not (better := self._better_dead(is_basic)).size:
+                    break
+                may_exchange, decided = False, rcond * norms
+                decided[better] = np.inf
+            tolerance, last = decided, np.isinf(decided)
 
     def _split(self, found: UpperTrapezoid) -> None:
         columns, n = found.columns, self._rows.shape[1]
@@ -169,6 +177,26 @@ class OrthogonalFactors:
         size, left = (norm(N, axis=0) for N in (null, self._rows @ null))
         wrong = ~(left <= 2 * np.sqrt(self._rows.shape[1]) * self._least * size)
         return self._dead[decreed][wrong], self._least * size[wrong]
+
+    def _better_dead(self, is_basic: bool) -> IndexArray:
+        """Return the columns that had better be dead, none if those that are may stay so.
+
+        In place of those with large null vectors, as far as these are few, or, if dead columns are
+        to be zero, of added ones, which are not: columns with most part in their null vectors.
+        """
+        is_poor = np.full(self._dead.size, not is_basic) | (self._dead >= self._n_columns)
+        null = self._null(self._dead[is_poor], self._beside[:, is_poor])[: self._n_columns].tocoo()
+        if not is_basic:
+            size = np.zeros(self._dead.size)
+            np.maximum.at(size, null.col, np.abs(null.data))
+            few = np.argsort(-size, kind="stable")[: _DENSE_ENTRIES // max(1, self._n_columns)]
+            is_poor[:] = False
+            is_poor[few] = size[few] > _LARGEST
+            null = null.tocsc()[:, is_poor]
+        if not is_poor.any():
+            return self._dead[:0]
+        largest = pivots(null.toarray().conj().T)[: null.shape[1]]
+        return np.concatenate([self._dead[~is_poor], largest])
 
     def null_vectors(self) -> Any:
         """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank)."""

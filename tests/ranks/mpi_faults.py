@@ -65,7 +65,7 @@ def check_bad_blocks(comm, folder):
     ):
         assert_raises_on_all(comm, kind, words, block(comm, **changes))
     A = np.eye(2) if comm.rank == last else sp.csr_array(np.eye(2))
-    words = front + "A must be a SciPy sparse array or matrix, not numpy.ndarray"
+    words = front + "A must be a sparse array or matrix of SciPy or CuPy, not numpy.ndarray"
     assert_raises_on_all(comm, TypeError, words, lambda: sm.DistributedCSR.from_local(comm, A))
     words = "mat must be a matrix of petsc4py, with getSize"
     assert_raises_on_all(comm, TypeError, words, lambda: sm.DistributedCSR.from_petsc(3))

@@ -357,6 +357,39 @@ def test_a_basic_solution_has_few_entries():
         assert np.linalg.norm(basic.x) >= np.linalg.norm(shortest.x) * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("shape", [(3, 150), (160, 150)])
+def test_a_basic_solution_beside_dense_rows(shape):
+    """What dense rows in pieces add must not be zero in place of others."""
+    m, n = shape
+    D = np.vstack([np.arange(n) % 7 + 1.0, np.arange(n) % 5 - 2.0, np.zeros((m - 2, n))])
+    D[2] = D[0] - 2 * D[1]
+    b = np.ones(m)
+    found = lstsq(sp.csr_array(D), b, minimum_norm=False)
+    assert found.rank == 2 >= np.count_nonzero(found.x)
+    want = np.linalg.lstsq(D, b, rcond=None)[0]
+    assert np.allclose(D @ found.x, D @ want, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(20, 6), (6, 20)])
+@pytest.mark.parametrize("exponent", [0, 700])
+def test_null_vectors_that_are_nearly_parallel(shape, exponent):
+    """A triangle whose inverse is large, coupled to a part of low rank: its columns are no basis.
+
+    With these for the independent ones x was off by 1e-6, though the condition is 40.
+    """
+    i, j, q = np.arange(20)[:, np.newaxis], np.arange(6), 20
+    low = (i % 5 - 2.0) * (j % 3 + 1) + (i % 3 - 1.0) * (j % 4 - 1)
+    triangle = np.eye(q) - 3 * np.tril(np.ones((q, q)), -1)
+    coupling = (np.arange(q)[:, np.newaxis] * 3 + j * 5) % 7 - 3.0
+    D = np.block([[np.zeros((20, q)), low], [triangle, coupling]])
+    D = D if shape == (20, 6) else D.T
+    b = np.arange(len(D)) % 5 - 2.0
+    found = lstsq(sp.csr_array(np.ldexp(D, exponent)), b)
+    assert found.rank == q + 2
+    want = np.linalg.pinv(D, rcond=1e-11) @ b
+    assert np.allclose(np.ldexp(found.x, exponent), want, rtol=0, atol=1e-12)
+
+
 def test_units_do_not_count_but_the_type_does():
     D = np.array([[1.0, 1e-20], [1.0, -1e-20], [2.0, 0.0]])
     found = lstsq(sp.csr_array(D), np.array([1.0, 3.0, 4.0]))
@@ -410,6 +443,27 @@ def test_units_of_each_row_or_column(shape, kind):
         assert found.rank == min(shape)
         want = np.linalg.pinv(D) @ b
         assert np.allclose(found.x * np.exp2(cols)[:, np.newaxis], want, rtol=0, atol=1e-10)
+
+
+def test_units_of_rows_of_which_the_right_hand_side_has_some():
+    D = np.array([[-2.0, 3, -2, 0, 0, -3, 3], [3, -3, 1, 1, 1, 0, 0], [1, 2, 0, 0, 0, 3, 0]])
+    b, units = np.array([-1.0, 0.0, 1.0]), np.array([-894, 476, -510])
+    A = np.ldexp(D, units[:, np.newaxis])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = lstsq(sp.csr_array(A), np.ldexp(b, units))
+    assert np.allclose(found.x, np.linalg.pinv(D) @ b, rtol=0, atol=1e-14)
+    assert found.backward_error < 1e-15
+    assert np.isfinite(found.residual_norm)
+
+
+def test_units_of_columns_of_which_rows_have_some():
+    D = np.array([[-4.0, -6, 6, -3], [-8, -10, 5, 3], [1, 1, 2, -1], [0, 0, 1, 0], [0, 0, 0, 1]])
+    units, x = np.array([910, 35, 837, -881]), np.array([3.0, -2.0, 1.0, 4.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = lstsq(sp.csr_array(np.ldexp(D, units)), D @ x)
+    assert np.allclose(np.ldexp(found.x, units), x, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize(("unit", "right"), [(1e-200, 1e200), (1e200, 1e-200)])
