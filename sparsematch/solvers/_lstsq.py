@@ -242,6 +242,11 @@ def _in_own_units(A: Any, b: Values) -> _OwnUnits:
         exponents = exponents_of(right)[A.indices] - exponents_of(A.data)
         np.minimum.at(at_most, column[has], exponents[has])
         known = at_most < _FAR
+        # columns that meet zeros of b only: with terms as large as those of the others
+        terms = np.full(n, -_FAR)
+        np.maximum.at(terms, cols[known], (at_most + largest[rows.size :])[known])
+        at_most = np.where(known, at_most, terms[cols] - largest[rows.size :])
+        known |= terms[cols] > -_FAR
         of_x[:, k] = _middle(at_most[known], cols[known], n)
     of_b = of_x + unit[:, np.newaxis]
     scaled = A.copy()

@@ -457,6 +457,16 @@ def test_units_of_rows_of_which_the_right_hand_side_has_some():
     assert np.isfinite(found.residual_norm)
 
 
+def test_units_of_a_column_that_meets_zeros_only():
+    """Its element of x is found by way of the other column, 1,451 powers of two away."""
+    dense, b = np.array([[3.0, 1], [0, 2], [0, 5]]), np.array([0.0, 1, 2])
+    exponents = np.array([504, -947])
+    found = lstsq(sp.csr_array(np.ldexp(dense, exponents)), b)
+    expected = np.linalg.lstsq(dense, b)[0]
+    assert np.allclose(np.ldexp(found.x, exponents), expected, rtol=1e-13, atol=0)
+    assert np.isclose(found.residual_norm, np.linalg.norm(dense @ expected - b), rtol=1e-12)
+
+
 def test_units_of_columns_of_which_rows_have_some():
     D = np.array([[-4.0, -6, 6, -3], [-8, -10, 5, 3], [1, 1, 2, -1], [0, 0, 1, 0], [0, 0, 0, 1]])
     units, x = np.array([910, 35, 837, -881]), np.array([3.0, -2.0, 1.0, 4.0])
