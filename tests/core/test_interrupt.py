@@ -17,7 +17,7 @@ from calls import grid, in_a_new_process, random_matrix, run_python, scrambled
 from sparsematch._base.arrays import stable_order
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
-from sparsematch._engines.cpu.lu.factorisation import block_plan
+from sparsematch._engines.cpu.lu.factorisation import quick_analysis
 from sparsematch._numerics.foreign_calls import pivots, qr, svd
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch.solvers import lstsq
@@ -104,11 +104,11 @@ def test_signals_are_handled_while_a_factorisation_is_planned():
     before = signal.signal(signal.SIGALRM, lambda _, frame: inside.append(frame.f_code.co_name))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
-        block_plan(graph, every, every, starts, np.zeros(1, bool))
+        quick_analysis(graph, A.data, (every, every, starts), None, False, {})
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert inside.count("block_plan") >= 3
+    assert inside.count("quick_analysis") >= 3
 
 
 def handled_during(call):
