@@ -211,7 +211,7 @@ STAYS = {
     "block_triangular_form": 32,
     "maximum_transversal": 19,
     "splu": 26,
-    "lstsq": 87,
+    "lstsq": 92,
     "explain_singularity": 111,
 }
 
