@@ -197,9 +197,7 @@ def test_the_planner_refuses_entries_below_the_blocks(chain, ends):
     given = form.row_perm, form.col_perm, np.array(ends, form.row_perm.dtype)
     graph, values = as_bipartite(A), A.data
     with pytest.raises(RuntimeError, match=r"below its blocks.*is_block_form"):
-        lu.block_plan(graph, *given, np.zeros(len(ends) - 1, bool))
-    with pytest.raises(RuntimeError, match="below its blocks"):
-        lu.quick_analysis(graph, values, given, True, True)
+        lu.quick_analysis(graph, values, given, None, False, {})
 
 
 def test_the_planner_refuses_a_diagonal_without_entries():
@@ -207,9 +205,9 @@ def test_the_planner_refuses_a_diagonal_without_entries():
     order, ends = np.arange(3, dtype=np.int32), np.arange(4, dtype=np.int32)
     A[1, 1] = 0
     A.eliminate_zeros()
-    block_plan = operations(LuOps, "numpy").block_plan
+    plan, form = operations(LuOps, "numpy").quick_analysis, (order, order, ends)
     with pytest.raises(RuntimeError, match="below its blocks, or none in a block of one row"):
-        block_plan(as_bipartite(A), order, order, ends, np.zeros(3, bool))
+        plan(as_bipartite(A), A.data, form, None, False, {})
 
 
 def test_a_matching_that_is_none_of_the_matrix(chain):
