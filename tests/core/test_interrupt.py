@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy
 import scipy.sparse as sp
 from scipy.sparse import csc_array, diags_array
 
@@ -176,8 +177,9 @@ def test_signals_are_handled_while_lapack_works():
     calls = {
         "SVD": partial(svd, rng.standard_normal((50, 100, 100))),
         "QR": partial(qr, rng.standard_normal((20_000, 64))),
-        "QR with pivots": partial(pivots, rng.standard_normal((400, 1000))),
     }
+    if tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 18):  # which holds the GIL
+        calls["QR with pivots"] = partial(pivots, rng.standard_normal((400, 1000)))
     handled = {name: handled_during(call) for name, call in calls.items()}
     assert min(handled.values()) >= 6, handled
 
