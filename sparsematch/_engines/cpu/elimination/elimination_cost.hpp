@@ -26,7 +26,7 @@ struct EliminationCost {
 };
 
 // Prices of an entry and of a multiplication, and the most that an order may cost by them, as far
-// as can be foreseen.
+// as can be predicted.
 struct EliminationLimits {
     double per_entry = 0, per_multiplication = 0;
     double most = std::numeric_limits<double>::infinity();
