@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sparsematch._types.bipartite import BipartiteCSR
     from sparsematch._types.block_layout import BlockLayout
     from sparsematch._types.edge_file import EdgeFile, EdgeReport
-    from sparsematch._types.factors import BlockLU, BlockPlan, UpperTrapezoid
+    from sparsematch._types.factors import BlockAnalysis, BlockLU, UpperTrapezoid
     from sparsematch._types.graph import GraphProperties
     from sparsematch._types.labels import (
         BlockLabels,
@@ -221,31 +221,18 @@ class StreamOps:
 class LuOps:
     """Factorisation of square matrices by columns."""
 
-    #: Factors of a CSC matrix in one call; None where more than that is needed. The other
-    #: arguments: whether zeros are refused, how much the diagonal is preferred, and a policy.
-    factors_of: Callable[[Any, bool, float, dict[str, Any]], BlockLU | None] = in_host_memory_only
-    #: Room for a factorisation of the columns of a matrix by a plan, of numbers like those given.
-    new_factors: Callable[[BlockPlan, BipartiteCSR, _Values], BlockLU] = in_host_memory_only
-    #: The block form of a matrix, norms of its values and a plan, in one call. The third argument
-    #: is what is known: a perfect matching, or the form; None if neither is. Nothing is returned
-    #: where no matching is near at hand. The last arguments: how often the core's factors of each
-    #: block have filled up, or None, whether zeros are refused, and a policy.
-    quick_analysis: Callable[..., Any] = in_host_memory_only
-    #: The largest absolute value and the 1-norm, given the values; not finite if one of them is
-    #: not.
-    value_norms: Callable[[BipartiteCSR, _Values], tuple[float, float]] = in_host_memory_only
+    #: Analyses and factorises compressed columns or rows: indptr, indices, values, the number of
+    #: rows, whether they are rows, whether zeros are dropped, whether a matching is searched for, a
+    #: policy (`Policy` of cost.hpp), how much the diagonal is preferred, or None if the analysis
+    #: will do, and the share of a block's largest entry below which a pivot is small. None where
+    #: arrays are of other types, lists do not ascend or have repeats.
+    factorise: Callable[..., BlockLU | None] = in_host_memory_only
+    #: Factors of nothing yet by an analysis, of numbers like those given; the last two as above.
+    new_factors: Callable[[BlockAnalysis, _Values, float, float], BlockLU] = in_host_memory_only
     #: Whether pivots are expected to stay on the diagonal, given indptr, rows and values.
     steady_diagonal: Callable[[IndexArray, IndexArray, _Values, float], bool] = in_host_memory_only
-    #: Whether index arrays are those of the columns of a square matrix, ascending without repeats.
-    is_canonical: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
-    #: Pointers and rows of the columns of canonical rows, and which entry each is; None of others.
-    order_by_columns: Callable[
-        [IndexArray, IndexArray], tuple[IndexArray, IndexArray, IndexArray] | None
-    ] = in_host_memory_only
     #: Whether two arrays of indices are equal.
     equal_indices: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
-    #: The values at places that a plan names.
-    gather: Callable[[_Values, IndexArray], _Values] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What the solvers need of a back-end: a plan of the blocks, and numbers by that plan."""
+"""What the solvers need of a back-end: an analysis of a matrix, and numbers by it."""
 
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -7,14 +7,35 @@ from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
 
+#: What is to be said of a factorisation: "done", or what is amiss ("unmatched", "not finite", "not
+#: zero", "singular"), the block where, and the blocks with small pivots. None: nothing at all.
+Found = tuple[str, int, list[int]] | None
 
-class BlockPlan(Protocol):
-    """A matrix cut into the diagonal blocks of a block form, and what is above them."""
+
+class BlockAnalysis(Protocol):
+    """The entries of a matrix, its block form, and a plan of its diagonal blocks.
+
+    It never changes, so that factorisations share it.
+    """
 
     @property
-    def row_perm(self) -> IndexArray: ...  #: The permuted matrix is A[row_perm][:, col_perm].
+    def n(self) -> int: ...  #: Rows, and columns.
+    @property
+    def form(self) -> tuple[IndexArray, IndexArray, IndexArray]: ...  #: Rows, columns, starts.
+    #: Both ordered within each block: the permuted matrix is A[row_perm][:, col_perm].
+    @property
+    def row_perm(self) -> IndexArray: ...
     @property
     def col_perm(self) -> IndexArray: ...
+    @property
+    def by_rows(self) -> bool: ...  #: Whether the entries were given so.
+    @property
+    def given(self) -> tuple[IndexArray, IndexArray]: ...  #: indptr and indices, as they were.
+    @property
+    def columns(self) -> tuple[IndexArray, IndexArray]: ...  #: Those of the columns.
+    #: Which of the entries given each of the columns' is; empty if all, in order.
+    @property
+    def places(self) -> IndexArray: ...
     @property
     def outside(self) -> list[int]: ...  #: Blocks that the caller is to factorise.
     @property
@@ -35,23 +56,41 @@ class BlockPlan(Protocol):
     def chosen(self) -> dict[int, tuple[str, str, str, float, float, float]]: ...
     @property
     def seconds(self) -> float: ...  #: Predicted of the blocks that are not `outside`.
-
-
-class QuickAnalysis(NamedTuple):
-    """What a first analysis finds about a square matrix with a perfect matching."""
-
-    #: Its block form.
-    row_perm: IndexArray
-    col_perm: IndexArray
-    row_blocks: IndexArray
-    #: The largest absolute value, and the 1-norm; not finite if a value is not.
-    largest: float
-    norm: float
-    plan: BlockPlan  #: What to factorise, and how.
+    @property
+    def revision(self) -> int: ...  #: How many analyses of the same pattern it has replaced.
 
 
 class BlockLU(Protocol):
-    """The numbers of a factorisation by a plan, each diagonal block scaled by powers of two."""
+    """A matrix with an analysis and the numbers of a factorisation, blocks scaled by powers of two.
+
+    A block that fills up has another analysis made.
+    """
+
+    @property
+    def analysis(self) -> BlockAnalysis: ...
+    @property
+    def is_complex(self) -> bool: ...
+    @property
+    def result(self) -> Found: ...  #: Of the last step.
+    def match(self, row_mate: IndexArray, /) -> Found:
+        """Go on by a perfect matching where none was found, or searched for."""
+
+    def refactorise(self, indptr: Any, indices: Any, values: Any, /) -> Found | Literal[False]:
+        """Factorise the values of a matrix with the same entries, by the same pivots if they do.
+
+        `indices` are None where there are only values. False, nothing being changed, where arrays
+        are of other types or another pattern.
+        """
+
+    def repeat(self, preference: float, /) -> "BlockLU":
+        """Return other factors of the same values, the diagonal preferred so much."""
+
+    def solve(self, b: Any, x: NDArray[Any], side: str, check: bool, external: Any, /) -> float:
+        """Write solutions of the shape of `b`, and return the largest backward error, 0 if small.
+
+        `external` solves in place with a block that is left to it. -1 where `b` is neither a vector
+        nor a matrix of contiguous rows, or of another type than the numbers.
+        """
 
     @property
     def row_of(self) -> IndexArray: ...  #: The row of the permuted matrix that is each pivot.
@@ -60,51 +99,8 @@ class BlockLU(Protocol):
     #: The largest entry of U over that of the scaled block; 1 where the core factorises nothing.
     @property
     def growth(self) -> NDArray[np.float64]: ...
-    #: Of factors that were made in one call, which have their own: the plan; indptr and indices of
-    #: the columns; row_perm, col_perm and row_blocks of the block form.
     @property
-    def plan(self) -> BlockPlan: ...
-    @property
-    def pattern(self) -> tuple[IndexArray, IndexArray]: ...
-    @property
-    def form(self) -> tuple[IndexArray, IndexArray, IndexArray]: ...
-    def suspects(self, small: float, /) -> list[int]:
-        """Return the blocks with pivots smaller than `small` times their largest entry."""
-
-    @property
-    def values(self) -> NDArray[Any]: ...  #: A copy of those of the matrix.
-    def factorise(
-        self, values: NDArray[Any], preference: float, small: float, /
-    ) -> tuple[str, int, list[int]] | None:
-        """Compute the numbers, the diagonal preferred so much; below 0: with the same pivots.
-
-        Returns None where all is well; else how it went (an ``Outcome`` of gilbert_peierls.hpp),
-        in which block, and the blocks with pivots smaller than `small` times their largest entry.
-        """
-
-    def refactorise_quickly(
-        self, indptr: Any, indices: Any, values: Any, small: float, /
-    ) -> tuple[str, int, list[int]] | Literal[False] | None:
-        """Do as `factorise` with the same pivots, of the arrays of a matrix with the same pattern.
-
-        `indices` are None where there are only values. False, nothing being changed, where the
-        arrays are others or a value is not finite.
-        """
-
-    def solve(
-        self, b: NDArray[Any], side: str, external: Any, check: bool, /
-    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return solutions, one behind the other, and the backward error of each, 0 where small.
-
-        `external` solves in place with a block that is left to it.
-        """
-
-    def solve_quickly(self, b: Any, x: NDArray[Any], side: str, check: bool, /) -> float:
-        """Write the solution of one right-hand side, and return its backward error, 0 if small.
-
-        -1 where `b` is no contiguous vector of the type of the numbers. No block may be external.
-        """
-
+    def values(self) -> NDArray[Any]: ...  #: Those of the columns: a copy.
     def rcond(self, k: int, /) -> float:
         """Estimate the reciprocal condition of scaled block k in the 1-norm, from above."""
 
@@ -112,7 +108,7 @@ class BlockLU(Protocol):
         """Solve with scaled block k, or its conjugate transpose, in place; `x` has n elements."""
 
     def scaled_values(self, k: int, /) -> NDArray[Any]:
-        """Return the entries of scaled block k, in the order of ``BlockPlan.block``."""
+        """Return the entries of scaled block k, in the order of ``BlockAnalysis.block``."""
 
 
 class UpperTrapezoid(NamedTuple):

@@ -20,7 +20,8 @@ from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._like_scipy import Singular, no_solution
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
-from sparsematch.solvers._plan import plan_factorisation
+from sparsematch.solvers._pattern import LAYOUTS
+from sparsematch.solvers._plan import begin
 
 
 class _Settings(TypedDict, total=False):
@@ -90,7 +91,7 @@ def analyse(
 
     See Also
     --------
-    BlockTriangularLU : Analysis and factorisation in one.
+    splu : Analysis and factorisation in one.
 
     Notes
     -----
@@ -105,8 +106,8 @@ def analyse(
     >>> analyse(csc_array([[0.0, 1.0], [1.0, 1.0]]))
     Analysis(2x2, 2 blocks, the largest of 1 rows)
     """
-    reading = row_names, col_names, explicit_zeros
-    return Analysis(plan_factorisation(A, matching, pivoting, solver, *reading)[0])
+    how = matching, pivoting, solver, row_names, col_names, explicit_zeros
+    return Analysis(begin(A, *how)[0])
 
 
 def splu(
@@ -169,22 +170,14 @@ def splu(
     >>> lu.solve(np.array([6.0, 6.0, 8.0]), trans="T")
     array([1., 1., 1.])
     """
-    A = from_other_library(A)
-    if on_gpu(A):
+    if type(A) not in LAYOUTS and on_gpu(A := from_other_library(A)):
         refuse_on_gpu(row_names, col_names, explicit_zeros)
         from sparsematch.solvers._device import DeviceLU
 
-        on_device: Any = DeviceLU(A, matching=matching, pivoting=pivoting, solver=solver)
+        on_device: Any = DeviceLU._of(A, matching, pivoting, solver)
         return on_device
-    return BlockTriangularLU(
-        A,
-        matching=matching,
-        pivoting=pivoting,
-        solver=solver,
-        row_names=row_names,
-        col_names=col_names,
-        explicit_zeros=explicit_zeros,
-    )
+    how = matching, pivoting, solver, row_names, col_names, explicit_zeros
+    return BlockTriangularLU._of(BlockFactors.of(A, *how))
 
 
 @overload
@@ -251,26 +244,15 @@ def spsolve(
     """
     if singular not in ("raise", "nan"):
         check_choice("singular", singular, ("raise", "nan"))
-    if matching is row_names is col_names is None and pivoting == solver == "auto":
-        x = BlockFactors.solve_at_once(A, b)
-        if x is not None:
-            return x
-    given: Any = from_other_library(A)
-    if on_gpu(given):
+    given: Any = A
+    if type(A) not in LAYOUTS and on_gpu(given := from_other_library(A)):
         refuse_on_gpu(row_names, col_names, "keep")
         lu = splu(given, matching=matching, pivoting=pivoting, solver=solver)
         return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
     right, is_sparse = right_hand_sides(b)
     try:
-        lu = BlockTriangularLU(
-            given,
-            matching=matching,
-            pivoting=pivoting,
-            solver=solver,
-            row_names=row_names,
-            col_names=col_names,
-            explicit_zeros="drop",
-        )
+        how = matching, pivoting, solver, row_names, col_names
+        lu = BlockTriangularLU._of(BlockFactors.of(given, *how, "drop"))
     except (SingularMatrixError, NotFiniteError):
         if singular == "raise" or is_sparse:
             raise
@@ -281,9 +263,11 @@ def spsolve(
 
 def right_hand_sides(b: Any) -> tuple[NDArray[Any], bool]:
     """Return them as an array, (n,) if there is one, and whether the solution is to be sparse."""
-    b = from_other_library(b)
-    is_sparse = issparse(b)
-    right = check_sparse(b, "b").toarray() if is_sparse else np.asarray(b)
+    is_sparse, right = False, b
+    if type(b) is not np.ndarray:
+        b = from_other_library(b)
+        is_sparse = issparse(b)
+        right = check_sparse(b, "b").toarray() if is_sparse else np.asarray(b)
     if right.ndim == 2 and right.shape[1] == 1:
         return right.ravel(), False
     return right, is_sparse

@@ -53,22 +53,14 @@ class DeviceLU:
     before and behind are solved by substitution, and what stands above is multiplied with. Values
     and right-hand sides stay on the GPU. `splu` makes one of a matrix of ``cupyx.scipy.sparse``.
 
-    Parameters
-    ----------
-    A : cupyx.scipy.sparse matrix, shape (n, n)
-        The matrix, of real or complex numbers, on the current GPU.
-    matching : Matching, (row_mate, col_mate) or row_mate, optional
-        A matching to start from, of CuPy arrays, or one to be kept.
-    pivoting : {"auto", "structure", "product"}, optional
-        ``"product"``, the default with cuDSS, has it put the transversal of largest product on the
-        diagonal of what it factorises; ``"structure"`` switches that off: for a `matching` of large
-        entries, as cuDSS pivots within small blocks only. The other solvers have pivots of their
-        own, or need none.
-    solver : {"auto", "cudss", "cusolver", "superlu"}, optional
-        ``"cudss"`` needs nvmath-python 1.0; it is the default where that is installed.
-        ``"cusolver"``, the default elsewhere, comes with CuPy: a QR factorisation for each
-        right-hand side. ``"superlu"`` copies the matrix to host memory, is factorised there by
-        SciPy, and copies the factors back.
+    The arguments of `splu` mean for it: a `matching` is of CuPy arrays. ``pivoting="product"``, the
+    default with cuDSS, has that put the transversal of largest product on the diagonal of what it
+    factorises; ``"structure"`` switches that off: for a `matching` of large entries, as cuDSS
+    pivots within small blocks only. The other solvers have pivots of their own, or need none.
+    ``solver="cudss"`` needs nvmath-python 1.0; it is the default where that is installed.
+    ``"cusolver"``, the default elsewhere, comes with CuPy: a QR factorisation for each right-hand
+    side. ``"superlu"`` copies the matrix to host memory, is factorised there by SciPy, and copies
+    the factors back.
 
     Attributes
     ----------
@@ -81,37 +73,30 @@ class DeviceLU:
     n_factorised : int
         Rows of what was left to the solver.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a matrix on a GPU, or an argument is of the wrong type.
-    ValueError
-        If `A` is not square, or an argument is none of the choices.
-    SingularMatrixError
-        If `A` is structurally singular, or a diagonal block of one entry is zero. Nothing is copied
-        to explain it: the message says what to call.
-
     See Also
     --------
+    splu : What makes one. Nothing is copied to explain that a matrix is singular.
     BlockTriangularLU : For matrices in host memory.
 
     Examples
     --------
     >>> import cupy, cupyx.scipy.sparse  # doctest: +SKIP
-    >>> from sparsematch.solvers import DeviceLU
+    >>> from sparsematch.solvers import splu
     >>> A = cupyx.scipy.sparse.csr_matrix(cupy.array([[0.0, 2.0], [4.0, 1.0]]))  # doctest: +SKIP
-    >>> DeviceLU(A).solve(cupy.array([2.0, 5.0]))  # doctest: +SKIP
+    >>> splu(A).solve(cupy.array([2.0, 5.0]))  # doctest: +SKIP
     array([1., 1.])
     """
 
-    def __init__(
-        self,
-        A: SparseLike,
-        *,
-        matching: Any = None,
-        pivoting: Pivoting = "auto",
-        solver: Any = "auto",
-    ) -> None:
+    def __init__(self) -> None:
+        raise TypeError("call splu to make a DeviceLU")
+
+    @classmethod
+    def _of(cls, A: SparseLike, matching: Any, pivoting: Pivoting, solver: Any) -> "DeviceLU":
+        lu = cls.__new__(cls)
+        lu._begin(A, matching, pivoting, solver)
+        return lu
+
+    def _begin(self, A: SparseLike, matching: Any, pivoting: Pivoting, solver: Any) -> None:
         check_choice("pivoting", pivoting, PIVOTING)
         self._make = find_device_solver(solver)
         self._product = None if pivoting == "auto" else pivoting == "product"

@@ -24,7 +24,6 @@ from sparsematch.solvers._condition import inverse_norm
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._expected_digits import Solution, digits_of
 from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._plan import plan_factorisation
 from sparsematch.solvers._scaling import logarithmic_scaling, product_scaling
 from sparsematch.solvers._spectrum import FEW_ROWS, dense_spectrum, estimated_spectrum
 
@@ -168,9 +167,7 @@ class _Scaled:
 
     def factorise(self) -> _System:
         """Factorise the scaled matrix; raise SingularMatrixError."""
-        plan, measured = plan_factorisation(self.matrix, None, "auto", "auto")
-        factors = BlockFactors(plan)
-        factors.factorise(measured)
+        factors = BlockFactors.of(self.matrix)
         return _System(self.matrix, self.row_scale, self.col_scale, factors)
 
 
@@ -182,7 +179,6 @@ class _System(_Scaled):
 
     def solve(self, b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
         """Solve for the columns of a matrix, without refinement."""
-        b = np.ascontiguousarray(b, np.result_type(b, self.factors.dtype))
         return self.factors.solve(b, "H" if adjoint else "N", False)[0]
 
     def rcond(self, rows: FloatArray, cols: FloatArray) -> float:
@@ -191,7 +187,7 @@ class _System(_Scaled):
 
         def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
             first, last = (cols, rows) if adjoint else (rows, cols)
-            return self.solve((b / first)[:, np.newaxis], adjoint)[:, 0] / last
+            return self.solve(b / first, adjoint) / last
 
         if n == 0:
             return 1.0
@@ -302,9 +298,8 @@ def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -
     """Return the digits of a solution, which a scaling does not change, and its backward error."""
     S = system.matrix
     right = S @ np.ones(S.shape[0]) if b is None else b * system.row_scale
-    dtype = np.result_type(right, system.factors.dtype)
     with np.errstate(all="ignore"):
-        x = system.factors.solve(right[:, np.newaxis].astype(dtype), "N")[0][:, 0]
+        x = system.factors.solve(right, "N")[0]
     solution = Solution(S, x, right)
     errors = solution.errors(system.solve, rng)
     digits = digits_of(errors, x)

@@ -1,34 +1,36 @@
 """The numbers of a factorisation by a plan: those of the core, and those of external solvers."""
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix
+from scipy.sparse import csc_array
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
+from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
-from sparsematch._types.factors import BlockLU
-from sparsematch.solvers._choice import installed
+from sparsematch._types.factors import BlockLU, Found
+from sparsematch.solvers._checks import check_right_hand_side
 from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
 from sparsematch.solvers._errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import Choice, ScaledFactor, Singular, SuperLUFactor
-from sparsematch.solvers._pattern import MeasuredValues
-from sparsematch.solvers._plan import DIAGONALS, FactorisationPlan, plan_factorisation, plan_of
+from sparsematch.solvers._pattern import LAYOUTS, not_finite, not_zero, values_of
+from sparsematch.solvers._plan import FactorisationPlan, begin
 
 NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
+
+_FLOAT64: np.dtype[Any] = np.dtype(np.float64)
+_COMPLEX128: np.dtype[Any] = np.dtype(np.complex128)
 
 #: Share of the largest in its column that a pivot on the diagonal must have at least: KLU's and
 #: UMFPACK's range of 1e-3 to 0.1, in which fill changes little; and partial pivoting.
 DIAGONAL, PARTIAL = 0.01, 1.0
-_AS_BEFORE = -1.0
-_FLOAT64 = np.dtype(np.float64)
-_CSC, _CSR = (csc_array, csc_matrix), (csr_array, csr_matrix)
-#: Up to as many, zeros among the entries take less time than to drop them, and a try in vain as
-#: good as none.
-_FEW_ENTRIES = 2000
+#: Solutions of several right-hand sides, and the error of each.
+Solutions = tuple[NDArray[Any], NDArray[np.float64]]
 _PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a better solution")
 #: Pivots of a scaled block below this share of its largest entry have its condition estimated: the
 #: root of the rounding error, as pivots may be some 1e8 times the least singular value.
@@ -36,76 +38,44 @@ _SMALL_PIVOT = 1e-8
 
 
 class BlockFactors:
-    """The factors of all diagonal blocks, and the plan that they were made by.
+    """The factors of all diagonal blocks, and the plan that they are made by.
 
     `preference` is that for the diagonal: `DIAGONAL` or `PARTIAL`. Blocks with pivots below the
-    share `small` of their largest entry are suspects.
+    share `small` of their largest entry are suspects. There are no factors before `factorise`.
     """
 
     def __init__(
         self,
-        plan: FactorisationPlan | None,
+        plan: FactorisationPlan,
         preference: float = DIAGONAL,
         small: float = _SMALL_PIVOT,
+        dtype: np.dtype[Any] = _FLOAT64,
     ) -> None:
-        self._plan, self.preference, self._small = plan, preference, small
-        self.dtype = _FLOAT64
-        self.shape: tuple[int, int] = plan.pattern.graph.shape if plan else (0, 0)
+        self.plan, self.preference, self._small = plan, preference, small
         #: Blocks whose condition is worth an estimate: with small pivots, and the external ones.
         self.suspects: list[int] = []
+        self.shape, self.dtype = plan.shape, dtype
         self._numbers: BlockLU | None = None
-        self._first: BlockLU | None = None  # those that know the plan, where there is none yet
         self._external: dict[int, ScaledFactor] = {}
         self._orders: tuple[IndexArray, IndexArray] | None = None
 
     @classmethod
-    def in_one_call(cls, A: Any, refuse_zeros: bool) -> "BlockFactors | None":
-        """Return factors of a small CSC matrix; None where one call of the core will not do."""
-        return cls._of_columns(A, refuse_zeros) if type(A) in _CSC else None
-
-    @classmethod
-    def _of_columns(cls, A: Any, refuse_zeros: bool) -> "BlockFactors | None":
-        """Return factors of the small matrix that has the rows or columns of `A` as columns."""
-        factors_of = operations(LuOps, "numpy").factors_of
-        numbers = factors_of(A, refuse_zeros, DIAGONAL, installed() | DIAGONALS["auto"])
-        if numbers is None:
-            return None
-        factors = cls(None)
-        factors._numbers = factors._first = numbers
-        factors.shape = A.shape
-        factors.suspects = numbers.suspects(_SMALL_PIVOT)
+    def of(
+        cls,
+        A: Any,
+        matching: Any = None,
+        pivoting: str = "auto",
+        solver: Any = "auto",
+        row_names: Iterable[Any] | None = None,
+        col_names: Iterable[Any] | None = None,
+        explicit_zeros: ExplicitZeros = "keep",
+    ) -> "BlockFactors":
+        """Analyse a matrix, and factorise it; the arguments are those of `analyse`."""
+        how = matching, pivoting, solver, row_names, col_names, explicit_zeros
+        plan, numbers, found = begin(A, *how, DIAGONAL, _SMALL_PIVOT)
+        factors = cls(plan, dtype=_COMPLEX128 if numbers.is_complex else _FLOAT64)
+        factors._adopt(numbers, found)
         return factors
-
-    @classmethod
-    def solve_at_once(cls, A: Any, b: Any) -> NDArray[Any] | None:
-        """Return the solution of a small system; None where there is more to do, or to say.
-
-        Of a CSR matrix, the transpose is factorised: no conversion.
-        """
-        kind = type(A)
-        if (kind not in _CSC and kind not in _CSR) or type(b) is not np.ndarray:
-            return None
-        if A.data.size > _FEW_ENTRIES or b.shape != A.shape[:1]:
-            return None
-        factors = cls._of_columns(A, False)
-        if factors is None or any(factors.rcond(k) < SINGULAR for k in factors.suspects):
-            return None
-        found = factors.solve_quickly(b, "T" if kind in _CSR else "N", True)
-        return found[0] if found and found[1] == 0 else None
-
-    @property
-    def plan(self) -> FactorisationPlan:
-        """The plan; that of factors made in one call is put together when it is first needed."""
-        first = self._first  # before the plan: another thread may put it there, then drop these
-        if (plan := self._plan) is None:
-            assert first is not None
-            self._plan = plan = plan_of(first)
-            self._first = None
-        return plan
-
-    @plan.setter
-    def plan(self, plan: FactorisationPlan) -> None:
-        self._plan = plan
 
     @property
     def numbers(self) -> BlockLU:
@@ -146,7 +116,7 @@ class BlockFactors:
         )
         return FactorisationReport(
             rows=int(plan.starts[-1]),
-            entries=plan.pattern.graph.nnz,
+            entries=int(plan.blocks.columns[0][-1]),
             n_blocks=plan.n_blocks,
             n_single=int(np.count_nonzero(sizes == 1)),
             largest=int(sizes.max(initial=0)),
@@ -163,58 +133,55 @@ class BlockFactors:
         external = [factor.growth for factor in self._external.values()]
         return float(np.max([*self.numbers.growth, *external], initial=1.0))
 
-    def factorise(self, measured: MeasuredValues) -> None:
-        """Factorise values, with the same pivots as the last ones where these will do.
+    def factorise(self, A: Any) -> None:
+        """Factorise a matrix of the plan's pattern, or its values, by the same pivots if they do.
 
-        Another plan is made for a block that fills up; SingularMatrixError if one has no inverse.
+        Raises TypeError or ValueError if it is of another pattern, or a value is not finite;
+        SingularMatrixError if a block has no inverse. There are no factors then.
         """
-        values = measured.values
-        again = self._numbers is not None and self.dtype == values.dtype
-        numbers = self._numbers if again else None
-        self._numbers, self._orders, self.dtype = None, None, values.dtype
-        while True:
-            if numbers is None:
-                self._external = {}
-                numbers = self.plan.new_numbers(values)
-            preference = _AS_BEFORE if again else self.preference
-            if (found := numbers.factorise(values, preference, self._small)) is None:
-                suspects: list[int] = []
-                break
-            outcome, block, suspects = found
-            if outcome == "done":
-                break
-            if outcome == "singular":
-                raise self._singular(values.copy(), block)
-            if outcome != "fill_exceeded":  # a stop has raised; what is unstable has new pivots
-                raise AssertionError(f"a factorisation ended with {outcome!r}")
-            self.plan, numbers, again = self.plan.replan_block(block, values), None, False
-        if self.plan.external:
-            self._factorise_external(values)
-        self.suspects = [*suspects, *(k for k, f in self._external.items() if f.doubtful)]
+        numbers, plan, self._numbers = self._numbers, self.plan, None
+        found: Found | Literal[False] = False
+        given: Any = None
+        if numbers is not None and plan.converted is None:
+            if type(A) is np.ndarray:
+                given = A
+                found = numbers.refactorise(None, None, A)
+            elif LAYOUTS.get(type(A)) == plan.layout and A.shape == self.shape:
+                given = A.data
+                found = numbers.refactorise(A.indptr, A.indices, given)
+        if found is False:
+            given = values_of(plan.pattern, A)
+            if numbers is None or given.dtype != self.dtype:
+                new = operations(LuOps, "numpy").new_factors
+                numbers = new(plan.blocks, given, self.preference, self._small)
+                self.dtype, self._external = given.dtype, {}
+            found = numbers.refactorise(None, None, given)
+        assert numbers is not None
+        assert found is not False
+        if found and found[0] == "not zero":
+            raise not_zero(plan.blocks, plan.pattern, given)
+        self._adopt(numbers, found)
+
+    def _adopt(self, numbers: BlockLU, found: Found) -> None:
+        """Take these factors, complete them by external solvers, or say why there are none."""
+        self._orders = None
+        if found is None:
+            self.suspects = []
+        else:
+            self._complete(numbers, *found)
         self._numbers = numbers
 
-    def refactorise_quickly(self, A: Any) -> bool:
-        """Factorise the values of a matrix with the same pivots in one call of the core.
-
-        False where that will not do, and `factorise` is to find out why.
-        """
-        numbers, plan = self._numbers, self._plan
-        if numbers is None or self._external or (plan and not plan.pattern.is_plain):
-            return False
-        if type(A) is np.ndarray:
-            arrays = None, None, A
-        elif type(A) in _CSC and A.shape == self.shape:
-            arrays = A.indptr, A.indices, A.data
-        else:
-            return False
-        found = numbers.refactorise_quickly(*arrays, self._small)
-        if found is False:
-            return False
-        if found and found[0] != "done":
-            self._numbers = None  # other pivots
-            return False
-        self._orders, self.suspects = None, found[2] if found else []
-        return True
+    def _complete(self, numbers: BlockLU, state: str, block: int, suspects: list[int]) -> None:
+        if numbers.analysis.revision > self.plan.blocks.revision:
+            self.plan, self._external = replace(self.plan, blocks=numbers.analysis), {}
+        if state == "not finite":
+            raise not_finite(self.plan.blocks, numbers.values)
+        if state == "singular":
+            raise self._singular(numbers.values, block)
+        assert state == "done"
+        if self.plan.external:
+            self._factorise_external(numbers.values)
+        self.suspects = [*suspects, *(k for k, f in self._external.items() if f.doubtful)]
 
     def discard(self) -> None:
         """Leave nothing to solve with, as after a factorisation that has failed."""
@@ -224,9 +191,10 @@ class BlockFactors:
         """Return factors of the same values by partial pivoting; None if there are none better."""
         if self.preference == PARTIAL:
             return None
-        strict = BlockFactors(self.plan, PARTIAL, self._small)
+        strict = BlockFactors(self.plan, PARTIAL, self._small, self.dtype)
         try:
-            strict.factorise(MeasuredValues(self.numbers.values, 0.0, 0.0))
+            numbers = self.numbers.repeat(PARTIAL)
+            strict._adopt(numbers, numbers.result)
         except (SingularMatrixError, MemoryError):
             return None
         return strict
@@ -238,29 +206,29 @@ class BlockFactors:
             self._orders = orders = blocks.row_perm[self.numbers.row_of], blocks.col_perm
         return orders
 
-    def solve(
-        self, b: NDArray[Any], trans: str, check: bool = True
-    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return the solutions of a contiguous matrix, and the backward error of each column.
+    def solve(self, b: NDArray[Any], trans: str, check: bool = True) -> tuple[NDArray[Any], float]:
+        """Return solutions of the shape of `b`, and the largest backward error, 0 if it is small.
 
-        A real factorisation sees a complex right-hand side as two real ones.
+        Raises TypeError or ValueError if `b` does not fit.
         """
+        solve = self.numbers.solve
         external = self._solve_external if self._external else None
-        x, errors = self.numbers.solve(b.view(self.dtype), trans, external, check)
-        if b.dtype != self.dtype:
-            errors = errors.reshape(-1, 2).max(axis=1)
-        return x.view(b.dtype).reshape(b.shape), errors
-
-    def solve_quickly(self, b: Any, trans: str, check: bool) -> tuple[NDArray[Any], float] | None:
-        """Return the solution of a contiguous vector, and its backward error, 0 if it is small.
-
-        None where `b` is no such vector of the type of the factors, or a block is external.
-        """
-        if self._external or b.dtype != self.dtype:
-            return None
         x = np.empty(b.shape, self.dtype)
-        error = self.numbers.solve_quickly(b, x, trans, check)
-        return None if error < 0 else (x, error)
+        if (error := solve(b, x, trans, check, external)) == -1:
+            check_right_hand_side(b, self.shape[0], trans)
+            is_complex = "c" in (self.dtype.kind, b.dtype.kind)
+            columns = b[:, np.newaxis] if b.ndim == 1 else b
+            columns = np.ascontiguousarray(columns, _COMPLEX128 if is_complex else _FLOAT64)
+            # a real factorisation sees a complex right-hand side as two real ones
+            x = np.empty_like(columns)
+            parts = columns.view(self.dtype), x.view(self.dtype)
+            error, x = solve(*parts, trans, check, external), x.reshape(b.shape)
+        return x, error
+
+    def solve_each(self, b: NDArray[Any], trans: str) -> Solutions:
+        """Solve for the columns of a matrix one by one; return the error of each, too."""
+        found = [self.solve(column, trans) for column in b.T]
+        return np.stack([x for x, _ in found], axis=1), np.array([error for _, error in found])
 
     def rcond(self, k: int) -> float:
         """Estimate the reciprocal condition of block k in the 1-norm, as it is scaled.
@@ -312,14 +280,11 @@ class BlockFactors:
 
     def matrix(self, values: NDArray[Any] | None = None) -> Any:
         """Return the matrix that was factorised, or one of its pattern."""
-        graph = self.plan.pattern.graph
-        values = self.numbers.values if values is None else values
-        return csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
+        return self.plan.matrix(self.numbers.values if values is None else values)
 
     def _factorise_external(self, values: NDArray[Any]) -> None:
-        gather = operations(LuOps, self.plan.pattern.graph.backend).gather
         for k, (indptr, rows, places, memory, choice) in self.plan.external.items():
-            own = gather(values, places)
+            own = values[places]
             if self.preference == PARTIAL:
                 memory = {}  # an order for pivots that stay on the diagonal is none for these
                 is_own = choice.make is SuperLUFactor
@@ -338,7 +303,7 @@ class BlockFactors:
         self._external[k].solve_in_place(x, side)
 
     def _singular(self, values: NDArray[Any], k: int) -> RuntimeError:
-        return numerically_singular(self.plan.pattern.system(values), *self.block(k))
+        return numerically_singular(self.plan.system(values), *self.block(k))
 
 
 class PlannedFactor:
@@ -354,19 +319,21 @@ class PlannedFactor:
     ) -> None:
         n = indptr.size - 1
         block = csc_array((values, rows, indptr), shape=(n, n))
-        plan, measured = plan_factorisation(block, None, "auto", "superlu")
-        self._factors = BlockFactors(plan)
-        self._factorise(measured)
+        try:
+            self._factors = BlockFactors.of(block, solver="superlu")
+        except SingularMatrixError as error:
+            raise Singular from error
+        self._report()
 
     def refactorise(self, values: NDArray[Any]) -> None:
         """Factorise new values."""
-        self._factorise(self._factors.plan.pattern.values(values))
-
-    def _factorise(self, measured: MeasuredValues) -> None:
         try:
-            self._factors.factorise(measured)
+            self._factors.factorise(values)
         except SingularMatrixError as error:
             raise Singular from error
+        self._report()
+
+    def _report(self) -> None:
         self.nnz = self._factors.nnz
         self.doubtful = bool(self._factors.suspects)
 
@@ -378,7 +345,7 @@ class PlannedFactor:
 
     def solve(self, b: NDArray[Any], trans: str) -> NDArray[Any]:
         """Solve, refined."""
-        return self._factors.solve(np.ascontiguousarray(b), trans)[0]
+        return self._factors.solve(b, trans)[0]
 
 
 _PLANNED = Choice(PlannedFactor, "superlu", "for a better solution")

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from sparsematch._api.arguments import check_tolerance
 from sparsematch._api.transversal import maximum_matching
@@ -18,12 +18,13 @@ from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.errors import stack_level
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.foreign import from_other_library
-from sparsematch._input.weighted import refuse_value
+from sparsematch._input.canonical import pattern_of, read_columns
+from sparsematch._input.pattern import compress
 from sparsematch._numerics.foreign_calls import spilu as _spilu
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import Side
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._checks import check_choice, check_right_hand_side
+from sparsematch.solvers._checks import check_choice, check_right_hand_side, check_square
 from sparsematch.solvers._errors import (
     IllConditionedWarning,
     NamedSystem,
@@ -31,9 +32,8 @@ from sparsematch.solvers._errors import (
     numerically_singular,
     structurally_singular,
 )
-from sparsematch.solvers._external import Singular, Values, superlu_errors
+from sparsematch.solvers._external import Singular, superlu_errors
 from sparsematch.solvers._operator import InverseOperator
-from sparsematch.solvers._pattern import Pattern, read_pattern
 
 #: Least drop tolerance that SuperLU gets; relative to the column; the square of a rounding, which
 #: changes no digit. With 0 it keeps zeros, some twice: a column of more than n then overflows its
@@ -209,30 +209,22 @@ def spilu(
     """
     check_choice("pivoting", pivoting, ("structure", "product"))
     check_tolerance("drop_tol", drop_tol)
-    given: Any = from_other_library(A)
-    pattern = read_pattern(given)
-    same = given.format == pattern.layout
-    values = pattern.arrange(given.data) if same else pattern.any_values(given)
+    columns = read_columns(compress(A) if issparse(A) else A)[0]
+    check_square(columns.shape)
     if drop_tol is not None:
         options["drop_tol"] = max(drop_tol, _LEAST_DROP_TOL)
-    columns = given if given.format == "csc" else sp.csc_array(given.shape)
-    return _first_stable(columns, *pattern.without_zeros(values), pivoting, options)
+    return _first_stable(columns, pivoting, options)
 
 
-def _first_stable(
-    columns: Any, pattern: Pattern, values: Values, pivoting: str, options: dict[str, Any]
-) -> TransversalILU:
-    """Return the first attempt that is stable; if there is none, the most stable one.
-
-    `columns` is any CSC matrix of the shape.
-    """
+def _first_stable(columns: Any, pivoting: str, options: dict[str, Any]) -> TransversalILU:
+    """Return the first attempt that is stable; if there is none, the most stable one."""
     attempts: list[str] = []
     best, least = None, np.inf
-    graph = pattern.graph
+    graph, values = pattern_of(columns), columns.data
     matrix = copy.copy(columns)  # a tenth of what its constructor costs
     for name, chosen, how in _ways(pivoting, options):
         attempts.append(name)
-        diagonal = _diagonal(pattern, values, chosen)
+        diagonal = _diagonal(columns, graph, chosen)
         place = operations(WeightedOps, graph.backend).scale_columns
         matrix.indptr = graph.indptr
         matrix.indices, matrix.data, sums = place(graph, values, diagonal[0], diagonal[1:])
@@ -249,7 +241,7 @@ def _first_stable(
         if best is None or size < least:
             best, least = TransversalILU(ilu, values.dtype, diagonal, (name,)), size
     if best is None:
-        raise _without_pivot(pattern.system(values), attempts, options)
+        raise _without_pivot(NamedSystem(columns), attempts, options)
     kept = best.attempts[0]
     best.attempts = (*(name for name in attempts if name != kept), kept)
     warnings.warn(
@@ -297,17 +289,14 @@ def _ways(pivoting: str, options: dict[str, Any]) -> Iterator[tuple[str, str, di
     yield other, other, options
 
 
-def _diagonal(pattern: Pattern, values: Values, pivoting: str) -> Diagonal:
+def _diagonal(columns: Any, graph: BipartiteCSR, pivoting: str) -> Diagonal:
     """Choose the diagonal; SingularMatrixError if the pattern has none without zeros."""
-    graph, magnitude = pattern.graph, np.abs(values)
-    if not math.isfinite(np.vdot(magnitude, magnitude)) and not np.isfinite(magnitude).all():
-        refuse_value(graph, values, magnitude, "A")
     if pivoting == "product":
         product = operations(WeightedOps, graph.backend).product_diagonal
-        diagonal = Diagonal(*product(graph, magnitude))
+        diagonal = Diagonal(*product(graph, np.abs(columns.data)))
     else:
         ones = np.ones(graph.n_rows)
         diagonal = Diagonal(maximum_matching(graph)[0].col_mate, ones, ones)
     if (rank := int(np.count_nonzero(diagonal.row_perm >= 0))) < graph.n_rows:
-        raise structurally_singular(pattern.system(values), rank)
+        raise structurally_singular(NamedSystem(columns), rank)
     return diagonal

@@ -40,7 +40,6 @@ from sparsematch.solvers._condition import EPSILON, SINGULAR, inverse_norm
 from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors, scaled_columns
-from sparsematch.solvers._plan import plan_factorisation
 from sparsematch.solvers._scaling import (
     exponents_of,
     largest_exponents,
@@ -348,30 +347,27 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
     row, col = logarithmic_scaling(S)
     scaled = S.copy()
     scaled.data = scale_entries(S.data, row[S.indices], np.repeat(col, np.diff(S.indptr)))
-    plan, measured = plan_factorisation(scaled, None, "auto", "auto")
-    factors = BlockFactors(plan)
     try:
-        factors.factorise(measured)
+        factors = BlockFactors.of(scaled)
     except SingularMatrixError:
         return None
-    size = np.asarray(abs(scaled).sum(axis=1)).ravel()[:, np.newaxis]
+    size = np.asarray(abs(scaled).sum(axis=1)).ravel()
 
     def solve(x: Values, adjoint: bool) -> Values:
-        x = x[:, np.newaxis]
         if adjoint:
-            return factors.solve(size * x, "N", False)[0].ravel()
-        return (size * factors.solve(x, "H", False)[0]).ravel()
+            return factors.solve(size * x, "N", False)[0]
+        return size * factors.solve(x, "H", False)[0]
 
     # |S^-1| |S|, which no scaling of rows changes (Skeel, J. ACM 26, 1979)
     if any(factors.rcond(k) < SINGULAR for k in factors.suspects):
         return None
     if inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
         return None
-    right = np.ascontiguousarray(row[:, np.newaxis] * b)
-    x, errors = factors.solve(right, "N")
-    if not (errors <= _POOR).all() and (strict := factors.with_partial_pivoting()):
-        x, errors = strict.solve(right, "N")
-    if not (errors <= _POOR).all():
+    right = row[:, np.newaxis] * b
+    x, error = factors.solve(right, "N")
+    if not error <= _POOR and (strict := factors.with_partial_pivoting()):
+        x, error = strict.solve(right, "N")
+    if not error <= _POOR:
         return None
     x = col[:, np.newaxis] * x
     return _Solved(x, S.shape[0], _norm(b - S @ x), True)

@@ -6,7 +6,7 @@ its values: another than it was given where these brought far more fill than was
 
 import itertools
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,28 +17,21 @@ from sparsematch._base.arrays import BoolArray, IndexArray
 from sparsematch._base.errors import stack_level, wrong_type
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._types.block_form import BlockForm, square_form
-from sparsematch._types.choices import ExplicitZeros, Pivoting, Side, Solver
+from sparsematch._types.choices import Side
 from sparsematch._types.factorisation_report import FactorisationReport
 from sparsematch._types.factors import SIDES
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._checks import check_right_hand_side
+from sparsematch.solvers._checks import check_choice
 from sparsematch.solvers._condition import SINGULAR, inverse_norm
 from sparsematch.solvers._errors import IllConditionedWarning, name_block
-from sparsematch.solvers._external import MakeExternal
-from sparsematch.solvers._factors import NO_STATE, BlockFactors
+from sparsematch.solvers._factors import NO_STATE, BlockFactors, Solutions
 from sparsematch.solvers._operator import InverseOperator
-from sparsematch.solvers._pattern import MeasuredValues
-from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation
+from sparsematch.solvers._plan import FactorisationPlan
 from sparsematch.solvers._whole_matrix import WholeMatrix
-
-#: Solutions of several right-hand sides, and the error of each.
-Solutions = tuple[NDArray[Any], NDArray[np.float64]]
 
 #: The componentwise backward error, four digits lost, above which the matrix is factorised again
 #: with partial pivoting, and what remains is warned of.
 _UNSTABLE = 1e-12
-
-_PLAIN_SETTINGS = (("auto", "auto", "keep"), ("auto", "auto", "drop"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,12 +75,12 @@ class Analysis:
     @lazy_attribute
     def form(self) -> BlockForm:
         """The block triangular form."""
-        return square_form(self._plan.row_perm, self._plan.col_perm, self._plan.starts)
+        return square_form(*self._plan.blocks.form)
 
     @property
     def shape(self) -> tuple[int, int]:
         """The shape of the matrix."""
-        return self._plan.pattern.graph.shape
+        return self._plan.shape
 
     @property
     def n_blocks(self) -> int:
@@ -127,7 +120,9 @@ class Analysis:
         SingularMatrixError
             If it is numerically singular.
         """
-        return BlockTriangularLU(A, analysis=self)
+        factors = BlockFactors(self._plan)
+        factors.factorise(A)
+        return BlockTriangularLU._of(factors, self)
 
     def __copy__(self) -> "Analysis":
         return self  # it never changes
@@ -151,15 +146,6 @@ class BlockTriangularLU(InverseOperator):
     SuperLU. The entries above the blocks are only multiplied with. It offers what SciPy's
     ``SuperLU`` does, except ``L`` and ``U``, which exist for each block only.
 
-    Parameters
-    ----------
-    A : sparse array or matrix, shape (n, n)
-        The matrix, of real or complex numbers. With `analysis`, an array of its values will do.
-    analysis : Analysis, optional
-        What `analyse` has found of a matrix with the same pattern.
-    matching, pivoting, solver, row_names, col_names, explicit_zeros
-        As those of `analyse`; without effect if `analysis` is given, which has its own.
-
     Attributes
     ----------
     analysis : Analysis
@@ -171,14 +157,9 @@ class BlockTriangularLU(InverseOperator):
     nnz : int
         Entries stored: factors of the blocks, and what stands above them.
 
-    Raises
-    ------
-    TypeError, ValueError, SingularMatrixError
-        As `analyse` and ``Analysis.factorise`` do.
-
     See Also
     --------
-    analyse, splu, spsolve
+    splu, analyse : What makes one.
 
     Notes
     -----
@@ -190,9 +171,9 @@ class BlockTriangularLU(InverseOperator):
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csc_array
-    >>> from sparsematch.solvers import BlockTriangularLU
+    >>> from sparsematch.solvers import splu
     >>> A = csc_array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0], [4.0, 0.0, 5.0]])
-    >>> lu = BlockTriangularLU(A)
+    >>> lu = splu(A)
     >>> lu
     BlockTriangularLU(3x3, 2 blocks, 5 entries)
     >>> lu.solve(np.array([2.0, 4.0, 9.0]))
@@ -202,46 +183,32 @@ class BlockTriangularLU(InverseOperator):
     array([0.5, 0.5, 0.5])
     """
 
-    def __init__(
-        self,
-        A: SparseLike | NDArray[Any],
-        *,
-        analysis: Analysis | None = None,
-        matching: Any = None,
-        pivoting: Pivoting = "auto",
-        solver: Solver | MakeExternal = "auto",
-        row_names: Iterable[Any] | None = None,
-        col_names: Iterable[Any] | None = None,
-        explicit_zeros: ExplicitZeros = "keep",
-    ) -> None:
-        self.shape: tuple[int, int]
-        self._analysis = analysis
-        self._rcond: NDArray[np.float64] | None = None
-        self._whole: WholeMatrix | None = None
-        self._n_refactorised = 0  # calls, by which `PatternSolver` knows that somebody else called
-        is_plain = analysis is matching is row_names is col_names is None
-        quick = None
-        if is_plain and _are_defaults(pivoting, solver, explicit_zeros):
-            quick = BlockFactors.in_one_call(A, explicit_zeros == "drop")
-        if quick:
-            self._factors, self.dtype, self.shape = quick, quick.dtype, quick.shape
-            return self._warn_of_suspects()
-        if analysis is None:
-            reading = row_names, col_names, explicit_zeros
-            plan, measured = plan_factorisation(A, matching, pivoting, solver, *reading)
-            plan.pattern.refuse_infinite(measured)
-        else:
-            plan = analysis._plan
-            measured = plan.pattern.values(A)
-        self._factors = BlockFactors(plan)
-        self.shape = self._factors.shape
-        self._factorise(measured)
+    _factors: BlockFactors
+    _analysis: Analysis | None
+    _rcond: NDArray[np.float64] | None = None
+    _whole: WholeMatrix | None = None
+    _n_refactorised = 0  # calls, by which `PatternSolver` knows that somebody else called
+
+    def __init__(self) -> None:
+        raise TypeError("call splu, or analyse and Analysis.factorise, to make a BlockTriangularLU")
+
+    @classmethod
+    def _of(cls, factors: BlockFactors, analysis: Analysis | None = None) -> "BlockTriangularLU":
+        lu = cls.__new__(cls)
+        lu._factors, lu._analysis, lu.shape = factors, analysis, factors.shape
+        lu._warn_of_suspects()
+        return lu
+
+    @property
+    def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
+        """float64 or complex128."""
+        return self._factors.dtype
 
     @property
     def analysis(self) -> Analysis:
         """What it is based on: the one given, or a better one where blocks have filled up."""
         plan = self._factors.plan
-        if self._analysis is None or plan.revision > self._analysis._plan.revision:
+        if self._analysis is None or plan is not self._analysis._plan:
             self._analysis = Analysis(plan)
         return self._analysis
 
@@ -278,18 +245,11 @@ class BlockTriangularLU(InverseOperator):
         self._rcond = self._whole = None
         self._n_refactorised += 1
         try:
-            if self._factors.refactorise_quickly(A):
-                self._warn_of_suspects()
-            else:
-                self._factorise(self._factors.plan.pattern.values(A))
+            self._factors.factorise(A)
+            self._warn_of_suspects()
         except BaseException:  # KeyboardInterrupt, and warnings that are errors, as well
             self._factors.discard()
             raise
-
-    def _factorise(self, measured: MeasuredValues) -> None:
-        self.dtype: np.dtype[Any] = measured.values.dtype
-        self._factors.factorise(measured)
-        self._warn_of_suspects()
 
     def _warn_of_suspects(self) -> None:
         for k in self._factors.suspects:
@@ -297,8 +257,7 @@ class BlockTriangularLU(InverseOperator):
                 self._warn_singular(k, rcond)
 
     def _warn_singular(self, k: int, rcond: float) -> None:
-        pattern = self._factors.plan.pattern
-        block = name_block(*self._factors.block(k), pattern.row_names, pattern.col_names)
+        block = name_block(*self._factors.block(k), *self._factors.plan.names)
         warnings.warn(
             f"singular to working precision: {block} has a reciprocal condition of {rcond:.0e}; "
             "explain_singularity(A, numeric=True) says what depends on what",
@@ -349,33 +308,20 @@ class BlockTriangularLU(InverseOperator):
         """
         if check is not True and check is not False:
             raise wrong_type("check", check, "True or False")
-        if trans in SIDES and type(b) is np.ndarray:
-            found = self._factors.solve_quickly(b, trans, check)
-            if found is not None and found[1] <= _UNSTABLE:
-                return found[0]
-        b = np.asarray(b)
-        check_right_hand_side(b, self.shape[0], trans)
-        is_complex = "c" in (self.dtype.kind, b.dtype.kind)
-        columns = b[:, np.newaxis] if b.ndim == 1 else b
-        columns = np.ascontiguousarray(columns, np.complex128 if is_complex else np.float64)
-        factors = self._factors
-        x, errors = factors.solve(columns, trans, check)
-        if not np.maximum.reduce(errors, initial=0) <= _UNSTABLE:
-            x = self._solve_poor(factors, columns, trans, x, errors)
-        return x.reshape(b.shape)
+        if trans not in SIDES:
+            check_choice("trans", trans, SIDES)
+        factors, b = self._factors, np.asarray(b)
+        x, error = factors.solve(b, trans, check)
+        return x if error <= _UNSTABLE else self._solve_poor(factors, b, trans)
 
-    def _solve_poor(
-        self,
-        factors: BlockFactors,
-        b: NDArray[Any],
-        trans: str,
-        x: NDArray[Any],
-        errors: NDArray[Any],
-    ) -> NDArray[Any]:
+    def _solve_poor(self, factors: BlockFactors, right: NDArray[Any], trans: Side) -> NDArray[Any]:
         """Solve by partial pivoting where refinement did not suffice; warn of what remains."""
+        b = right[:, np.newaxis] if right.ndim == 1 else right
+        b = b.astype(np.result_type(self.dtype, b.dtype), order="C")
+        x, errors = factors.solve_each(b, trans)
         finite = np.isfinite(b).all(axis=0)
         if (errors[finite] <= _UNSTABLE).all():
-            return x  # what is not finite has no error to reduce
+            return x.reshape(right.shape)  # what is not finite has no error to reduce
         adopted = np.zeros(errors.size, bool)
         solutions = itertools.chain(
             self._solve_strictly(factors, b, trans), self._solve_whole(b, trans)
@@ -398,7 +344,7 @@ class BlockTriangularLU(InverseOperator):
                 IllConditionedWarning,
                 stacklevel=stack_level(),
             )
-        return x
+        return x.reshape(right.shape)
 
     def _solve_strictly(
         self, factors: BlockFactors, b: NDArray[Any], trans: str
@@ -409,7 +355,7 @@ class BlockTriangularLU(InverseOperator):
             strict = factors.with_partial_pivoting()
         if strict:
             self._factors = strict
-            yield strict.solve(b, trans)
+            yield strict.solve_each(b, trans)
 
     def _solve_whole(self, b: NDArray[Any], trans: str) -> Iterator[Solutions]:
         """Solve without blocks and scaling."""
@@ -457,7 +403,7 @@ class BlockTriangularLU(InverseOperator):
         norm = float(abs(factors.matrix()).sum(axis=0).max(initial=0))
 
         def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
-            return factors.solve(b[:, np.newaxis], "H" if adjoint else "N", False)[0][:, 0]
+            return factors.solve(b, "H" if adjoint else "N", False)[0]
 
         return norm * inverse_norm(solve, n, self.dtype)
 
@@ -500,12 +446,6 @@ def _inverse(permutation: IndexArray) -> IndexArray:
     inverse = np.empty_like(permutation)
     inverse[permutation] = np.arange(permutation.size, dtype=permutation.dtype)
     return inverse
-
-
-def _are_defaults(pivoting: Any, solver: Any, explicit_zeros: Any) -> bool:
-    """Tell whether settings are those for which one call of the core may do."""
-    are_strings = type(pivoting) is type(solver) is type(explicit_zeros) is str
-    return are_strings and (pivoting, solver, explicit_zeros) in _PLAIN_SETTINGS
 
 
 def _adopt_better(

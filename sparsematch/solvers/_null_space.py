@@ -20,7 +20,6 @@ from sparsematch._base.arrays import IndexArray
 from sparsematch._numerics.foreign_calls import qr, svd
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._plan import plan_factorisation
 from sparsematch.solvers._singular_blocks import Border, factorise_with_noise
 
 Values = NDArray[Any]
@@ -144,15 +143,13 @@ def _small(inside: IndexArray, x: Values, m: Values, tolerance: float) -> NullSp
 def _factorise(B: Any, border: Border, added: Values) -> BlockFactors:
     places = coo_array((added, (border.rows, border.cols)), shape=B.shape)
     bordered = csc_array(B + csc_array(places))
-    known = border.factors.plan
-    row_mate = np.empty_like(known.col_perm)
-    row_mate[known.row_perm] = known.col_perm  # what is on the diagonal may stay there
+    rows, cols, _ = border.factors.plan.blocks.form
+    row_mate = np.empty_like(cols)
+    row_mate[rows] = cols  # what is on the diagonal may stay there
     for noise in (0, 1e-15):
         bordered.data *= 1 + noise * np.random.default_rng(1).standard_normal(bordered.nnz)
-        plan, measured = plan_factorisation(bordered, row_mate, "auto", "auto")
-        factors = BlockFactors(plan)
         try:
-            factors.factorise(measured)
+            factors = BlockFactors.of(bordered, row_mate)
         except SingularMatrixError:
             if noise:
                 raise

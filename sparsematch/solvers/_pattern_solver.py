@@ -20,6 +20,7 @@ from sparsematch.solvers._calls import right_hand_sides
 from sparsematch.solvers._checks import check_choice
 from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
 from sparsematch.solvers._external import MakeExternal
+from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._like_scipy import Singular, no_solution
 from sparsematch.solvers._lu import BlockTriangularLU
 
@@ -156,7 +157,8 @@ class PatternSolver:
                 self.n_factorisations += known.update(A.data[:nnz] if is_matrix else A)
                 return known.lu
         pivoting, solver = self._settings["pivoting"], self._settings["solver"]
-        known = _Known(BlockTriangularLU(A, pivoting=pivoting, solver=solver), A.data)
+        factors = BlockFactors.of(A, None, pivoting, solver)
+        known = _Known(BlockTriangularLU._of(factors), A.data)
         self._known = [known, *self._known[: self._settings["patterns"] - 1]]
         self.n_analyses, self.n_factorisations = self.n_analyses + 1, self.n_factorisations + 1
         return known.lu
@@ -178,7 +180,7 @@ class _Known:
 
     def __init__(self, lu: BlockTriangularLU, values: NDArray[Any]) -> None:
         self.lu = lu
-        self.pattern = lu.analysis._plan.pattern
+        self.pattern = lu._factors.plan.pattern
         self._remember(values[: self.pattern.arrays[-1].size])
 
     def update(self, values: Any) -> bool:

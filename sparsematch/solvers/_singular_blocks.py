@@ -22,7 +22,7 @@ from sparsematch._numerics.inverse_iteration import iterate_inverse
 from sparsematch.solvers._dense_blocks import dense_blocks
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._factors import DIAGONAL, BlockFactors
-from sparsematch.solvers._plan import plan_factorisation
+from sparsematch.solvers._plan import begin
 
 Values = NDArray[Any]
 
@@ -93,8 +93,8 @@ def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, In
 def _amplifying(B: Any, factors: BlockFactors) -> IndexArray:
     """Return the blocks that make much of little in the solution for a random right-hand side."""
     starts, n = factors.plan.starts, B.shape[0]
-    b = np.random.default_rng(1).standard_normal((n, 1)).astype(factors.dtype)
-    x = factors.solve(b, "N", check=False)[0][:, 0]
+    b = np.random.default_rng(1).standard_normal(n).astype(factors.dtype)
+    x = factors.solve(b, "N", check=False)[0]
     row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
     own = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     row_block, col_block = np.empty(n, np.intp), np.empty(n, np.intp)
@@ -111,12 +111,12 @@ def factorise_with_noise(A: Any, B: Any, size: float = _NOISE) -> BlockFactors:
     if not np.isfinite(B.data).all():
         raise FloatingPointError("an entry, scaled, is beyond the range of doubles")
     rng = np.random.default_rng(0)
-    plan = plan_factorisation(A, None, "auto", "auto")[0]  # what splu does
+    plan = begin(A)[0]  # what splu does
     for draw in range(_DRAWS):
         noise = 1 + size * rng.standard_normal(B.data.size)
         factors = BlockFactors(plan, DIAGONAL, _SMALL_PIVOT)
         try:
-            factors.factorise(plan.pattern.values(B.data * noise))
+            factors.factorise(B.data * noise)
         except SingularMatrixError:
             if draw == _DRAWS - 1:
                 raise

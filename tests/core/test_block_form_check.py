@@ -189,25 +189,15 @@ def test_arguments(chain):
         sm.is_block_form(chain, sm.block_triangular_form(distributed))
 
 
-@pytest.mark.parametrize("ends", [[0, 1, 2, 3, 6], [0, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6]])
-def test_the_planner_refuses_entries_below_the_blocks(chain, ends):
-    A = sp.csc_array(chain)
-    form = sm.block_triangular_form(A)
-    lu = operations(LuOps, "numpy")
-    given = form.row_perm, form.col_perm, np.array(ends, form.row_perm.dtype)
-    graph, values = as_bipartite(A), A.data
-    with pytest.raises(RuntimeError, match=r"below its blocks.*is_block_form"):
-        lu.quick_analysis(graph, values, given, None, False, {})
-
-
 def test_the_planner_refuses_a_diagonal_without_entries():
-    A = sp.csc_array(np.triu(np.ones((3, 3)), 1) + np.eye(3)[::-1])
-    order, ends = np.arange(3, dtype=np.int32), np.arange(4, dtype=np.int32)
-    A[1, 1] = 0
+    """That of a matching which is none of the matrix; Python has every matching checked."""
+    A = sp.csc_array(np.triu(np.ones((3, 3)), 1) + np.diag([1.0, 0.0, 1.0]))
     A.eliminate_zeros()
-    plan, form = operations(LuOps, "numpy").quick_analysis, (order, order, ends)
+    arrays = A.indptr, A.indices, A.data
+    lu = operations(LuOps, "numpy").factorise(*arrays, 3, False, False, False, {}, None, 0.0)
+    assert lu.result[0] == "unmatched"
     with pytest.raises(RuntimeError, match="below its blocks, or none in a block of one row"):
-        plan(as_bipartite(A), A.data, form, None, False, {})
+        lu.match(np.arange(3, dtype=np.int32))
 
 
 def test_a_matching_that_is_none_of_the_matrix(chain):

@@ -18,10 +18,10 @@ from calls import grid, in_a_new_process, random_matrix, run_python, scrambled
 from sparsematch._base.arrays import stable_order
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
-from sparsematch._engines.cpu.lu.factorisation import quick_analysis
 from sparsematch._numerics.foreign_calls import pivots, qr, svd
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch.solvers import lstsq
+from sparsematch.solvers._plan import begin
 
 pytestmark = [
     pytest.mark.large,
@@ -99,17 +99,15 @@ def test_signals_are_handled_while_a_factorisation_is_planned():
     order = np.random.default_rng(0).permutation(n)
     A = csc_array(diags_array([-1.0, -1, 8, -1, -1], offsets=[-3, -1, 0, 1, 3], shape=(n, n)))
     A = csc_array(A[order][:, order])
-    every, starts = np.arange(n, dtype=np.int32), np.array([0, n], np.int32)
-    graph = BipartiteCSR(n, n, A.indptr, A.indices, flipped=True)
     inside = []
     before = signal.signal(signal.SIGALRM, lambda _, frame: inside.append(frame.f_code.co_name))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
-        quick_analysis(graph, A.data, (every, every, starts), None, False, {})
+        begin(A)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert inside.count("quick_analysis") >= 3
+    assert inside.count("begin") >= 3
 
 
 def handled_during(call):

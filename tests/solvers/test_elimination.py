@@ -99,7 +99,7 @@ def test_a_block_that_fills_up_keeps_its_order_outside():
     A = sp.csc_array(grid(35, 35) + sp.eye_array(35**2))
     A.data = rng.standard_normal(A.nnz)
     lu = solvers.splu(A, pivoting="structure", solver=here(overrun=0.0))
-    assert lu.analysis._plan.revision == 1
+    assert lu.analysis._plan.blocks.revision == 1
     block = lu.report().external[0]
     assert block.order == "minimum degree"
     assert block.foreseen <= block.made < 1.1 * block.foreseen

@@ -40,7 +40,6 @@ def refactorised(A, **named):
 CALLS = {
     "splu": solvers.splu,
     "spsolve": lambda A, **named: solvers.spsolve(A, np.ones(3), **named),
-    "BlockTriangularLU": solvers.BlockTriangularLU,
     "refactorise": refactorised,
     "Analysis.factorise": lambda A, **named: solvers.analyse(A, **named).factorise(A),
 }

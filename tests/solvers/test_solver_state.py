@@ -10,13 +10,12 @@ import scipy.sparse as sp
 
 from calls import in_a_new_process, outside
 from sparsematch import solvers
-from sparsematch.solvers import PatternSolver, SingularMatrixError, _factors, _lu
+from sparsematch.solvers import PatternSolver, SingularMatrixError, _lu
 
 DENSE = np.array([[4.0, 1, 0, 2], [0, 2, 1, 0], [0, 1, 3, 1], [0, 0, 0, 5]])
 b = np.array([1.0, 2, 3, 4])
-#: How the factors were made: in one call of the core where the format allows, step by step, and by
-#: an external solver.
-WAYS = {"quick": {}, "steps": {"pivoting": "structure"}, "outside": {"solver": outside()}}
+#: How the factors were made: by the core, or by an external solver.
+WAYS = {"own": {}, "of the structure": {"pivoting": "structure"}, "outside": {"solver": outside()}}
 FORMS = "csc", "csr", "coo", "values"
 
 
@@ -170,31 +169,6 @@ def test_a_pattern_solver_reads_no_further_than_the_entries():
         assert np.allclose(factor * DENSE @ solver.solve(long, b), b)
     with pytest.raises(ValueError, match="shape"):
         solver.solve(long.data, b)
-
-
-def test_both_ways_choose_solvers_alike():
-    quick, steps = (solvers.splu(new(form)).analysis._plan for form in ("csc", "coo"))
-    for kernel in ("superlu", "umfpack", "mumps"):
-        assert quick.chooser.choose(kernel)[1:] == steps.chooser.choose(kernel)[1:]
-    assert quick.chooser.choose("superlu").why != "asked for"
-    assert quick.policy == steps.policy
-
-
-class Slower(_factors.BlockFactors):
-    """Another thread asks for the plan just after this one has found that there is none."""
-
-    def __getattribute__(self, name):
-        value = super().__getattribute__(name)
-        if name == "_plan" and value is None:
-            self.__class__ = _factors.BlockFactors
-            assert self.plan
-        return value
-
-
-def test_two_threads_may_be_the_first_to_ask_for_the_plan():
-    lu = solvers.splu(new("csc"))
-    lu._factors.__class__ = Slower
-    assert lu.n_blocks == 3
 
 
 REPLACED = """

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator, gmres
 
 from calls import here, outside
 from sparsematch import solvers
-from sparsematch.solvers import _plan
+from sparsematch.solvers import _factors
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
 
@@ -128,17 +128,9 @@ def test_external_blocks():
         assert np.isfinite(lu.growth)
 
 
-@pytest.fixture
-def replanned(monkeypatch):
-    """The blocks that have been planned again, with the plans before and after."""
-    made, real = [], _plan.FactorisationPlan.replan_block
-
-    def replan_block(self, k, values):
-        made.append((k, self, real(self, k, values)))
-        return made[-1][2]
-
-    monkeypatch.setattr(_plan.FactorisationPlan, "replan_block", replan_block)
-    return made
+def revision(factors):
+    """How often blocks of its pattern have been planned again."""
+    return getattr(factors, "analysis", factors)._plan.blocks.revision
 
 
 def filling(n=400, density=0.006, seed=7):
@@ -149,20 +141,18 @@ def filling(n=400, density=0.006, seed=7):
     return sp.csc_array(A + 1e-9 * sp.eye_array(n, format="csc") + cycle)
 
 
-def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
+def test_a_block_that_fills_up_is_left_to_an_external_solver():
     A, b = filling(600), np.random.default_rng(1).standard_normal(600)
     analysis = solvers.analyse(A, matching=np.arange(600), solver=here(overrun=0.0))
     assert analysis.outside == []
     lu = analysis.factorise(A)
-    ((k, before, after),) = replanned
-    assert lu.analysis.outside == [k]
+    assert len(lu.analysis.outside) == 1
     assert lu.analysis is not analysis
     assert analysis.outside == [], "an analysis never changes"
-    assert not before.failures.any()
-    assert after.failures.tolist() == [i == k for i in range(before.n_blocks)]
+    assert (revision(analysis), revision(lu)) == (0, 1)
     lu.refactorise(2 * A)
     later = lu.analysis.factorise(A)
-    assert len(replanned) == 1, "the new plan is kept"
+    assert revision(lu) == revision(later) == 1, "the new plan is kept"
     assert np.allclose(2 * A @ lu.solve(b), b)
     assert np.allclose(A @ later.solve(b), b)
 
@@ -170,18 +160,17 @@ def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
 def test_values_choose_the_diagonal_of_a_block_that_fills_up():
     """Where pivoting may follow the values, that is tried before the block is given away."""
     A, n = filling().tocoo(), 400
-    plan = solvers.analyse(A, solver=here())._plan
-    on_diagonal = solvers.Analysis(plan).form.matching.row_mate[A.row] == A.col
+    analysis = solvers.analyse(A, solver=here(overrun=1.0))
+    on_diagonal = analysis.form.matching.row_mate[A.row] == A.col
     A.data = np.where(on_diagonal, 1e-9, np.random.default_rng(7).uniform(0.1, 1.1, A.nnz))
     A = A.tocsc()
-    k = int(np.argmax(np.diff(plan.starts)))
-    after = plan.replan_block(k, A.data)
-    assert after.failures.tolist() == [i == k for i in range(plan.n_blocks)]
-    assert not plan.failures.any()
-    assert after.blocks.chosen[k][0] == "product"
-    diagonal = A[solvers.Analysis(after).form.row_perm][:, after.col_perm].diagonal()
-    assert diagonal.min() >= 0.1
-    lu = solvers.Analysis(after).factorise(A)
+    k = int(np.argmax(analysis.form.block_sizes))
+    lu = analysis.factorise(A.tocoo())
+    assert revision(lu) >= 1
+    assert revision(analysis) == 0
+    assert lu.analysis._plan.blocks.chosen[k][0] == "product"
+    form = lu.analysis.form
+    assert A[form.row_perm][:, form.col_perm].diagonal().min() >= 0.1
     b = np.random.default_rng(1).standard_normal(n)
     assert np.allclose(A @ lu.solve(b), b)
 
@@ -194,8 +183,7 @@ def test_no_search_for_new_values(monkeypatch):
     def forbidden(*args, **kwargs):
         raise AssertionError("the pattern was searched again")
 
-    for step in ("_search_blocks", "_analyse_blocks", "_make_plan"):
-        monkeypatch.setattr(_plan, step, forbidden)
+    monkeypatch.setattr(_factors, "begin", forbidden)
     lu = analysis.factorise(A)
     lu.refactorise(A)
     analysis.factorise(A.data)

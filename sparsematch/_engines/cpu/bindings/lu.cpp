@@ -2,11 +2,13 @@
 // out, the GIL released in between.
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -20,18 +22,13 @@
 #include "elimination/elimination_tree.hpp"
 #include "elimination/nested_dissection.hpp"
 #include "lu/condition.hpp"
-#include "lu/factored_matrix.hpp"
+#include "lu/factorisation.hpp"
 #include "lu/markowitz.hpp"
 #include "lu/pivot_checks.hpp"
-#include "lu/quick_analysis.hpp"
-#include "lu/symbolic.hpp"
 #include "lu/triangular_solve.hpp"
 
 namespace sparsematch {
 namespace {
-
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 auto copied(const T* from, std::size_t n) {
@@ -42,19 +39,6 @@ auto copied(const T* from, std::size_t n) {
 template <class T>
 auto copied(const std::vector<T>& from) {
     return copied(from.data(), from.size());
-}
-
-// row_perm, col_perm, starts.
-template <class Index>
-using FormArg = std::tuple<In<Index>, In<Index>, In<Index>>;
-
-template <class Index>
-SquareForm<Index> read_form(const FormArg<Index>& given) {
-    const auto vector = [](const In<Index>& from) {
-        return std::vector<Index>(from.data(), from.data() + from.size());
-    };
-    const auto& [row_perm, col_perm, starts] = given;
-    return {vector(row_perm), vector(col_perm), vector(starts)};
 }
 
 // The policy, what a dict has in place of the defaults: costs by the names of kernels, and fields,
@@ -90,13 +74,6 @@ Policy read_policy(const nb::dict& given) {
     return out;
 }
 
-// Of a form that the planner has refused: what has found it is wrong.
-[[noreturn]] void refuse_form() {
-    throw std::runtime_error(
-        "the block form has entries below its blocks, or none in a block of one row: it is not "
-        "that of the matrix; sparsematch.is_block_form checks one");
-}
-
 // The block's columns: indptr, rows, and the places of the entries in the user's values.
 template <class Index>
 nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
@@ -118,28 +95,6 @@ nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
             std::tie(rows.data()[p], from.data()[p]) = column[p - indptr[c]];
     }
     return nb::make_tuple(copied(indptr), rows, from);
-}
-
-template <class Index>
-bool run_is_canonical(In<Index> indptr, In<Index> indices) {
-    const ReleasedGil released;
-    return indptr.size() > 0 && is_canonical(indptr.data(), static_cast<Index>(indptr.size() - 1),
-                                             indices.data(), indices.size());
-}
-
-// None unless these are canonical rows of a square matrix.
-template <class Index>
-nb::object run_order_by_columns(In<Index> indptr, In<Index> indices) {
-    if (!run_is_canonical<Index>(indptr, indices)) return nb::none();
-    const Index n = static_cast<Index>(indptr.size() - 1);
-    std::vector<Index> starts(indptr.size()), rows(indptr.data()[n]);
-    std::vector<std::int64_t> places(rows.size());
-    {
-        const ReleasedGil released;
-        order_by_columns(indptr.data(), n, indices.data(), starts.data(), rows.data(),
-                         places.data());
-    }
-    return nb::make_tuple(copied(starts), copied(rows), copied(places));
 }
 
 // The graph of a symmetric pattern without its diagonal.
@@ -207,33 +162,62 @@ nb::object vertex_separator(In<Index> indptr, In<Index> indices) {
 }
 
 template <class Index>
-void bind_plan(nb::module_& m, const char* name) {
-    using Plan = BlockPlan<Index>;
-    nb::class_<Plan>(m, name)
+void bind_analysis(nb::module_& m, const char* name) {
+    using Bound = Analysis<Index>;
+    const auto arrays_of = [](const Index* indptr, std::size_t n, const Index* indices) {
+        return nb::make_tuple(copied(indptr, n + 1), copied(indices, indptr[n]));
+    };
+    nb::class_<Bound>(m, name)
         .def_prop_ro(
-            "row_perm", [](const Plan& plan) { return copied(plan.row_perm); }, nb::rv_policy::move)
+            "row_perm", [](const Bound& of) { return copied(of.plan.row_perm); },
+            nb::rv_policy::move)
         .def_prop_ro(
-            "col_perm", [](const Plan& plan) { return copied(plan.col_perm); }, nb::rv_policy::move)
+            "col_perm", [](const Bound& of) { return copied(of.plan.col_perm); },
+            nb::rv_policy::move)
+        .def_prop_ro("form",
+                     [](const Bound& of) {
+                         const SquareForm<Index>& form = of.form;
+                         return nb::make_tuple(copied(form.row_perm), copied(form.col_perm),
+                                               copied(form.starts));
+                     })
+        .def_prop_ro("n", [](const Bound& of) { return of.entries.columns().n_rows; })
+        .def_prop_ro("by_rows", [](const Bound& of) { return of.entries.by_rows; })
+        .def_prop_ro("given",
+                     [arrays_of](const Bound& of) {
+                         const Entries<Index>& all = of.entries;
+                         return arrays_of(all.indptr.data(), all.indptr.size() - 1,
+                                          all.indices.data());
+                     })
+        .def_prop_ro("columns",
+                     [arrays_of](const Bound& of) {
+                         const Csr<Index> a = of.entries.columns();
+                         return arrays_of(a.indptr, a.n_rows, a.indices);
+                     })
+        .def_prop_ro(
+            "places", [](const Bound& of) { return copied(of.entries.places()); },
+            nb::rv_policy::move)
         .def_prop_ro("outside",
-                     [](const Plan& plan) {
+                     [](const Bound& of) {
                          std::vector<Index> out;
-                         for (Index k = 0; k < plan.n_blocks(); ++k)
-                             if (plan.external[k] > 0) out.push_back(k);
+                         for (Index k = 0; k < of.plan.n_blocks(); ++k)
+                             if (of.plan.external[k] > 0) out.push_back(k);
                          return out;
                      })
         .def_prop_ro("foreseen_inside",
-                     [](const Plan& plan) {
-                         std::int64_t entries = 2 * plan.expected_entries;
-                         for (Index k = 0; k < plan.n_blocks(); ++k)
-                             if (plan.external[k] == 0) entries += plan.size(k);
+                     [](const Bound& of) {
+                         std::int64_t entries = 2 * of.plan.expected_entries;
+                         for (Index k = 0; k < of.plan.n_blocks(); ++k)
+                             if (of.plan.external[k] == 0) entries += of.plan.size(k);
                          return entries;
                      })
-        .def_prop_ro("n_upper", [](const Plan& plan) { return plan.upper_row.size(); })
-        .def("block", &block<Index>)
-        .def_ro("seconds", &Plan::seconds)
-        .def_prop_ro("chosen", [](const Plan& plan) {
+        .def_prop_ro("n_upper", [](const Bound& of) { return of.plan.upper_row.size(); })
+        .def("block",
+             [](const Bound& of, Index k, bool ascending) { return block(of.plan, k, ascending); })
+        .def_prop_ro("seconds", [](const Bound& of) { return of.plan.seconds; })
+        .def_ro("revision", &Bound::revision)
+        .def_prop_ro("chosen", [](const Bound& of) {
             nb::dict out;
-            for (const auto& [k, way] : plan.chosen)
+            for (const auto& [k, way] : of.plan.chosen)
                 out[nb::int_(k)] =
                     nb::make_tuple(sparsematch::name(way.diagonal), sparsematch::name(way.order),
                                    row_of(way.kernel).name, way.fill, way.work, way.seconds);
@@ -242,35 +226,50 @@ void bind_plan(nb::module_& m, const char* name) {
     m.def("equal_indices", [](In<Index> x, In<Index> y) {
         return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
     });
-    m.def("is_canonical", run_is_canonical<Index>);
-    m.def("order_by_columns", run_order_by_columns<Index>);
     m.def("elimination_tree", elimination_tree<Index>);
     m.def("elimination_order", elimination_order<Index>);
     m.def("vertex_separator", vertex_separator<Index>);
 }
 
-// What a factorisation refers to: arrays of the caller's and a plan that it keeps alive, or its own
-// copies and its own plan.
-template <class Index>
-struct Pattern {
-    CsrArg<Index> lent;
-    std::vector<Index> indptr, indices;
-    std::unique_ptr<BlockPlan<Index>> plan;
-    SquareForm<Index> form;
-
-    Csr<Index> view() const {
-        if (indptr.empty()) return lent.view();
-        const auto n = static_cast<Index>(indptr.size() - 1);
-        return {n, n, indptr.data(), indices.data()};
-    }
+// How a matrix is to be factorised: how much the diagonal is preferred, if it is to be at all, and
+// the share of a block's largest entry below which pivots are small.
+struct Wishes {
+    std::optional<double> preference;
+    double small = 0;
 };
 
-// A matrix with its factorisation, and its pattern.
+// A matrix, how far its factorisation has come, and what an interpreter is told of it.
 template <class Index, class Value>
-struct HeldMatrix : Pattern<Index>, FactoredMatrix<Index, Value> {
-    HeldMatrix(const BlockPlan<Index>& plan, Pattern<Index> pattern)
-        : Pattern<Index>(std::move(pattern)),
-          FactoredMatrix<Index, Value>(plan, Pattern<Index>::view()) {}
+struct Held : Factorisation<Index, Value> {
+    Held(std::shared_ptr<Analysis<Index>> analysis, const Wishes& wishes)
+        : Factorisation<Index, Value>(std::move(analysis), wishes.preference.value_or(0)),
+          wishes(wishes) {}
+
+    State go_on(const Index* row_mate, RunContext& run) {
+        const State state = this->analyse(row_mate, run);
+        return state == State::done && wishes.preference ? this->factorise(run) : state;
+    }
+    // None where all is well and nothing is left to do; else the state, the block where there was
+    // trouble, and the blocks with small pivots.
+    nb::object result() const {
+        if (state == State::not_a_form)
+            throw std::runtime_error(
+                "the block form has entries below its blocks, or none in a block of one row: it is "
+                "not that of the matrix; sparsematch.is_block_form checks one");
+        const bool factorised = state == State::done && this->lu;
+        std::vector<Index> blocks;
+        if (factorised) blocks = blocks_with_small_pivots(*this->lu, wishes.small);
+        const auto& external = this->analysis->plan.external;
+        const auto is_inside = [](signed char kernel) { return kernel == 0; };
+        if (factorised && blocks.empty() && !is_replanned &&
+            std::all_of(external.begin(), external.end(), is_inside))
+            return nb::none();
+        return nb::make_tuple(name(state), this->lu ? this->lu->trouble : 0, blocks);
+    }
+
+    const Wishes wishes;
+    State state = State::unmatched;
+    bool is_replanned = false;  // by the last factorisation
 };
 
 // Below this many entries, other threads wait for a call, and it cannot be interrupted: some
@@ -285,264 +284,190 @@ auto released_unless_brief(std::int64_t entries, const Call& call) {
     return call(run);
 }
 
-// None where all is well; else the outcome, the block where there was trouble, and the blocks with
-// pivots below `small` times their largest entry.
+// Analyses and factorises compressed columns, or rows; without a search, only reads them, and the
+// mates of the rows are to follow. None where arrays are of other types, or not canonical.
 template <class Index, class Value>
-nb::object result_of(const HeldMatrix<Index, Value>& held, Outcome outcome, double small) {
-    std::vector<Index> blocks;
-    if (outcome == Outcome::done) blocks = blocks_with_small_pivots(held.lu, small);
-    if (outcome == Outcome::done && blocks.empty()) return nb::none();
-    return nb::make_tuple(name(outcome), held.lu.trouble, blocks);
-}
-
-// preference: for the diagonal; below 0, the same pivots again. Returns result_of.
-template <class Index, class Value>
-nb::object factorise(HeldMatrix<Index, Value>& held, In<Value> values, double preference,
-                     double small) {
-    if (values.size() != held.values.size()) throw nb::value_error("values of another pattern");
-    const auto outcome = released_unless_brief(held.work(), [&](RunContext& run) {
-        held.read(values.data());
-        return held.factorise(preference, run);
-    });
-    return result_of(held, outcome, small);
-}
-
-// As factorise with the same pivots, of a matrix by its arrays, or of its values alone where
-// indices are None. False, nothing being changed, where the arrays are others than those of the
-// pattern or a value is not finite; else as factorise.
-template <class Index, class Value>
-nb::object refactorise_quickly(HeldMatrix<Index, Value>& held, nb::handle indptr,
-                               nb::handle indices, nb::handle values, double small) {
+nb::object begin(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
+                 bool by_rows, bool drop_zeros, bool search, const Policy& policy,
+                 const Wishes& wishes) {
     const LentArray<const Value> v(values);
-    if (!v.fits_vector(held.values.size())) return nb::bool_(false);
-    const auto same = [](nb::handle given, const Index* own, std::size_t n) {
-        const LentArray<const Index> lent(given);
-        return lent.fits_vector(n) && std::equal(lent.data(), lent.data() + n, own);
-    };
-    const Csr<Index>& own = held.columns;
-    if (!indices.is_none() && !(same(indptr, own.indptr, own.n_rows + std::size_t{1}) &&
-                                same(indices, own.indices, held.values.size())))
-        return nb::bool_(false);
-    bool finite = false;
-    const Outcome outcome = released_unless_brief(held.work(), [&](RunContext& run) {
-        finite = held.read(v.data());
-        return finite ? held.factorise(-1, run) : Outcome::done;
+    const LentArray<const Index> starts(indptr), lists(indices);
+    if (!starts.fits_vector(n + 1)) return nb::none();
+    const auto nnz = static_cast<std::size_t>(starts.data()[n]);
+    if (!lists.fits_vector(nnz) || !v.fits_vector(nnz) ||
+        !is_canonical(starts.data(), static_cast<Index>(n), lists.data(), nnz))
+        return nb::none();
+    auto held = interruptible(1, [&](RunContext& run) {
+        Entries<Index> entries(starts.data(), lists.data(), static_cast<Index>(n), by_rows);
+        if (drop_zeros) entries.drop_zeros(v.data());
+        auto analysis = std::make_shared<Analysis<Index>>(
+            Analysis<Index>{std::move(entries), policy, {}, {}, {}});
+        auto out = std::make_unique<Held<Index, Value>>(std::move(analysis), wishes);
+        out->read(v.data());
+        if (search) out->state = out->go_on(nullptr, run);
+        return out;
     });
-    if (!finite) return nb::bool_(false);
-    return result_of(held, outcome, small);
+    return nb::cast(held.release(), nb::rv_policy::take_ownership);
 }
 
-// Writes x, of the shape of b. Returns the largest error; -1 where the arrays do not fit.
+// The same, whatever the types.
+nb::object factorise(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
+                     bool by_rows, bool drop_zeros, bool search, const nb::dict& given_policy,
+                     std::optional<double> preference, double small) {
+    const Policy policy = read_policy(given_policy);
+    const auto of_types = [&]<class Index, class Value>(std::pair<Index, Value>) {
+        return begin<Index, Value>(indptr, indices, values, n, by_rows, drop_zeros, search, policy,
+                                   {preference, small});
+    };
+    using Complex = std::complex<double>;
+    nb::object out = of_types(std::pair<std::int32_t, double>());
+    if (out.is_none()) out = of_types(std::pair<std::int64_t, double>());
+    if (out.is_none()) out = of_types(std::pair<std::int32_t, Complex>());
+    if (out.is_none()) out = of_types(std::pair<std::int64_t, Complex>());
+    return out;
+}
+
+// Other values by the same pivots, if there are some, of a matrix by its arrays, or alone where
+// indices are None. False where the arrays are of other types or of another pattern.
 template <class Index, class Value>
-double solve_quickly(const HeldMatrix<Index, Value>& held, nb::handle b, nb::handle x, char side,
-                     bool check) {
+nb::object refactorise(Held<Index, Value>& held, nb::handle indptr, nb::handle indices,
+                       nb::handle values) {
+    const Entries<Index>& own = held.analysis->entries;
+    const LentArray<const Value> v(values);
+    const auto same = [](nb::handle given, const std::vector<Index>& known) {
+        const LentArray<const Index> lent(given);
+        return lent.fits_vector(known.size()) &&
+               std::equal(known.begin(), known.end(), lent.data());
+    };
+    if (!v.fits_vector(own.indices.size()) ||
+        !(indices.is_none() || (same(indptr, own.indptr) && same(indices, own.indices))))
+        return nb::bool_(false);
+    const int revision = held.analysis->revision;
+    held.state = released_unless_brief(held.work(), [&](RunContext& run) {
+        const State state = held.read(v.data());
+        return state == State::done ? held.factorise(run) : state;
+    });
+    held.is_replanned = held.analysis->revision > revision;
+    return held.result();
+}
+
+// external(k, x, side) solves in place with a block that is not factorised here. Writes x, of the
+// shape of b. Returns the largest error, NaN if one is; -1 where the arrays do not fit.
+template <class Index, class Value>
+double solve(const Held<Index, Value>& held, nb::handle b, nb::handle x, char side, bool check,
+             nb::object external) {
     const LentArray<const Value> from(b);
     LentArray<Value> to(x);
-    const auto n = static_cast<std::size_t>(held.columns.n_rows);
-    if (!from.fits_vector(n) || !to.fits_vector(n)) return -1;
-    double error = 0;
-    const ExternalSolve<Index, Value> none;
-    released_unless_brief(held.work(), [&](RunContext& run) {
-        return held.solve(from.data(), 1, to.data(), &error, none, static_cast<Side>(side), check,
-                          run);
+    const auto n = static_cast<std::size_t>(held.columns().n_rows);
+    if (!from.fits_rows(n) || !to.fits_rows(n) || from.width() != to.width()) return -1;
+    ExternalSolve<Index, Value> call;
+    if (!external.is_none())
+        call = [&](Index k, Value* rows, std::int64_t w, Side s) {
+            std::exception_ptr error;
+            or_sleep_at_exit([&] {
+                const auto state = PyGILState_Ensure();
+                try {
+                    const auto m = static_cast<std::size_t>(held.lu->plan.size(k));
+                    const nb::ndarray<nb::numpy, Value, nb::ndim<2>> view(
+                        rows, {m, static_cast<std::size_t>(w)}, nb::handle());
+                    external(k, nb::cast(view, nb::rv_policy::reference), static_cast<char>(s));
+                } catch (const nb::python_error&) {
+                    error = std::current_exception();
+                }
+                PyGILState_Release(state);
+            });
+            if (error) std::rethrow_exception(error);
+        };
+    const auto width = static_cast<std::int64_t>(from.width());
+    std::vector<double> errors(from.width());
+    released_unless_brief(held.work() * width, [&](RunContext& run) {
+        return held.solve(from.data(), width, to.data(), errors.data(), call,
+                          static_cast<Side>(side), check, run);
     });
-    return error;
-}
-
-// external(k, x, side) solves in place with a block that is not factorised here. Returns the
-// solutions and their errors.
-template <class Index, class Value>
-nb::tuple solve(const HeldMatrix<Index, Value>& held, Matrix<const Value> b, char side,
-                nb::object external, bool check) {
-    const auto n = static_cast<std::size_t>(held.columns.n_rows), width = b.shape(1);
-    Buffer<Value> x(n * width);
-    Buffer<double> errors(width);
-    const ExternalSolve<Index, Value> call = [&](Index k, Value* rows, std::int64_t w, Side s) {
-        std::exception_ptr error;
-        or_sleep_at_exit([&] {
-            const auto state = PyGILState_Ensure();
-            try {
-                const auto m = static_cast<std::size_t>(held.lu.plan.size(k));
-                const nb::ndarray<nb::numpy, Value, nb::ndim<2>> view(
-                    rows, {m, static_cast<std::size_t>(w)}, nb::handle());
-                external(k, nb::cast(view, nb::rv_policy::reference), static_cast<char>(s));
-            } catch (const nb::python_error&) {
-                error = std::current_exception();
-            }
-            PyGILState_Release(state);
-        });
-        if (error) std::rethrow_exception(error);
-    };
-    interruptible(1, [&](RunContext& run) {
-        held.solve(b.data(), static_cast<std::int64_t>(width), x.data(), errors.data(), call,
-                   static_cast<Side>(side), check, run);
-    });
-    return nb::make_tuple(owned(std::move(x), n * width), owned(std::move(errors), width));
+    double most = 0;
+    for (const double error : errors)
+        if (!std::isnan(most) && !(error <= most)) most = error;
+    return most;
 }
 
 // With one scaled block, in place: x has a place for every row, by pivots or by columns.
 template <class Index, class Value>
-void solve_scaled(const HeldMatrix<Index, Value>& held, Index k, Array<Value> x, bool adjoint) {
+void solve_scaled(const Held<Index, Value>& held, Index k, Array<Value> x, bool adjoint) {
     const ReleasedGil released;
     const ExternalSolve<Index, Value> none;
-    TriangularSolve<Index, Value, 1>(held.lu, none, x.data())
+    TriangularSolve<Index, Value, 1>(*held.lu, none, x.data())
         .solve_block(k, adjoint ? Side::adjoint : Side::plain);
-}
-
-// The first factorisation of a matrix in one call, from its compressed columns: None where
-// these are not canonical, and wherever it takes more than a quick analysis and the core's own
-// factorisation of all blocks.
-template <class Index>
-nb::object factors_of(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
-                      bool refuse_zeros, double preference, const Policy& policy) {
-    using Held = HeldMatrix<Index, double>;
-    const LentArray<const Index> starts(indptr);
-    if (!starts.fits_vector(n + 1)) return nb::none();
-    const auto nnz = static_cast<std::size_t>(starts.data()[n]);
-    const LentArray<const Index> rows(indices);
-    const LentArray<const double> v(values);
-    if (!rows.fits_vector(nnz) || !v.fits_vector(nnz) ||
-        !is_canonical(starts.data(), static_cast<Index>(n), rows.data(), nnz))
-        return nb::none();
-    Pattern<Index> pattern;
-    pattern.indptr.assign(starts.data(), starts.data() + n + 1);
-    pattern.indices.assign(rows.data(), rows.data() + nnz);
-    auto held = interruptible(1, [&](RunContext& run) -> std::unique_ptr<Held> {
-        auto found = quick_analysis<Index, double>(pattern.view(), v.data(), {}, nullptr, nullptr,
-                                                   refuse_zeros, policy, run);
-        const auto is_inside = [](signed char kernel) { return kernel == 0; };
-        if (!found.plan || found.form.starts.empty() || run.stopped() || !found.is_triangular ||
-            !std::all_of(found.plan->external.begin(), found.plan->external.end(), is_inside))
-            return nullptr;
-        pattern.plan = std::move(found.plan), pattern.form = std::move(found.form);
-        const BlockPlan<Index>& plan = *pattern.plan;
-        auto out = std::make_unique<Held>(plan, std::move(pattern));
-        const bool well = out->read(v.data()) && out->factorise(preference, run) == Outcome::done;
-        return well ? std::move(out) : nullptr;
-    });
-    return held ? nb::cast(held.release(), nb::rv_policy::take_ownership) : nb::none();
-}
-
-// The same, whatever the type of the indices.
-nb::object run_factors_of(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
-                          bool refuse_zeros, double preference, const nb::dict& given) {
-    const Policy policy = read_policy(given);
-    auto out =
-        factors_of<std::int32_t>(indptr, indices, values, n, refuse_zeros, preference, policy);
-    if (!out.is_none()) return out;
-    return factors_of<std::int64_t>(indptr, indices, values, n, refuse_zeros, preference, policy);
-}
-
-// given: None, the mates of the rows, or the three arrays of a form; failures: of each of its
-// blocks, or None. Returns None where no perfect matching is at hand, or zeros are refused and
-// there are some; else fields of QuickAnalysis in factors.py.
-template <class Index, class Value>
-nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object given,
-                              std::optional<In<signed char>> failures, bool refuse_zeros,
-                              const nb::dict& given_policy) {
-    const auto a = matrix.view();
-    if (values.size() < static_cast<std::size_t>(a.nnz()))
-        throw nb::value_error("there are fewer values than entries");
-    SquareForm<Index> form;
-    const Index* mates = nullptr;
-    if (nb::isinstance<nb::tuple>(given)) form = read_form<Index>(nb::cast<FormArg<Index>>(given));
-    else if (!given.is_none()) mates = nb::cast<In<Index>>(given).data();
-    const Policy policy = read_policy(given_policy);
-    auto found = interruptible(1, [&](RunContext& run) {
-        return quick_analysis(a, values.data(), std::move(form), mates,
-                              failures ? failures->data() : nullptr, refuse_zeros, policy, run);
-    });
-    if (found.form.starts.empty()) return nb::none();
-    if (!found.is_triangular) refuse_form();
-    nb::dict out;
-    out["row_perm"] = copied(found.form.row_perm), out["col_perm"] = copied(found.form.col_perm);
-    out["row_blocks"] = copied(found.form.starts);
-    out["largest"] = found.norms.largest, out["norm"] = found.norms.norm;
-    out["plan"] = nb::cast(found.plan.release(), nb::rv_policy::take_ownership);
-    return out;
 }
 
 template <class Index, class Value>
 void bind_factors(nb::module_& m, const char* name) {
-    using Held = HeldMatrix<Index, Value>;
-    nb::class_<Held>(m, name)
-        .def("factorise", &factorise<Index, Value>)
-        .def("refactorise_quickly", &refactorise_quickly<Index, Value>, nb::arg().none(),
-             nb::arg().none(), nb::arg(), nb::arg())
-        .def("solve", &solve<Index, Value>, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
-        .def("solve_quickly", &solve_quickly<Index, Value>)
+    using Bound = Held<Index, Value>;
+    nb::class_<Bound>(m, name)
+        .def("match",
+             [](Bound& held, In<Index> row_mate) {
+                 held.state = interruptible(
+                     1, [&](RunContext& run) { return held.go_on(row_mate.data(), run); });
+                 return held.result();
+             })
+        .def_prop_ro("result", &Bound::result)
+        .def_prop_ro("is_complex", [](const Bound&) { return !std::is_same_v<Value, double>; })
+        .def("repeat",
+             [](const Bound& held, double preference) {
+                 auto out =
+                     std::make_unique<Bound>(held.analysis, Wishes{preference, held.wishes.small});
+                 out->state =
+                     interruptible(1, [&](RunContext& run) { return out->repeat(held, run); });
+                 return out.release();
+             })
+        .def_prop_ro("analysis", [](const Bound& held) { return held.analysis; })
+        .def("refactorise", &refactorise<Index, Value>, nb::arg().none(), nb::arg().none(),
+             nb::arg())
+        .def("solve", &solve<Index, Value>, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+             nb::arg().none())
         .def("rcond",
-             [](const Held& held, Index k) {
+             [](const Bound& held, Index k) {
                  const ReleasedGil released;
-                 return BlockCondition<Index, Value>(held.lu, k).reciprocal();
+                 return BlockCondition<Index, Value>(*held.lu, k).reciprocal();
              })
         .def("solve_scaled", &solve_scaled<Index, Value>)
-        .def_prop_ro("plan", [](Held& held) { return held.plan.get(); })
-        .def_prop_ro("form",
-                     [](const Held& held) {
-                         const SquareForm<Index>& form = held.form;
-                         return nb::make_tuple(copied(form.row_perm), copied(form.col_perm),
-                                               copied(form.starts));
-                     })
-        .def("suspects", [](const Held& held,
-                            double small) { return blocks_with_small_pivots(held.lu, small); })
-        .def_prop_ro("pattern",
-                     [](const Held& held) {
-                         const Csr<Index>& own = held.columns;
-                         return nb::make_tuple(copied(own.indptr, own.n_rows + std::size_t{1}),
-                                               copied(own.indices, held.values.size()));
-                     })
         .def_prop_ro(
-            "values", [](const Held& held) { return copied(held.values); }, nb::rv_policy::move)
+            "values", [](const Bound& held) { return copied(held.values); }, nb::rv_policy::move)
         .def_prop_ro(
-            "row_of", [](const Held& held) { return copied(held.lu.row_of); }, nb::rv_policy::move)
-        .def_prop_ro("entries", [](const Held& held) { return held.lu.entries(); })
+            "row_of", [](const Bound& held) { return copied(held.lu->row_of); },
+            nb::rv_policy::move)
+        .def_prop_ro("entries", [](const Bound& held) { return held.lu->entries(); })
         .def_prop_ro(
-            "growth", [](const Held& held) { return copied(held.lu.growth); }, nb::rv_policy::move)
-        .def("scaled_values", [](const Held& held, Index k) {
-            const auto& plan = held.lu.plan;
+            "growth", [](const Bound& held) { return copied(held.lu->growth); },
+            nb::rv_policy::move)
+        .def("scaled_values", [](const Bound& held, Index k) {
+            const auto& plan = held.lu->plan;
             const auto begin = plan.inner_start[plan.starts[k]],
                        end = plan.inner_start[plan.starts[k + 1]];
-            return copied(held.lu.equilibration.inner.data() + begin,
+            return copied(held.lu->equilibration.inner.data() + begin,
                           static_cast<std::size_t>(end - begin));
         });
-    m.def(
-        "new_factors",
-        [](const BlockPlan<Index>& plan, CsrArg<Index> matrix, In<Value>) {
-            return new Held(plan, {std::move(matrix), {}, {}, nullptr, {}});
-        },
-        nb::keep_alive<0, 1>());
-}
-
-// What is asked of values, without factors.
-template <class Index, class Value>
-void bind_values(nb::module_& m) {
-    m.def("value_norms", [](In<Index> indptr, In<Value> values) {
-        const ReleasedGil released;
-        const auto n = static_cast<Index>(indptr.size() - 1);
-        const auto found = value_norms(indptr.data(), n, values.data());
-        return std::pair(found.largest, found.norm);
-    });
-    m.def("gather", [](In<Value> values, In<Index> places) {
-        Buffer<Value> out(places.size());
-        for (std::size_t p = 0; p < places.size(); ++p) out[p] = values.data()[places.data()[p]];
-        return owned(std::move(out), places.size());
+    m.def("new_factors", [](std::shared_ptr<Analysis<Index>> analysis, In<Value> /* like these */,
+                            double preference, double small) {
+        return new Bound(std::move(analysis), {preference, small});
     });
     m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values, double share) {
         return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
                                values.data(), share);
     });
     m.def("markowitz_order", markowitz_order<Index, Value>);
-    m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
-          nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg());
 }
 
 }  // namespace
 
 void bind_lu(nb::module_& m) {
-    bind_plan<std::int32_t>(m, "BlockPlan32");
-    bind_plan<std::int64_t>(m, "BlockPlan64");
-    m.def("factors_of", run_factors_of);
+    bind_analysis<std::int32_t>(m, "Analysis32");
+    bind_analysis<std::int64_t>(m, "Analysis64");
+    bind_factors<std::int32_t, double>(m, "Factorisation32");
+    bind_factors<std::int64_t, double>(m, "Factorisation64");
+    bind_factors<std::int32_t, std::complex<double>>(m, "FactorisationComplex32");
+    bind_factors<std::int64_t, std::complex<double>>(m, "FactorisationComplex64");
+    m.def("factorise_square", factorise, "indptr"_a, "indices"_a, "values"_a, "n"_a, "by_rows"_a,
+          "drop_zeros"_a, "search"_a, "policy"_a, "preference"_a.none(), "small"_a);
     m.def("kernel_costs", [] {
         nb::dict out;
         for (const KernelRow& row : kernel_table)
@@ -550,14 +475,6 @@ void bind_lu(nb::module_& m) {
                                            row.cost.per_multiplication);
         return out;
     });
-    bind_factors<std::int32_t, double>(m, "BlockLU32");
-    bind_values<std::int32_t, double>(m);
-    bind_factors<std::int64_t, double>(m, "BlockLU64");
-    bind_values<std::int64_t, double>(m);
-    bind_factors<std::int32_t, std::complex<double>>(m, "BlockLUComplex32");
-    bind_values<std::int32_t, std::complex<double>>(m);
-    bind_factors<std::int64_t, std::complex<double>>(m, "BlockLUComplex64");
-    bind_values<std::int64_t, std::complex<double>>(m);
 }
 
 }  // namespace sparsematch

@@ -59,10 +59,15 @@ class LentArray {
     ~LentArray() {
         if (lent_) PyBuffer_Release(&view_);
     }
-    bool fits_vector(std::size_t n) const {
-        return lent_ && view_.ndim == 1 && static_cast<std::size_t>(view_.shape[0]) == n &&
-               view_.itemsize == sizeof(T) && has_type() &&
-               reinterpret_cast<std::uintptr_t>(view_.buf) % alignof(T) == 0;
+    bool fits_vector(std::size_t n) const { return fits_rows(n) && view_.ndim == 1; }
+    // A vector, or a matrix of n rows.
+    bool fits_rows(std::size_t n) const {
+        return lent_ && (view_.ndim == 1 || view_.ndim == 2) &&
+               static_cast<std::size_t>(view_.shape[0]) == n && view_.itemsize == sizeof(T) &&
+               has_type() && reinterpret_cast<std::uintptr_t>(view_.buf) % alignof(T) == 0;
+    }
+    std::size_t width() const {
+        return view_.ndim == 1 ? 1 : static_cast<std::size_t>(view_.shape[1]);
     }
     T* data() const { return static_cast<T*>(view_.buf); }
 

@@ -1,21 +1,26 @@
 """LU factorisation block by block: symbolic analysis, ordering, factors and solves."""
 
+import numpy as np
+
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.lu import factorisation
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import register_operations
+
+
+def equal_indices(x: IndexArray, y: IndexArray) -> bool:
+    """Tell whether two arrays of indices are equal, at no cost if they are short."""
+    if x.dtype != y.dtype or not x.flags.c_contiguous:
+        return np.array_equal(x, y)
+    return _core.equal_indices(x, y)
+
 
 register_operations(
     "numpy",
     LuOps(
-        factors_of=factorisation.factors_of,
-        new_factors=factorisation.new_factors,
-        quick_analysis=factorisation.quick_analysis,
-        value_norms=factorisation.value_norms,
+        factorise=_core.factorise_square,
+        new_factors=_core.new_factors,
         steady_diagonal=_core.steady_diagonal,
-        is_canonical=_core.is_canonical,
-        order_by_columns=_core.order_by_columns,
-        equal_indices=factorisation.equal_indices,
-        gather=_core.gather,
+        equal_indices=equal_indices,
     ),
 )

@@ -1,11 +1,16 @@
-// What the solvers start from: a canonical square matrix, and its block form.
+// The block form of a square matrix with a perfect matching.
+//
+// The matrix comes by columns: what other packages call a row is a column here, and block lower
+// triangular is block upper.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <numeric>
 #include <vector>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+#include "decomposition/block_form_check.hpp"
+#include "decomposition/block_permutation.hpp"
+#include "decomposition/strong_components.hpp"
 
 namespace sparsematch {
 
@@ -17,39 +22,41 @@ struct SquareForm {
     Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
 };
 
-// Whether these are compressed columns of a square matrix, every column ascending without repeats.
-// Time: O(n + nnz).
+// The strong components, rows ascending within each. a: the columns; col_of: the mate of each of
+// the user's rows. Of no use if the run was stopped. Time: O(n + nnz).
 template <class Index>
-bool is_canonical(const Index* indptr, Index n, const Index* indices, std::size_t size) {
-    if (indptr[0] != 0 || indptr[n] < 0 || static_cast<std::size_t>(indptr[n]) > size) return false;
-    for (Index j = 0; j < n; ++j)  // before an index is read: no start lies beyond the end
-        if (indptr[j + 1] < indptr[j]) return false;
-    for (Index j = 0; j < n; ++j) {
-        Index last = -1;
-        bool rises = true;
-        for (Index p = indptr[j]; p < indptr[j + 1]; ++p)
-            rises &= indices[p] > last, last = indices[p];
-        if (!rises || last >= n) return false;
-    }
-    return true;
+SquareForm<Index> form_of_matching(const Csr<Index>& a, const Index* col_of, RunContext& run) {
+    const Index n = a.n_rows;
+    const auto size = static_cast<std::size_t>(n);
+    std::vector<Index> number(size);
+    Buffer<Arcs<Index>> arcs(size);
+    for (Index i = 0; i < n; ++i) arcs[i] = {a.indptr[col_of[i]], a.indptr[col_of[i] + 1]};
+    Index lowest = n;  // numbers count down to here, sinks first
+    StrongComponents<Index>(number.data(), arcs.data(), a.indices, size).find(n, lowest, run);
+    const Index n_blocks = n - lowest;
+    if (run.stopped()) return {};
+    for (Index& k : number) k = n - k;
+    SquareForm<Index> out{std::vector<Index>(size), std::vector<Index>(size),
+                          std::vector<Index>(n_blocks + std::size_t{1})};
+    sort_by_label(number.data(), n, n_blocks, out.row_perm.data(), out.starts.data());
+    for (std::size_t k = 0; k < size; ++k) out.col_perm[k] = col_of[out.row_perm[k]];
+    return out;
 }
 
-// The columns of a square matrix given by rows, by counting. Reads: canonical rows, as above.
-// Writes: where each column begins (n + 1), its rows, ascending, and which entry of the rows each
-// is (nnz). Time: O(n + nnz).
+// Whether a form is the block triangular form of a matrix, which comes by columns; its rows and
+// columns are all matched. Time: O(n + nnz).
 template <class Index>
-void order_by_columns(const Index* indptr, Index n, const Index* indices, Index* starts,
-                      Index* rows, std::int64_t* places) {
-    std::fill(starts, starts + n + 1, Index{0});
-    for (Index p = 0; p < indptr[n]; ++p) ++starts[indices[p]];
-    std::exclusive_scan(starts, starts + n + 1, starts, Index{0});
-    for (Index i = 0; i < n; ++i)
-        for (Index p = indptr[i]; p < indptr[i + 1]; ++p) {
-            const Index q = starts[indices[p]]++;
-            rows[q] = i, places[q] = p;
+bool is_certified(const Csr<Index>& a, const SquareForm<Index>& form, RunContext& run) {
+    const Index n = a.n_rows, n_blocks = form.n_blocks();
+    std::vector<Index> col_mate(n), row_mate(n), col_block(n), row_block(n);
+    for (Index k = 0; k < n_blocks; ++k)
+        for (Index c = form.starts[k]; c < form.starts[k + 1]; ++c) {
+            const Index i = form.row_perm[c], j = form.col_perm[c];
+            col_mate[j] = i, row_mate[i] = j;
+            col_block[j] = row_block[i] = n_blocks - 1 - k;
         }
-    std::copy_backward(starts, starts + n, starts + n + 1);  // each has become the next one's
-    starts[0] = 0;
+    const Matching<Index> m{col_mate.data(), row_mate.data()};
+    return BlockFormCheck<Index>(a, m, col_block.data(), row_block.data(), n_blocks).holds(run);
 }
 
 }  // namespace sparsematch

@@ -1,4 +1,4 @@
-"""The block form that first factorisations find for themselves is that of the general search."""
+"""The block form that a factorisation finds is that of the general search."""
 
 from itertools import combinations_with_replacement, pairwise
 

@@ -1,7 +1,7 @@
-"""One call of the core beside the steps it stands for, on all small patterns.
+"""Factorisations of all small patterns beside dense NumPy, however the matrix is stored.
 
-The steps are run where arguments are no arrays of the core's types: a COO matrix, a matrix of
-right-hand sides.
+The core reads columns and rows as they are; what is stored otherwise is converted first, and must
+come to the same.
 """
 
 import itertools
@@ -12,7 +12,6 @@ import scipy.sparse as sp
 
 from sparsematch import solvers
 from sparsematch.solvers import SingularMatrixError
-from sparsematch.solvers._factors import BlockFactors
 
 PATTERNS = [
     pattern
@@ -65,7 +64,7 @@ def is_regular(D):
 
 @pytest.mark.parametrize("form", ["csc", "csr"])
 @pytest.mark.parametrize("kind", ["real", "complex"])
-def test_refactorised_values_agree_with_those_by_all_steps(kind, form):
+def test_other_values_by_any_storage(kind, form):
     """Of one pattern in three: the others have other formats or types."""
     rng = np.random.default_rng(5)
     extra = [coupled(rng, sizes) for sizes in [(2, 2), (1, 3, 1), (3, 1, 2), (4, 3)] * 4]
@@ -75,21 +74,23 @@ def test_refactorised_values_agree_with_those_by_all_steps(kind, form):
         first, second = (filled(rng, pattern, kind) for _ in range(2))
         if not (is_regular(first) and is_regular(second)):
             continue
-        quick, slow = (solvers.splu(matrix_of(first, pattern, form)) for _ in range(2))
-        check_solutions(quick, first, rng)
+        as_it_is, converted = (
+            solvers.splu(matrix_of(first, pattern, stored)) for stored in (form, "coo")
+        )
+        check_solutions(as_it_is, first, rng)
         new = matrix_of(second, pattern, form)
-        quick.refactorise(new.data if refactorised % 2 else new)
-        slow._factorise(slow._factors.plan.pattern.values(new))
-        np.testing.assert_array_equal(quick._factors.numbers.row_of, slow._factors.numbers.row_of)
+        as_it_is.refactorise(new.data if refactorised % 2 else new)
+        converted.refactorise(matrix_of(second, pattern, "coo"))
+        np.testing.assert_array_equal(as_it_is.row_perm, converted.row_perm)
         b = rng.standard_normal(len(second)).astype(second.dtype)
-        np.testing.assert_array_equal(quick.solve(b), slow.solve(b))
-        check_solutions(quick, second, rng)
+        np.testing.assert_array_equal(as_it_is.solve(b), converted.solve(b))
+        check_solutions(as_it_is, second, rng)
         refactorised += 1
     assert refactorised > 40
 
 
 @pytest.mark.parametrize("kept", ["keep", "drop"])
-def test_factors_in_one_call_agree_with_those_by_all_steps(kept):
+def test_factors_agree_with_those_by_an_analysis(kept):
     """As to blocks, and that each finds the same matrices singular."""
     rng = np.random.default_rng(6)
     made = 0
@@ -98,24 +99,24 @@ def test_factors_in_one_call_agree_with_those_by_all_steps(kept):
         if rng.random() < 0.2:
             D[rng.integers(3)] = 0.0
         A = matrix_of(D, pattern, "csc")
-        quick = BlockFactors.in_one_call(A, kept == "drop")
-        if quick is None:
+        try:
+            lu = solvers.splu(A, explicit_zeros=kept)
+        except SingularMatrixError:
             with pytest.raises(SingularMatrixError):
-                solvers.splu(A, explicit_zeros=kept)
+                solvers.analyse(A, explicit_zeros=kept).factorise(A)
             continue
         made += 1
-        slow = solvers.analyse(A, explicit_zeros=kept).factorise(A)
-        assert quick.plan.n_blocks == slow.n_blocks
+        by_analysis = solvers.analyse(A, explicit_zeros=kept).factorise(A)
         np.testing.assert_array_equal(
-            np.sort(quick.plan.starts), np.sort(slow._factors.plan.starts)
+            lu.analysis.form.row_blocks, by_analysis.analysis.form.row_blocks
         )
         if is_regular(D):
-            check_solutions(solvers.splu(A, explicit_zeros=kept), D, rng)
+            check_solutions(lu, D, rng)
     assert made > 80
 
 
 @pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, 2.0, 3.0], ["a", "b"]])
-def test_what_one_call_will_not_do_is_refused_by_the_steps(values):
+def test_values_that_are_none_are_refused(values):
     lu = solvers.splu(sp.csc_array(np.diag([1.0, 2.0])))
     with pytest.raises((TypeError, ValueError)):
         lu.refactorise(np.array(values))

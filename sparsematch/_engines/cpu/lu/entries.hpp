@@ -1,0 +1,122 @@
+// The entries of a square matrix as a solver is given them, by columns or by rows, and its columns:
+// what a factorisation refers to, and knows other values of the same pattern by.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "lu/equilibration.hpp"
+
+namespace sparsematch {
+
+// Whether these are compressed columns, or rows, of a square matrix, each ascending without
+// repeats. Time: O(n + nnz).
+template <class Index>
+bool is_canonical(const Index* indptr, Index n, const Index* indices, std::size_t size) {
+    if (indptr[0] != 0 || indptr[n] < 0 || static_cast<std::size_t>(indptr[n]) > size) return false;
+    for (Index j = 0; j < n; ++j)  // before an index is read: no start lies beyond the end
+        if (indptr[j + 1] < indptr[j]) return false;
+    for (Index j = 0; j < n; ++j) {
+        Index last = -1;
+        bool rises = true;
+        for (Index p = indptr[j]; p < indptr[j + 1]; ++p)
+            rises &= indices[p] > last, last = indices[p];
+        if (!rises || last >= n) return false;
+    }
+    return true;
+}
+
+// What has become of values: all is well, one is not finite, or one is not zero that was left out.
+enum class Taken { all, not_finite, not_zero };
+
+template <class Index>
+class Entries {
+  public:
+    // Copies canonical arrays of n columns, or rows.
+    Entries(const Index* indptr, const Index* indices, Index n, bool by_rows)
+        : indptr(indptr, indptr + n + 1), indices(indices, indices + indptr[n]), by_rows(by_rows) {
+        if (by_rows) order_by_columns(n);
+    }
+
+    // Whether the columns are what was given, entry by entry.
+    bool are_columns() const { return start_.empty(); }
+    Csr<Index> columns() const {
+        const auto n = static_cast<Index>(indptr.size() - 1);
+        if (are_columns()) return {n, n, indptr.data(), indices.data()};
+        return {n, n, start_.data(), row_.data()};
+    }
+    // Which of those given each entry of the columns is, if that is not the same.
+    const std::vector<Index>& places() const { return place_; }
+
+    // Leaves out the entries whose value is zero, of values as given. Time: O(n + nnz).
+    template <class Value>
+    void drop_zeros(const Value* values) {
+        if (std::find(values, values + indices.size(), Value(0)) == values + indices.size()) return;
+        if (are_columns()) {
+            start_ = indptr, row_ = indices, place_.resize(indices.size());
+            std::iota(place_.begin(), place_.end(), Index{0});
+        }
+        Index to = 0, p = 0;
+        for (std::size_t j = 0; j + 1 < start_.size(); ++j) {
+            for (const Index end = start_[j + 1]; p < end; ++p)
+                if (values[place_[p]] != Value(0)) row_[to] = row_[p], place_[to++] = place_[p];
+            start_[j + 1] = to;
+        }
+        row_.resize(to), place_.resize(to);
+        has_zeros_ = true;
+    }
+
+    // Writes the values of the columns, of those given. Time: O(nnz).
+    template <class Value>
+    Taken take(const Value* given, std::vector<Value>& to) const {
+        to.resize(are_columns() ? indices.size() : place_.size());
+        if (are_columns()) std::copy_n(given, to.size(), to.data());
+        else
+            for (std::size_t p = 0; p < to.size(); ++p) to[p] = given[place_[p]];
+        if (!are_finite(to)) return Taken::not_finite;
+        const auto count = [](const Value* from, std::size_t n) {
+            return n - static_cast<std::size_t>(std::count(from, from + n, Value(0)));
+        };
+        const bool lost = has_zeros_ && count(given, indices.size()) != count(to.data(), to.size());
+        return lost ? Taken::not_zero : Taken::all;
+    }
+
+    std::vector<Index> indptr, indices;  // as given
+    bool by_rows;
+
+  private:
+    // By counting.
+    void order_by_columns(Index n) {
+        start_.assign(indptr.size(), 0);
+        row_.resize(indices.size()), place_.resize(indices.size());
+        for (const Index j : indices) ++start_[j];
+        std::exclusive_scan(start_.begin(), start_.end(), start_.begin(), Index{0});
+        for (Index i = 0; i < n; ++i)
+            for (Index p = indptr[i]; p < indptr[i + 1]; ++p) {
+                const Index q = start_[indices[p]]++;
+                row_[q] = i, place_[q] = p;
+            }
+        std::copy_backward(start_.begin(), start_.end() - 1, start_.end());  // each is the next's
+        start_[0] = 0;
+    }
+    template <class Value>
+    static bool are_finite(const std::vector<Value>& values) {
+        constexpr std::size_t lanes = 4;  // independent of each other, so that none waits
+        double sums[lanes] = {};          // NaN as soon as an entry is not finite
+        const std::size_t whole = values.size() - values.size() % lanes;
+        for (std::size_t p = 0; p < whole; p += lanes)
+            for (std::size_t lane = 0; lane < lanes; ++lane)
+                sums[lane] += largest_part(values[p + lane]) * 0;
+        for (std::size_t p = whole; p < values.size(); ++p) sums[0] += largest_part(values[p]) * 0;
+        return std::accumulate(sums, sums + lanes, 0.0) == 0;
+    }
+
+    std::vector<Index> start_, row_, place_;  // of the columns, unless these were given
+    bool has_zeros_ = false;                  // that were left out
+};
+
+}  // namespace sparsematch

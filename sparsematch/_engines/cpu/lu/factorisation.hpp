@@ -1,0 +1,163 @@
+// A square matrix with its analysis and its factorisation: one object that is asked to go on as far
+// as it can, and says what it lacks.
+//
+//   read         values, which may be those of an analysis that there is
+//   analyse      a perfect matching, unless it is given; the block form; a plan of the blocks
+//   factorise    all blocks but those that the plan leaves to others
+//   solve        by all, the others called for their blocks
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "lu/by_values.hpp"
+#include "lu/checked_solve.hpp"
+#include "lu/entries.hpp"
+#include "lu/gilbert_peierls.hpp"
+#include "lu/kept.hpp"
+#include "lu/square_form.hpp"
+#include "lu/symbolic.hpp"
+#include "matching/small_matching.hpp"
+
+namespace sparsematch {
+
+// What factorisations of one pattern have in common. It does not change once its plan is made.
+template <class Index>
+struct Analysis {
+    Entries<Index> entries;
+    Policy policy;
+    SquareForm<Index> form;
+    std::vector<signed char> failures;  // of each block: how often the factors have filled up
+    BlockPlan<Index> plan;
+    int revision = 0;  // how many analyses it has replaced
+};
+
+// How far a factorisation has come.
+enum class State {
+    done,
+    unmatched,   // no perfect matching is at hand
+    not_a_form,  // the form has entries below its blocks: the matching was wrong
+    not_finite,  // a value is not
+    not_zero,    // a value is not zero that was left out
+    singular,    // the block `trouble` has no inverse
+    stopped
+};
+constexpr const char* name(State state) {
+    constexpr const char* names[] = {"done",     "unmatched", "not a form", "not finite",
+                                     "not zero", "singular",  "stopped"};
+    return names[static_cast<int>(state)];
+}
+
+template <class Index, class Value>
+class Factorisation {
+  public:
+    // How much pivots on the diagonal are preferred.
+    Factorisation(std::shared_ptr<Analysis<Index>> analysis, double preference)
+        : analysis(std::move(analysis)), preference_(preference) {}
+
+    // Values in the order of the entries that were given. Time: O(nnz).
+    State read(const Value* given) {
+        taken_ = analysis->entries.take(given, values);
+        return taken_ == Taken::all          ? State::done
+               : taken_ == Taken::not_finite ? State::not_finite
+                                             : State::not_zero;
+    }
+    // Looks for a matching unless the mates of the rows are given. The values at hand may count,
+    // if they are finite. Time: O(n + nnz), the matching, and what the planner looks for.
+    State analyse(const Index* row_mate, RunContext& run) {
+        const Csr<Index> a = columns();
+        std::vector<Index> mates;
+        if (!row_mate) {
+            mates.resize(2 * static_cast<std::size_t>(a.n_rows));
+            const Matching<Index> m{mates.data() + a.n_rows, mates.data()};
+            if (!match_small(a, m, most_scans * (a.n_rows + a.nnz()), run))
+                return run.stopped() ? State::stopped : State::unmatched;
+            row_mate = m.col_mate;  // the core's columns are the user's rows
+        }
+        analysis->form = form_of_matching(a, row_mate, run);
+        if (run.stopped()) return State::stopped;
+        analysis->failures.assign(static_cast<std::size_t>(analysis->form.n_blocks()), 0);
+        if (checks_invariants && !is_certified(a, analysis->form, run)) return State::not_a_form;
+        return plan(run);
+    }
+    // Takes the same pivots as before where these will do. A block that fills up is planned
+    // again.
+    State factorise(RunContext& run) {
+        if (taken_ != Taken::all) return State::not_finite;
+        Outcome outcome = Outcome::unstable;
+        if (std::exchange(has_pivots_, false)) outcome = lu->refactorise(values.data(), run);
+        while (outcome != Outcome::done) {
+            if (run.stopped()) return State::stopped;
+            if (!lu) lu = std::make_unique<BlockLU<Index, Value>>(analysis->plan);
+            outcome = lu->factorise(values.data(), preference_, run);
+            if (outcome == Outcome::singular) return State::singular;
+            if (outcome != Outcome::fill_exceeded) continue;
+            if (const State state = replan(lu->trouble, run); state != State::done) return state;
+        }
+        has_pivots_ = true;
+        return State::done;
+    }
+    // The values of another one.
+    State repeat(const Factorisation& other, RunContext& run) {
+        values = other.values, taken_ = other.taken_;
+        return factorise(run);
+    }
+    // As CheckedSolve does, nothing being measured without `check`. Several threads may solve at
+    // once.
+    bool solve(const Value* b, std::int64_t width, Value* x, double* errors,
+               const ExternalSolve<Index, Value>& external, Side side, bool check,
+               RunContext& run) const {
+        auto room = room_.take();
+        const Csr<Index> a = columns();
+        CheckedSolve<Index, Value> solver(a, values.data(), *lu, external, side, check, *room);
+        const bool done = solver.solve(b, width, x, errors, run);
+        if (width == 1 || width * a.n_rows <= most_kept) room_.give_back(std::move(room));
+        return done;
+    }
+
+    Csr<Index> columns() const { return analysis->entries.columns(); }
+    // Entries that a solve passes, about.
+    std::int64_t work() const {
+        const Csr<Index> a = columns();
+        return std::max(lu ? lu->entries() : 0, analysis->plan.expected_entries) + a.nnz() +
+               a.n_rows;
+    }
+
+    std::shared_ptr<Analysis<Index>> analysis;
+    std::unique_ptr<BlockLU<Index, Value>> lu;
+    std::vector<Value> values;  // by columns
+
+  private:
+    // How often a search for a matching scans each entry, on average.
+    static constexpr std::int64_t most_scans = 10;
+    static constexpr std::int64_t most_kept = std::int64_t{1} << 17;  // numbers of right-hand sides
+
+    State plan(RunContext& run) {
+        Analysis<Index>& of = *analysis;
+        const Csr<Index> a = columns();
+        const ValuesOf<Index, Value> of_blocks(values.data(), run);
+        Planner<Index> planner(a, of.form, taken_ == Taken::not_finite ? nullptr : &of_blocks,
+                               of.failures.data(), of.policy, run);
+        of.plan = planner.make();
+        if (run.stopped()) return State::stopped;
+        return planner.is_triangular() ? State::done : State::not_a_form;
+    }
+    // Another diagonal for a block, once, or another kernel, whichever is predicted to be faster.
+    // Others go on with the analysis that there was.
+    State replan(Index block, RunContext& run) {
+        lu.reset();
+        analysis = std::make_shared<Analysis<Index>>(*analysis);
+        ++analysis->failures[block], ++analysis->revision;
+        return plan(run);
+    }
+
+    const double preference_;
+    Taken taken_ = Taken::not_finite;  // there are no values yet
+    bool has_pivots_ = false;
+    mutable Kept<SolveRoom<Value>> room_;
+};
+
+}  // namespace sparsematch
