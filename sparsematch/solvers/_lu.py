@@ -4,7 +4,6 @@ An analysis serves any number of factorisations, and each factorisation has the 
 its values: another than it was given where these brought far more fill than was foreseen.
 """
 
-import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -323,10 +322,7 @@ class BlockTriangularLU(InverseOperator):
         if (errors[finite] <= _UNSTABLE).all():
             return x.reshape(right.shape)  # what is not finite has no error to reduce
         adopted = np.zeros(errors.size, bool)
-        solutions = itertools.chain(
-            self._solve_strictly(factors, b, trans), self._solve_whole(b, trans)
-        )
-        for other in solutions:
+        for other in self._other_solutions(factors, b, trans):
             poor = ~(errors <= _UNSTABLE) & finite
             adopted |= _adopt_better(poor, x, errors, *other)
             if (errors[finite] <= _UNSTABLE).all():
@@ -346,19 +342,16 @@ class BlockTriangularLU(InverseOperator):
             )
         return x.reshape(right.shape)
 
-    def _solve_strictly(
+    def _other_solutions(
         self, factors: BlockFactors, b: NDArray[Any], trans: str
     ) -> Iterator[Solutions]:
-        """Solve by partial pivoting in the blocks, from now on; other threads go on as they do."""
-        strict: BlockFactors | None = self._factors  # another thread's, perhaps
+        """Solve by partial pivoting in the blocks, from now on, then without blocks and scaling."""
+        strict: BlockFactors | None = self._factors  # another thread's, perhaps, who goes on so
         if strict is factors:
             strict = factors.with_partial_pivoting()
         if strict:
             self._factors = strict
             yield strict.solve_each(b, trans)
-
-    def _solve_whole(self, b: NDArray[Any], trans: str) -> Iterator[Solutions]:
-        """Solve without blocks and scaling."""
         if self._whole is None:
             self._whole = WholeMatrix(self._factors.matrix())
         yield from self._whole.solve(b, trans)

@@ -297,16 +297,19 @@ nb::object begin(nb::handle indptr, nb::handle indices, nb::handle values, std::
     if (!lists.fits_vector(nnz) || !v.fits_vector(nnz) ||
         !is_canonical(starts.data(), static_cast<Index>(n), lists.data(), nnz))
         return nb::none();
-    auto held = interruptible(1, [&](RunContext& run) {
-        Entries<Index> entries(starts.data(), lists.data(), static_cast<Index>(n), by_rows);
-        if (drop_zeros) entries.drop_zeros(v.data());
-        auto analysis = std::make_shared<Analysis<Index>>(
-            Analysis<Index>{std::move(entries), policy, {}, {}, {}});
-        auto out = std::make_unique<Held<Index, Value>>(std::move(analysis), wishes);
-        out->read(v.data());
-        if (search) out->state = out->go_on(nullptr, run);
-        return out;
-    });
+    // A first factorisation takes as long as some sixteen passes over the entries.
+    constexpr std::int64_t passes = 16;
+    auto held =
+        released_unless_brief(passes * static_cast<std::int64_t>(nnz), [&](RunContext& run) {
+            Entries<Index> entries(starts.data(), lists.data(), static_cast<Index>(n), by_rows);
+            if (drop_zeros) entries.drop_zeros(v.data());
+            auto analysis = std::make_shared<Analysis<Index>>(
+                Analysis<Index>{std::move(entries), policy, {}, {}, {}});
+            auto out = std::make_unique<Held<Index, Value>>(std::move(analysis), wishes);
+            out->read(v.data());
+            if (search) out->state = out->go_on(nullptr, run);
+            return out;
+        });
     return nb::cast(held.release(), nb::rv_policy::take_ownership);
 }
 

@@ -153,7 +153,7 @@ class CheckedSolve {
         BlockRefinement<Index, Value, W> blocks(
             lu_, external_, side_, y, room_.of(room_.right, total), room_.of(room_.r, total),
             room_.of(room_.better, total));
-        if (!sweeps.run(side_, blocks, run)) return false;
+        if (!sweeps.run(side_, run, blocks)) return false;
         for (std::int64_t s = 0; s < piece.count; ++s)
             piece.errors[s] = blocks.error(static_cast<int>(s));
         return true;

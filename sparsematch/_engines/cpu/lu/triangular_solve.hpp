@@ -31,6 +31,12 @@ Value conjugate(Value v) {
 template <class Index, class Value>
 using ExternalSolve = std::function<void(Index, Value*, std::int64_t, Side)>;
 
+// Of solutions that are left as they are.
+struct NoRefinement {
+    void keep_right(std::int64_t) {}
+    void refine(std::int64_t) {}
+};
+
 template <class Index, class Value, int W>
 class TriangularSolve {
   public:
@@ -38,39 +44,15 @@ class TriangularSolve {
                     Value* x)
         : lu_(lu), external_(external), x_(x) {}
 
-    // False: the run was stopped. Time: O(entries of L, U and above, times W).
-    bool run(Side side, RunContext& run) {
+    // Refinement sees the right-hand side and the solution of each block of several rows. False: the
+    // run was stopped. Time: O(entries of L, U and above, times W), and refinement.
+    template <class Refinement = NoRefinement>
+    bool run(Side side, RunContext& run, Refinement&& refinement = {}) {
         WorkCounter counter(run);
         counter_ = &counter;
-        if (side == Side::plain)
-            plain([this](Index k) {
-                const auto [first, end] = block(k);
-                if (lu_.plan.external[k] > 0) solve_block(k, Side::plain);
-                return (lu_.plan.external[k] > 0 || solve_l(first, end)) &&
-                       solve_u<true>(first, end);
-            });
-        else if (side == Side::adjoint) transposed<true>();
-        else transposed<false>();
-        return !run.stopped();
-    }
-    // The same, but refinement sees the right-hand side and the solution of each block of several
-    // rows.
-    template <class Refinement>
-    bool run(Side side, Refinement& refinement, RunContext& run) {
-        WorkCounter counter(run);
-        counter_ = &counter;
-        if (side == Side::plain)
-            plain([&](Index k) {
-                refinement.keep_right(k);
-                if (!solve_block(k, side)) return false;
-                refinement.refine(k);
-                const auto [first, end] = block(k);
-                for (Index c = end; c-- > first;)
-                    scatter(c, lu_.u_end[c], lu_.u_start[c + 1], lu_.u_row.data(), lu_.u.data());
-                return count_measured(k);
-            });
-        else if (side == Side::adjoint) transposed_refined<true>(refinement);
-        else transposed_refined<false>(refinement);
+        if (side == Side::plain) plain(refinement);
+        else if (side == Side::adjoint) transposed<true>(refinement);
+        else transposed<false>(refinement);
         return !run.stopped();
     }
     // With one block as it was scaled. False: the run was stopped.
@@ -90,27 +72,23 @@ class TriangularSolve {
     std::pair<Index, Index> block(Index k) const {
         return {lu_.plan.starts[k], lu_.plan.starts[k + 1]};
     }
-    bool count_measured(Index k) {
-        const auto [first, end] = block(k);
-        return counter_->add((lu_.plan.inner_start[end] - lu_.plan.inner_start[first]) * W);
-    }
-
-    // several(k) solves with a block of several rows, and subtracts from what is above it.
-    template <class Several>
-    void plain(const Several& several) {
+    template <class Refinement>
+    void plain(Refinement& refinement) {
         const auto& plan = lu_.plan;
         for (Index k = plan.n_blocks(); k-- > 0;) {
             const Index end = plan.starts[k + 1];
-            if (plan.size(k) > 1) {
-                if (!several(k)) return;
+            if (plan.size(k) == 1) {
+                while (k > 0 && plan.size(k - 1) == 1) --k;
+                if (!solve_u<true>(plan.starts[k], end)) return;
                 continue;
             }
-            while (k > 0 && plan.size(k - 1) == 1) --k;
-            if (!solve_u<true>(plan.starts[k], end)) return;
+            if (!solve_refined(k, Side::plain, refinement)) return;
+            for (Index c = end; c-- > plan.starts[k];)
+                scatter(c, lu_.u_end[c], lu_.u_start[c + 1], lu_.u_row.data(), lu_.u.data());
         }
     }
     template <bool Adjoint, class Refinement>
-    void transposed_refined(Refinement& refinement) {
+    void transposed(Refinement& refinement) {
         const auto& plan = lu_.plan;
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             const Index first = plan.starts[k];
@@ -122,22 +100,16 @@ class TriangularSolve {
             for (Index c = first; c < plan.starts[k + 1]; ++c)
                 gather<Adjoint>(c, lu_.u_end[c], lu_.u_start[c + 1], lu_.u_row.data(),
                                 lu_.u.data());
-            refinement.keep_right(k);
-            if (!solve_block(k, Adjoint ? Side::adjoint : Side::transposed)) return;
-            refinement.refine(k);
-            if (!count_measured(k)) return;
+            if (!solve_refined(k, Adjoint ? Side::adjoint : Side::transposed, refinement)) return;
         }
     }
-    template <bool Adjoint>
-    void transposed() {
-        const auto& plan = lu_.plan;
-        const Side side = Adjoint ? Side::adjoint : Side::transposed;
-        for (Index k = 0; k < plan.n_blocks(); ++k) {
-            const Index first = plan.starts[k], end = plan.starts[k + 1];
-            if (!u_transposed<Adjoint, true>(first, end)) return;
-            if (plan.external[k] > 0) external_(k, x_ + first * W, W, side);
-            else if (end - first > 1 && !l_transposed<Adjoint>(first, end)) return;
-        }
+    template <class Refinement>
+    bool solve_refined(Index k, Side side, Refinement& refinement) {
+        refinement.keep_right(k);
+        if (!solve_block(k, side)) return false;
+        refinement.refine(k);
+        const auto [first, end] = block(k);
+        return counter_->add((lu_.plan.inner_start[end] - lu_.plan.inner_start[first]) * W);
     }
 
     // Calls sweep(begin, end) on pieces of the columns, downwards or upwards, and counts what these
