@@ -33,10 +33,11 @@ ALONE = 256
 #: Entries per block up to which a frontier is narrow, and levels after which all blocks share it
 #: again.
 NARROW, STAY = 256, 64
-#: Of the kernel without roots that stays on the device: threads of a block, blocks of a processor.
-THREADS, BLOCKS = 512, 1
-MACROS = {"HUB": HUB, "THREADS": THREADS, "BLOCKS": BLOCKS}
+#: Of the kernels that stay on the device, those of `push_relabel` included.
+MACROS = {"HUB": HUB, "THREADS": compile.THREADS, "BLOCKS": 1}
 _INT_MAX = 2**31 - 1
+
+_load = compile.declare("matching/apfb", **MACROS)
 
 _PLANT, _ROOTS, _LEVEL, _SETTLE, _FLIP = range(5)
 
@@ -89,7 +90,7 @@ class Phases:
         xp, dtype = namespace(graph.indptr), graph.dtype
         n_major, n_minor = graph.n_major, graph.n_minor
         self._n_major, self._turn = n_major, 0
-        self._kernels = compile.load("matching/apfb", dtype, **MACROS)
+        self._kernels = _load(dtype)
         self._stop_early, self._roots = (
             bool(run.options.get(key, OPTIONS[key])) for key in ("stop_early", "roots")
         )
@@ -133,8 +134,7 @@ class Phases:
         CT in the paper.
         """
         barrier = namespace(self._control).zeros(2, np.int32)
-        how = {"threads": THREADS, "blocks_per_processor": BLOCKS}
-        self._kernels.launch_resident("apfb", self._state, barrier, **how)
+        self._kernels.launch_resident("apfb", self._state, barrier)
         if not detailed:
             return 0, 0, 0
         done = self._kernels.read("Control", self._control)
