@@ -71,8 +71,8 @@ class Proposals:
     def make(self, account: Account, classes: tuple[int, ...] = ()) -> None:
         """Propose until no free row has a free column. Collective.
 
-        In the first rounds own rows of up to so many entries may propose, one for each of the
-        `classes`, then all own rows; in the others those whose proposals of the round before were
+        In the first rounds, one for each of the `classes`, own rows of up to that number of entries
+        may propose, then all own rows; in the others those whose proposals of the round before were
         not granted.
         """
         n, going_on, largest = self.n_rows, np.zeros(0), np.iinfo(np.int64).max
@@ -91,7 +91,7 @@ class Proposals:
                 self._exchange(state, everyone)
 
     def _propose(self, state: Any, every: bool, n: int, upto: np.int64) -> None:
-        """Let own rows of up to so many entries propose: every one, or n that are listed."""
+        """Let own rows of up to `upto` entries propose: every one, or n that are listed."""
         short, listed = np.int64(SHORT), (self.lists[1], np.int64(n))
         self.kernels.launch("propose", n, state, np.bool_(every), *listed, min(upto, short))
         if upto > short:
