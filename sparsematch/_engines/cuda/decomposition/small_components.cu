@@ -10,8 +10,8 @@
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 
-// Rows of a piece that is left to a block of a single warp; what blocks can hold: four numbers of 16
-// bits for a row, one for an entry that leads to another. LARGE: rows of a piece at most.
+// Rows of a piece that is left to a block of a single warp; what blocks can hold: four numbers of
+// 16 bits for a row, one for an entry that leads to another. LARGE: rows of a piece at most.
 enum { SMALL = 128, LARGE_ROOM = 16384, SMALL_ROOM = 2560 };
 // entries of a list that is too long for a thread: a piece with one does not fit
 enum { LONG = 4096 };

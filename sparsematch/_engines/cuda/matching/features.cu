@@ -86,9 +86,9 @@ DEVICE Wide drawn_for(Index v, Wide seed) {
 // Whether the pattern is symmetric: with x drawn for the vertices, x_i x_j (x_j - x_i) changes its
 // sign where i and j change places, so that the sum over all entries is zero if each has its
 // counterpart; if not, it is zero by chance, one of 2^60, whatever the pattern, as nobody knows the
-// seed. Long lists are left to `compare_long`. Not where the squares are `too_uneven` and more lists
-// than `few` have one entry. 2^shift neighbouring threads share a list. Reads: indptr, indices.
-// Writes: f. Time: O(nnz / threads).
+// seed. Long lists are left to `compare_long`. Not where the squares are `too_uneven` and more
+// lists than `few` have one entry. 2^shift neighbouring threads share a list. Reads: indptr,
+// indices. Writes: f. Time: O(nnz / threads).
 KERNEL compare_sides(Index n, const Index* __restrict__ indptr, const Index* __restrict__ indices,
                      Features* f, Wide seed, int shift, Wide too_uneven, Index few,
                      bool unless_diagonal) {
