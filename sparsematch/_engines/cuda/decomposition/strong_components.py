@@ -10,11 +10,10 @@ from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
 from sparsematch._engines.cuda.core.host_fallback import Allowance
 from sparsematch._engines.cuda.core.running_sum import largest, running_sum
-from sparsematch._engines.cuda.decomposition.coarse_parts import CoarseParts, coarse_parts
 from sparsematch._engines.cuda.decomposition.colouring import colour_components
 from sparsematch._engines.cuda.decomposition.multi_pivot import reach_both_ways
 from sparsematch._engines.cuda.decomposition.small_components import LARGE, solve_components
-from sparsematch._engines.cuda.decomposition.square import Square
+from sparsematch._engines.cuda.decomposition.square import CoarseParts, Square, coarse_parts
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels
 from sparsematch._types.matching import Matching

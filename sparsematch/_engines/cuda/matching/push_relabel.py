@@ -57,9 +57,7 @@ def push(
     """Start the kernel; return its control, with relabellings as phases, and their levels."""
     xp, dtype, entries = namespace(graph.indptr), graph.dtype, graph.indices.size
     n_major, n_minor = graph.n_major, graph.n_minor
-    given: dict[str, Any] = {
-        name: run.options.get(name, default) for name, default in OPTIONS.items()
-    }
+    given: dict[str, Any] = OPTIONS | dict(run.options)
     major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
     push_shift, shift = list_shift(entries, n_major), list_shift(entries, n_minor)
     control = kernels.zeros(xp, "Control")
