@@ -210,7 +210,7 @@ def test_calls_of_one_process_import_no_file_of_ranks():
 STAYS = {
     "block_triangular_form": 32,
     "maximum_transversal": 19,
-    "splu": 26,
+    "splu": 8,
     "lstsq": 92,
     "explain_singularity": 111,
 }
@@ -219,7 +219,7 @@ STAYS = {
 @pytest.mark.parametrize("name", STAYS)
 def test_a_call_goes_through_few_files(name):
     files = stays.stays(stays.CALLS[name])
-    assert 10 < len(files) <= STAYS[name]
+    assert 5 < len(files) <= STAYS[name]
     assert not stays.of_ranks(files)
 
 

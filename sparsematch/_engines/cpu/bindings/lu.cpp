@@ -162,12 +162,9 @@ nb::object vertex_separator(In<Index> indptr, In<Index> indices) {
 }
 
 template <class Index>
-void bind_analysis(nb::module_& m, const char* name) {
+void bind_plan(nb::class_<Analysis<Index>>& analysis) {
     using Bound = Analysis<Index>;
-    const auto arrays_of = [](const Index* indptr, std::size_t n, const Index* indices) {
-        return nb::make_tuple(copied(indptr, n + 1), copied(indices, indptr[n]));
-    };
-    nb::class_<Bound>(m, name)
+    analysis
         .def_prop_ro(
             "row_perm", [](const Bound& of) { return copied(of.plan.row_perm); },
             nb::rv_policy::move)
@@ -180,22 +177,6 @@ void bind_analysis(nb::module_& m, const char* name) {
                          return nb::make_tuple(copied(form.row_perm), copied(form.col_perm),
                                                copied(form.starts));
                      })
-        .def_prop_ro("n", [](const Bound& of) { return of.entries.columns().n_rows; })
-        .def_prop_ro("by_rows", [](const Bound& of) { return of.entries.by_rows; })
-        .def_prop_ro("given",
-                     [arrays_of](const Bound& of) {
-                         const Entries<Index>& all = of.entries;
-                         return arrays_of(all.indptr.data(), all.indptr.size() - 1,
-                                          all.indices.data());
-                     })
-        .def_prop_ro("columns",
-                     [arrays_of](const Bound& of) {
-                         const Csr<Index> a = of.entries.columns();
-                         return arrays_of(a.indptr, a.n_rows, a.indices);
-                     })
-        .def_prop_ro(
-            "places", [](const Bound& of) { return copied(of.entries.places()); },
-            nb::rv_policy::move)
         .def_prop_ro("outside",
                      [](const Bound& of) {
                          std::vector<Index> out;
@@ -223,6 +204,32 @@ void bind_analysis(nb::module_& m, const char* name) {
                                    row_of(way.kernel).name, way.fill, way.work, way.seconds);
             return out;
         });
+}
+
+template <class Index>
+void bind_analysis(nb::module_& m, const char* name) {
+    using Bound = Analysis<Index>;
+    const auto arrays_of = [](const Index* indptr, std::size_t n, const Index* indices) {
+        return nb::make_tuple(copied(indptr, n + 1), copied(indices, indptr[n]));
+    };
+    nb::class_<Bound> analysis(m, name);
+    analysis.def_prop_ro("n", [](const Bound& of) { return of.entries.columns().n_rows; })
+        .def_prop_ro("by_rows", [](const Bound& of) { return of.entries.by_rows; })
+        .def_prop_ro("given",
+                     [arrays_of](const Bound& of) {
+                         const Entries<Index>& all = of.entries;
+                         return arrays_of(all.indptr.data(), all.indptr.size() - 1,
+                                          all.indices.data());
+                     })
+        .def_prop_ro("columns",
+                     [arrays_of](const Bound& of) {
+                         const Csr<Index> a = of.entries.columns();
+                         return arrays_of(a.indptr, a.n_rows, a.indices);
+                     })
+        .def_prop_ro(
+            "places", [](const Bound& of) { return copied(of.entries.places()); },
+            nb::rv_policy::move);
+    bind_plan(analysis);
     m.def("equal_indices", [](In<Index> x, In<Index> y) {
         return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
     });
@@ -449,9 +456,13 @@ void bind_factors(nb::module_& m, const char* name) {
             return copied(held.lu->equilibration.inner.data() + begin,
                           static_cast<std::size_t>(end - begin));
         });
+}
+
+template <class Index, class Value>
+void bind_values(nb::module_& m) {
     m.def("new_factors", [](std::shared_ptr<Analysis<Index>> analysis, In<Value> /* like these */,
                             double preference, double small) {
-        return new Bound(std::move(analysis), {preference, small});
+        return new Held<Index, Value>(std::move(analysis), {preference, small});
     });
     m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values, double share) {
         return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
@@ -466,9 +477,13 @@ void bind_lu(nb::module_& m) {
     bind_analysis<std::int32_t>(m, "Analysis32");
     bind_analysis<std::int64_t>(m, "Analysis64");
     bind_factors<std::int32_t, double>(m, "Factorisation32");
+    bind_values<std::int32_t, double>(m);
     bind_factors<std::int64_t, double>(m, "Factorisation64");
+    bind_values<std::int64_t, double>(m);
     bind_factors<std::int32_t, std::complex<double>>(m, "FactorisationComplex32");
+    bind_values<std::int32_t, std::complex<double>>(m);
     bind_factors<std::int64_t, std::complex<double>>(m, "FactorisationComplex64");
+    bind_values<std::int64_t, std::complex<double>>(m);
     m.def("factorise_square", factorise, "indptr"_a, "indices"_a, "values"_a, "n"_a, "by_rows"_a,
           "drop_zeros"_a, "search"_a, "policy"_a, "preference"_a.none(), "small"_a);
     m.def("kernel_costs", [] {

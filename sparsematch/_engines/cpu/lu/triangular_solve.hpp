@@ -44,8 +44,8 @@ class TriangularSolve {
                     Value* x)
         : lu_(lu), external_(external), x_(x) {}
 
-    // Refinement sees the right-hand side and the solution of each block of several rows. False: the
-    // run was stopped. Time: O(entries of L, U and above, times W), and refinement.
+    // Refinement sees the right-hand side and the solution of each block of several rows. False:
+    // the run was stopped. Time: O(entries of L, U and above, times W), and refinement.
     template <class Refinement = NoRefinement>
     bool run(Side side, RunContext& run, Refinement&& refinement = {}) {
         WorkCounter counter(run);
