@@ -1,6 +1,6 @@
 """Why a structurally nonsingular matrix is numerically singular: which rows, which columns.
 
-The matrix is scaled, so units do not count (`_scaling`). Its singular diagonal blocks are found
+The matrix is scaled, so units do not count. Its singular diagonal blocks are found
 (`_singular_blocks`), the null spaces of the whole matrix computed through entries that make them
 regular (`_null_space`), and from these combinations of few rows and of few columns (`_null_basis`).
 """
@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, scale_entries
+from sparsematch._numerics.scaling import logarithmic_scaling
 from sparsematch._types.singularity import (
     Dependence,
     NumericalDefects,
@@ -23,7 +24,6 @@ from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._null_basis import Lines, of_pair, sparse_basis
 from sparsematch.solvers._null_space import BorderedMatrix, some_null_vectors
 from sparsematch.solvers._parallel import parallel_pairs
-from sparsematch.solvers._scaling import logarithmic_scaling
 from sparsematch.solvers._singular_blocks import MOST, Border, find_border
 
 Dependences = tuple[Dependence, ...]

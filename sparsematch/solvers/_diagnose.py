@@ -14,6 +14,7 @@ from sparsematch._api.explain import explain
 from sparsematch._base.arrays import FloatArray, scale_entries
 from sparsematch._input.bipartite import Entries
 from sparsematch._input.canonical import pattern_of, read_columns
+from sparsematch._numerics.scaling import logarithmic_scaling, product_scaling
 from sparsematch._text.diagnosis import Diagnosis
 from sparsematch._text.explanation import Explanation
 from sparsematch._types.diagnosis import ROUNDING, Misscaled, Spectrum
@@ -25,7 +26,6 @@ from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._expected_digits import Solution, digits_of
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._plan import plan_factorisation
-from sparsematch.solvers._scaling import logarithmic_scaling, product_scaling
 from sparsematch.solvers._spectrum import FEW_ROWS, dense_spectrum, estimated_spectrum
 
 #: Shares of the largest singular value up to which rows are looked for that nearly depend on each

@@ -33,6 +33,12 @@ from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of, read_columns
 from sparsematch._input.scipy import check_sparse
 from sparsematch._numerics.refinement import refine
+from sparsematch._numerics.scaling import (
+    exponents_of,
+    largest_exponents,
+    logarithmic_scaling,
+    times_power,
+)
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Components
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike
@@ -41,12 +47,6 @@ from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixErr
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors, scaled_columns
 from sparsematch.solvers._plan import plan_factorisation
-from sparsematch.solvers._scaling import (
-    exponents_of,
-    largest_exponents,
-    logarithmic_scaling,
-    times_power,
-)
 
 Values = NDArray[Any]
 _Map = Callable[[Values], Values]

@@ -27,11 +27,11 @@ from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import interruptible, pivots, qr, svd
+from sparsematch._numerics.scaling import exponents_of, largest_exponents, times_power
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 from sparsematch.solvers._condition import SINGULAR
 from sparsematch.solvers._dense_rows import cut_dense_rows
-from sparsematch.solvers._scaling import exponents_of, largest_exponents, times_power
 
 Values = NDArray[Any]
 

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._engines.operations import WeightedOps
+from sparsematch._engines.registry import operations
+from sparsematch._input.weighted import as_weighted
 
 #: Steps of conjugate gradients: units differing by 1e24 at random needed 12 to 90 of them.
 _MAX_STEPS = 200
@@ -82,9 +85,7 @@ def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
 
     Of the duals, not of the factors: these may be beyond the range of doubles.
     """
-    from sparsematch._api.weighted import product_transversal  # seldom needed
-
-    best = product_transversal(A, scaling=False)
+    best = operations(WeightedOps, "numpy").maximum_product(as_weighted(A), False, False, 1, 0.0)
     if not best.matching.is_perfect:
         return None
     row, col = (np.rint(dual / np.log(2)) for dual in (best.row_dual, best.col_dual))
