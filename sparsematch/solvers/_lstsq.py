@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.coarse_parts import coarse_parts
-from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray, scale_entries
+from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._base.errors import stack_level, wrong_type
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
@@ -37,6 +37,7 @@ from sparsematch._numerics.scaling import (
     exponents_of,
     largest_exponents,
     logarithmic_scaling,
+    scaled,
     times_power,
 )
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Components
@@ -249,9 +250,9 @@ def _in_own_units(A: Any, b: Values) -> _OwnUnits:
         known |= terms[cols] > -_FAR
         of_x[:, k] = _middle(at_most[known], cols[known], n)
     of_b = of_x + unit[:, np.newaxis]
-    scaled = A.copy()
-    scaled.data = times_power(A.data, -unit[cols[column]])
-    return _OwnUnits(scaled, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
+    own = A.copy()
+    own.data = times_power(A.data, -unit[cols[column]])
+    return _OwnUnits(own, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
 
 
 def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
@@ -346,15 +347,14 @@ def _by_parts(
 def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
     """Solve with the square part; None if it is singular to working precision."""
     row, col = logarithmic_scaling(S)
-    scaled = S.copy()
-    scaled.data = scale_entries(S.data, row[S.indices], np.repeat(col, np.diff(S.indptr)))
-    plan, measured = plan_factorisation(scaled, None, "auto", "auto")
+    in_units = scaled(S, row, col)
+    plan, measured = plan_factorisation(in_units, None, "auto", "auto")
     factors = BlockFactors(plan)
     try:
         factors.factorise(measured)
     except SingularMatrixError:
         return None
-    size = np.asarray(abs(scaled).sum(axis=1)).ravel()[:, np.newaxis]
+    size = np.asarray(abs(in_units).sum(axis=1)).ravel()[:, np.newaxis]
 
     def solve(x: Values, adjoint: bool) -> Values:
         x = x[:, np.newaxis]
@@ -391,9 +391,9 @@ def _if_full(solved: _Solved, rank: int) -> _Solved | None:
 
 def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
-    scaled, unit = scaled_columns(A)
-    factors = OrthogonalFactors(scaled, b, rcond, not minimum_norm)
-    adjoint = sp.csr_array(scaled.conj().T)
+    own, unit = scaled_columns(A)
+    factors = OrthogonalFactors(own, b, rcond, not minimum_norm)
+    adjoint = sp.csr_array(own.conj().T)
     project: _Map = lambda x: x
     if minimum_norm and not factors.is_full:
         project = Complement(factors.null_vectors(), unit)
@@ -470,9 +470,9 @@ def _measure(A: Any, x: Values, b: Values, left: Values) -> Values:
         return error
     r = b - A @ x
     norm = _norm(r)
-    scaled, _ = scaled_columns(A)
-    scale = np.sqrt(np.asarray((abs(scaled) ** 2).sum(axis=0)).ravel())[:, np.newaxis]
-    cosine = np.abs(scaled.conj().T @ r) / np.where(scale > 0, scale, 1)
+    own, _ = scaled_columns(A)
+    scale = np.sqrt(np.asarray((abs(own) ** 2).sum(axis=0)).ravel())[:, np.newaxis]
+    cosine = np.abs(own.conj().T @ r) / np.where(scale > 0, scale, 1)
     cosine = cosine.max(axis=0, initial=0) / np.where(norm > 0, norm, 1)
     return np.where(np.isfinite(size + norm), np.minimum(error, cosine), np.inf)
 
