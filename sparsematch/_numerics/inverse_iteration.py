@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._numerics.foreign_calls import qr, svd
+from sparsematch._numerics.foreign_calls import qr
 
 Values = NDArray[Any]
 #: ``solve(b, adjoint)``: solves for the columns with the matrix, or its conjugate transpose.
@@ -36,8 +36,8 @@ class SmallValues(NamedTuple):
 def iterate_inverse(
     solve: SolveColumns,
     start: Values,
-    is_settled: Callable[[NDArray[np.float64]], bool],
     steps: int,
+    is_settled: Callable[[NDArray[np.float64]], bool] | None = None,
     known: tuple[Values, Values] | None = None,
 ) -> SmallValues:
     """Return what `steps` at most make of a block of vectors, or raise NotFinite.
@@ -52,8 +52,8 @@ def iterate_inverse(
         for _ in range(steps):
             y, _ = qr(_finite(_without(right, solve(_without(left, x), False))))
             x, r = qr(_finite(_without(left, solve(_without(right, y), True))))
-            u, inverse, vh = svd(r)
-            if is_settled(inverse):
+            u, inverse, vh = np.linalg.svd(r)
+            if is_settled is not None and is_settled(inverse):
                 break
     return SmallValues(x @ u, inverse, y @ vh.conj().T)
 

@@ -46,6 +46,14 @@ def times_power(values: NDArray[Any], exponents: IndexArray) -> NDArray[Any]:
     return product.view(values.dtype)[..., 0]
 
 
+def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
+    """Return B by rows, B 2^-e with the largest entry of each column from 1/2 to 1, and e."""
+    scaled = csr_array(B, copy=True)
+    exponents = largest_exponents(scaled.data, scaled.indices, scaled.shape[1])
+    scaled.data = times_power(scaled.data, -exponents[scaled.indices])
+    return scaled, exponents
+
+
 def power_of_two(exponents: NDArray[Any]) -> FloatArray:
     """Return powers with whole exponents, cut off where they or their inverses are no doubles."""
     return np.ldexp(1.0, np.clip(exponents, -1022, 1022).astype(int))

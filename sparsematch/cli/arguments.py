@@ -112,8 +112,6 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _options() -> dict[str, dict[str, Any]]:
     """Return the keyword arguments of each option."""
-    exact, heuristics = _engines("exact", "auto"), _engines("heuristic", "auto", "none")
-    alone = "exact engine (default auto; none: the initialisation alone, only maximal)"
     edges = "a NumPy array of records with the fields u, v and perhaps weight"
     names = "text file with the names of the {}, one per line"
     needs = pip_install("matplotlib")
@@ -124,9 +122,6 @@ def _options() -> dict[str, dict[str, Any]]:
     def given(metavar: str, text: str, **more: Any) -> dict[str, Any]:
         return {"metavar": metavar, "help": text, **more}
 
-    def engine(choices: list[str], text: str) -> dict[str, Any]:
-        return {"choices": choices, "default": "auto", "help": text}
-
     def count(least: int, default: int | None, text: str) -> dict[str, Any]:
         return given("N", text, type=_at_least(least), default=default)
 
@@ -134,12 +129,7 @@ def _options() -> dict[str, dict[str, Any]]:
         "file": given("FILE", FORMATS),
         "files": given("FILE", f"{FORMATS}; of several, a line for each", nargs="+"),
         "match-edges file": given("FILE.npy", edges),
-        "--method": engine(exact, "exact engine (default auto)"),
-        "match --method": engine([*exact, "none"], alone),
-        "coarsen --method": engine(
-            _engines("approximate", "auto"), "engine of the matching (default auto)"
-        ),
-        "--init": engine(heuristics, "heuristic for the initialisation (default auto)"),
+        **_engine_options(),
         "--workers": given(
             "N", "threads, -1 for all the cores (default 1)", type=_workers, default=1
         ),
@@ -173,8 +163,19 @@ def _options() -> dict[str, dict[str, Any]]:
     }
 
 
-def _engines(kind: str, *first: str) -> list[str]:
-    return list(dict.fromkeys([*first, *ranks.engine_names(kind)]))
+def _engine_options() -> dict[str, dict[str, Any]]:
+    alone = "exact engine (default auto; none: the initialisation alone, only maximal)"
+
+    def engine(text: str, kind: str, *more: str) -> dict[str, Any]:
+        choices = list(dict.fromkeys(["auto", *more, *ranks.engine_names(kind)]))
+        return {"choices": choices, "default": "auto", "help": text}
+
+    return {
+        "--method": engine("exact engine (default auto)", "exact"),
+        "match --method": engine(alone, "exact", "none"),
+        "coarsen --method": engine("engine of the matching (default auto)", "approximate"),
+        "--init": engine("heuristic for the initialisation (default auto)", "heuristic", "none"),
+    }
 
 
 def _output(extension: str, what: str) -> dict[str, Any]:

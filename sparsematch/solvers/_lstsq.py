@@ -38,15 +38,17 @@ from sparsematch._numerics.scaling import (
     largest_exponents,
     logarithmic_scaling,
     scaled,
+    scaled_columns,
     times_power,
 )
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Components
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._condition import EPSILON, SINGULAR, inverse_norm
 from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
 from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors, scaled_columns
+from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors
 from sparsematch.solvers._plan import plan_factorisation
 
 Values = NDArray[Any]
@@ -223,6 +225,7 @@ class _OwnUnits(NamedTuple):
     """
 
     A: Any
+    graph: BipartiteCSR  #: The pattern of A.
     b: Values
     #: Exponents of the units of the elements of b, and of x.
     unit_of_b: IndexArray
@@ -231,7 +234,7 @@ class _OwnUnits(NamedTuple):
 
 
 def _in_own_units(A: Any, b: Values) -> _OwnUnits:
-    n, rows, cols = _components(A)
+    n, rows, cols = _components(graph := pattern_of(A))
     column = np.repeat(np.arange(cols.size), np.diff(A.indptr))
     sides = (A.indices, rows.size), (column, cols.size)
     largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
@@ -252,7 +255,7 @@ def _in_own_units(A: Any, b: Values) -> _OwnUnits:
     of_b = of_x + unit[:, np.newaxis]
     own = A.copy()
     own.data = times_power(A.data, -unit[cols[column]])
-    return _OwnUnits(own, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
+    return _OwnUnits(own, graph, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
 
 
 def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
@@ -266,10 +269,10 @@ def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
 
 def _solve(own: _OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     """Solve by parts what has all of them, or is square mostly; other components as they are."""
-    A, b, _, _, labels = own
+    A, b, labels = own.A, own.b, own.labels
     if not minimum_norm:
         return _by_columns(A, b, rcond, minimum_norm)
-    parts = coarse_parts(pattern_of(A))
+    parts = coarse_parts(own.graph)
     has = np.zeros((3, A.shape[0] + A.shape[1]), bool)
     for part, label in zip((parts.row_part, parts.col_part), labels, strict=True):
         has[part, label] = True
@@ -287,8 +290,8 @@ def _solve(own: _OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     return _by_groups(A, b, rcond, labels, groups)
 
 
-def _components(A: Any) -> Components:
-    return operations(DecompositionOps, "numpy").connected_components(pattern_of(A))
+def _components(graph: BipartiteCSR) -> Components:
+    return operations(DecompositionOps, "numpy").connected_components(graph)
 
 
 def _by_groups(
@@ -313,7 +316,7 @@ def _by_groups(
 
 def _by_components(A: Any, b: Values, rcond: float) -> _Solved:
     """Solve components with more columns than rows by those, the others by columns."""
-    row_label, col_label = _components(A)[1:]
+    row_label, col_label = _components(pattern_of(A))[1:]
     n = A.shape[0] + A.shape[1]
     wide = np.bincount(row_label, minlength=n) < np.bincount(col_label, minlength=n)
     groups = (wide, _by_rows), (~wide, _by_columns)

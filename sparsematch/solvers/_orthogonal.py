@@ -28,7 +28,7 @@ from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import interruptible, pivots
 from sparsematch._numerics.inverse_iteration import NotFinite, iterate_inverse
-from sparsematch._numerics.scaling import exponents_of, largest_exponents, times_power
+from sparsematch._numerics.scaling import exponents_of, times_power
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 from sparsematch.solvers._condition import SINGULAR
@@ -147,17 +147,17 @@ class OrthogonalFactors:
             width = min(width, n)
             start = rng.standard_normal((n, width)).astype(self._values.dtype)
             try:
-                found = iterate_inverse(
-                    lambda x, adjoint: self._solve(x, not adjoint), start, lambda _: False, _STEPS
-                )
+                found = iterate_inverse(self._solve, start, _STEPS)
             except NotFinite as error:
                 return self._live[[error.row]]
             tiny = found.inverse * self._least >= 1
+            if not tiny.any():
+                break
             if width == n or not tiny.all():
-                largest = pivots(found.left[:, tiny].conj().T)
+                largest = pivots(found.right[:, tiny].conj().T)
                 return self._live[largest[: np.count_nonzero(tiny)]]
             width *= 4
-        return self._live
+        return self._live[:0]
 
     def _depend_on(self, columns: IndexArray) -> IndexArray:
         """Return the dead columns whose null vectors have a part of these live ones."""
@@ -261,11 +261,3 @@ def _by_reflections(N: Values) -> Callable[[Values], Values]:
         return found
 
     return coefficients
-
-
-def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
-    """Return B by rows, B 2^-e with the largest entry of each column from 1/2 to 1, and e."""
-    scaled = sp.csr_array(B, copy=True)
-    exponents = largest_exponents(scaled.data, scaled.indices, scaled.shape[1])
-    scaled.data = times_power(scaled.data, -exponents[scaled.indices])
-    return scaled, exponents

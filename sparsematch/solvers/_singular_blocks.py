@@ -157,7 +157,7 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
             return bool(((small >= d) | (small * d < 1)).all())
 
         solve = partial(factors.solve_block, k)
-        new_left, inverse, new_right = iterate_inverse(solve, start, is_settled, 2, (left, right))
+        new_left, inverse, new_right = iterate_inverse(solve, start, 2, is_settled, (left, right))
         if not inverse[0] <= 100 * least:
             raise FloatingPointError("singular values are too far apart")
         d = int((inverse >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * inverse[0])).sum())

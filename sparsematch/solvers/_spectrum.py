@@ -69,4 +69,4 @@ def _largest(apply: SolveColumns, A: Any, width: int, rng: np.random.Generator) 
         before[:] = values
         return bool(settled)
 
-    return iterate_inverse(apply, start, is_settled, _STEPS).inverse
+    return iterate_inverse(apply, start, _STEPS, is_settled).inverse
