@@ -143,13 +143,10 @@ def _small(inside: IndexArray, x: Values, m: Values, tolerance: float) -> NullSp
 def _factorise(B: Any, border: Border, added: Values) -> BlockFactors:
     places = coo_array((added, (border.rows, border.cols)), shape=B.shape)
     bordered = csc_array(B + csc_array(places))
-    rows, cols, _ = border.factors.plan.blocks.form
-    row_mate = np.empty_like(cols)
-    row_mate[rows] = cols  # what is on the diagonal may stay there
     for noise in (0, 1e-15):
         bordered.data *= 1 + noise * np.random.default_rng(1).standard_normal(bordered.nnz)
         try:
-            factors = BlockFactors.of(bordered, row_mate)
+            factors = BlockFactors.of(bordered)
         except SingularMatrixError:
             if noise:
                 raise
