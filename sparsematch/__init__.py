@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from sparsematch._api.check import is_maximal as is_maximal
     from sparsematch._api.check import is_maximum as is_maximum
     from sparsematch._api.check import vertex_cover as vertex_cover
-    from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn as coarse_dulmage_mendelsohn
     from sparsematch._api.coarsening import coarsen as coarsen
     from sparsematch._api.coarsening import coarsening_hierarchy as coarsening_hierarchy
     from sparsematch._api.decomposition import block_triangular_form as block_triangular_form
+    from sparsematch._api.decomposition import (
+        coarse_dulmage_mendelsohn as coarse_dulmage_mendelsohn,
+    )
     from sparsematch._api.decomposition import connected_components as connected_components
     from sparsematch._api.decomposition import is_reducible as is_reducible
     from sparsematch._api.engine_list import engines as engines
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from sparsematch._api.transversal import structural_rank as structural_rank
     from sparsematch._api.transversal_analysis import TransversalAnalysis as TransversalAnalysis
     from sparsematch._api.transversal_analysis import analyse_transversal as analyse_transversal
+    from sparsematch._api.view import view as view
     from sparsematch._api.weighted import bottleneck_transversal as bottleneck_transversal
     from sparsematch._api.weighted import is_optimal_transversal as is_optimal_transversal
     from sparsematch._api.weighted import maximum_product_transversal as maximum_product_transversal
@@ -98,9 +101,9 @@ __version__ = "0.1.0"
 _OFFERED = {
     "_api.block_form_check": "is_block_form",
     "_api.check": "is_matching is_maximal is_maximum vertex_cover",
-    "_api.coarse_parts": "coarse_dulmage_mendelsohn",
     "_api.coarsening": "coarsen coarsening_hierarchy",
-    "_api.decomposition": "block_triangular_form connected_components is_reducible",
+    "_api.decomposition": "block_triangular_form coarse_dulmage_mendelsohn "
+    "connected_components is_reducible",
     "_api.engine_list": "engines",
     "_api.explain": "explain_singularity",
     "_api.general": "approximate_matching maximal_matching",
@@ -108,6 +111,7 @@ _OFFERED = {
     "_api.symmetric": "is_symmetric_transversal symmetric_product_transversal",
     "_api.transversal": "is_structurally_singular maximum_transversal structural_rank",
     "_api.transversal_analysis": "TransversalAnalysis analyse_transversal",
+    "_api.view": "view",
     "_api.weighted": "bottleneck_transversal is_optimal_transversal "
     "maximum_product_transversal maximum_sum_transversal",
     "_api.weighted_matching": "is_optimal_matching maximum_weight_matching",

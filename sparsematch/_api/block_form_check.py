@@ -3,34 +3,28 @@
 from __future__ import annotations  # readable names in help()
 
 from sparsematch._base.arrays import on_gpu
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.block_layout import block_layout
-from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.sparse_like import SparseLike
 
 
-def is_block_form(
-    A: SparseLike, form: BlockForm, *, explicit_zeros: ExplicitZeros = "keep"
-) -> bool:
+@documented
+def is_block_form(A: SparseLike, form: BlockForm) -> bool:
     """Tell whether a block form is the block triangular form of a matrix, by the form alone.
 
     Nothing is matched again, and none of the searches is used that find block forms.
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        The matrix; only its pattern is read. Not over ranks: a `DistributedBlockForm` can be
-        gathered, and checked with the whole matrix.
+    {A}
+        Not over ranks: a `DistributedBlockForm` can be gathered, and checked with the whole matrix.
     form : BlockForm
         What `block_triangular_form` returned, or `BlockForm.from_matlab` has read.
-    explicit_zeros : {"keep", "drop"}, optional
-        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
-        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
-        default every stored entry counts.
 
     Returns
     -------
@@ -46,8 +40,7 @@ def is_block_form(
     Raises
     ------
     TypeError
-        If `A` is not a sparse matrix or `form` not a `BlockForm`, if only one of them is on a GPU,
-        or `A` is over ranks.
+        If `A` is not a sparse matrix or `form` not a `BlockForm`, or only one of them is on a GPU.
     ValueError
         If the index arrays of `A` are inconsistent, or `form` is of a matrix of another shape.
 
@@ -60,8 +53,7 @@ def is_block_form(
     -----
     Koenig's theorem for the matching; Dulmage, Mendelsohn, Coverings of bipartite graphs (Canadian
     J. Math. 10, 1958), for the parts; Tarjan's algorithm (SIAM J. Comput. 1, 1972) for the blocks.
-    What is on a GPU is copied, and checked in host memory. Time: O(n_rows + n_cols + nnz), by one
-    thread.
+    What is on a GPU is checked in host memory. Time: O(n_rows + n_cols + nnz), by one thread.
 
     Examples
     --------
@@ -72,7 +64,7 @@ def is_block_form(
     >>> is_block_form(A, form), is_block_form(csr_array([[1, 1, 1]] * 3), form)
     (True, False)
     """
-    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
+    graph = as_bipartite(A)
     if not isinstance(form, BlockForm):
         raise wrong_type("form", form, "a BlockForm")
     if on_gpu(form.row_perm) != (graph.backend == "cupy"):

@@ -5,12 +5,12 @@ from __future__ import annotations  # readable names in help()
 from typing import TYPE_CHECKING, Any
 
 from sparsematch._api.ranks import over_ranks
+from sparsematch._base.docstrings import documented
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.mates import copied
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching, not_a_matching, not_maximum
 from sparsematch._types.sparse_like import SparseLike
@@ -19,21 +19,14 @@ if TYPE_CHECKING:
     from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
-def is_matching(
-    A: SparseLike | DistributedCSR, matching: Any, *, explicit_zeros: ExplicitZeros = "keep"
-) -> bool:
+@documented
+def is_matching(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     """Tell whether mates form a matching of a matrix.
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        The matrix; only its pattern is read.
-    matching : Matching, (row_mate, col_mate) or row_mate
-        The mates of all rows and columns, or of the rows only; -1 means unmatched.
-    explicit_zeros : {"keep", "drop"}, optional
-        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
-        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
-        default every stored entry counts.
+    {A_over_ranks}
+    {matching}
 
     Returns
     -------
@@ -65,8 +58,8 @@ def is_matching(
     (True, False, False)
     """
     if ranks := over_ranks(A, "check"):
-        return ranks.is_matching(ranks.entries_of(A, explicit_zeros), matching)
-    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
+        return ranks.is_matching(A, matching)
+    graph = as_bipartite(A)
     try:
         read_matching(graph, matching, "matching")
     except ValueError:
@@ -74,21 +67,14 @@ def is_matching(
     return True
 
 
-def is_maximal(
-    A: SparseLike | DistributedCSR, matching: Any, *, explicit_zeros: ExplicitZeros = "keep"
-) -> bool:
+@documented
+def is_maximal(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     """Tell whether a matching is maximal: no entry can be added to it.
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        The matrix; only its pattern is read.
-    matching : Matching, (row_mate, col_mate) or row_mate
-        A matching of `A`.
-    explicit_zeros : {"keep", "drop"}, optional
-        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
-        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
-        default every stored entry counts.
+    {A_over_ranks}
+    {matching}
 
     Returns
     -------
@@ -96,12 +82,7 @@ def is_maximal(
         Whether no entry has both its row and its column unmatched. The matching then has at least
         half as many pairs as a maximum one.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix, or `matching` does not hold integers.
-    ValueError
-        If `matching` is not a matching of `A`, naming the first wrong pair.
+    {raises_of_patterns}
 
     See Also
     --------
@@ -120,39 +101,27 @@ def is_maximal(
     (True, False)
     """
     if ranks := over_ranks(A, "check"):
-        return ranks.is_maximal(ranks.entries_of(A, explicit_zeros), matching)
-    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
+        return ranks.is_maximal(A, matching)
+    graph = as_bipartite(A)
     given = read_matching(graph, matching, "matching")
     return operations(CertificateOps, graph.backend).free_pair(graph, given) is None
 
 
-def is_maximum(
-    A: SparseLike | DistributedCSR, matching: Any, *, explicit_zeros: ExplicitZeros = "keep"
-) -> bool:
+@documented
+def is_maximum(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     """Tell whether a matching is maximum: no other one has more pairs.
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        The matrix; only its pattern is read.
-    matching : Matching, (row_mate, col_mate) or row_mate
-        A matching of `A`.
-    explicit_zeros : {"keep", "drop"}, optional
-        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
-        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
-        default every stored entry counts.
+    {A_over_ranks}
+    {matching}
 
     Returns
     -------
     bool
         Whether there is no augmenting path.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix, or `matching` does not hold integers.
-    ValueError
-        If `matching` is not a matching of `A`, naming the first wrong pair.
+    {raises_of_patterns}
 
     See Also
     --------
@@ -172,15 +141,14 @@ def is_maximum(
     (False, True)
     """
     if ranks := over_ranks(A, "check"):
-        return ranks.is_maximum(ranks.entries_of(A, explicit_zeros), matching)
-    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
+        return ranks.is_maximum(A, matching)
+    graph = as_bipartite(A)
     given = read_matching(graph, matching, "matching")
     return operations(CertificateOps, graph.backend).vertex_cover(graph, given) is not None
 
 
-def vertex_cover(
-    A: SparseLike | DistributedCSR, matching: Any, *, explicit_zeros: ExplicitZeros = "keep"
-) -> VertexCover:
+@documented
+def vertex_cover(A: SparseLike | DistributedCSR, matching: Any) -> VertexCover:
     """Find rows and columns that contain every entry, as many as a maximum matching has pairs.
 
     No cover can be smaller than a matching, since each pair needs a row or column of its own. So a
@@ -189,27 +157,16 @@ def vertex_cover(
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        The matrix; only its pattern is read.
-    matching : Matching, (row_mate, col_mate) or row_mate
-        A maximum matching of `A`.
-    explicit_zeros : {"keep", "drop"}, optional
-        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
-        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
-        default every stored entry counts.
+    {A_over_ranks}
+    {matching}
 
     Returns
     -------
     VertexCover
         ``rows`` and ``cols``, two ascending arrays of indices, of the index type of `A`.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix, or `matching` does not hold integers.
-    ValueError
-        If `matching` is not a matching of `A`, naming the first wrong pair; or if it is not
-        maximum.
+    {raises_of_patterns}
+        Also if the matching is not maximum.
 
     See Also
     --------
@@ -230,8 +187,8 @@ def vertex_cover(
     ([1], [1])
     """
     if ranks := over_ranks(A, "check"):
-        return ranks.vertex_cover(ranks.entries_of(A, explicit_zeros), matching)
-    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
+        return ranks.vertex_cover(A, matching)
+    graph = as_bipartite(A)
     given = read_matching(graph, matching, "matching")
     cover = operations(CertificateOps, graph.backend).vertex_cover(graph, given)
     if cover is None:
@@ -247,8 +204,33 @@ def read_matching(graph: BipartiteCSR, given: Any, name: str) -> Matching:
     return matching
 
 
-def fit_shape(shape: tuple[int, int], *pairs: tuple[Any, Any]) -> bool:
-    """Tell whether each pair has an array for the rows and one for the columns; None fits too."""
+def matching_of(
+    graph: BipartiteCSR,
+    result: Any,
+    name: str,
+    *sides: tuple[Any, Any],
+    is_maximum: bool = True,
+    threads: int = 1,
+) -> Matching | None:
+    """Return a copy of the matching of a result if it is one of this matrix, and maximum.
+
+    None if it is not, or `sides` are no pairs of None or an array for all rows, and for all
+    columns. Raises ValueError if the result is of a matrix of another shape.
+    """
+    if graph.shape != result.shape:
+        raise ValueError(f"A has shape {graph.shape}, but {result.shape} was matched")
+    if not _fit_shape(graph.shape, sides):
+        return None
+    try:
+        given = read_matching(graph, result.matching, f"{name}.matching")
+    except ValueError:
+        return None
+    more = (threads,) if graph.backend == "numpy" else ()
+    cover = operations(CertificateOps, graph.backend).vertex_cover
+    return None if is_maximum and cover(graph, given, *more) is None else given
+
+
+def _fit_shape(shape: tuple[int, int], pairs: tuple[tuple[Any, Any], ...]) -> bool:
     return all(
         array is None or array.shape == (size,)
         for pair in pairs

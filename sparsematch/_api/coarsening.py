@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._api.arguments import Rng, check_flags
+from sparsematch._api.arguments import Rng, check_flags, check_number
 from sparsematch._api.general import approximate_matching
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import IndexArray, on_gpu
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import not_sparse, wrong_type
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
+@documented
 def coarsen(
     G: SparseLike | DistributedCSR,
     matching: Any,
@@ -59,9 +61,8 @@ def coarsen(
         one or two vertices. If True, it joins the aggregate of its heaviest matched neighbour, if
         it has one: that of the entries, in its row, of largest absolute value. Then the leaves of a
         star go with its centre instead of staying behind. Not over ranks.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU
-        this is ignored.
+    {workers}
+        On a GPU this is ignored.
 
     Returns
     -------
@@ -275,7 +276,6 @@ def _check_limits(min_vertices: Any, max_levels: Any, max_ratio: Any) -> None:
             raise wrong_type(name, value, "an integer")
         if value < least:
             raise ValueError(f"{name} is {value}, but must be {least} or more")
-    if isinstance(max_ratio, bool) or not isinstance(max_ratio, int | float | np.number):
-        raise wrong_type("max_ratio", max_ratio, "a number")
+    check_number("max_ratio", max_ratio)
     if not 0 < max_ratio < 1:
         raise ValueError(f"max_ratio is {max_ratio}, but must be between 0 and 1")

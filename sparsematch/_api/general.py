@@ -9,6 +9,7 @@ from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._api.graph_runs import checked, matched
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.docstrings import documented
 from sparsematch._engines.registry import Run, read_options, select
 from sparsematch._input.graph import as_graph
 from sparsematch._types.choices import ApproximateMethod
@@ -27,7 +28,6 @@ class _Settings(TypedDict, total=False):
     rng: Rng
     workers: int | None
     symmetrize: bool
-    device: str | None
 
 
 class _Weighted(_Settings, total=False):
@@ -46,6 +46,7 @@ def approximate_matching(
 ) -> DistributedGraphMatching: ...
 
 
+@documented
 def approximate_matching(
     G: SparseLike | DistributedCSR,
     *,
@@ -54,7 +55,6 @@ def approximate_matching(
     rng: Rng = None,
     workers: int | None = None,
     symmetrize: bool = False,
-    device: str | None = None,
     options: Mapping[str, Any] | None = None,
     return_info: bool = False,
 ) -> GraphMatching | DistributedGraphMatching:
@@ -62,8 +62,8 @@ def approximate_matching(
 
     Its edges have a great total weight, no two share a vertex, and none can be added.
 
-    In about the time of a few passes over the edges. This is what coarsening by matching starts
-    from: multilevel partitioning, algebraic multigrid, clustering.
+    It is what coarsening by matching starts from: multilevel partitioning, algebraic multigrid,
+    clustering.
 
     Parameters
     ----------
@@ -84,15 +84,11 @@ def approximate_matching(
         Seeds the order among edges of equal weight, and the random choices of ``"hem"`` and
         ``"red_blue"``. By default a fixed seed. The same seed gives the same matching with any
         number of workers, on a GPU and on any number of ranks too.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU
-        this is ignored.
+    {workers}
+        On a GPU this is ignored.
     symmetrize : bool, optional
         Whether a matrix that is not symmetric is accepted: an edge then weighs the larger of
         its two entries, of which one may be absent.
-    device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
-        work is done where the matrix is.
     options : dict, optional
         Options of the engine; ``engines("approximate")`` lists them with their defaults.
     return_info : bool, optional
@@ -115,8 +111,6 @@ def approximate_matching(
         or infinite, naming the first; if its index arrays are inconsistent; or a name or number is
         none of the choices. Over ranks: if weights count and `G` has no values, or the ranks have
         other arguments; on all of them.
-    ImportError, RuntimeError
-        If `device` asks for a GPU, and CuPy, the driver or the GPU is missing.
 
     See Also
     --------
@@ -148,12 +142,11 @@ def approximate_matching(
             rng=rng,
             workers=workers,
             symmetrize=symmetrize,
-            device=device,
             options=options,
             return_info=return_info,
         )
     check_flags(weights=weights, symmetrize=symmetrize, return_info=return_info)
-    graph = as_graph(G, weights=bool(weights), device=device)
+    graph = as_graph(G, weights=bool(weights))
     engine = select(method, graph.backend, "approximate", argument="method", also=("auto",))
     settings = read_options(options, engine)
     run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
@@ -174,7 +167,6 @@ def maximal_matching(
     rng: Rng = None,
     workers: int | None = None,
     symmetrize: bool = False,
-    device: str | None = None,
 ) -> GraphMatching | DistributedGraphMatching:
     """Find a maximal matching of a graph.
 
@@ -188,7 +180,7 @@ def maximal_matching(
     G : sparse array or matrix, shape (n, n)
         With a symmetric pattern. It is not modified. A `DistributedCSR` is processed by all its
         ranks, and needs no values.
-    method, rng, workers, symmetrize, device : optional
+    method, rng, workers, symmetrize : optional
         As in `approximate_matching`.
 
     Returns
@@ -198,7 +190,7 @@ def maximal_matching(
 
     Raises
     ------
-    TypeError, ValueError, ImportError, RuntimeError
+    TypeError, ValueError
         As `approximate_matching`.
 
     See Also
@@ -224,5 +216,4 @@ def maximal_matching(
         rng=rng,
         workers=workers,
         symmetrize=symmetrize,
-        device=device,
     )

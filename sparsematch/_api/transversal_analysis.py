@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sparsematch._api.arguments import check_flags
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
@@ -64,6 +65,7 @@ class TransversalAnalysis:
         """Number of stored entries."""
         return self._pattern.nnz
 
+    @documented
     def maximum_product(
         self,
         values: Any,
@@ -79,16 +81,14 @@ class TransversalAnalysis:
         values : array of numbers, shape (nnz,), or sparse array or matrix
             The values, in the order of the ``data`` of the matrix that was analysed, or a matrix
             with its pattern. Entries in the same place are added up, and zeros are no candidates.
-        scaling : bool, optional
-            Whether to compute the factors of rows and columns.
+        {scaling}
         start : WeightedTransversal, optional
             That of similar values, such as those of the step before. It makes the search shorter,
             and the result is as exact as without. It is used where the matrix is square and all
             rows can be matched; where more than half of its pairs are no longer best for their
             rows, or more than an eighth and a start from scratch leaves hardly a row, the search
             starts from scratch.
-        workers : int, optional
-            Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+        {workers}
 
         Returns
         -------
@@ -130,6 +130,7 @@ class TransversalAnalysis:
         product = operations(WeightedOps, "numpy").maximum_product
         return product(weighted, bool(scaling), False, threads, start=start)
 
+    @documented
     def maximum_products(
         self, values: Any, *, scaling: bool = True, workers: int | None = None
     ) -> TransversalBatch:
@@ -140,11 +141,9 @@ class TransversalAnalysis:
         values : array of numbers, shape (k, nnz)
             The values of each matrix, in the order of the ``data`` of the one that was analysed.
             A C-contiguous array of doubles is read where it is.
-        scaling : bool, optional
-            Whether to compute the factors of rows and columns.
-        workers : int, optional
-            Number of threads, -1 for all cores, which share the matrices. By default that of
-            `set_workers`, which is 1.
+        {scaling}
+        {workers}
+            They share the matrices.
 
         Returns
         -------
@@ -189,6 +188,7 @@ class TransversalAnalysis:
         return f"TransversalAnalysis({n_rows}x{n_cols}, {self.nnz} entries)"
 
 
+@documented
 def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalAnalysis:
     """Read the pattern of a sparse matrix, to match matrices that have it and other values.
 
@@ -198,8 +198,7 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
         Every stored entry belongs to the pattern; its value does not count. Values follow in the
         order of ``A.data`` if `A` is CSR, CSC or COO; other formats are converted to CSR, whose
         order is meant then.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {workers}
 
     Returns
     -------

@@ -3,16 +3,17 @@
 from __future__ import annotations  # readable names in help()
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
 from sparsematch._api.arguments import check_flags, check_tolerance
-from sparsematch._api.check import fit_shape, read_matching
+from sparsematch._api.check import matching_of
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
-from sparsematch._engines.operations import CertificateOps, WeightedOps
+from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.weighted import as_weighted
@@ -25,26 +26,24 @@ if TYPE_CHECKING:
     from sparsematch._types.over_ranks.transversal import DistributedTransversal
 
 
+class _Settings(TypedDict, total=False):
+    """The arguments of `maximum_product_transversal`."""
+
+    scaling: bool
+    approximate: bool
+    tolerance: float
+    workers: int | None
+
+
+@overload
+def maximum_product_transversal(A: Local, **settings: Unpack[_Settings]) -> WeightedTransversal: ...
 @overload
 def maximum_product_transversal(
-    A: Local,
-    *,
-    scaling: bool = ...,
-    approximate: bool = ...,
-    tolerance: float = ...,
-    workers: int | None = ...,
-) -> WeightedTransversal: ...
-@overload
-def maximum_product_transversal(
-    A: OverRanks,
-    *,
-    scaling: bool = ...,
-    approximate: bool = ...,
-    tolerance: float = ...,
-    workers: int | None = ...,
+    A: OverRanks, **settings: Unpack[_Settings]
 ) -> DistributedTransversal: ...
 
 
+@documented
 def maximum_product_transversal(
     A: SparseLike | DistributedCSR,
     *,
@@ -61,13 +60,10 @@ def maximum_product_transversal(
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the absolute value counts. Entries in the same place
-        are added up, and zeros, explicit or from such a sum, are no candidates. It is not modified.
-        A matrix of ``cupyx.scipy.sparse`` is processed on its GPU; results are CuPy arrays. A
-        `DistributedCSR` is processed by all its ranks, each of which calls this.
-    scaling : bool, optional
-        Whether to compute the factors of rows and columns.
+    {A_of_numbers}
+        On a GPU, results are CuPy arrays. A `DistributedCSR` is processed by all its ranks, each of
+        which calls this.
+    {scaling}
     approximate : bool, optional
         Whether absolute values are rounded to powers of 2 before the search, which may then be
         faster or slower: scaled entries are still at most 1, and matched ones above 1/2. The
@@ -77,8 +73,7 @@ def maximum_product_transversal(
         one may take less time. ``gap`` of the result says how far the whole can be from the
         largest. Scaled entries are at most 1, matched ones at least ``exp(-tolerance)``. Elsewhere
         this is ignored: the result is optimal.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {workers}
 
     Returns
     -------
@@ -90,13 +85,7 @@ def maximum_product_transversal(
         which ``gap`` says how far it can be from the largest. It is the largest if the matrix is
         small enough to be gathered, or on one rank.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix of numbers, or an argument is of the wrong type.
-    ValueError
-        If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first,
-        or `tolerance` or `workers` is out of range.
+    {raises_of_numbers}
 
     Warns
     -----
@@ -172,6 +161,7 @@ def _finite_tolerance(tolerance: float) -> float:
     return float(tolerance)
 
 
+@documented
 def maximum_sum_transversal(
     A: SparseLike, *, tolerance: float = 0.0, workers: int | None = None
 ) -> WeightedTransversal:
@@ -181,16 +171,13 @@ def maximum_sum_transversal(
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the absolute value counts. Entries in the same place
-        are added up, and zeros are no candidates. It is not modified. A matrix of
-        ``cupyx.scipy.sparse`` is processed on its GPU; results are CuPy arrays.
+    {A_of_numbers}
+        On a GPU, results are CuPy arrays.
     tolerance : float, optional
         On a GPU, by how much a pair may be below what its duals allow, in the unit of the entries;
         ``gap`` of the result says how far the sum can be from the largest. Elsewhere this is
         ignored: the result is optimal.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {workers}
 
     Returns
     -------
@@ -199,13 +186,7 @@ def maximum_sum_transversal(
         doubles), ``row_dual`` and ``col_dual``, which are finite whatever the entries are (see
         ``dual_unit``); the same for any number of workers.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix of numbers, or an argument is of the wrong type.
-    ValueError
-        If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first,
-        or `tolerance` or `workers` is out of range.
+    {raises_of_numbers}
 
     See Also
     --------
@@ -227,6 +208,7 @@ def maximum_sum_transversal(
     return operations(WeightedOps, weighted.graph.backend).maximum_sum(weighted, threads, within)
 
 
+@documented
 def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> WeightedTransversal:
     """Find the transversal whose smallest absolute value is largest.
 
@@ -234,11 +216,8 @@ def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> Weig
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the absolute value counts. Entries in the same place
-        are added up, and zeros are no candidates. It is not modified.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {A_of_numbers}
+    {workers}
 
     Returns
     -------
@@ -248,13 +227,7 @@ def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> Weig
         entries: there are fewer of these than pairs, so any other maximum transversal has an entry
         that is not larger either.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix of numbers, or `workers` is not an integer.
-    ValueError
-        If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first,
-        or `workers` is out of range.
+    {raises_of_numbers}
 
     See Also
     --------
@@ -279,6 +252,7 @@ def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> Weig
     return operations(WeightedOps, weighted.graph.backend).bottleneck(weighted, threads)
 
 
+@documented
 def is_optimal_transversal(
     A: SparseLike,
     transversal: WeightedTransversal,
@@ -300,8 +274,7 @@ def is_optimal_transversal(
         By how much costs (logarithms, or absolute values for a sum) may differ from what the duals
         say. By default a few thousand roundings of the largest dual or cost; ``0.7``, above log(2),
         suits an approximate result.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {workers}
 
     Returns
     -------
@@ -310,13 +283,7 @@ def is_optimal_transversal(
         prove that no other one has a greater weight than it by more than the tolerance for each
         pair, the objective is that of the pairs, and factors are those of the duals.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of the wrong type.
-    ValueError
-        If `A` is refused by the functions below, has another shape, `tolerance` is negative, or
-        `workers` is out of range.
+    {raises_of_proofs}
 
     See Also
     --------
@@ -342,20 +309,12 @@ def is_optimal_transversal(
     check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
     weighted = as_weighted(A, threads=threads)
-    graph, matching = weighted.graph, transversal.matching
-    if graph.shape != transversal.shape:
-        raise ValueError(f"A has shape {graph.shape}, but {transversal.shape} was matched")
     duals = transversal.row_dual, transversal.col_dual
-    if not fit_shape(graph.shape, duals, (transversal.row_scale, transversal.col_scale)):
+    scales = transversal.row_scale, transversal.col_scale
+    given = matching_of(weighted.graph, transversal, "transversal", duals, scales, threads=threads)
+    if given is None:
         return False
-    try:
-        given = read_matching(graph, matching, "transversal.matching")
-    except ValueError:
-        return False
-    more = (threads,) if graph.backend == "numpy" else ()
-    if operations(CertificateOps, graph.backend).vertex_cover(graph, given, *more) is None:
-        return False
-    is_optimal = operations(WeightedOps, graph.backend).is_optimal
+    is_optimal = operations(WeightedOps, weighted.graph.backend).is_optimal
     return is_optimal(weighted, replace(transversal, matching=given), tolerance, threads)
 
 

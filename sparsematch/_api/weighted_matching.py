@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparsematch._api.arguments import check_flags, check_tolerance
-from sparsematch._api.check import fit_shape, read_matching
+from sparsematch._api.check import matching_of
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import FloatArray
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import unknown_choice, wrong_type
-from sparsematch._engines.operations import CertificateOps, WeightedOps
+from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.signed import as_signed
 from sparsematch._types.choices import Cardinality
@@ -23,6 +24,7 @@ from sparsematch._types.weighted_matching import WeightedMatching
 UnmatchedCost: TypeAlias = float | tuple[ArrayLike | None, ArrayLike | None] | None
 
 
+@documented
 def maximum_weight_matching(
     A: Local,
     *,
@@ -52,8 +54,7 @@ def maximum_weight_matching(
     cardinality : {"any", "maximum"}, optional
         ``"any"``: rows and columns are matched where that is better than to leave both unmatched.
         ``"maximum"``: as many pairs as possible, and the best of all such matchings.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {workers}
 
     Returns
     -------
@@ -119,6 +120,7 @@ def maximum_weight_matching(
     return find(signed, unmatched, bool(maximize), cardinality == "maximum", threads)
 
 
+@documented
 def is_optimal_matching(
     A: Local,
     found: WeightedMatching,
@@ -141,8 +143,7 @@ def is_optimal_matching(
         By how much weights may differ from what the duals say. By default a few thousand roundings
         of the largest dual, weight or cost; with 0, whole numbers are proved exactly, as long as
         their sums stay below 2**30.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {workers}
 
     Returns
     -------
@@ -152,13 +153,7 @@ def is_optimal_matching(
         that no other such matching has an objective that is better by more than the tolerance for
         each row and column.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of the wrong type.
-    ValueError
-        If `A` is refused by `maximum_weight_matching`, has another shape, `tolerance` is negative,
-        or `workers` is out of range.
+    {raises_of_proofs}
 
     See Also
     --------
@@ -186,20 +181,13 @@ def is_optimal_matching(
     check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
     signed = as_signed(A, threads=threads)
-    graph = signed.graph
-    if graph.shape != found.shape:
-        raise ValueError(f"A has shape {graph.shape}, but {found.shape} was matched")
-    unmatched = found.row_unmatched_cost, found.col_unmatched_cost
-    if not fit_shape(graph.shape, (found.row_dual, found.col_dual), unmatched):
+    duals = found.row_dual, found.col_dual
+    costs = found.row_unmatched_cost, found.col_unmatched_cost
+    how: Any = {"is_maximum": found.maximum_cardinality, "threads": threads}
+    given = matching_of(signed.graph, found, "found", duals, costs, **how)
+    if given is None:
         return False
-    try:
-        given = read_matching(graph, found.matching, "found.matching")
-    except ValueError:
-        return False
-    cover = operations(CertificateOps, graph.backend).vertex_cover
-    if found.maximum_cardinality and cover(graph, given, threads) is None:
-        return False
-    is_optimal = operations(WeightedOps, graph.backend).is_optimal_matching
+    is_optimal = operations(WeightedOps, signed.graph.backend).is_optimal_matching
     return is_optimal(signed, replace(found, matching=given), tolerance, threads)
 
 

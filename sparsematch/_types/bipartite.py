@@ -39,6 +39,8 @@ class BipartiteCSR:
     known_nnz : int
         The number of entries where `indptr` is on a device, so that no thread waits for it; -1: to
         be read there.
+    from_host : bool
+        Whether it was copied from host memory for a `view`: what comes with it is, too, then.
     """
 
     n_rows: int
@@ -48,6 +50,7 @@ class BipartiteCSR:
     backend: str = "numpy"
     flipped: bool = False
     known_nnz: int = -1
+    from_host: bool = False
 
     @classmethod
     def from_arrays(

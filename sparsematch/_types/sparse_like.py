@@ -6,6 +6,7 @@ Nothing is checked by these at run time; `as_bipartite` does that.
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.view import MatrixView
 
 
 class Convertible(Protocol):
@@ -64,7 +65,9 @@ class Symbolic(Protocol):
 #: Entries as SciPy's `coo_array` takes them: their values, their rows and columns.
 Triple: TypeAlias = tuple[Any, tuple[Any, Any]]
 
-SparseLike: TypeAlias = Convertible | Tensor | Batched | Spmatrix | Symbolic | Triple | BipartiteCSR
+SparseLike: TypeAlias = (
+    Convertible | Tensor | Batched | Spmatrix | Symbolic | Triple | BipartiteCSR | MatrixView
+)
 
 
 #: A matrix that comes back with its type.

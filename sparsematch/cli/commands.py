@@ -19,7 +19,7 @@ from sparsematch._base.arrays import import_cupy
 from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import operations
 from sparsematch._io import UnreadableFile, read_matrix, read_names, read_stream
-from sparsematch._types.choices import ExplicitZeros
+from sparsematch._types.choices import Zeros
 from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
@@ -101,7 +101,7 @@ def explain(arguments: Namespace) -> int:
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
     names = names_of(arguments, matrix)
-    zeros: ExplicitZeros = "drop" if arguments.numeric or arguments.drop_zeros else "keep"
+    zeros: Zeros = "drop" if arguments.numeric or arguments.drop_zeros else "keep"
     entries, stored = set_aside(arguments, matrix, zeros == "drop")
     matching, run = _match(matrix, arguments, progress, zeros)
     why = _explain(arguments, matrix, names, matching, zeros, progress)
@@ -149,18 +149,17 @@ def _explain(
     matrix: Any,
     names: list[Any],
     matching: Any,
-    zeros: ExplicitZeros,
+    zeros: Zeros,
     progress: Progress,
 ) -> Any:
     what = "dependences" if arguments.numeric else "conflicts"
     with progress.step("explain", f"looking for {what}"):
         try:
             return sparsematch.explain_singularity(
-                matrix,
+                sparsematch.view(matrix, zeros=zeros),
                 *names,
                 numeric=arguments.numeric,
                 tolerance=arguments.tolerance,
-                explicit_zeros=zeros,
                 matching=matching,
                 workers=arguments.workers,
             )
@@ -217,17 +216,16 @@ def _title(arguments: Namespace) -> str:
 
 
 def _match(
-    matrix: Any, arguments: Namespace, progress: Progress, zeros: ExplicitZeros = "keep"
+    matrix: Any, arguments: Namespace, progress: Progress, zeros: Zeros = "keep"
 ) -> tuple[Any, RunInfo]:
     with progress.step("match", f"matching {summary.size_words(matrix)}"):
         return sparsematch.maximum_transversal(
-            matrix,
+            sparsematch.view(matrix, zeros=zeros),
             method=arguments.method,
             init=arguments.init,
             workers=arguments.workers,
             rng=arguments.seed,
             return_info=True,
-            explicit_zeros=zeros,
         )
 
 

@@ -33,11 +33,12 @@ class StoredZeros(NamedTuple):
         if arguments.method == "none":  # no rank was asked for
             return self.described(fields, None)
         how: Any = {"method": arguments.method, "workers": arguments.workers}
+        without = sparsematch.view(matrix, zeros="drop")
         with progress.step("zeros", "matching without stored zeros"):
             if "n_blocks" not in fields:
-                rank = sparsematch.structural_rank(matrix, explicit_zeros="drop", **how)
+                rank = sparsematch.structural_rank(without, **how)
                 return self.described(fields, rank)
-            form = sparsematch.block_triangular_form(matrix, explicit_zeros="drop", **how)
+            form = sparsematch.block_triangular_form(without, **how)
             return self.described(fields, form.matching.cardinality, form.n_blocks)
 
     def described(

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._api.over_ranks.zeros import entries_of as entries_of
 from sparsematch._base.arrays import IndexArray, on_gpu
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import CertificateOps

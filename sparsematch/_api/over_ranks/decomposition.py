@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from sparsematch._api.over_ranks.transversal import maximum_matching
-from sparsematch._api.over_ranks.zeros import entries_of as entries_of
 from sparsematch._engines.distributed_operations import DistributedDecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.labels import CoarseParts
@@ -18,21 +17,20 @@ def block_triangular_form(
     *,
     method: str = "auto",
     workers: int | None,
-    device: str | None,
     options: Mapping[str, Any] | None = None,
     call: str = "block_triangular_form",
 ) -> DistributedBlockForm:
     """Return the block form. Collective."""
     maximum, run = maximum_matching(
-        A, call, matching, method=method, workers=workers, device=device, options=options
+        A, call, matching, method=method, workers=workers, options=options
     )
     return operations(DistributedDecompositionOps, A.backend).block_form(A, maximum, run)
 
 
 def coarse_dulmage_mendelsohn(
-    A: DistributedCSR, matching: Any, *, method: str, workers: int | None, device: str | None
+    A: DistributedCSR, matching: Any, *, method: str, workers: int | None
 ) -> CoarseParts:
     """Return the coarse part of the own rows and columns. Collective."""
-    how: Any = {"method": method, "workers": workers, "device": device}
-    maximum, _ = maximum_matching(A, "coarse_dulmage_mendelsohn", matching, **how)
+    call = "coarse_dulmage_mendelsohn"
+    maximum, _ = maximum_matching(A, call, matching, method=method, workers=workers)
     return operations(DistributedDecompositionOps, A.backend).coarse_parts(A, maximum)

@@ -7,7 +7,6 @@ import numpy as np
 
 from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._api.graph_runs import checked, matched
-from sparsematch._api.over_ranks.transversal import refuse_device
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import namespace
 from sparsematch._base.compressed import INT32_MAX, check_values
@@ -28,7 +27,6 @@ def approximate_matching(
     rng: Rng,
     workers: int | None,
     symmetrize: bool,
-    device: str | None,
     options: Mapping[str, Any] | None,
     return_info: bool,
 ) -> DistributedGraphMatching:
@@ -36,7 +34,6 @@ def approximate_matching(
     choice = {"weights": weights, "symmetrize": symmetrize, "return_info": return_info}
     with agreed(G, "approximate_matching", method=method, **choice):
         check_flags(**choice)
-        refuse_device(device, "G")
         graph = _part(G, bool(weights))
         engine = select(method, G.backend, "approximate", argument="method", also=("auto",))
         settings = read_options(options, engine)

@@ -5,7 +5,6 @@ from typing import Any
 
 from sparsematch._api.arguments import Rng, read_seed
 from sparsematch._api.over_ranks.check import read_matching
-from sparsematch._api.over_ranks.zeros import entries_of as entries_of
 from sparsematch._api.runs import improve, report
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import Run, plan, plan_exact, read_options
@@ -21,7 +20,6 @@ def maximum_transversal(
     init: str,
     initial: Any,
     workers: int | None,
-    device: str | None,
     rng: Rng,
     options: Mapping[str, Any] | None,
     return_info: bool,
@@ -29,7 +27,6 @@ def maximum_transversal(
     """Find a maximum transversal. Collective."""
     same = {"method": method, "init": init, "return_info": return_info}
     with agreed(A, "maximum_transversal", **same, warm=initial is not None):
-        refuse_device(device)
         chosen = plan(A.backend, method, init)
         settings, warm = read_options(options, *chosen), initial is not None
         run = Run(resolve_workers(workers), read_seed(rng), settings, return_info, warm=warm)
@@ -38,17 +35,16 @@ def maximum_transversal(
     return (matching, report(chosen, run, matching.cardinality)) if return_info else matching
 
 
-def structural_rank(
-    A: DistributedCSR,
-    *,
-    method: str = "auto",
-    workers: int | None,
-    device: str | None,
-    call: str = "structural_rank",
-) -> int:
+def structural_rank(A: DistributedCSR, *, method: str, workers: int | None) -> int:
     """Count the pairs of a maximum transversal. Collective."""
-    how: Any = {"method": method, "workers": workers, "device": device}
-    return maximum_matching(A, call, **how)[0].cardinality
+    how: Any = {"method": method, "workers": workers}
+    return maximum_matching(A, "structural_rank", **how)[0].cardinality
+
+
+def is_structurally_singular(A: DistributedCSR, workers: int | None) -> bool:
+    """Tell whether there are fewer than could be. Collective."""
+    maximum, _ = maximum_matching(A, "is_structurally_singular", workers=workers)
+    return maximum.cardinality < min(A.shape)
 
 
 def maximum_matching(
@@ -56,14 +52,12 @@ def maximum_matching(
     call: str,
     initial: Any = None,
     *,
-    method: str,
+    method: str = "auto",
     workers: int | None,
-    device: str | None,
     options: Mapping[str, Any] | None = None,
 ) -> tuple[DistributedMatching, Run]:
     """Find a maximum matching for a call; also return the run. Collective."""
     with agreed(A, call, method=method, warm=initial is not None):
-        refuse_device(device)
         chosen = plan_exact(A.backend, method)
         settings = read_options(options, *chosen)
         run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
@@ -77,9 +71,3 @@ def _start(A: DistributedCSR, initial: Any, name: str) -> DistributedMatching:
     if initial is None:
         return DistributedMatching.start(A)
     return read_matching(A, initial, name, "maximum_transversal from a matching")
-
-
-def refuse_device(device: str | None, name: str = "A") -> None:
-    """Raise TypeError if a device is named: the work is done where the matrix is."""
-    if device is not None:
-        raise TypeError(f"{name} is distributed over ranks, so device must be None")
