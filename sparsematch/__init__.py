@@ -69,22 +69,22 @@ if TYPE_CHECKING:
     from sparsematch._types.coarsening import CoarseningHierarchy as CoarseningHierarchy
     from sparsematch._types.deficient_pieces import DeficientPiece as DeficientPiece
     from sparsematch._types.deficient_pieces import DeficientPieces as DeficientPieces
-    from sparsematch._types.graph_matching import GraphMatching as GraphMatching
     from sparsematch._types.labels import CoarseParts as CoarseParts
     from sparsematch._types.labels import Components as Components
     from sparsematch._types.labels import VertexCover as VertexCover
+    from sparsematch._types.matching import GraphMatching as GraphMatching
     from sparsematch._types.matching import Matching as Matching
     from sparsematch._types.over_ranks.block_form import (
         DistributedBlockForm as DistributedBlockForm,
     )
-    from sparsematch._types.over_ranks.graph_matching import (
+    from sparsematch._types.over_ranks.matching import (
         DistributedGraphMatching as DistributedGraphMatching,
     )
     from sparsematch._types.over_ranks.matching import DistributedMatching as DistributedMatching
-    from sparsematch._types.over_ranks.matrix import DistributedCSR as DistributedCSR
-    from sparsematch._types.over_ranks.transversal import (
+    from sparsematch._types.over_ranks.matching import (
         DistributedTransversal as DistributedTransversal,
     )
+    from sparsematch._types.over_ranks.matrix import DistributedCSR as DistributedCSR
     from sparsematch._types.run_info import RunInfo as RunInfo
     from sparsematch._types.singularity import Dependence as Dependence
     from sparsematch._types.singularity import NumericalDefects as NumericalDefects
@@ -123,14 +123,12 @@ _OFFERED = {
     "_types.coarsening": "CoarseLevel Coarsening CoarseningHierarchy",
     "_types.deficient_pieces": "DeficientPiece DeficientPieces",
     "_text.explanation": "Explanation",
-    "_types.graph_matching": "GraphMatching",
     "_types.labels": "CoarseParts Components VertexCover",
-    "_types.matching": "Matching",
+    "_types.matching": "GraphMatching Matching",
     "_types.over_ranks.block_form": "DistributedBlockForm",
-    "_types.over_ranks.graph_matching": "DistributedGraphMatching",
-    "_types.over_ranks.matching": "DistributedMatching",
+    "_types.over_ranks.matching": "DistributedGraphMatching DistributedMatching "
+    "DistributedTransversal",
     "_types.over_ranks.matrix": "DistributedCSR",
-    "_types.over_ranks.transversal": "DistributedTransversal",
     "_types.run_info": "RunInfo",
     "_types.singularity": "Dependence NumericalDefects ParallelPair SingularBlock",
     "_types.symmetric": "SymmetricTransversal",

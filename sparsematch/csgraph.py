@@ -52,19 +52,13 @@ def maximum_bipartite_matching(graph: SparseLike, perm_type: str = "row") -> NDA
 
     Raises
     ------
-    TypeError
-        If `graph` is not sparse, or in another format.
-    ValueError
-        If `graph` does not have two dimensions, has more than 2**31 - 1 entries or a larger column
-        index, or its index arrays are inconsistent.
+    TypeError, ValueError
+        If `graph` is not sparse, or in another format; does not have two dimensions, has more than
+        2**31 - 1 entries or a larger column index, or its index arrays are inconsistent.
 
     See Also
     --------
-    sparsematch.maximum_transversal : Both sides at once, any format, a choice of algorithms.
-
-    Notes
-    -----
-    Time: that of `sparsematch.maximum_transversal`.
+    sparsematch.maximum_transversal : In the same time both sides, any format, other algorithms.
 
     Examples
     --------
@@ -106,11 +100,10 @@ def min_weight_full_bipartite_matching(
 
     Raises
     ------
-    TypeError
-        If `biadjacency` is not sparse, in another format, or not of real numbers.
-    ValueError
-        If no full matching exists, a weight is NaN or makes the sum infinite the good way, or the
-        index arrays are inconsistent.
+    TypeError, ValueError
+        If `biadjacency` is not sparse, in another format, or not of real numbers; no full matching
+        exists, a weight is NaN or makes the sum infinite the good way, or the index arrays are
+        inconsistent.
 
     Warns
     -----
@@ -120,11 +113,7 @@ def min_weight_full_bipartite_matching(
     See Also
     --------
     sparsematch.maximum_sum_transversal, sparsematch.maximum_product_transversal :
-        For matrices that have no full matching too, with a proof.
-
-    Notes
-    -----
-    Shortest augmenting paths, as in `sparsematch.maximum_product_transversal`.
+        By the same algorithm, for matrices that have no full matching too, with a proof.
 
     Examples
     --------
@@ -167,10 +156,8 @@ def structural_rank(graph: SparseLike) -> np.int64:
 
     Raises
     ------
-    TypeError
-        If `graph` is not sparse.
-    ValueError
-        If it does not have two dimensions, or its index arrays are inconsistent.
+    TypeError, ValueError
+        If `graph` is not sparse, not of two dimensions, or its index arrays are inconsistent.
 
     Warns
     -----
@@ -179,11 +166,7 @@ def structural_rank(graph: SparseLike) -> np.int64:
 
     See Also
     --------
-    sparsematch.structural_rank : The same, and a choice of algorithms.
-
-    Notes
-    -----
-    Time: that of `sparsematch.maximum_transversal`.
+    sparsematch.structural_rank : The same in the same time, and a choice of algorithms.
 
     Examples
     --------

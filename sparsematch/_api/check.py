@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # readable names in help()
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sparsematch._api.ranks import over_ranks
@@ -57,11 +58,9 @@ def is_matching(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     >>> is_matching(A, [1, 2]), is_matching(A, [1, 1]), is_matching(A, [2, 1])
     (True, False, False)
     """
-    if ranks := over_ranks(A, "check"):
-        return ranks.is_matching(A, matching)
-    graph = as_bipartite(A)
+    _, read = _reader(A, "is_matching")
     try:
-        read_matching(graph, matching, "matching")
+        read(matching)
     except ValueError:
         return False
     return True
@@ -100,11 +99,8 @@ def is_maximal(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     >>> is_maximal(A, [0, -1]), is_maximal(A, [1, -1])
     (True, False)
     """
-    if ranks := over_ranks(A, "check"):
-        return ranks.is_maximal(A, matching)
-    graph = as_bipartite(A)
-    given = read_matching(graph, matching, "matching")
-    return operations(CertificateOps, graph.backend).free_pair(graph, given) is None
+    graph, read = _reader(A, "is_maximal")
+    return operations(CertificateOps, graph.backend).free_pair(graph, read(matching)) is None
 
 
 @documented
@@ -140,11 +136,9 @@ def is_maximum(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     >>> is_maximum(A, [0, -1]), is_maximum(A, [1, 0])
     (False, True)
     """
-    if ranks := over_ranks(A, "check"):
-        return ranks.is_maximum(A, matching)
-    graph = as_bipartite(A)
-    given = read_matching(graph, matching, "matching")
-    return operations(CertificateOps, graph.backend).vertex_cover(graph, given) is not None
+    graph, read = _reader(A, "is_maximum")
+    cover = operations(CertificateOps, graph.backend).vertex_cover(graph, read(matching))
+    return cover is not None
 
 
 @documented
@@ -186,14 +180,20 @@ def vertex_cover(A: SparseLike | DistributedCSR, matching: Any) -> VertexCover:
     >>> rows.tolist(), cols.tolist()
     ([1], [1])
     """
-    if ranks := over_ranks(A, "check"):
-        return ranks.vertex_cover(A, matching)
-    graph = as_bipartite(A)
-    given = read_matching(graph, matching, "matching")
+    graph, read = _reader(A, "vertex_cover")
+    given = read(matching)
     cover = operations(CertificateOps, graph.backend).vertex_cover(graph, given)
     if cover is None:
         raise not_maximum(given.cardinality)
     return cover
+
+
+def _reader(A: Any, call: str) -> tuple[Any, Callable[[Any], Any]]:
+    """Return the view of a matrix, or one over ranks, and what reads a matching of it."""
+    if ranks := over_ranks(A, "check"):
+        return A, lambda given: ranks.read_matching(A, given, "matching", call)
+    graph = as_bipartite(A)
+    return graph, lambda given: read_matching(graph, given, "matching")
 
 
 def read_matching(graph: BipartiteCSR, given: Any, name: str) -> Matching:

@@ -25,6 +25,7 @@ from sparsematch._types.labels import (
     Components,
 )
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import frozen
 from sparsematch._types.sparse_like import Local, SparseLike
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def block_triangular_form(
     ([0, 3], [0, 2])
     """
     settings: Any = {"method": method, "workers": workers, "options": options}
-    if ranks := over_ranks(A, "decomposition"):
+    if ranks := over_ranks(A, "transversal"):
         return ranks.block_triangular_form(A, matching, **settings)
     return block_form(as_bipartite(A, threads=resolve_workers(workers)), matching, **settings)
 
@@ -180,7 +181,7 @@ def coarse_dulmage_mendelsohn(
     >>> parts.sizes
     ((1, 2), (1, 1), (2, 1))
     """
-    if ranks := over_ranks(A, "decomposition"):
+    if ranks := over_ranks(A, "transversal"):
         return ranks.coarse_dulmage_mendelsohn(A, matching, method=method, workers=workers)
     graph = as_bipartite(A, threads=resolve_workers(workers))
     return coarse_parts(graph, matching, method=method, workers=workers)
@@ -234,7 +235,7 @@ def is_reducible(A: SparseLike | DistributedCSR, *, workers: int | None = None) 
     >>> is_reducible(csr_array([[1, 1], [0, 1]])), is_reducible(csr_array([[1, 1], [1, 1]]))
     (True, False)
     """
-    if ranks := over_ranks(A, "decomposition"):
+    if ranks := over_ranks(A, "transversal"):
         return ranks.block_triangular_form(A, workers=workers, call="is_reducible").is_reducible
     graph = as_bipartite(A, threads=resolve_workers(workers))
     matching, _, labels = _labelled(graph, workers=workers)
@@ -297,7 +298,4 @@ def _assemble(
     coarse = namespace(graph.indptr).asarray([coarse_cols, coarse_rows], dtype=dtype)
 
     arrays = row_perm, col_perm, row_blocks, col_blocks, coarse[0], coarse[1]
-    if graph.backend == "numpy":  # CuPy knows no read-only arrays
-        for array in arrays:
-            array.flags.writeable = False
-    return BlockForm(*arrays, matching)
+    return frozen(BlockForm(*arrays, matching))

@@ -22,6 +22,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod
 from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import frozen
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch._types.view import without_view
 
@@ -40,9 +41,6 @@ def explain_singularity(
 ) -> Explanation:
     """Explain why a matrix is singular: by its structure, or with `numeric` by its values, too.
 
-    The explanation names sets of rows with too few columns, and of columns with too few rows; of a
-    matrix whose structure is in order, rows and columns that depend on each other.
-
     Rows are read as equations, columns as variables. The over-determined part, equations with too
     few variables between them, and the under-determined part, variables in too few equations, are
     each split into connected pieces. For each piece a conflict is given, a minimal Hall violator: a
@@ -52,7 +50,7 @@ def explain_singularity(
     With `numeric`, a square matrix that is structurally nonsingular is factorised. If it is
     singular all the same, combinations of equations that vanish are given, and combinations along
     which variables may change and no equation notices: of few members, none of which can be left
-    out. Nothing is named that does not vanish in `A` itself, to the tolerance.
+    out.
 
     Parameters
     ----------
@@ -78,15 +76,9 @@ def explain_singularity(
         with the shortest conflict first. Both are empty if `A` is square and structurally
         nonsingular; then ``numbers`` is there with `numeric`.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix, or an argument is of the wrong type; with `numeric`, if the
-        values are no numbers, or on a GPU.
-    ValueError
-        If there are more or fewer names than rows or columns, the index arrays of `A` are
-        inconsistent, `matching` is not a matching of `A`, or a name or number is none of the
-        choices; with `numeric`, if a value is not finite.
+    {raises_of_patterns}
+        Also if there are more or fewer names than rows or columns; with `numeric`, if a value is
+        not finite.
 
     See Also
     --------
@@ -99,10 +91,9 @@ def explain_singularity(
     -----
     Hall, On representatives of subsets (J. London Math. Soc. 10, 1935). A conflict is what
     alternating paths reach from one unmatched row: its other rows are matched to all columns they
-    have. That makes it minimal, not the smallest of all; of the unmatched rows of a piece those are
-    searched first that come to an end soon. Where a piece has one row too many only, there is no
-    other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols + nnz); with
-    `numeric` that of two factorisations, and of solutions for each combination.
+    have. That makes it minimal, not the smallest of all. Time: that of `maximum_transversal`, and
+    nearly O(n_rows + n_cols + nnz); with `numeric` that of two factorisations, and of solutions for
+    each combination.
 
     Examples
     --------
@@ -228,9 +219,7 @@ def _pieces(
         np.flatnonzero(label >= 0).astype(graph.dtype)
         for label in (found.row_piece, found.col_piece)
     )
-    for array in (rows, cols):
-        array.flags.writeable = False
-    return DeficientPieces(side, rows, cols, grouped, starts)
+    return frozen(DeficientPieces(side, rows, cols, grouped, starts))
 
 
 def _rank_pieces(graph: BipartiteCSR, sizes: IndexArray, totals: Any) -> IndexArray:

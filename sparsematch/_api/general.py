@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from sparsematch._api.arguments import Rng, check_flags, read_seed
-from sparsematch._api.graph_runs import checked, matched
 from sparsematch._api.ranks import over_ranks
+from sparsematch._api.runs import checked, matched
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.docstrings import documented
 from sparsematch._engines.registry import Run, read_options, select
 from sparsematch._input.graph import as_graph
 from sparsematch._types.choices import ApproximateMethod
-from sparsematch._types.graph_matching import GraphMatching
+from sparsematch._types.matching import GraphMatching
 from sparsematch._types.sparse_like import Local, SparseLike
 
 if TYPE_CHECKING:
-    from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
+    from sparsematch._types.over_ranks.matching import DistributedGraphMatching
     from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 
 
@@ -62,17 +62,13 @@ def approximate_matching(
 
     Its edges have a great total weight, no two share a vertex, and none can be added.
 
-    It is what coarsening by matching starts from: multilevel partitioning, algebraic multigrid,
-    clustering.
-
     Parameters
     ----------
     G : sparse array or matrix, shape (n, n)
         A symmetric matrix: each off-diagonal entry is half of an edge, whose weight is the absolute
-        value of the entry. The diagonal is ignored. Entries in the same place are added up.
-        Explicit zeros are edges of weight zero, matched last. A matrix of ``cupyx.scipy.sparse`` is
-        processed on its GPU; results are CuPy arrays. A `DistributedCSR` is processed by all its
-        ranks, each of which calls this. It is not modified.
+        value of the entry. Entries in the same place are added up. Stored zeros are edges of weight
+        zero, matched last. On a GPU, results are CuPy arrays. A `DistributedCSR` is processed by
+        all its ranks, each of which calls this. It is not modified.
     method : str, optional
         ``"auto"``, or a name from ``engines("approximate")``. ``"greedy"``, ``"suitor"`` and
         ``"local_max"`` find the same matching, at least half as heavy as the heaviest; ``"gpa"``
@@ -93,8 +89,7 @@ def approximate_matching(
         Options of the engine; ``engines("approximate")`` lists them with their defaults.
     return_info : bool, optional
         Whether ``info`` is to report what each round matched and left, which takes another pass
-        over the edges for each. Over ranks, where a round is what a rank does between two
-        exchanges, it reports what each matched.
+        over the edges for each. Over ranks, it reports what was matched between two exchanges.
 
     Returns
     -------
@@ -104,13 +99,11 @@ def approximate_matching(
 
     Raises
     ------
-    TypeError
-        If `G` is not a sparse matrix of numbers, or an argument is of the wrong type.
-    ValueError
-        If `G` is not square or not symmetric, naming the first one-sided entry; if a weight is NaN
-        or infinite, naming the first; if its index arrays are inconsistent; or a name or number is
-        none of the choices. Over ranks: if weights count and `G` has no values, or the ranks have
-        other arguments; on all of them.
+    TypeError, ValueError
+        If `G` is not a sparse matrix of numbers, its index arrays are inconsistent, it is not
+        square or not symmetric, or a weight is NaN or infinite, naming the first; or an argument is
+        of the wrong type, or none of the choices. Over ranks: if weights count and `G` has no
+        values, or the ranks have other arguments; on all of them.
 
     See Also
     --------
@@ -122,8 +115,7 @@ def approximate_matching(
     Birn, Osipov, Sanders, Schulz, Sitchinava, Efficient parallel and external matching (Euro-Par
     2013), for ``"local_max"``; Fagginger Auer, Bisseling, A GPU algorithm for greedy graph matching
     (Facing the Multicore-Challenge II, 2012), for ``"red_blue"``. Time: O(nnz), expected, for
-    ``"local_max"``; the pages of the engines give that of the others. Edges are ordered by weight,
-    then by a hash of their ends and the seed, so that no two are equal.
+    ``"local_max"``; the pages of the engines give that of the others.
 
     Examples
     --------
@@ -168,18 +160,15 @@ def maximal_matching(
     workers: int | None = None,
     symmetrize: bool = False,
 ) -> GraphMatching | DistributedGraphMatching:
-    """Find a maximal matching of a graph.
-
-    Its edges have no vertex in common, and none can be added.
+    """Find a maximal matching of a graph: none of its edges can be added.
 
     It has at least half as many pairs as a maximum one, and usually nine tenths. Values are
-    ignored: every entry off the diagonal counts, explicit zeros too.
+    ignored: every entry off the diagonal counts.
 
     Parameters
     ----------
     G : sparse array or matrix, shape (n, n)
-        With a symmetric pattern. It is not modified. A `DistributedCSR` is processed by all its
-        ranks, and needs no values.
+        With a symmetric pattern, as in `approximate_matching`; over ranks without values, too.
     method, rng, workers, symmetrize : optional
         As in `approximate_matching`.
 

@@ -29,10 +29,9 @@ def symmetric_product_transversal(
 ) -> SymmetricTransversal:
     """Find pivots and one scaling for an LDL^T factorisation, by a transversal of largest product.
 
-    The transversal is that of `maximum_product_transversal`, its factors made one for rows and
-    columns. Cycles of the transversal are divided into 2 x 2 pivots, which an ordering of the
-    compressed graph keeps together. This is what HSL's MC64 and MC80, SPRAL's
-    ``hungarian_scale_sym`` and the symmetric option of MUMPS and PARDISO compute.
+    Cycles of the transversal are divided into 2 x 2 pivots, which an ordering of the compressed
+    graph keeps together. This is what HSL's MC64 and MC80, SPRAL's ``hungarian_scale_sym`` and the
+    symmetric option of MUMPS and PARDISO compute.
 
     Parameters
     ----------
@@ -46,25 +45,17 @@ def symmetric_product_transversal(
     Returns
     -------
     SymmetricTransversal
-        With ``partner``, ``pairs``, ``singles``, ``factors``, the methods ``scale``, ``compress``,
-        ``permutation`` and ``permute``, and the transversal itself: ``matching``, ``objective``,
-        ``dual``. In a structurally singular matrix some rows are left out, as few as can be; the
-        others are structurally nonsingular by themselves.
+        With ``partner``, ``pairs``, ``singles``, ``factors``, and the transversal itself. In a
+        structurally singular matrix some rows are left out, as few as can be; the others are
+        structurally nonsingular by themselves.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix of numbers, or an argument is of the wrong type.
-    ValueError
-        If `A` is not square or not symmetric, naming an entry; its index arrays are inconsistent,
-        an entry is NaN or infinite; `triangle` is none of the choices, or `workers` is out of
-        range.
+    {raises_of_numbers}
+        Also if `A` is not square or not symmetric, naming an entry.
 
     Warns
     -----
     RuntimeWarning
-        If factors are beyond the range of doubles. They are then cut off, and ``dual``, their
-        logarithms, holds all that is known.
+        If factors are beyond the range of doubles, and cut off; ``dual`` has their logarithms.
 
     See Also
     --------

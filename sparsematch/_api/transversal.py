@@ -16,6 +16,7 @@ from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod, Heuristic
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import Mates
 from sparsematch._types.run_info import RunInfo
 from sparsematch._types.sparse_like import Local, SparseLike
 
@@ -190,10 +191,7 @@ def structural_rank(
     >>> structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     2
     """
-    if ranks := over_ranks(A, "transversal"):
-        return ranks.structural_rank(A, method=method, workers=workers)
-    graph = as_bipartite(A, threads=resolve_workers(workers))
-    return maximum_matching(graph, method=method, workers=workers)[0].cardinality
+    return _matched(A, "structural_rank", method=method, workers=workers)[1].cardinality
 
 
 @documented
@@ -229,10 +227,16 @@ def is_structurally_singular(A: SparseLike | DistributedCSR, *, workers: int | N
     >>> is_structurally_singular(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     True
     """
+    graph, matching = _matched(A, "is_structurally_singular", workers=workers)
+    return matching.cardinality < min(graph.shape)
+
+
+def _matched(A: Any, call: str, **settings: Any) -> tuple[Any, Mates]:
+    """Return the view of a matrix, or one over ranks, and a maximum matching, for a call."""
     if ranks := over_ranks(A, "transversal"):
-        return ranks.is_structurally_singular(A, workers)
-    graph = as_bipartite(A, threads=resolve_workers(workers))
-    return maximum_matching(graph, workers=workers)[0].cardinality < min(graph.shape)
+        return A, ranks.maximum_matching(A, call, **settings)[0]
+    graph = as_bipartite(A, threads=resolve_workers(settings["workers"]))
+    return graph, maximum_matching(graph, **settings)[0]
 
 
 def maximum_matching(

@@ -80,14 +80,12 @@ class TransversalAnalysis:
         ----------
         values : array of numbers, shape (nnz,), or sparse array or matrix
             The values, in the order of the ``data`` of the matrix that was analysed, or a matrix
-            with its pattern. Entries in the same place are added up, and zeros are no candidates.
+            with its pattern.
         {scaling}
         start : WeightedTransversal, optional
             That of similar values, such as those of the step before. It makes the search shorter,
             and the result is as exact as without. It is used where the matrix is square and all
-            rows can be matched; where more than half of its pairs are no longer best for their
-            rows, or more than an eighth and a start from scratch leaves hardly a row, the search
-            starts from scratch.
+            rows can be matched, unless too many of its pairs are no longer best for their rows.
         {workers}
 
         Returns
@@ -98,17 +96,10 @@ class TransversalAnalysis:
 
         Raises
         ------
-        TypeError
-            If `values` are no numbers, or an argument is of the wrong type.
-        ValueError
-            If there are not as many values as entries, the matrix has another pattern, a value is
-            NaN or infinite, naming the first, `start` has another shape or duals that are not
-            finite or not those of a product, or `workers` is out of range.
-
-        Warns
-        -----
-        RuntimeWarning
-            If factors are beyond the range of doubles, as `maximum_product_transversal` does.
+        TypeError, ValueError
+            As `maximum_product_transversal`, with its warning; and if `values` are no numbers, not
+            as many as entries, or of another pattern, or `start` has another shape or duals that
+            are not finite or not those of a product.
 
         Examples
         --------
@@ -117,8 +108,6 @@ class TransversalAnalysis:
         >>> analysis = analyse_transversal(csr_array([[1, 1], [1, 1]]))
         >>> best = analysis.maximum_product([1.0, 2.0, 3.0, 4.0])
         >>> best.matching.row_mate.tolist()
-        [1, 0]
-        >>> analysis.maximum_product([1.0, 2.1, 2.9, 4.0], start=best).matching.row_mate.tolist()
         [1, 0]
         """
         check_flags(scaling=scaling)
@@ -152,22 +141,14 @@ class TransversalAnalysis:
 
         Raises
         ------
-        TypeError
-            If `values` are no numbers, or an argument is of the wrong type.
-        ValueError
-            If it has another shape, a value is NaN or infinite, naming the matrix and the entry of
-            the first, or `workers` is out of range.
-
-        Warns
-        -----
-        RuntimeWarning
-            If factors are beyond the range of doubles, as `maximum_product_transversal` does.
+        TypeError, ValueError
+            As `maximum_product`; messages name the matrix as well.
 
         Notes
         -----
         The first matrix is matched from scratch. All others start from its result, as by `start` of
-        `maximum_product`: so put a typical one first. Ctrl-C stops a run. Memory beside the
-        results: three arrays of nnz for each worker.
+        `maximum_product`: so put a typical one first. Memory beside the results: three arrays of
+        nnz for each worker.
 
         Examples
         --------
@@ -203,15 +184,9 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
     Returns
     -------
     TransversalAnalysis
-        With ``maximum_product``, for one matrix after the other, and ``maximum_products``, for
-        many at once.
+        With ``maximum_product``, for one matrix after the other, and ``maximum_products``.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix in host memory, or `workers` is not an integer.
-    ValueError
-        If the index arrays of `A` are inconsistent, or `workers` is out of range.
+    {raises_of_patterns}
 
     See Also
     --------

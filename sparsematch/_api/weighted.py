@@ -22,8 +22,8 @@ from sparsematch._types.sparse_like import Local, SparseLike
 from sparsematch._types.weighted import WeightedTransversal
 
 if TYPE_CHECKING:
+    from sparsematch._types.over_ranks.matching import DistributedTransversal
     from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
-    from sparsematch._types.over_ranks.transversal import DistributedTransversal
 
 
 class _Settings(TypedDict, total=False):
@@ -54,9 +54,8 @@ def maximum_product_transversal(
 ) -> WeightedTransversal | DistributedTransversal:
     """Find the transversal with the largest product of magnitudes, and factors that scale it to 1.
 
-    Among all maximum transversals. With its entries on the diagonal a matrix needs less pivoting,
-    and incomplete factorisations and iterative solvers are more robust. This is what MC64 computes
-    as job 5.
+    Among all maximum transversals: MC64's job 5. With its entries on the diagonal a matrix needs
+    less pivoting, and incomplete factorisations and iterative solvers are more robust.
 
     Parameters
     ----------
@@ -65,25 +64,21 @@ def maximum_product_transversal(
         which calls this.
     {scaling}
     approximate : bool, optional
-        Whether absolute values are rounded to powers of 2 before the search, which may then be
-        faster or slower: scaled entries are still at most 1, and matched ones above 1/2. The
-        factors are powers of 2. Over ranks this is ignored.
+        Whether absolute values are rounded to powers of 2 before the search, as factors are then:
+        scaled entries are still at most 1, and matched ones above 1/2. Over ranks this is ignored.
     tolerance : float, optional
-        On a GPU, by how much the logarithm of a pair may be below what its factors allow; a larger
-        one may take less time. ``gap`` of the result says how far the whole can be from the
-        largest. Scaled entries are at most 1, matched ones at least ``exp(-tolerance)``. Elsewhere
-        this is ignored: the result is optimal.
+        On a GPU, by how much the logarithm of a pair may be below what its factors allow: scaled
+        entries are at most 1, matched ones at least ``exp(-tolerance)``, and ``gap`` says how far
+        the whole can be from the largest. Elsewhere this is ignored: the result is optimal.
     {workers}
 
     Returns
     -------
     WeightedTransversal
         With ``matching``, ``objective`` (the sum of the logarithms), ``row_dual``, ``col_dual``,
-        ``row_scale`` and ``col_scale``. In a rectangular or deficient matrix some rows or columns
-        stay unmatched, and ``str`` lists them; the factors are defined, and hold what they promise,
-        all the same. Over ranks a `DistributedTransversal`: as many pairs, and a large product, of
-        which ``gap`` says how far it can be from the largest. It is the largest if the matrix is
-        small enough to be gathered, or on one rank.
+        ``row_scale`` and ``col_scale``; the same for any number of workers. Factors hold what they
+        promise where rows or columns stay unmatched, too. Over ranks a `DistributedTransversal`: as
+        many pairs, and a large product, of which ``gap`` says how far it can be from the largest.
 
     {raises_of_numbers}
 
@@ -91,8 +86,7 @@ def maximum_product_transversal(
     -----
     RuntimeWarning
         If factors are beyond the range of doubles. They are then cut off in ``row_scale`` and
-        ``col_scale``; ``scale`` applies them all the same, and ``scale_parts`` returns mantissas
-        and exponents.
+        ``col_scale``, but not in ``scale`` and ``scale_parts``.
 
     See Also
     --------
@@ -106,14 +100,10 @@ def maximum_product_transversal(
     long: Duff, Koster, On algorithms for permuting large entries to the diagonal of a sparse matrix
     (SIAM J. Matrix Anal. Appl. 22, 2001); Olschowka, Neumaier, A new pivoting strategy for Gaussian
     elimination (Linear Algebra Appl. 240, 1996), for the scaling. In the worst case time is
-    O(n nnz log n); on most matrices it is a few passes over the entries. Ctrl-C stops a run. Over
-    ranks: Azad, Buluc, Li, Wang, Langguth, A distributed-memory algorithm for computing a
-    heavy-weight perfect matching on bipartite graphs (SIAM J. Sci. Comput. 42, 2020); in time
-    O(nnz log(degree)) beside that of `maximum_transversal`.
-
-    Several workers share what is done for every entry: the checks, the logarithms, the first duals,
-    the matching of what has no full transversal, and the factors. The augmenting paths are one
-    after the other. The result is the same for any number of workers.
+    O(n nnz log n); on most matrices it is a few passes over the entries. Over ranks: Azad, Buluc,
+    Li, Wang, Langguth, A distributed-memory algorithm for computing a heavy-weight perfect matching
+    on bipartite graphs (SIAM J. Sci. Comput. 42, 2020); in time O(nnz log(degree)) beside that of
+    `maximum_transversal`.
 
     Examples
     --------
@@ -167,7 +157,7 @@ def maximum_sum_transversal(
 ) -> WeightedTransversal:
     """Find the transversal with the largest sum of absolute values.
 
-    Among all maximum transversals: pairs are never given up for the sum. MC64's job 4.
+    Among all maximum transversals: MC64's job 4.
 
     Parameters
     ----------
@@ -235,9 +225,8 @@ def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> Weig
 
     Notes
     -----
-    A bound first, then bisection, each maximum matching starting from the last one that fits:
-    time O(log nnz) times that of `maximum_transversal`. Several workers may find another matching,
-    of the same objective.
+    Bisection, each maximum matching starting from the last one that fits: time O(log nnz) times
+    that of `maximum_transversal`. Several workers may find another matching of the same objective.
 
     Examples
     --------
@@ -261,8 +250,6 @@ def is_optimal_transversal(
     workers: int | None = None,
 ) -> bool:
     """Tell whether a weighted transversal is what it says, by its duals alone.
-
-    Nothing is matched again: one pass over the entries, and one search for an augmenting path.
 
     Parameters
     ----------
@@ -291,9 +278,10 @@ def is_optimal_transversal(
 
     Notes
     -----
-    The proof. No dual exceeds that of an unmatched vertex of its side, so the duals at the ends of
-    any maximum transversal add up to no less than at the ends of this one; its entries cost no less
-    than their duals, those of this one as much. Time: O(n_rows + n_cols + nnz).
+    Nothing is matched again. No dual exceeds that of an unmatched vertex of its side, so the duals
+    at the ends of any maximum transversal add up to no less than at the ends of this one; its
+    entries cost no less than their duals, those of this one as much. Time: O(n_rows + n_cols +
+    nnz).
 
     Examples
     --------
@@ -322,7 +310,7 @@ def full_matching(cost: Any, name: str) -> Matching:
     """Find a matching of all rows, or all columns if there are fewer, of least cost.
 
     `cost` is a csr_array of finite doubles, no entry repeated, called `name` in messages. Raises
-    ValueError if there is none. Time: that of `maximum_sum_transversal`.
+    ValueError if there is none.
     """
     pattern = as_bipartite(cost, name=name)
     short = min(cost.shape)

@@ -35,8 +35,6 @@ def maximum_weight_matching(
 ) -> WeightedMatching:
     """Find a matching of rows and columns of greatest or least total weight, full or not.
 
-    An assignment where some pairs are impossible, and some rows and columns are better left alone.
-
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
@@ -62,13 +60,8 @@ def maximum_weight_matching(
         With ``matching``, ``weight`` (the sum over the pairs), ``objective`` (with the costs of
         what is unmatched), ``row_dual`` and ``col_dual``; the same for any number of workers.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix of real numbers, or an argument is of the wrong type.
-    ValueError
-        If the index arrays of `A` are inconsistent, an entry or a cost is NaN or infinite, naming
-        the first, costs have the wrong shape, or another argument is out of range.
+    {raises_of_numbers}
+        Costs likewise, and if they have the wrong shape.
 
     See Also
     --------
@@ -79,22 +72,16 @@ def maximum_weight_matching(
     Notes
     -----
     With ``maximize=False``, ``cardinality="any"`` and no `unmatched_cost`, only negative entries
-    are worth a pair: of positive costs, the empty matching is the cheapest. With ``"any"``, a pair
-    that is no better than to leave both unmatched is not made.
+    are worth a pair: of positive costs, the empty matching is the cheapest. ``unmatched_cost=c`` is
+    the ``costUnmatched`` of MATLAB's ``matchpairs``; a pair is that of
+    ``assignDetectionsToTracks``. Rounding is relative to the largest weight or cost: a very large
+    cost in place of ``cardinality="maximum"`` drowns the others.
 
-    ``unmatched_cost=c`` is the ``costUnmatched`` of MATLAB's ``matchpairs``; a pair is that of
-    ``assignDetectionsToTracks``. Of several best matchings, always the same is returned. Rounding
-    is relative to the largest weight or cost: a very large cost in place of
-    ``cardinality="maximum"`` drowns the others.
-
-    A least-cost assignment by shortest augmenting paths, as `maximum_product_transversal`, with a
-    column of its own for each row, for its cost if unmatched. Ctrl-C stops a run. Time: in the
-    worst case O(n nnz log n), mostly a few passes over the entries.
+    Shortest augmenting paths, as in `maximum_product_transversal`, with a column of its own for
+    each row, for its cost if unmatched. Time: in the worst case O(n nnz log n).
 
     Examples
     --------
-    Similarities; one good pair is better than two bad ones, unless pairs count first:
-
     >>> from scipy.sparse import csr_array
     >>> from sparsematch import maximum_weight_matching
     >>> A = csr_array([[0.1, 0], [1.0, 0.5]])
@@ -103,7 +90,7 @@ def maximum_weight_matching(
     >>> maximum_weight_matching(A, cardinality="maximum").weight
     0.6
 
-    Distances of objects in two frames; what has moved by more than 2 + 2 is not the same:
+    Distances; what has moved by more than 2 + 2 is not the same:
 
     >>> distance = csr_array([[1.0, 7.0], [0, 5.0], [0, 3.0]])
     >>> found = maximum_weight_matching(distance, maximize=False, unmatched_cost=2)
@@ -129,9 +116,6 @@ def is_optimal_matching(
     workers: int | None = None,
 ) -> bool:
     """Tell whether a weighted matching is what it says, by its duals alone.
-
-    Nothing is matched again: one pass over the entries and, at maximum cardinality, one search for
-    an augmenting path.
 
     Parameters
     ----------
@@ -161,9 +145,9 @@ def is_optimal_matching(
 
     Notes
     -----
-    The proof, for costs. Those of the pairs and of the unmatched of any matching add up to no less
-    than all duals, for each row and column is in one pair or unmatched; those of this one to as
-    much. At maximum cardinality as many rows are unmatched in all matchings, so that what their
+    Nothing is matched again. Costs of the pairs and of the unmatched of any matching add up to no
+    less than all duals, for each row and column is in one pair or unmatched; those of this one to
+    as much. At maximum cardinality as many rows are unmatched in all matchings, so that what their
     duals exceed their costs by is no less in this one than in any other; columns likewise. Time:
     O(n_rows + n_cols + nnz).
 

@@ -10,6 +10,7 @@ from sparsematch._base.above import above
 from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace
 from sparsematch._types import conventions
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import frozen
 from sparsematch._types.sparse_like import Sparse
 
 
@@ -29,8 +30,29 @@ class Part(NamedTuple):
         return f"Part({self.rows.size}x{self.cols.size})"
 
 
+class Blocks:
+    """What block forms have in common, of one process and over ranks."""
+
+    __slots__ = ()
+
+    shape: Any
+    n_blocks: Any
+    structural_rank: Any
+
+    @property
+    def is_reducible(self) -> bool:
+        """Whether there is more than one block."""
+        return bool(self.n_blocks > 1)
+
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        blocks = "1 block" if self.n_blocks == 1 else f"{self.n_blocks} blocks"
+        rank = f"structural rank {self.structural_rank}"
+        return f"{type(self).__name__}({n_rows}x{n_cols}, {blocks}, {rank})"
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BlockForm:
+class BlockForm(Blocks):
     """A block upper triangular form: the Dulmage-Mendelsohn decomposition, coarse and fine.
 
     With ``p, q = form.row_perm, form.col_perm`` the permuted matrix ``C = A[p][:, q]`` is::
@@ -94,11 +116,6 @@ class BlockForm:
         return self.row_blocks.size - 1
 
     @property
-    def is_reducible(self) -> bool:
-        """Whether there is more than one block."""
-        return self.n_blocks > 1
-
-    @property
     def structural_rank(self) -> int:
         """Cardinality of the matching."""
         return int(self.coarse_rows[3])
@@ -154,13 +171,8 @@ class BlockForm:
     def to_pyomo(self) -> tuple[conventions.RowPartition, conventions.ColPartition]:
         """Return what Pyomo's ``dulmage_mendelsohn`` returns of a matrix.
 
-        Returns
-        -------
-        (RowPartition, ColPartition)
-            Named tuples of lists with Pyomo's fields, in Pyomo's orders: ``(unmatched,
-            overconstrained, underconstrained, square)`` for the rows, ``(unmatched,
-            underconstrained, overconstrained, square)`` for the columns. Lists of the same name
-            pair up to the matching, except those of the unmatched.
+        Named tuples of lists, for the rows and for the columns, with Pyomo's fields in its orders.
+        Lists of the same name pair up to the matching, except those of the unmatched.
 
         Examples
         --------
@@ -178,15 +190,8 @@ class BlockForm:
     def to_pyomo_blocks(self) -> tuple[list[list[int]], list[list[int]]]:
         """Return what Pyomo's ``block_triangularize`` does: a block **lower** triangular form.
 
-        Returns
-        -------
-        (list of list of int, list of list of int)
-            The rows and the columns of each block, the last block first.
-
-        Raises
-        ------
-        ValueError, RuntimeError
-            If the matrix is not square, or singular: Pyomo has no form then, and raises the same.
+        The rows and the columns of each block, the last block first. Of a matrix that is not
+        square, or singular, Pyomo has no form, and raises ValueError or RuntimeError, as this does.
         """
         n_rows, n_cols = self.shape
         what = f"the matrix is {n_rows} x {n_cols} of structural rank {self.structural_rank}"
@@ -215,14 +220,8 @@ class BlockForm:
     def to_casadi(self) -> tuple[Any, ...]:
         """Return what ``Sparsity.btf()`` of CasADi does: a block **lower** triangular form.
 
-        It is this form in reverse order: the last block comes first, and the over-determined part
-        before the square one.
-
-        Returns
-        -------
-        (int, list, list, list, list, list, list)
-            The number of blocks, ``rowperm``, ``colperm``, ``rowblock``, ``colblock``,
-            ``coarse_rowblock``, ``coarse_colblock``.
+        It is this form in reverse order: the number of blocks, and as lists ``rowperm``,
+        ``colperm``, ``rowblock``, ``colblock``, ``coarse_rowblock``, ``coarse_colblock``.
 
         Examples
         --------
@@ -234,8 +233,6 @@ class BlockForm:
         array([[1, 1, 0],
                [1, 1, 0],
                [0, 1, 1]])
-        >>> n_blocks, r, s
-        (2, [0, 2, 3], [0, 2, 3])
         """
         n_rows, n_cols = self.shape
         return (
@@ -252,20 +249,8 @@ class BlockForm:
     def from_matlab(cls, p: Any, q: Any, r: Any, s: Any, cc: Any, rr: Any) -> "BlockForm":
         """Read the six arrays of MATLAB's ``dmperm``, counted from 1.
 
-        Parameters
-        ----------
-        p, q, r, s, cc, rr : array_like of integers
-            Permutations and boundaries. Doubles with integer values will do, as rows or as columns.
-
-        Returns
-        -------
-        BlockForm
-            With int64 indices, and the matching that stands on the diagonals of A12, A23 and A34.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `p` or `q` is no permutation, or the boundaries do not fit, naming which.
+        Doubles with integer values will do, as rows or as columns. Indices are int64 then. Raises
+        TypeError or ValueError if `p` or `q` is no permutation, or the boundaries do not fit.
         """
         p, q = conventions.permutation(p, "p"), conventions.permutation(q, "q")
         r, s = conventions.boundaries(r, "r", p.size), conventions.boundaries(s, "s", q.size)
@@ -280,9 +265,7 @@ class BlockForm:
             )
         mates = np.full(p.size, UNMATCHED, np.int64), np.full(q.size, UNMATCHED, np.int64)
         mates[0][p[:rank]], mates[1][q[n_free:]] = q[n_free:], p[:rank]
-        for array in (p, q, r, s, cc, rr):
-            array.flags.writeable = False
-        return cls(p, q, r, s, cc, rr, Matching(*mates).freeze())
+        return frozen(cls(p, q, r, s, cc, rr, Matching(*mates)))
 
     def __iter__(self) -> Iterator[IndexArray]:
         """Unpack in the order of MATLAB's dmperm: p, q, r, s, cc, rr."""
@@ -300,11 +283,6 @@ class BlockForm:
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        n_rows, n_cols = self.shape
-        blocks = "1 block" if self.n_blocks == 1 else f"{self.n_blocks} blocks"
-        return f"BlockForm({n_rows}x{n_cols}, {blocks}, structural rank {self.structural_rank})"
-
     def _part(self, top: int, bottom: int, left: int, right: int) -> Part:
         rr, cc = self.coarse_rows.tolist(), self.coarse_cols.tolist()
         return Part(self.row_perm[rr[top] : rr[bottom]], self.col_perm[cc[left] : cc[right]])
@@ -317,6 +295,4 @@ def square_form(row_perm: IndexArray, col_perm: IndexArray, row_blocks: IndexArr
     mates[0][row_perm], mates[1][col_perm] = col_perm, row_perm
     coarse = np.array([0, 0, n, n, n], dtype), np.array([0, 0, 0, n, n], dtype)
     arrays = row_perm, col_perm, row_blocks, row_blocks.copy(), coarse[1], coarse[0]
-    for array in arrays:
-        array.flags.writeable = False
-    return BlockForm(*arrays, Matching(*mates).freeze())
+    return frozen(BlockForm(*arrays, Matching(*mates)))

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from sparsematch._base.above import above
 from sparsematch._base.arrays import FloatArray, IndexArray, scale_entries
-from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import MatchedResult
 from sparsematch._types.sparse_like import Sparse
 
 #: The magnitude of a scaled 1 x 1 pivot below which threshold pivoting delays it where the rest of
@@ -42,17 +42,6 @@ class SymmetricTransversal(MatchedResult):
         Positive factors that make matched entries 1 in magnitude when rows and columns are
         multiplied by them, and leave none larger. In a row that is left out the largest entry
         becomes 1. None if no scaling was wanted.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import symmetric_product_transversal
-    >>> A = csr_array([[0., 100., 0.], [100., 3., 2.], [0., 2., 4.]])
-    >>> best = symmetric_product_transversal(A)
-    >>> best
-    SymmetricTransversal(3x3, 1 pair, 1 single)
-    >>> best.partner.tolist(), best.pairs.tolist(), best.singles.tolist()
-    ([1, 0, 2], [[0, 1]], [2])
     """
 
     matching: Matching

@@ -33,18 +33,6 @@ class TransversalBatch(Frozen):
         The duals that prove them.
     row_scale, col_scale : ndarray of float64 or None, shapes (k, n_rows), (k, n_cols)
         The factors that scale matched entries to 1; None where no scaling was wanted.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import analyse_transversal
-    >>> batch = analyse_transversal(csr_array([[1, 1], [1, 1]])).maximum_products(
-    ...     [[1.0, 2.0, 3.0, 4.0], [5.0, 1.0, 1.0, 5.0]]
-    ... )
-    >>> batch
-    TransversalBatch(2 of 2x2)
-    >>> batch.row_mate.tolist(), batch[1].matching.row_mate.tolist()
-    ([[1, 0], [0, 1]], [0, 1])
     """
 
     row_mate: IndexArray

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from sparsematch._base.above import above
 from sparsematch._base.arrays import FloatArray, IndexArray, namespace, on_gpu, scale_by_parts
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import MatchedResult
 from sparsematch._types.sparse_like import Sparse
 
 #: log(2) in two parts: a whole number below 2**20 times the first is exact.
@@ -88,18 +88,6 @@ class WeightedTransversal(MatchedResult):
     gap : float
         By how much the objective of a ``"product"`` or ``"sum"`` can be below the greatest, as the
         duals prove: 0 in host memory; on a GPU some roundings, or what a `tolerance` allowed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import maximum_product_transversal
-    >>> A = csr_array([[1., 100., 0.], [2., 10., 4.], [0., 8., 2.]])
-    >>> best = maximum_product_transversal(A)
-    >>> best
-    WeightedTransversal(3x3, product, cardinality 3)
-    >>> best.matching.row_mate.tolist(), float(np.exp(best.objective).round(9))
-    ([1, 0, 2], 400.0)
     """
 
     matching: Matching

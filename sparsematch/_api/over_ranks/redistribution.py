@@ -6,8 +6,8 @@ from sparsematch._api.over_ranks.check import read_matching
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import operations
+from sparsematch._types.over_ranks.matching import DistributedTransversal
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
-from sparsematch._types.over_ranks.transversal import DistributedTransversal
 
 
 def permute_and_redistribute(A: DistributedCSR, matching: Any) -> DistributedCSR:

@@ -1,4 +1,4 @@
-"""Maximum transversals over ranks."""
+"""Maximum transversals over ranks, and the decompositions that are built on them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,10 @@ from sparsematch._api.arguments import Rng, read_seed
 from sparsematch._api.over_ranks.check import read_matching
 from sparsematch._api.runs import improve, report
 from sparsematch._api.workers import resolve_workers
-from sparsematch._engines.registry import Run, plan, plan_exact, read_options
+from sparsematch._engines.distributed_operations import DistributedDecompositionOps
+from sparsematch._engines.registry import Run, operations, plan, plan_exact, read_options
+from sparsematch._types.labels import CoarseParts
+from sparsematch._types.over_ranks.block_form import DistributedBlockForm
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 from sparsematch._types.run_info import RunInfo
@@ -35,18 +38,6 @@ def maximum_transversal(
     return (matching, report(chosen, run, matching.cardinality)) if return_info else matching
 
 
-def structural_rank(A: DistributedCSR, *, method: str, workers: int | None) -> int:
-    """Count the pairs of a maximum transversal. Collective."""
-    how: Any = {"method": method, "workers": workers}
-    return maximum_matching(A, "structural_rank", **how)[0].cardinality
-
-
-def is_structurally_singular(A: DistributedCSR, workers: int | None) -> bool:
-    """Tell whether there are fewer than could be. Collective."""
-    maximum, _ = maximum_matching(A, "is_structurally_singular", workers=workers)
-    return maximum.cardinality < min(A.shape)
-
-
 def maximum_matching(
     A: DistributedCSR,
     call: str,
@@ -64,6 +55,20 @@ def maximum_matching(
     matching = _start(A, initial, "matching")
     improve(A, matching, chosen, run)
     return matching, run
+
+
+def block_triangular_form(
+    A: DistributedCSR, matching: Any = None, call: str = "block_triangular_form", **settings: Any
+) -> DistributedBlockForm:
+    """Return the block form. Collective."""
+    maximum, run = maximum_matching(A, call, matching, **settings)
+    return operations(DistributedDecompositionOps, A.backend).block_form(A, maximum, run)
+
+
+def coarse_dulmage_mendelsohn(A: DistributedCSR, matching: Any, **settings: Any) -> CoarseParts:
+    """Return the coarse part of the own rows and columns. Collective."""
+    maximum, _ = maximum_matching(A, "coarse_dulmage_mendelsohn", matching, **settings)
+    return operations(DistributedDecompositionOps, A.backend).coarse_parts(A, maximum)
 
 
 def _start(A: DistributedCSR, initial: Any, name: str) -> DistributedMatching:
