@@ -32,10 +32,8 @@ class TransversalAnalysis:
 
     Attributes
     ----------
-    shape : tuple of int
-        Rows and columns.
-    nnz : int
-        Number of stored entries, the length of ``data``.
+    shape, nnz
+        Rows and columns, and the number of stored entries, the length of ``data``.
 
     Examples
     --------

@@ -40,6 +40,16 @@ triangle : {None, "lower", "upper"}, optional
     Which triangle counts, whatever is stored in the other one. By default both are stored, and must
     be equal in magnitude, to the last bit.
 
+A_as_matched
+A : sparse array or matrix, shape (n_rows, n_cols)
+    The matrix that this is the result of, or another one of its shape; it is not modified.
+
+raises_of_A
+Raises
+------
+TypeError, ValueError
+    If `A` is not sparse, of another shape or in other memory, or its arrays are inconsistent.
+
 raises_of_patterns
 Raises
 ------

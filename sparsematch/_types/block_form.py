@@ -8,6 +8,7 @@ import numpy as np
 
 from sparsematch._base.above import above
 from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace
+from sparsematch._base.docstrings import documented
 from sparsematch._types import conventions
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import frozen
@@ -142,25 +143,20 @@ class BlockForm(Blocks):
         """The over-determined part: rows of A34 and A44, columns of A34."""
         return self._part(2, 4, 3, 4)
 
+    @documented
     def permute(self, A: Sparse) -> Sparse:
         """Return ``A[p][:, q]`` in the format of `A`.
 
         Parameters
         ----------
-        A : sparse array or matrix, shape (n_rows, n_cols)
-            The matrix of this form, or another one of the same shape, in the same memory.
+        {A_as_matched}
 
         Returns
         -------
         sparse array or matrix, shape (n_rows, n_cols)
             A new matrix; with blocks of one entry if the format is BSR.
 
-        Raises
-        ------
-        TypeError
-            If `A` is not sparse, or is on a GPU and the block form is not, or the other way round.
-        ValueError
-            If `A` has another shape, or its arrays are inconsistent.
+        {raises_of_A}
         """
         given = above("checked_like")(A, self.shape, self.row_perm, "the block form")
         compressed = given if given.format == "csc" else given.tocsr()

@@ -81,17 +81,7 @@ class CoarseningHierarchy:
         return tuple(level.matrix.shape[0] for level in self.levels)
 
     def aggregates(self, level: int = -1) -> IndexArray:
-        """Return the vertex of a level that each vertex of the finest one is part of.
-
-        Parameters
-        ----------
-        level : int, optional
-            Negative numbers count from the coarsest level.
-
-        Returns
-        -------
-        ndarray of int32 or int64, shape (n,)
-        """
+        """Return the vertex of a level, -1 for the coarsest, that each of the finest is in."""
         level = self._index(level)
         if level == 0:
             G = self.levels[0].matrix
@@ -103,17 +93,9 @@ class CoarseningHierarchy:
         return labels
 
     def prolongation(self, level: int = -1) -> Any:
-        """Return the operator from a level to the finest one: the product of those between them.
+        """Return the operator from a level, -1 being the coarsest, to the finest one, in CSR.
 
-        Parameters
-        ----------
-        level : int, optional
-            Negative numbers count from the coarsest level; of level 0 it is the identity.
-
-        Returns
-        -------
-        sparse array or matrix, shape (n, n_level)
-            With a 1 in each row, in CSR format.
+        It is the product of those between them: a 1 in each row.
         """
         level = self._index(level)
         G = self.levels[0].matrix

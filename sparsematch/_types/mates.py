@@ -69,27 +69,11 @@ class Mates(Frozen):
         return self._pairs(self.row_mate >= 0)
 
     def to_matlab(self) -> IndexArray:
-        """Return what MATLAB's ``p = dmperm(A)`` is: the row of each column, counted from 1, or 0.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sparsematch import Matching
-        >>> Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).to_matlab().tolist()
-        [3, 0, 1]
-        """
+        """Return MATLAB's ``p = dmperm(A)``: the row of each column, counted from 1, or 0."""
         return self.col_mate + 1
 
     def to_pyomo(self) -> dict[int, int]:
-        """Return what Pyomo's ``maximum_matching`` is: a dict from rows, of this rank, to columns.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sparsematch import Matching
-        >>> Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).to_pyomo()
-        {0: 2, 2: 0}
-        """
+        """Return Pyomo's ``maximum_matching``: a dict from rows, of this rank, to columns."""
         rows, cols = self._pairs(self.row_mate >= 0)
         return dict(zip(rows.tolist(), cols.tolist(), strict=True))
 

@@ -27,20 +27,12 @@ class Convertible(Protocol):
 class Tensor(Protocol):
     """What the tensors of PyTorch have."""
 
-    @property
-    def shape(self) -> Any:
-        """Its sides."""
-
     def crow_indices(self) -> Any:
         """Return where each row begins."""
 
 
 class Batched(Protocol):
     """What the arrays of ``jax.experimental.sparse`` have."""
-
-    @property
-    def shape(self) -> Any:
-        """Its sides."""
 
     @property
     def n_batch(self) -> Any:

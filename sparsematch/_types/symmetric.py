@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from sparsematch._base.above import above
 from sparsematch._base.arrays import FloatArray, IndexArray, scale_entries
+from sparsematch._base.docstrings import documented
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import MatchedResult
 from sparsematch._types.sparse_like import Sparse
@@ -20,8 +21,6 @@ _WEAK = 0.01
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SymmetricTransversal(MatchedResult):
     """A transversal of greatest product of a symmetric matrix, and the pivots made of it.
-
-    The arrays are read-only; copy them to change them.
 
     Attributes
     ----------
@@ -80,25 +79,22 @@ class SymmetricTransversal(MatchedResult):
     def _where(self, flags: Any) -> IndexArray:
         return np.flatnonzero(flags).astype(self.partner.dtype, copy=False)
 
+    @documented
     def scale(self, A: Sparse) -> Sparse:
         """Return the matrix with its rows and columns multiplied by the factors, not reordered.
 
         Parameters
         ----------
-        A : sparse array or matrix, shape (n, n)
-            The matrix that was matched, or one triangle of it; it is not modified.
+        {A_as_matched}
+            One triangle will do.
 
         Returns
         -------
         sparse array, CSR
             ``diag(factors) @ A @ diag(factors)``: as symmetric as `A` is.
 
-        Raises
-        ------
-        TypeError
-            If `A` is not a sparse matrix.
-        ValueError
-            If it has another shape, its arrays are inconsistent, or there are no factors.
+        {raises_of_A}
+            Also if there are no factors.
         """
         if self.factors is None:
             raise ValueError(
@@ -110,27 +106,22 @@ class SymmetricTransversal(MatchedResult):
         S.data = scale_entries(S.data, rows, self.factors[S.indices])
         return S
 
+    @documented
     def compress(self, A: Sparse) -> sp.csr_array:
         """Return the compressed graph: one vertex for each pivot, an edge where entries couple two.
 
         Parameters
         ----------
-        A : sparse array or matrix, shape (n, n)
-            The matrix that was matched, or one triangle of it; it is not modified.
+        {A_as_matched}
+            One triangle will do.
 
         Returns
         -------
         sparse array of int8, CSR
-            A symmetric pattern of ones, with a full diagonal: what orderings (reverse
-            Cuthill-McKee, minimum degree, nested dissection) start from. Vertices are numbered by
-            their first rows; a row that is left out is one, too.
+            A symmetric pattern of ones, with a full diagonal, that orderings start from. Vertices
+            are numbered by their first rows; a row that is left out is one, too.
 
-        Raises
-        ------
-        TypeError
-            If `A` is not a sparse matrix.
-        ValueError
-            If it has another shape, or its arrays are inconsistent.
+        {raises_of_A}
         """
         M, vertex = self._checked(A).tocoo(), self._vertices()
         n = int(vertex.max(initial=-1)) + 1
@@ -160,10 +151,8 @@ class SymmetricTransversal(MatchedResult):
 
         Raises
         ------
-        TypeError
-            If `order` does not hold integers.
-        ValueError
-            If it does not name every vertex once.
+        TypeError, ValueError
+            If `order` does not hold integers, or does not name every vertex once.
 
         Examples
         --------
@@ -191,13 +180,13 @@ class SymmetricTransversal(MatchedResult):
         keys = place[vertex] + np.where(self.partner < 0, n, 0)
         return np.argsort(keys, kind="stable").astype(self.partner.dtype, copy=False)
 
+    @documented
     def permute(self, A: Sparse, order: Any = None) -> Sparse:
         """Return the matrix, scaled if there are factors, its rows and columns reordered alike.
 
         Parameters
         ----------
-        A : sparse array or matrix, shape (n, n)
-            The matrix that was matched, with both triangles; it is not modified.
+        {A_as_matched}
         order : array of integers, shape (n_vertices,), optional
             As for `permutation`.
 

@@ -20,8 +20,6 @@ class SignedCSR:
 class WeightedMatching(MatchedResult):
     """A matching of greatest or least weight, with the duals that prove it.
 
-    The arrays are read-only; copy them to change them.
-
     Attributes
     ----------
     matching : Matching

@@ -210,7 +210,7 @@ def test_calls_of_one_process_import_no_file_of_ranks():
 STAYS = {
     "block_triangular_form": 32,
     "maximum_transversal": 19,
-    "splu": 26,
+    "splu": 28,
     "lstsq": 92,
     "explain_singularity": 111,
 }

@@ -60,28 +60,18 @@ class DistributedMatching(Mates):
         return self.layout.first_row
 
     def as_permutation(self) -> IndexArray:
-        """Return the whole permutation of the rows, on every rank. Collective.
+        """Return `Matching.as_permutation` of the whole matrix, on every rank. Collective.
 
         It is of size n_rows; `permute_and_redistribute` does without it.
-
-        Returns
-        -------
-        ndarray of int32 or int64, shape (n_rows,)
-            As `Matching.as_permutation`: row ``p[j]`` of the matrix goes to place j.
         """
         return self.gather().as_permutation()
 
     def perm_r(self) -> IndexArray:
         """Return the row permutation in SuperLU's sense, whole, on every rank. Collective.
 
-        What ``options.RowPerm = MY_PERMR`` of SuperLU_DIST expects. It is of size n_rows; where
-        that is too much, `permute_and_redistribute` moves the rows themselves, and SuperLU_DIST is
-        told ``NOROWPERM``.
-
-        Returns
-        -------
-        ndarray of int32 or int64, shape (n_rows,)
-            Row i goes to place ``perm_r[i]``: the inverse of `as_permutation`.
+        What ``options.RowPerm = MY_PERMR`` of SuperLU_DIST expects: row i goes to place
+        ``perm_r[i]``, the inverse of `as_permutation`. It is of size n_rows; where that is too
+        much, `permute_and_redistribute` moves the rows themselves, for ``NOROWPERM``.
         """
         places = self.as_permutation()
         xp = namespace(places)

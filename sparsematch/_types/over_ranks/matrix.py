@@ -3,12 +3,7 @@
 This is the layout of PETSc's MATMPIAIJ and of SuperLU_DIST's SLU_NR_loc: each rank has consecutive
 rows, whole, in the order of the ranks, with column numbers of the whole matrix. A rank may have no
 row. Columns are owned by ranks too, as equal blocks, for what is known of a column: its mate, its
-label.
-
-Creating one is collective: all ranks of the communicator take part, and what one of them finds
-wrong is raised on all. `A.row_starts` and `A.col_starts` are the boundaries: rank r has rows
-``row_starts[r]:row_starts[r + 1]`` and columns ``col_starts[r]:col_starts[r + 1]``. Nothing of the
-size of the whole matrix is on one rank.
+label. Nothing of the size of the whole matrix is on one rank.
 """
 
 import copy
@@ -66,14 +61,9 @@ class DistributedCSR:
 
     Attributes
     ----------
-    comm : mpi4py communicator or None
-        As given.
-    indptr : ndarray of int64, shape (own rows + 1,)
-        Boundaries of the own rows.
-    indices : ndarray of int32 or int64
-        Columns; int32 where the numbers of all rows and columns fit. Mates have the same type.
-    values : ndarray or None
-        Values.
+    comm, indptr, indices, values
+        As given, indptr in int64; indices in int32 where the numbers of all rows and columns fit.
+        Mates have the same type.
     first_row, first_col : int
         The first own row, and the first own column.
     row_starts, col_starts : ndarray of int64, shape (ranks + 1,)
@@ -92,13 +82,10 @@ class DistributedCSR:
 
     Raises
     ------
-    TypeError
-        If an argument is of the wrong type, the ranks have values of different types, or some
-        arrays are on a GPU and others in host memory.
-    ValueError
-        If a block is inconsistent, an index is out of range, the ranks disagree on the shape, or
-        their rows are not consecutive: a row on no rank, or on two. On all ranks, with the message
-        of the first that found something.
+    TypeError, ValueError
+        If an argument is of the wrong type, a block inconsistent, or an index out of range; the
+        ranks disagree on the shape, or on the type of the values or where they are; or their rows
+        are not consecutive. On all ranks, with the message of the first that found something.
 
     See Also
     --------
@@ -202,13 +189,6 @@ class DistributedCSR:
         ------
         TypeError, ValueError
             As the constructor, on all ranks.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import DistributedCSR
-        >>> DistributedCSR.from_local(None, csr_array([[0, 1], [1, 1]]))
-        DistributedCSR(2x2, 3 entries, rows 0:2 on rank 0 of 1)
         """
         check_communicator(comm)
         found: list[Any] = []
@@ -229,21 +209,8 @@ class DistributedCSR:
     def from_petsc(cls, mat: Any) -> "DistributedCSR":
         """Make one of a matrix of petsc4py, or of an object with the same methods. Collective.
 
-        Parameters
-        ----------
-        mat : petsc4py.PETSc.Mat
-            An assembled matrix of type AIJ. Used are ``comm``, ``getSize``, ``getOwnershipRange``
-            and ``getValuesCSR``.
-
-        Returns
-        -------
-        DistributedCSR
-            With the values of `mat`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If it has not these methods; otherwise as the constructor.
+        It is to be assembled, of type AIJ. Used are ``comm``, ``getSize``, ``getOwnershipRange``
+        and ``getValuesCSR``; TypeError if it has not these, else errors are as the constructor's.
         """
         needed = "getSize", "getOwnershipRange", "getValuesCSR", "comm"
         if missing := [name for name in needed if not hasattr(mat, name)]:
