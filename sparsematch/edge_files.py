@@ -15,7 +15,7 @@ from numpy.lib import format as npy
 
 from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._base.arrays import UNMATCHED
-from sparsematch._base.errors import wrong_type
+from sparsematch._base.errors import check_count, wrong_type
 from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._input.scipy import check_sparse
@@ -184,10 +184,8 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
 def _n_vertices(file: EdgeFile, given: Any) -> int:
     if given is None:
         return file.n_vertices(0, file.n_edges)
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise wrong_type("n_vertices", given, "an integer")
-    n = operator.index(given)
-    if not 0 <= n <= np.iinfo(file.dtype).max:
+    check_count("n_vertices", given)
+    if (n := operator.index(given)) > np.iinfo(file.dtype).max:
         raise ValueError(
             f"n_vertices is {n}, but must be from 0 to {np.iinfo(file.dtype).max}, for {file.dtype}"
         )

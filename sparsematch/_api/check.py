@@ -146,8 +146,7 @@ def vertex_cover(A: SparseLike | DistributedCSR, matching: Any) -> VertexCover:
     """Find rows and columns that contain every entry, as many as a maximum matching has pairs.
 
     No cover can be smaller than a matching, since each pair needs a row or column of its own. So a
-    cover of the same size proves that the matching is maximum and the cover minimum, and anyone can
-    check it without knowing how either was found.
+    cover of the same size proves that the matching is maximum and the cover minimum.
 
     Parameters
     ----------
@@ -219,7 +218,8 @@ def matching_of(
     """
     if graph.shape != result.shape:
         raise ValueError(f"A has shape {graph.shape}, but {result.shape} was matched")
-    if not _fit_shape(graph.shape, sides):
+    arrays = [pair for side in sides for pair in zip(side, graph.shape, strict=True)]
+    if not all(array is None or array.shape == (size,) for array, size in arrays):
         return None
     try:
         given = read_matching(graph, result.matching, f"{name}.matching")
@@ -228,11 +228,3 @@ def matching_of(
     more = (threads,) if graph.backend == "numpy" else ()
     cover = operations(CertificateOps, graph.backend).vertex_cover
     return None if is_maximum and cover(graph, given, *more) is None else given
-
-
-def _fit_shape(shape: tuple[int, int], pairs: tuple[tuple[Any, Any], ...]) -> bool:
-    return all(
-        array is None or array.shape == (size,)
-        for pair in pairs
-        for array, size in zip(pair, shape, strict=True)
-    )

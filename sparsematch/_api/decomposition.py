@@ -57,14 +57,11 @@ def block_triangular_form(
     workers: int | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> BlockForm | DistributedBlockForm:
-    """Permute rows and columns to block upper triangular form.
-
-    This is the Dulmage-Mendelsohn decomposition, coarse and fine.
+    """Permute rows and columns to block upper triangular form, as Dulmage and Mendelsohn do.
 
     The coarse decomposition separates where a matrix has more columns than rows can be matched with
     (horizontal part), where more rows than columns (vertical part), and the rest (square part). The
-    fine one splits the square part into the smallest diagonal blocks that there can be. A linear
-    system then decomposes into a sequence of smaller ones.
+    fine one splits the square part into the smallest diagonal blocks that there can be.
 
     Parameters
     ----------

@@ -116,25 +116,6 @@ def explain_singularity(
     To raise the rank by one, put a variable of the under-determined part (2) into an equation
     of the over-determined part (3); no other new entry helps.
     For full rank it takes 1, for example q2 in balance.
-
-    Three nodes with resistors between them, and none is grounded:
-
-    >>> B = csr_array([[1.5, -1.5, 0.0], [-1.5, 3.5, -2.0], [0.0, -2.0, 2.0]])
-    >>> names = ["i[a]", "i[b]", "i[c]"], ["u[a]", "u[b]", "u[c]"]
-    >>> print(explain_singularity(B, *names, numeric=True))
-    Numerically singular: 3 equations, 3 variables, but rank 2 with these values.
-    <BLANKLINE>
-    Dependent: 3 equations, each of which follows from the others
-      i[a] + i[b] + i[c] = 0
-      to do: drop one of these equations (any will do), or correct a coefficient;
-             unless the right-hand sides cancel as well, there is no solution
-    <BLANKLINE>
-    Free: 3 variables without a reference: all may shift by one amount
-      variables: u[a], u[b], u[c]
-      to do: fix one of these variables (any will do), or write an equation that notices the change
-    <BLANKLINE>
-    To make it nonsingular, fix a free variable in the place of a dependent equation:
-    for example u[a] in the place of i[a].
     """
     check_number("tolerance", tolerance)
     if not 0 < tolerance < 1:

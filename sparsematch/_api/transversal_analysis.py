@@ -98,15 +98,6 @@ class TransversalAnalysis:
             As `maximum_product_transversal`, with its warning; and if `values` are no numbers, not
             as many as entries, or of another pattern, or `start` has another shape or duals that
             are not finite or not those of a product.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import analyse_transversal
-        >>> analysis = analyse_transversal(csr_array([[1, 1], [1, 1]]))
-        >>> best = analysis.maximum_product([1.0, 2.0, 3.0, 4.0])
-        >>> best.matching.row_mate.tolist()
-        [1, 0]
         """
         check_flags(scaling=scaling)
         _check_start(start, self.shape)
@@ -135,7 +126,7 @@ class TransversalAnalysis:
         Returns
         -------
         TransversalBatch
-            Arrays with a row for each matrix. They are the same for any number of workers.
+            Arrays with a row for each matrix, the same for any number of workers.
 
         Raises
         ------

@@ -89,13 +89,6 @@ def maximum_weight_matching(
     [-1, 0]
     >>> maximum_weight_matching(A, cardinality="maximum").weight
     0.6
-
-    Distances; what has moved by more than 2 + 2 is not the same:
-
-    >>> distance = csr_array([[1.0, 7.0], [0, 5.0], [0, 3.0]])
-    >>> found = maximum_weight_matching(distance, maximize=False, unmatched_cost=2)
-    >>> found.matching.row_mate.tolist(), found.objective
-    ([0, -1, 1], 6.0)
     """
     check_flags(maximize=maximize)
     if not isinstance(cardinality, str) or cardinality not in get_args(Cardinality):

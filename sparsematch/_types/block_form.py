@@ -169,15 +169,6 @@ class BlockForm(Blocks):
 
         Named tuples of lists, for the rows and for the columns, with Pyomo's fields in its orders.
         Lists of the same name pair up to the matching, except those of the unmatched.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import block_triangular_form
-        >>> A = csr_array([[1, 1, 0], [0, 0, 1], [0, 0, 1]])
-        >>> rows, cols = block_triangular_form(A).to_pyomo()
-        >>> rows.underconstrained, rows.overconstrained, rows.unmatched
-        ([0], [1], [2])
         """
         return conventions.partitions(
             self.row_perm, self.col_perm, self.coarse_rows, self.coarse_cols
@@ -201,16 +192,7 @@ class BlockForm(Blocks):
         return rows, cols
 
     def to_matlab(self) -> tuple[IndexArray, ...]:
-        """Return the arrays of MATLAB's ``[p, q, r, s, cc, rr] = dmperm(A)``, counted from 1.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import block_triangular_form
-        >>> p, q, r, s, cc, rr = block_triangular_form(csr_array([[0, 1], [1, 1]])).to_matlab()
-        >>> p.tolist(), q.tolist(), r.tolist()
-        ([2, 1], [1, 2], [1, 2, 3])
-        """
+        """Return the arrays of MATLAB's ``[p, q, r, s, cc, rr] = dmperm(A)``, counted from 1."""
         return tuple(array + 1 for array in self)
 
     def to_casadi(self) -> tuple[Any, ...]:

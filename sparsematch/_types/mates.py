@@ -56,16 +56,7 @@ class Mates(Frozen):
         return self.shape[0] == self.shape[1] == self.cardinality
 
     def pairs(self) -> tuple[IndexArray, IndexArray]:
-        """Return the matched rows, of this rank, in ascending order, and their columns.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sparsematch import Matching
-        >>> rows, cols = Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).pairs()
-        >>> rows.tolist(), cols.tolist()
-        ([0, 2], [2, 0])
-        """
+        """Return the matched rows, of this rank, in ascending order, and their columns."""
         return self._pairs(self.row_mate >= 0)
 
     def to_matlab(self) -> IndexArray:
@@ -136,14 +127,6 @@ class GraphMates(Mates):
         """Return the vertices, of this rank, that are the smaller of their pair, and their mates.
 
         The former ascend.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import maximal_matching
-        >>> smaller, larger = maximal_matching(csr_array([[0, 0, 1], [0, 0, 0], [1, 0, 0]])).pairs()
-        >>> smaller.tolist(), larger.tolist()
-        ([0], [2])
         """
         mate, first = self.row_mate, self._first_row
         own = namespace(mate).arange(first, first + mate.size, dtype=mate.dtype)
@@ -192,6 +175,14 @@ class MatchedResult(OfMatching):
     def unmatched_cols(self) -> IndexArray:
         """Columns without a row, in ascending order."""
         return _free(self.matching.col_mate)
+
+
+def listed(what: str, rows: IndexArray) -> str:
+    """Return a line that lists the first of some rows or columns; none if there are none."""
+    if not rows.size:
+        return ""
+    first = ", ".join(map(str, rows[:10].tolist())) + ", ..." * (rows.size > 10)
+    return f"\n  {what}: {rows.size} ({first})"
 
 
 def _free(mate: IndexArray) -> IndexArray:

@@ -10,7 +10,7 @@ from sparsematch._base.above import above
 from sparsematch._base.arrays import FloatArray, IndexArray, scale_entries
 from sparsematch._base.docstrings import documented
 from sparsematch._types.matching import Matching
-from sparsematch._types.mates import MatchedResult
+from sparsematch._types.mates import MatchedResult, listed
 from sparsematch._types.sparse_like import Sparse
 
 #: The magnitude of a scaled 1 x 1 pivot below which threshold pivoting delays it where the rest of
@@ -217,9 +217,5 @@ class SymmetricTransversal(MatchedResult):
         return f"SymmetricTransversal({n}x{n}, {text})"
 
     def __str__(self) -> str:
-        text = repr(self)
-        for what, rows in (("weak singles", self.weak_singles), ("left out", self.unmatched)):
-            if rows.size:
-                listed = ", ".join(map(str, rows[:10].tolist())) + ", ..." * (rows.size > 10)
-                text += f"\n  {what}: {rows.size} ({listed})"
-        return text
+        weak = listed("weak singles", self.weak_singles)
+        return repr(self) + weak + listed("left out", self.unmatched)

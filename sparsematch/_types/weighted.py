@@ -12,7 +12,7 @@ from sparsematch._base.arrays import FloatArray, IndexArray, namespace, on_gpu, 
 from sparsematch._base.docstrings import documented
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.mates import MatchedResult
+from sparsematch._types.mates import MatchedResult, listed
 from sparsematch._types.sparse_like import Sparse
 
 #: log(2) in two parts: a whole number below 2**20 times the first is exact.
@@ -143,15 +143,6 @@ class WeightedTransversal(MatchedResult):
         ------
         ValueError
             If there are no factors.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import maximum_product_transversal
-        >>> best = maximum_product_transversal(csr_array([[4.0, 0.0], [0.0, 0.5]]))
-        >>> (row, p), (col, q) = best.scale_parts()
-        >>> (4.0 * row[0] * col[0] * 2.0 ** (p[0] + q[0])).item()
-        1.0
         """
         if self.row_scale is None or self.col_scale is None:
             raise ValueError(
@@ -185,12 +176,8 @@ class WeightedTransversal(MatchedResult):
         return f"WeightedTransversal({n_rows}x{n_cols}, {self.job}, cardinality {self.cardinality})"
 
     def __str__(self) -> str:
-        text = repr(self)
-        for side, left in (("rows", self.unmatched_rows), ("columns", self.unmatched_cols)):
-            if left.size:
-                listed = ", ".join(map(str, left[:10].tolist())) + ", ..." * (left.size > 10)
-                text += f"\n  unmatched {side}: {left.size} ({listed})"
-        return text
+        rows = listed("unmatched rows", self.unmatched_rows)
+        return repr(self) + rows + listed("unmatched columns", self.unmatched_cols)
 
 
 def _parts(scale: FloatArray, dual: FloatArray) -> tuple[FloatArray, IndexArray]:

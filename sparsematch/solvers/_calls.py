@@ -103,7 +103,9 @@ def analyse(
     >>> analyse(csc_array([[0.0, 1.0], [1.0, 1.0]]))
     Analysis(2x2, 2 blocks, the largest of 1 rows)
     """
-    return Analysis(plan_factorisation(A, matching, pivoting, solver, row_names, col_names)[0])
+    matrix, drops_zeros = without_view(A)
+    given = matching, pivoting, solver, row_names, col_names, drops_zeros
+    return Analysis(plan_factorisation(matrix, *given)[0])
 
 
 def splu(

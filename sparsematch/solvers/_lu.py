@@ -218,15 +218,15 @@ class BlockTriangularLU(InverseOperator):
         self._whole: WholeMatrix | None = None
         self._n_refactorised = 0  # calls, by which `PatternSolver` knows that somebody else called
         is_plain = analysis is matching is row_names is col_names is None
-        quick = None
+        quick, (matrix, drops_zeros) = None, without_view(A)
         if is_plain and _are_defaults(pivoting, solver):
-            quick = BlockFactors.in_one_call(*without_view(A))
+            quick = BlockFactors.in_one_call(matrix, drops_zeros)
         if quick:
             self._factors, self.dtype, self.shape = quick, quick.dtype, quick.shape
             return self._warn_of_suspects()
         if analysis is None:
-            names = row_names, col_names
-            plan, measured = plan_factorisation(A, matching, pivoting, solver, *names)
+            given = matching, pivoting, solver, row_names, col_names, drops_zeros
+            plan, measured = plan_factorisation(matrix, *given)
             plan.pattern.refuse_infinite(measured)
         else:
             plan = analysis._plan

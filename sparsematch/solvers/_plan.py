@@ -19,7 +19,6 @@ from sparsematch._input.foreign import from_other_library
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
-from sparsematch._types.view import without_view
 from sparsematch.solvers._checks import PIVOTING, check_choice
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._external import Choice, SuperLUFactor
@@ -136,11 +135,11 @@ def plan_factorisation(
     solver: Any,
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
+    drops_zeros: bool = False,
 ) -> tuple[FactorisationPlan, MeasuredValues]:
     """Analyse a matrix as `analyse` does; also return its values, measured."""
     check_choice("pivoting", pivoting, PIVOTING)
     chooser = find_solver(solver)
-    A, drops_zeros = without_view(A)
     A = from_other_library(A)
     pattern = read_pattern(A)
     if row_names is not None or col_names is not None:
