@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sparsematch import linalg as linalg
     from sparsematch import plot as plot
     from sparsematch import solvers as solvers
-    from sparsematch._api.block_form_check import is_block_form as is_block_form
+    from sparsematch._api.check import is_block_form as is_block_form
     from sparsematch._api.check import is_matching as is_matching
     from sparsematch._api.check import is_maximal as is_maximal
     from sparsematch._api.check import is_maximum as is_maximum
@@ -99,8 +99,7 @@ __version__ = "0.1.0"
 
 #: What each module offers; it is imported when first used, so that the command line starts at once.
 _OFFERED = {
-    "_api.block_form_check": "is_block_form",
-    "_api.check": "is_matching is_maximal is_maximum vertex_cover",
+    "_api.check": "is_block_form is_matching is_maximal is_maximum vertex_cover",
     "_api.coarsening": "coarsen coarsening_hierarchy",
     "_api.decomposition": "block_triangular_form coarse_dulmage_mendelsohn "
     "connected_components is_reducible",

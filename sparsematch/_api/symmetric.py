@@ -107,9 +107,7 @@ def is_symmetric_transversal(
     transversal : SymmetricTransversal
         What `symmetric_product_transversal` returned.
     {triangle}
-    tolerance : float, optional
-        By how much logarithms may differ from what the duals say. By default a few thousand
-        roundings of the largest.
+    {tolerance}
     {workers}
 
     Returns

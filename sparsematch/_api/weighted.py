@@ -257,10 +257,8 @@ def is_optimal_transversal(
         The matrix.
     transversal : WeightedTransversal
         What one of the functions below returned.
-    tolerance : float, optional
-        By how much costs (logarithms, or absolute values for a sum) may differ from what the duals
-        say. By default a few thousand roundings of the largest dual or cost; ``0.7``, above log(2),
-        suits an approximate result.
+    {tolerance}
+        ``0.7``, above log(2), suits an approximate result.
     {workers}
 
     Returns

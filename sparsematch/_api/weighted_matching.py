@@ -116,10 +116,8 @@ def is_optimal_matching(
         The matrix.
     found : WeightedMatching
         What `maximum_weight_matching` returned.
-    tolerance : float, optional
-        By how much weights may differ from what the duals say. By default a few thousand roundings
-        of the largest dual, weight or cost; with 0, whole numbers are proved exactly, as long as
-        their sums stay below 2**30.
+    {tolerance}
+        With 0, whole numbers are proved exactly, as long as their sums stay below 2**30.
     {workers}
 
     Returns

@@ -50,6 +50,10 @@ Raises
 TypeError, ValueError
     If `A` is not sparse, of another shape or in other memory, or its arrays are inconsistent.
 
+tolerance : float, optional
+    By how much costs (logarithms, weights, or absolute values for a sum) may differ from what the
+    duals say. By default a few thousand roundings of the largest of them.
+
 raises_of_patterns
 Raises
 ------

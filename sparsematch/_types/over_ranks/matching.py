@@ -112,26 +112,17 @@ class DistributedMatching(Mates):
 class DistributedGraphMatching(GraphMates, DistributedMatching):
     """A set of edges of a graph over ranks, no two at the same vertex.
 
-    On each rank the mates of its own vertices, which are its rows. `is_matching`, `is_maximal` and
-    `permute_and_redistribute` take it like a `DistributedMatching` of the symmetric matrix.
+    On each rank the mates of its own vertices, which are its rows, called `mate` as well. It is a
+    `DistributedMatching` of the symmetric matrix.
 
     Attributes
     ----------
-    row_mate : ndarray of int32 or int64, shape (own rows,)
-        ``row_mate[k]`` is the vertex matched with ``first_row + k``, or -1. It is called `mate` as
-        well.
-    col_mate : ndarray of int32 or int64, shape (own columns,)
-        The same for ``first_col + k``: where ranks own other columns than rows, other mates.
-    layout : DistributedCSR
-        The matrix, with the rows and columns that each rank owns.
     weight : float
         The sum of the magnitudes of the matched edges of all ranks; without weights, the number of
         pairs. On another number of ranks its last digits may differ, as it is added up in another
         order.
-    guarantee : float
-        The weight is at least this share of the greatest that a matching can have.
-    info : RunInfo
-        The engine that ran, and its account: ``info.steps[0].phases`` are the rounds.
+    guarantee, info
+        As in `GraphMatching`.
     """
 
     weight: float
@@ -155,8 +146,7 @@ class DistributedTransversal(OfMatching):
     """A maximum transversal of a `DistributedCSR`, and by how much its product may be too small.
 
     The pairs are as many as there can be. Their product is the largest, or a large one; no other
-    transversal has a product above ``exp(upper_bound)``, and the duals prove it. The arrays are
-    read-only.
+    transversal has a product above ``exp(upper_bound)``, and the duals prove it.
 
     Attributes
     ----------
