@@ -40,15 +40,13 @@ def maximum_bipartite_matching(graph: SparseLike, perm_type: str = "row") -> NDA
         In CSR, CSC or COO format. Every stored entry is an edge, whatever its value. A matrix of
         ``cupyx.scipy.sparse``, which has no such function, is processed on its GPU.
     perm_type : {"row", "column"}, optional
-        Whether to return the row matched with each column, or the column matched with each row.
-        Anything else means ``"row"``, as it does in SciPy.
+        Which mates to return. Anything else means ``"row"``, as it does in SciPy.
 
     Returns
     -------
     ndarray of int32, shape (n_cols,) or (n_rows,)
-        With ``"row"``, ``perm[j]`` is the row matched with column j, so that ``graph[perm]`` has no
-        zeros on its diagonal if every column is matched; with ``"column"``, ``perm[i]`` is the
-        column matched with row i. -1 means unmatched. A CuPy array if `graph` is on a GPU.
+        With ``"row"``, ``perm[j]`` is the row matched with column j; with ``"column"``, ``perm[i]``
+        is the column matched with row i. -1 means unmatched. A CuPy array if `graph` is on a GPU.
 
     Raises
     ------

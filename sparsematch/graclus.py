@@ -64,8 +64,7 @@ def graclus_cluster(
     Notes
     -----
     Dhillon, Guan, Kulis, Weighted graph cuts without eigenvectors: a multilevel approach (IEEE
-    TPAMI 29, 2007), whose coarsening this is. The matching is that of
-    `sparsematch.approximate_matching`, in O(n_edges) expected time after the edges are sorted.
+    TPAMI 29, 2007). Time: O(n_edges), expected, after the edges are sorted.
 
     Examples
     --------

@@ -14,8 +14,7 @@ from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.mates import copied
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.block_form import BlockForm
-from sparsematch._types.block_layout import block_layout
+from sparsematch._types.block_form import BlockForm, block_layout
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching, not_a_matching, not_maximum
 from sparsematch._types.sparse_like import SparseLike

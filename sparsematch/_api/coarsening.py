@@ -82,11 +82,10 @@ def coarsen(
 
     Notes
     -----
-    Time: O(n + nnz), and a sort of each row. The type of the values is kept if they are real or
-    complex numbers in single or double precision; integers and booleans are added up in 64 bits (on
-    a GPU, booleans in double precision). The result does not depend on the number of workers, and
-    is symmetric, or Hermitian, to the last bit if `G` is; over ranks if `G` has no repeated
-    entries, and the last digits may be others.
+    Time: O(n + nnz), and a sort of each row. Real and complex values keep their type; integers and
+    booleans are added up in 64 bits (on a GPU, booleans in double precision). The result does not
+    depend on the number of workers, and is symmetric to the last bit if `G` is; over ranks if `G`
+    has no repeated entries.
 
     Examples
     --------

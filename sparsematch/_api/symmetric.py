@@ -66,10 +66,8 @@ def symmetric_product_transversal(
     -----
     Duff, Pralet, Strategies for scaling and pivoting for sparse symmetric indefinite problems (SIAM
     J. Matrix Anal. Appl. 27, 2005). Of the two ways to make pairs of an even cycle, the one with
-    the larger product of determinants is taken, signs of the diagonal being unknown; in an odd one
-    the member with the largest scaled diagonal stays single. A pair whose determinant may be below
-    0.02 becomes two singles, of scaled diagonals above 0.98. Time: that of
-    `maximum_product_transversal`, and O(n + nnz).
+    the larger product of determinants is taken; in an odd one the member with the largest scaled
+    diagonal stays single. Time: that of `maximum_product_transversal`, and O(n + nnz).
 
     Examples
     --------

@@ -40,8 +40,8 @@ def view(
     Returns
     -------
     MatrixView
-        Every call takes it in place of `A`. Of a `DistributedCSR`, which all ranks view together,
-        one without zeros: a rank's matrix is in one memory only, so that `device` must be None.
+        Every call takes it in place of `A`. A `DistributedCSR` gives another one, if zeros are
+        dropped: all ranks call this then, and `device` must be None.
 
     Raises
     ------

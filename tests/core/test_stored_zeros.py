@@ -300,7 +300,14 @@ def test_on_a_gpu(form):
 @pytest.mark.kernels
 def test_host_matrix_on_a_gpu():
     with gpu_calls.one_call:
-        assert sm.structural_rank(sm.view(dropped(HIDDEN), device="cuda")) == 5
+        there = sm.view(dropped(HIDDEN), device="cuda")
+        assert sm.structural_rank(there) == 5
+        assert sm.maximum_sum_transversal(there).cardinality == 5
+        mates = sm.maximum_transversal(HIDDEN).row_mate
+        assert sm.is_matching(sm.view(HIDDEN, device="cuda"), mates)
+        assert not sm.is_matching(there, mates)
+    with pytest.raises(TypeError, match="A is viewed on a GPU"):
+        sm.maximum_weight_matching(there)
 
 
 def test_over_one_rank():

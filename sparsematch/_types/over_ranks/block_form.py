@@ -20,7 +20,7 @@ class DistributedBlockForm(Blocks, Frozen):
 
     The parts and the order of rows and columns are those of `BlockForm`; here each rank has the
     places of its own rows and columns in the permuted matrix, and the fine blocks that these are
-    in. Nothing is of the size of the whole matrix: what is known of a block is on one rank.
+    in.
 
     Attributes
     ----------

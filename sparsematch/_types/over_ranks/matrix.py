@@ -71,17 +71,15 @@ class DistributedCSR:
         The first own row, and the first own column.
     row_starts, col_starts : ndarray of int64, shape (ranks + 1,)
         Where the rows and columns of each rank begin.
-    n_rows, n_cols : int
-        The shape of the whole matrix.
+    n_rows, n_cols, nnz : int
+        The shape and the stored entries of the whole matrix; `local_nnz` counts the own ones.
     backend : str
         Where the arrays live: ``"mpi"`` for host memory, ``"nccl"`` for the GPUs of the ranks.
-    nnz : int
-        Stored entries of the whole matrix; `local_nnz` counts the own ones.
     largest_nnz : int
         The largest number of entries that a rank has.
     serial : int
-        The number of this matrix among all that rank 0 has constructed: the same on all ranks, by
-        which they notice that one of them passes another matrix.
+        The number of this matrix, the same on all ranks, by which they notice that one of them
+        passes another one.
 
     Raises
     ------
