@@ -15,6 +15,11 @@ class MatrixView:
     zeros: Zeros = "keep"
     device: str | None = None
 
+    @property
+    def shape(self) -> Any:
+        """Rows and columns."""
+        return self.matrix.shape
+
     def read(self) -> Any:
         """Return what calls read, values and all, as a matrix of SciPy or CuPy."""
         return above("read_entries")(self, valued=True).matrix

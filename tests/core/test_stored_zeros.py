@@ -250,6 +250,7 @@ def test_calls_with_values_leave_zeros_out_as_well():
     assert sm.maximal_matching(A).cardinality == 1
     assert sm.maximal_matching(dropped(A)).cardinality == 0
     view = sm.view(dropped(A), zeros="keep")
+    assert view.shape == A.shape
     form = sm.block_triangular_form(view)
     assert (form.permute(view).nnz, form.permute(A).nnz) == (2, 4)
     assert sm.linalg.splu(view).nnz == sm.solvers.splu(view).nnz == 2
