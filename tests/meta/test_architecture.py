@@ -212,7 +212,7 @@ STAYS = {
     "maximum_transversal": 18,
     "splu": 27,
     "lstsq": 91,
-    "explain_singularity": 113,
+    "explain_singularity": 84,
 }
 
 
