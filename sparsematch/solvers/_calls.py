@@ -12,8 +12,9 @@ from scipy.sparse import csc_array, issparse
 from sparsematch._base.arrays import on_gpu
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.choices import ExplicitZeros, Pivoting, Solver
+from sparsematch._types.choices import Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
+from sparsematch._types.view import without_view
 from sparsematch.solvers._checks import check_choice, refuse_on_gpu
 from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
 from sparsematch.solvers._external import MakeExternal
@@ -43,15 +44,16 @@ def analyse(
     solver: Solver | MakeExternal = "auto",
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
-    explicit_zeros: ExplicitZeros = "keep",
 ) -> Analysis:
     """Find the block triangular form of a square matrix, to factorise matrices with its pattern.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
-        In any format; CSC spares a conversion. Every stored entry counts, whatever its value, but
-        for what `explicit_zeros` says.
+        In any format; CSC spares a conversion. Every stored entry counts, whatever its value,
+        unless ``sparsematch.view(A, zeros="drop")`` is given, where they are zero in all matrices
+        to come. That spares what they cost: smaller blocks, less fill. Matrices to come still have
+        them, and a ValueError says where one is not zero.
     matching : Matching, (row_mate, col_mate) or row_mate, optional
         A matching to start from, or one to be kept: its entries are on the diagonals of the blocks.
     pivoting : {"auto", "structure", "product"}, optional
@@ -67,10 +69,6 @@ def analyse(
     row_names, col_names : iterable of length n, optional
         What the equations and variables are called in errors and warnings, those of later
         factorisations, too. Made strings.
-    explicit_zeros : {"keep", "drop"}, optional
-        Whether entries whose value is zero belong to the pattern. ``"drop"``, to be chosen where
-        they are zero in all matrices to come, spares what they cost: smaller blocks, less fill.
-        Matrices to come still have them, and a ValueError says where one is not zero.
 
     Returns
     -------
@@ -106,7 +104,7 @@ def analyse(
     >>> analyse(csc_array([[0.0, 1.0], [1.0, 1.0]]))
     Analysis(2x2, 2 blocks, the largest of 1 rows)
     """
-    how = matching, pivoting, solver, row_names, col_names, explicit_zeros
+    how = matching, pivoting, solver, row_names, col_names
     return Analysis(begin(A, *how)[0])
 
 
@@ -118,18 +116,16 @@ def splu(
     solver: Solver | MakeExternal = "auto",
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
-    explicit_zeros: ExplicitZeros = "keep",
 ) -> BlockTriangularLU:  # a DeviceLU on a GPU: narrow by isinstance
     """Factorise a sparse square matrix.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
-        In any format; CSC spares a conversion. A matrix of ``cupyx.scipy.sparse`` is processed
-        on its GPU.
-    matching, pivoting, solver, row_names, col_names, explicit_zeros
+        As that of `analyse`. A matrix of ``cupyx.scipy.sparse`` is processed on its GPU.
+    matching, pivoting, solver, row_names, col_names
         As those of `analyse`. The first three are those of `DeviceLU` if `A` is on a GPU, and the
-        others are refused: no names are kept there, and all entries.
+        others are refused: no names are kept there.
 
     Returns
     -------
@@ -170,13 +166,13 @@ def splu(
     >>> lu.solve(np.array([6.0, 6.0, 8.0]), trans="T")
     array([1., 1., 1.])
     """
-    if type(A) not in LAYOUTS and on_gpu(A := from_other_library(A)):
-        refuse_on_gpu(row_names, col_names, explicit_zeros)
+    if type(A) not in LAYOUTS and on_gpu(from_other_library(without_view(A)[0])):
+        refuse_on_gpu(row_names, col_names)
         from sparsematch.solvers._device import DeviceLU
 
-        on_device: Any = DeviceLU._of(A, matching, pivoting, solver)
+        on_device: Any = DeviceLU._of(from_other_library(A), matching, pivoting, solver)
         return on_device
-    how = matching, pivoting, solver, row_names, col_names, explicit_zeros
+    how = matching, pivoting, solver, row_names, col_names
     return BlockTriangularLU._of(BlockFactors.of(A, *how))
 
 
@@ -246,13 +242,13 @@ def spsolve(
         check_choice("singular", singular, ("raise", "nan"))
     given: Any = A
     if type(A) not in LAYOUTS and on_gpu(given := from_other_library(A)):
-        refuse_on_gpu(row_names, col_names, "keep")
+        refuse_on_gpu(row_names, col_names)
         lu = splu(given, matching=matching, pivoting=pivoting, solver=solver)
         return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
     right, is_sparse = right_hand_sides(b)
     try:
         how = matching, pivoting, solver, row_names, col_names
-        lu = BlockTriangularLU._of(BlockFactors.of(given, *how, "drop"))
+        lu = BlockTriangularLU._of(BlockFactors.of(given, *how, True))
     except (SingularMatrixError, NotFiniteError):
         if singular == "raise" or is_sparse:
             raise

@@ -11,7 +11,6 @@ from scipy.sparse import csc_array
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
 from sparsematch._types.factors import BlockLU, Found
 from sparsematch.solvers._checks import check_right_hand_side
@@ -68,10 +67,10 @@ class BlockFactors:
         solver: Any = "auto",
         row_names: Iterable[Any] | None = None,
         col_names: Iterable[Any] | None = None,
-        explicit_zeros: ExplicitZeros = "keep",
+        drops_zeros: bool = False,
     ) -> "BlockFactors":
         """Analyse a matrix, and factorise it; the arguments are those of `analyse`."""
-        how = matching, pivoting, solver, row_names, col_names, explicit_zeros
+        how = matching, pivoting, solver, row_names, col_names, drops_zeros
         plan, numbers, found = begin(A, *how, DIAGONAL, _SMALL_PIVOT)
         factors = cls(plan, dtype=_COMPLEX128 if numbers.is_complex else _FLOAT64)
         factors._adopt(numbers, found)

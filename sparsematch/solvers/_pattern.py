@@ -17,6 +17,7 @@ from sparsematch._input.foreign import from_other_library
 from sparsematch._input.pattern import Pattern, compress, read_pattern
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockAnalysis
+from sparsematch._types.view import without_view
 from sparsematch.solvers._checks import check_square
 from sparsematch.solvers._errors import NotFiniteError
 
@@ -57,7 +58,7 @@ def values_of(pattern: Pattern, A: Any) -> Values:
     Raises TypeError if `A` is neither a sparse matrix nor an array of numbers; ValueError if its
     pattern is another one.
     """
-    A = from_other_library(A)
+    A = from_other_library(without_view(A)[0])
     return _arranged(pattern, pattern.data_of(A) if sp.issparse(A) else _array(A, pattern.nnz))
 
 
@@ -100,7 +101,7 @@ def not_zero(analysis: BlockAnalysis, pattern: Pattern, values: Values) -> Value
     row, col = (side[place] for side in _positions(pattern.layout, pattern.arrays))
     return ValueError(
         f"A[{row}, {col}] is {values[p]}, but it was 0 in the matrix that was analysed with "
-        'explicit_zeros="drop": analyse this one, or with explicit_zeros="keep"'
+        'zeros="drop": analyse this one, or with zeros="keep"'
     )
 
 

@@ -15,10 +15,9 @@ from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.names import read_names
 from sparsematch._input.pattern import Pattern
-from sparsematch._input.zeros import check_choice as check_explicit_zeros
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.factors import BlockAnalysis, BlockLU, Found
+from sparsematch._types.view import without_view
 from sparsematch.solvers._checks import PIVOTING, check_choice
 from sparsematch.solvers._errors import NamedSystem, Names, structurally_singular
 from sparsematch.solvers._external import Choice, SuperLUFactor
@@ -120,21 +119,22 @@ def begin(
     solver: Any = "auto",
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
-    explicit_zeros: ExplicitZeros = "keep",
+    drops_zeros: bool = False,
     preference: float | None = None,
     small: float = 0.0,
 ) -> tuple[FactorisationPlan, BlockLU, Found]:
     """Analyse a matrix as `analyse` does, and factorise it unless the preference is None."""
     check_choice("pivoting", pivoting, PIVOTING)
-    check_explicit_zeros(explicit_zeros)
     chooser = find_solver(solver)
     factorise = operations(LuOps, "numpy").factorise
     policy = chooser.policy | DIAGONALS[pivoting if matching is None else "structure"]
-    how = explicit_zeros == "drop", matching is None, policy, preference, small
     numbers = converted = None
     if (layout := LAYOUTS.get(type(A))) is None:
-        A = from_other_library(A)
-    elif A.shape[0] == A.shape[1]:
+        A, dropped = without_view(A)
+        A, drops_zeros = from_other_library(A), drops_zeros or dropped
+        layout = LAYOUTS.get(type(A))
+    how = drops_zeros, matching is None, policy, preference, small
+    if layout and A.shape[0] == A.shape[1]:
         numbers = factorise(A.indptr, A.indices, A.data, A.shape[0], layout == "csr", *how)
     if numbers is None:
         converted, values = convert(A)
