@@ -108,9 +108,8 @@ class Phases:
         root, leaf = xp.empty((2, n_major), dtype)
         self._state = self._kernels.struct(
             "Apfb",
+            graph,
             forest=search,
-            n_major=n_major,
-            n_minor=n_minor,
             major_mate=major_mate,
             minor_mate=minor_mate,
             links=xp.empty(2 * n_minor, dtype),

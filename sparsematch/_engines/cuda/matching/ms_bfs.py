@@ -199,8 +199,7 @@ class Search:
         self._setup.launch("collect", -(-graph.n_major // 8), *order, *arrays)
         state = kernels.struct(
             "MsBfs",
-            indptr=graph.indptr,
-            indices=graph.indices,
+            graph,
             roots=roots,
             row_mate=self._mates[0],
             col_mate=self._mates[1],

@@ -65,8 +65,7 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     work = kernels.struct(
         "Work",
-        indptr=graph.indptr,
-        indices=graph.indices,
+        graph,
         n_rows=n_rows,
         n_cols=n_cols,
         row_mate=row_mate,

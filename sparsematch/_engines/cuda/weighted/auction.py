@@ -55,8 +55,7 @@ class Assignment(NamedTuple):
 
     def costs(self, kernels: compile.Kernels) -> Struct:
         """Return the lists with their costs."""
-        arrays = {"indptr": self.indptr, "indices": self.indices, "cost": self.cost}
-        return kernels.struct("Costs", **arrays)
+        return kernels.struct("Costs", self)
 
 
 def initialise(problem: Assignment) -> None:
@@ -86,8 +85,7 @@ def bid(problem: Assignment, eps: float, most: float, enough: int, limit: int) -
     control = xp.asarray(words.view(np.uint8))
     state = kernels.struct(
         "Auction",
-        row_mate=problem.row_mate,
-        col_mate=problem.col_mate,
+        problem,
         v=problem.col_dual,
         to=xp.empty(n, dtype),
         bid=xp.empty(n),

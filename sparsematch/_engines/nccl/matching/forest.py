@@ -74,8 +74,6 @@ class Forest:
         self._queue, self._other = (xp.empty(2 * n_rows, dtype) for _ in range(2))
         self._own_col_mate = col_mate
         self._fields: dict[str, Any] = {
-            "indptr": A.indptr,
-            "indices": A.indices,
             "row_mate": row_mate,
             "parent": xp.empty(n_rows, dtype),
             "col_mate": exchange.allgatherv(col_mate),
@@ -95,7 +93,7 @@ class Forest:
         """Change fields of the argument of kernels."""
         self._fields |= fields
         lists = {"queue": self._queue, "changes": self._other}
-        self._state = self.kernels.struct("Forest", **self._fields, **lists)
+        self._state = self.kernels.struct("Forest", self.A, **self._fields, **lists)
 
     def plant(self, free_cols: int | None = None) -> bool:
         """Make the free rows that have entries roots; return whether there are some. Collective.
