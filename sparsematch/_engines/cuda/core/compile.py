@@ -27,6 +27,9 @@ INDEX: dict[np.dtype[Any], str] = {np.dtype(np.int32): "int", np.dtype(np.int64)
 _AS_CUPY = "-default-device", "-ftz=true"
 #: Threads of a block of a kernel that stays on the device, unless its driver says otherwise.
 THREADS = 512
+#: Threads of a launch that fills a GPU: over lists whose lengths the device alone knows, and where
+#: each block adds to the same numbers, which takes 20 ns.
+FILLING = 1 << 18
 #: Bytes of shared memory that every block may have.
 _SHARED_ALWAYS = 48 << 10
 #: The source files that drivers have declared, and the macros of their variants for an index type.

@@ -131,7 +131,7 @@ def survey(graph: Graph, first: int = 0) -> tuple[bool, bool, int]:
     n, g, cut = graph.dtype.type(graph.n), adjacency(kernels, graph, 0, first), cuts(kernels, graph)
     control, properties = kernels.zeros(xp, "Control"), kernels.zeros(xp, "Properties")
     kernels.launch("survey", shape(graph)["LANES"] * graph.n, n, g, cut, control, properties)
-    kernels.launch("survey_long", 1 << 18, g, cut, control, properties)
+    kernels.launch("survey_long", compile.FILLING, g, cut, control, properties)
     found = kernels.read("Properties", properties)
     return not found["falls"], not found["infinite"], int(found["balance"])
 

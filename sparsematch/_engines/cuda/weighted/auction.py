@@ -16,9 +16,6 @@ NARROW = 512
 #: with more, as a round may scan them all, fewer in proportion; 0.2 s on an H100.
 ROUNDS, ENTRIES = 2_000, 20_000_000
 
-#: Rows that a bid can name: the lower half of a word.
-MOST_ROWS = 2**32 - 1
-
 _load = compile.declare("weighted/auction", NARROW=NARROW)
 
 
