@@ -71,7 +71,7 @@ def _distances(costs: ScaledCosts, matching: DistributedMatching, start: FloatAr
     distance = start.copy()
     matched = np.flatnonzero(matching.row_mate >= 0).astype(A.dtype)
     mates = matching.row_mate[matched]
-    row_distance, pair_cost = np.zeros((2, matching.row_mate.size))
+    row_distance, pair_cost = (np.zeros(matching.row_mate.size) for _ in range(2))
     row_distance[matched] = exchange.lookup(A.col_starts, mates, start)
     pair_cost[matched] = costs.cost[costs.find(matched, mates)]
     (highest,) = exchange.allreduce(float(start.max(initial=-np.inf)), op="MAX")
