@@ -9,8 +9,6 @@
 // Invariant: a vertex that is not pending has propagated its label.
 #pragma once
 
-#include <bit>
-
 #include "matching/over_ranks/message_buffers.hpp"
 
 namespace sparsematch::over_ranks {
@@ -22,17 +20,16 @@ class Propagation {
     // reads.
     Propagation(const std::int64_t* indptr, const Index* indices, Index* label,
                 Owners<Index> owners, std::int64_t budget)
-        : indptr_(indptr), indices_(indices), label_(label), budget_(budget),
-          owners_(std::move(owners)), messages_(owners_.size(), 1),
+        : messages(owners.size(), 1), indptr_(indptr), indices_(indices), label_(label),
+          budget_(budget), owners_(std::move(owners)),
           is_pending_(static_cast<std::size_t>(owners_.n())),
-          sent_(owners_.size() > 1 ? cache_size(indptr_[owners_.n()]) : 1,
-                Sent{UNMATCHED<Index>, UNMATCHED<Index>}) {
+          sent_(owners_, indptr_[owners_.n()] / 16, {UNMATCHED<Index>, UNMATCHED<Index>}) {
         for (Index v = 0; v < owners_.n(); ++v)
             if (label_[v] >= 0) defer(v);
     }
 
     void step(bool) {
-        messages_.receive([this](int, std::span<const Index> words) {
+        messages.receive([this](int, std::span<const Index> words) {
             for (std::size_t k = 0; k < words.size(); k += 2) {
                 const Index v = words[k] - owners_.first();
                 if (label_[v] >= words[k + 1]) continue;
@@ -59,26 +56,19 @@ class Propagation {
         }
         for (const Index v : stack_) defer(v);
         stack_.clear();
-        messages_.pack(!pending_.empty() || messages_.any(0));
+        messages.pack(!pending_.empty() || messages.any(0));
     }
 
-    MessageBuffers<Index>& messages() { return messages_; }
     std::size_t bytes() const {
-        return messages_.bytes() + is_pending_.size() + sent_.size() * sizeof(Sent) +
+        return messages.bytes() + is_pending_.size() + sent_.bytes() +
                (pending_.capacity() + stack_.capacity()) * sizeof(Index);
     }
+    MessageBuffers<Index> messages;
 
   private:
     struct Sent {
         Index vertex, label;
     };
-    static std::size_t cache_size(std::int64_t entries) {
-        return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / 16);
-    }
-    Sent& slot_of(Index w) {
-        const auto mixed = static_cast<std::uint64_t>(w) * 0x9E3779B97F4A7C15u >> 20;
-        return sent_[static_cast<std::size_t>(mixed) & (sent_.size() - 1)];
-    }
 
     void defer(Index v) {
         if (!is_pending_[v]) pending_.push_back(v), is_sorted_ = false;
@@ -95,9 +85,9 @@ class Propagation {
                 if (label_[own] >= label) continue;
                 label_[own] = label;
                 stack_.push_back(own);
-            } else if (Sent& last = slot_of(w); last.vertex != w || last.label < label) {
+            } else if (Sent& last = sent_[w]; last.vertex != w || last.label < label) {
                 last = {w, label};
-                messages_.send(owners_(w), 0, w, label);
+                messages.send(owners_(w), 0, w, label);
             }
         }
         return indptr_[v + 1] - indptr_[v] + 1;
@@ -108,11 +98,10 @@ class Propagation {
     Index* label_;
     const std::int64_t budget_;
     const Owners<Index> owners_;
-    MessageBuffers<Index> messages_;
     std::vector<char> is_pending_;
     bool is_sorted_ = false;
     std::vector<Index> pending_, stack_;  // to be expanded: labels ascending; reached in this step
-    std::vector<Sent> sent_;              // cache of labels sent, the last of each hash
+    VertexCache<Index, Sent> sent_;       // labels sent
 };
 
 }  // namespace sparsematch::over_ranks

@@ -14,7 +14,7 @@
 // claim repeated after an eviction is refused by the owner.
 #pragma once
 
-#include <bit>
+#include <unordered_map>
 
 #include "matching/over_ranks/message_buffers.hpp"
 
@@ -40,11 +40,9 @@ class Forest {
     // If `prune`, a tree that has found a path stops growing.
     Forest(const ForestArrays<Index>& arrays, Owners<Index> majors, Owners<Index> minors,
            std::int64_t budget, std::int64_t announced, bool prune)
-        : a_(arrays), majors_(std::move(majors)), minors_(std::move(minors)),
-          messages_(majors_.size(), KINDS), budget_(budget), announced_(announced), prune_(prune),
-          queue_(majors_.n()),
-          claimed_(majors_.size() > 1 ? cache_size(a_.indptr[majors_.n()]) : 1, UNMATCHED<Index>),
-          slots_(16, UNMATCHED<Index>) {
+        : messages(majors.size(), KINDS), a_(arrays), majors_(std::move(majors)),
+          minors_(std::move(minors)), budget_(budget), announced_(announced), prune_(prune),
+          queue_(majors_.n()), claimed_(majors_, a_.indptr[majors_.n()] / 4, UNMATCHED<Index>) {
         std::fill_n(a_.major_tree, majors_.n(), UNMATCHED<Index>);
         std::fill_n(a_.minor_tree, minors_.n(), UNMATCHED<Index>);
         std::fill_n(a_.leaf, majors_.n(), UNMATCHED<Index>);
@@ -63,12 +61,12 @@ class Forest {
 
     // Reads messages, grows within the budget, writes messages.
     void step(bool) {
-        messages_.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
+        messages.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
         grow();
         const bool busy =
-            head_ < tail_ || messages_.any(CLAIM) || messages_.any(ENTER) || messages_.any(LEAF);
+            head_ < tail_ || messages.any(CLAIM) || messages.any(ENTER) || messages.any(LEAF);
         if (prune_) announce();
-        messages_.pack(busy);
+        messages.pack(busy);
     }
 
     // Releases trees, by number; the others are renumbered, and all their majors are queued again.
@@ -90,31 +88,26 @@ class Forest {
             if (tree >= 0) tree = number[tree];
         }
         std::fill_n(a_.leaf, majors_.n(), UNMATCHED<Index>);
-        std::fill(claimed_.begin(), claimed_.end(), UNMATCHED<Index>);
+        claimed_.fill(UNMATCHED<Index>);
         unannounced_.clear();
         found_ = false;
-        rehash_roots();
+        number_.clear();
+        for (Index t = 0; t < n; ++t)
+            if (!majors_.own(roots_[t])) number_[roots_[t]] = t;
     }
 
     const std::vector<Index>& roots() const { return roots_; }
     std::int64_t edges() const { return edges_; }
     // Whether a tree of an own root has found a path.
     bool has_found() const { return found_; }
-    MessageBuffers<Index>& messages() { return messages_; }
     std::size_t bytes() const {
-        return messages_.bytes() + done_.capacity() +
-               sizeof(Index) * (queue_.size() + claimed_.size() + slots_.size() +
-                                roots_.capacity() + unannounced_.capacity());
+        return messages.bytes() + done_.capacity() + claimed_.bytes() +
+               number_.size() * (sizeof(void*) + 2 * sizeof(Index)) +
+               sizeof(Index) * (queue_.size() + roots_.capacity() + unannounced_.capacity());
     }
+    MessageBuffers<Index> messages;
 
   private:
-    static std::size_t cache_size(std::int64_t entries) {
-        return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / 4);
-    }
-    static std::size_t mix(Index v) {
-        return static_cast<std::size_t>(static_cast<std::uint64_t>(v) * 0x9E3779B97F4A7C15u >> 20);
-    }
-
     void read(int kind, std::span<const Index> words) {
         const std::size_t n = words.size();
         if (kind == CLAIM) {
@@ -131,32 +124,15 @@ class Forest {
             for (std::size_t k = 0; k < n; k += 2) note_leaf(words[k], words[k + 1]);
         } else {
             for (const Index root : words)
-                if (const Index tree = slots_[slot_of(root)]; tree >= 0) done_[tree] = true;
+                if (const auto tree = number_.find(root); tree != number_.end())
+                    done_[tree->second] = true;
         }
     }
 
     void grow() {
         const std::int64_t limit = edges_ + budget_;
-        while (head_ < tail_ && edges_ < limit) {
-            if (head_ + 16 < tail_) prefetch();
-            expand(queue_[head_++]);
-        }
+        while (head_ < tail_ && edges_ < limit) expand(queue_[head_++]);
         if (head_ == tail_) head_ = tail_ = 0;
-    }
-
-    // Prefetches for `expand`: lists of majors further back in the queue, and the minors of a near
-    // one (decision 0005).
-    SPARSEMATCH_INLINE void prefetch() const {
-        const Index far = queue_[head_ + 16], near = queue_[head_ + 8], next = queue_[head_ + 3];
-        SPARSEMATCH_PREFETCH(&a_.indptr[far]);
-        SPARSEMATCH_PREFETCH(&a_.major_tree[near]);
-        SPARSEMATCH_PREFETCH(&a_.major_mate[near]);
-        SPARSEMATCH_PREFETCH(&a_.indices[a_.indptr[near]]);
-        const auto first = a_.indptr[next], last = std::min(a_.indptr[next + 1], first + 8);
-        for (auto p = first; p < last; ++p)
-            if (const Index j = a_.indices[p]; minors_.own(j))
-                SPARSEMATCH_PREFETCH(&a_.minor_tree[j - minors_.first()]);
-            else SPARSEMATCH_PREFETCH(&claimed_[mix(j) & (claimed_.size() - 1)], 1);
     }
 
     void expand(Index u) {
@@ -168,9 +144,9 @@ class Forest {
             if (minors_.own(j)) {
                 const Index m = j - minors_.first();
                 if (a_.minor_tree[m] < 0) accept(m, parent, before, tree);
-            } else if (Index& slot = claimed_[mix(j) & (claimed_.size() - 1)]; slot != j) {
-                slot = j;
-                messages_.send(minors_(j), CLAIM, j, parent, before, roots_[tree]);
+            } else if (Index& last = claimed_[j]; last != j) {
+                last = j;
+                messages.send(minors_(j), CLAIM, j, parent, before, roots_[tree]);
             }
         }
     }
@@ -183,11 +159,11 @@ class Forest {
             const Index root = roots_[tree];
             done_[tree] = true;
             if (majors_.own(root)) note_leaf(root, m + minors_.first());
-            else messages_.send(majors_(root), LEAF, root, m + minors_.first());
+            else messages.send(majors_(root), LEAF, root, m + minors_.first());
         } else if (majors_.own(mate)) {
             enter(mate - majors_.first(), tree);
         } else {
-            messages_.send(majors_(mate), ENTER, mate, roots_[tree]);
+            messages.send(majors_(mate), ENTER, mate, roots_[tree]);
         }
     }
     void enter(Index u, Index tree) {
@@ -210,49 +186,31 @@ class Forest {
         const auto n = std::min<std::size_t>(unannounced_.size(), announced_);
         for (std::size_t k = unannounced_.size() - n; k < unannounced_.size(); ++k)
             for (int r = 0; r < majors_.size(); ++r)
-                if (r != majors_.rank()) messages_.send(r, DONE, unannounced_[k]);
+                if (r != majors_.rank()) messages.send(r, DONE, unannounced_[k]);
         unannounced_.resize(unannounced_.size() - n);
     }
 
     // The number that this rank has assigned to the tree of a root.
     Index tree_of(Index root) {
         if (majors_.own(root)) return a_.major_tree[root - majors_.first()];
-        const std::size_t slot = slot_of(root);
-        if (slots_[slot] >= 0) return slots_[slot];
-        slots_[slot] = static_cast<Index>(roots_.size());
-        roots_.push_back(root);
-        done_.push_back(false);
-        if (2 * ++n_slots_ > slots_.size()) rehash_roots();
-        return static_cast<Index>(roots_.size()) - 1;
-    }
-    // The slot of a root of another rank, empty if it has no number: linear probing.
-    std::size_t slot_of(Index root) const {
-        std::size_t slot = mix(root) & (slots_.size() - 1);
-        while (slots_[slot] >= 0 && roots_[slots_[slot]] != root)
-            slot = (slot + 1) & (slots_.size() - 1);
-        return slot;
-    }
-    void rehash_roots() {
-        n_slots_ = 0;
-        for (const Index root : roots_) n_slots_ += !majors_.own(root);
-        slots_.assign(std::bit_ceil(4 * n_slots_ + 16), UNMATCHED<Index>);
-        for (std::size_t t = 0; t < roots_.size(); ++t)
-            if (!majors_.own(roots_[t])) slots_[slot_of(roots_[t])] = static_cast<Index>(t);
+        const auto next = static_cast<Index>(roots_.size());
+        const auto [found, is_new] = number_.try_emplace(root, next);
+        if (is_new) roots_.push_back(root), done_.push_back(false);
+        return found->second;
     }
 
     const ForestArrays<Index> a_;
     const Owners<Index> majors_, minors_;
-    MessageBuffers<Index> messages_;
     const std::int64_t budget_, announced_;
     const bool prune_;
     bool found_ = false;
     std::int64_t edges_ = 0;
     Buffer<Index> queue_;  // own majors to be expanded
     std::size_t head_ = 0, tail_ = 0;
-    Buffer<Index> claimed_;  // cache of claims on other ranks' minors, the last of each hash
-    std::vector<Index> roots_, slots_, unannounced_;
+    VertexCache<Index, Index> claimed_;  // other ranks' minors
+    std::vector<Index> roots_, unannounced_;
     std::vector<char> done_;  // of each tree, whether it is known to have found a path
-    std::size_t n_slots_ = 0;
+    std::unordered_map<Index, Index> number_;  // of the tree of another rank's root
 };
 
 }  // namespace sparsematch::over_ranks

@@ -1,6 +1,8 @@
-// Which rank owns a vertex.
+// Which rank owns a vertex, and what follows from it.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -47,5 +49,39 @@ class Owners {
     int shift_ = 0;
     std::vector<int> of_bucket_;
 };
+
+// The last entry for each hash of a vertex of another rank.
+template <class Index, class Entry>
+class VertexCache {
+  public:
+    // Of about as many entries; one rank alone needs none.
+    VertexCache(const Owners<Index>& owners, std::int64_t size, Entry none)
+        : entries_(owners.size() > 1 ? std::bit_ceil<std::size_t>(size + 256) : 1, none) {}
+    Entry& operator[](Index v) { return entries_[hash(v) & (entries_.size() - 1)]; }
+    void fill(Entry none) { std::fill(entries_.begin(), entries_.end(), none); }
+    std::size_t bytes() const { return entries_.size() * sizeof(Entry); }
+
+  private:
+    std::vector<Entry> entries_;
+};
+
+// Writes the stable order of n vertices by owner, and how many each rank owns.
+template <class Index>
+void owner_order(const Owners<Index>& owners, const Index* keys, std::size_t n, std::int64_t* order,
+                 std::int64_t* counts) {
+    std::vector<std::int64_t> next(owners.size() + 1);
+    for (std::size_t k = 0; k < n; ++k) ++next[owners(keys[k]) + 1];
+    std::copy(next.begin() + 1, next.end(), counts);
+    for (int r = 0; r < owners.size(); ++r) next[r + 1] += next[r];
+    for (std::size_t k = 0; k < n; ++k)
+        order[next[owners(keys[k])]++] = static_cast<std::int64_t>(k);
+}
+
+// Writes for each of n elements its place in the list of its key; `filled` is the end of each list
+// so far.
+template <class Index>
+void places_in_lists(const Index* keys, std::size_t n, std::int64_t* filled, std::int64_t* places) {
+    for (std::size_t k = 0; k < n; ++k) places[k] = filled[keys[k]]++;
+}
 
 }  // namespace sparsematch::over_ranks
