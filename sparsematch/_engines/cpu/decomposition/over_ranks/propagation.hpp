@@ -9,6 +9,8 @@
 // Invariant: a vertex that is not pending has propagated its label.
 #pragma once
 
+#include <bit>
+
 #include "matching/over_ranks/message_buffers.hpp"
 
 namespace sparsematch::over_ranks {
@@ -23,7 +25,8 @@ class Propagation {
         : messages(owners.size(), 1), indptr_(indptr), indices_(indices), label_(label),
           budget_(budget), owners_(std::move(owners)),
           is_pending_(static_cast<std::size_t>(owners_.n())),
-          sent_(owners_, indptr_[owners_.n()] / 16, {UNMATCHED<Index>, UNMATCHED<Index>}) {
+          sent_(owners_.size() > 1 ? cache_size(indptr_[owners_.n()]) : 1,
+                Sent{UNMATCHED<Index>, UNMATCHED<Index>}) {
         for (Index v = 0; v < owners_.n(); ++v)
             if (label_[v] >= 0) defer(v);
     }
@@ -60,7 +63,7 @@ class Propagation {
     }
 
     std::size_t bytes() const {
-        return messages.bytes() + is_pending_.size() + sent_.bytes() +
+        return messages.bytes() + is_pending_.size() + sent_.size() * sizeof(Sent) +
                (pending_.capacity() + stack_.capacity()) * sizeof(Index);
     }
     MessageBuffers<Index> messages;
@@ -69,6 +72,13 @@ class Propagation {
     struct Sent {
         Index vertex, label;
     };
+    static std::size_t cache_size(std::int64_t entries) {
+        return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / 16);
+    }
+    Sent& slot_of(Index w) {
+        const auto mixed = static_cast<std::uint64_t>(w) * 0x9E3779B97F4A7C15u >> 20;
+        return sent_[static_cast<std::size_t>(mixed) & (sent_.size() - 1)];
+    }
 
     void defer(Index v) {
         if (!is_pending_[v]) pending_.push_back(v), is_sorted_ = false;
@@ -85,7 +95,7 @@ class Propagation {
                 if (label_[own] >= label) continue;
                 label_[own] = label;
                 stack_.push_back(own);
-            } else if (Sent& last = sent_[w]; last.vertex != w || last.label < label) {
+            } else if (Sent& last = slot_of(w); last.vertex != w || last.label < label) {
                 last = {w, label};
                 messages.send(owners_(w), 0, w, label);
             }
@@ -101,7 +111,7 @@ class Propagation {
     std::vector<char> is_pending_;
     bool is_sorted_ = false;
     std::vector<Index> pending_, stack_;  // to be expanded: labels ascending; reached in this step
-    VertexCache<Index, Sent> sent_;       // labels sent
+    std::vector<Sent> sent_;              // cache of labels sent, the last of each hash
 };
 
 }  // namespace sparsematch::over_ranks

@@ -14,7 +14,7 @@
 // claim repeated after an eviction is refused by the owner.
 #pragma once
 
-#include <unordered_map>
+#include <bit>
 
 #include "matching/over_ranks/message_buffers.hpp"
 
@@ -42,7 +42,9 @@ class Forest {
            std::int64_t budget, std::int64_t announced, bool prune)
         : messages(majors.size(), KINDS), a_(arrays), majors_(std::move(majors)),
           minors_(std::move(minors)), budget_(budget), announced_(announced), prune_(prune),
-          queue_(majors_.n()), claimed_(majors_, a_.indptr[majors_.n()] / 4, UNMATCHED<Index>) {
+          queue_(majors_.n()),
+          claimed_(majors_.size() > 1 ? cache_size(a_.indptr[majors_.n()]) : 1, UNMATCHED<Index>),
+          slots_(16, UNMATCHED<Index>) {
         std::fill_n(a_.major_tree, majors_.n(), UNMATCHED<Index>);
         std::fill_n(a_.minor_tree, minors_.n(), UNMATCHED<Index>);
         std::fill_n(a_.leaf, majors_.n(), UNMATCHED<Index>);
@@ -88,12 +90,10 @@ class Forest {
             if (tree >= 0) tree = number[tree];
         }
         std::fill_n(a_.leaf, majors_.n(), UNMATCHED<Index>);
-        claimed_.fill(UNMATCHED<Index>);
+        std::fill(claimed_.begin(), claimed_.end(), UNMATCHED<Index>);
         unannounced_.clear();
         found_ = false;
-        number_.clear();
-        for (Index t = 0; t < n; ++t)
-            if (!majors_.own(roots_[t])) number_[roots_[t]] = t;
+        rehash_roots();
     }
 
     const std::vector<Index>& roots() const { return roots_; }
@@ -101,13 +101,20 @@ class Forest {
     // Whether a tree of an own root has found a path.
     bool has_found() const { return found_; }
     std::size_t bytes() const {
-        return messages.bytes() + done_.capacity() + claimed_.bytes() +
-               number_.size() * (sizeof(void*) + 2 * sizeof(Index)) +
-               sizeof(Index) * (queue_.size() + roots_.capacity() + unannounced_.capacity());
+        return messages.bytes() + done_.capacity() +
+               sizeof(Index) * (queue_.size() + claimed_.size() + slots_.size() +
+                                roots_.capacity() + unannounced_.capacity());
     }
     MessageBuffers<Index> messages;
 
   private:
+    static std::size_t cache_size(std::int64_t entries) {
+        return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / 4);
+    }
+    static std::size_t mix(Index v) {
+        return static_cast<std::size_t>(static_cast<std::uint64_t>(v) * 0x9E3779B97F4A7C15u >> 20);
+    }
+
     void read(int kind, std::span<const Index> words) {
         const std::size_t n = words.size();
         if (kind == CLAIM) {
@@ -124,15 +131,32 @@ class Forest {
             for (std::size_t k = 0; k < n; k += 2) note_leaf(words[k], words[k + 1]);
         } else {
             for (const Index root : words)
-                if (const auto tree = number_.find(root); tree != number_.end())
-                    done_[tree->second] = true;
+                if (const Index tree = slots_[slot_of(root)]; tree >= 0) done_[tree] = true;
         }
     }
 
     void grow() {
         const std::int64_t limit = edges_ + budget_;
-        while (head_ < tail_ && edges_ < limit) expand(queue_[head_++]);
+        while (head_ < tail_ && edges_ < limit) {
+            if (head_ + 16 < tail_) prefetch();
+            expand(queue_[head_++]);
+        }
         if (head_ == tail_) head_ = tail_ = 0;
+    }
+
+    // Prefetches for `expand`: lists of majors further back in the queue, and the minors of a near
+    // one (decision 0005).
+    SPARSEMATCH_INLINE void prefetch() const {
+        const Index far = queue_[head_ + 16], near = queue_[head_ + 8], next = queue_[head_ + 3];
+        SPARSEMATCH_PREFETCH(&a_.indptr[far]);
+        SPARSEMATCH_PREFETCH(&a_.major_tree[near]);
+        SPARSEMATCH_PREFETCH(&a_.major_mate[near]);
+        SPARSEMATCH_PREFETCH(&a_.indices[a_.indptr[near]]);
+        const auto first = a_.indptr[next], last = std::min(a_.indptr[next + 1], first + 8);
+        for (auto p = first; p < last; ++p)
+            if (const Index j = a_.indices[p]; minors_.own(j))
+                SPARSEMATCH_PREFETCH(&a_.minor_tree[j - minors_.first()]);
+            else SPARSEMATCH_PREFETCH(&claimed_[mix(j) & (claimed_.size() - 1)], 1);
     }
 
     void expand(Index u) {
@@ -144,8 +168,8 @@ class Forest {
             if (minors_.own(j)) {
                 const Index m = j - minors_.first();
                 if (a_.minor_tree[m] < 0) accept(m, parent, before, tree);
-            } else if (Index& last = claimed_[j]; last != j) {
-                last = j;
+            } else if (Index& slot = claimed_[mix(j) & (claimed_.size() - 1)]; slot != j) {
+                slot = j;
                 messages.send(minors_(j), CLAIM, j, parent, before, roots_[tree]);
             }
         }
@@ -193,10 +217,27 @@ class Forest {
     // The number that this rank has assigned to the tree of a root.
     Index tree_of(Index root) {
         if (majors_.own(root)) return a_.major_tree[root - majors_.first()];
-        const auto next = static_cast<Index>(roots_.size());
-        const auto [found, is_new] = number_.try_emplace(root, next);
-        if (is_new) roots_.push_back(root), done_.push_back(false);
-        return found->second;
+        const std::size_t slot = slot_of(root);
+        if (slots_[slot] >= 0) return slots_[slot];
+        slots_[slot] = static_cast<Index>(roots_.size());
+        roots_.push_back(root);
+        done_.push_back(false);
+        if (2 * ++n_slots_ > slots_.size()) rehash_roots();
+        return static_cast<Index>(roots_.size()) - 1;
+    }
+    // The slot of a root of another rank, empty if it has no number: linear probing.
+    std::size_t slot_of(Index root) const {
+        std::size_t slot = mix(root) & (slots_.size() - 1);
+        while (slots_[slot] >= 0 && roots_[slots_[slot]] != root)
+            slot = (slot + 1) & (slots_.size() - 1);
+        return slot;
+    }
+    void rehash_roots() {
+        n_slots_ = 0;
+        for (const Index root : roots_) n_slots_ += !majors_.own(root);
+        slots_.assign(std::bit_ceil(4 * n_slots_ + 16), UNMATCHED<Index>);
+        for (std::size_t t = 0; t < roots_.size(); ++t)
+            if (!majors_.own(roots_[t])) slots_[slot_of(roots_[t])] = static_cast<Index>(t);
     }
 
     const ForestArrays<Index> a_;
@@ -207,10 +248,10 @@ class Forest {
     std::int64_t edges_ = 0;
     Buffer<Index> queue_;  // own majors to be expanded
     std::size_t head_ = 0, tail_ = 0;
-    VertexCache<Index, Index> claimed_;  // other ranks' minors
-    std::vector<Index> roots_, unannounced_;
+    Buffer<Index> claimed_;  // cache of claims on other ranks' minors, the last of each hash
+    std::vector<Index> roots_, slots_, unannounced_;
     std::vector<char> done_;  // of each tree, whether it is known to have found a path
-    std::unordered_map<Index, Index> number_;  // of the tree of another rank's root
+    std::size_t n_slots_ = 0;
 };
 
 }  // namespace sparsematch::over_ranks

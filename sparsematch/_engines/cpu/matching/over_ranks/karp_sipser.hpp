@@ -55,9 +55,13 @@ class KarpSipser {
         const auto n = static_cast<std::uint64_t>(owners_[0].n());
         // a stride coprime to the number of rows
         if (n > 1) {
-            std::uint64_t stride = hash(seed) % n;
+            std::uint64_t stride = (0x9E3779B97F4A7C15u ^ seed) % n;
             while (std::gcd(stride, n) != 1) ++stride;
             stride_ = static_cast<Index>(stride % n);
+            for (int k = 0; k < 16; ++k) {
+                if (k == 8) near_ = far_;
+                far_ = after(far_, stride_);
+            }
         }
     }
 
@@ -122,6 +126,8 @@ class KarpSipser {
         const int s = kind / KINDS;
         const Index first = owners_[s].first();
         for (std::size_t k = 0; k < words.size(); k += 2) {
+            if (k + 16 < words.size())
+                SPARSEMATCH_PREFETCH(&sides_[s].residual[words[k + 16] - first], 1);
             const Index v = words[k] - first, from = words[k + 1];
             switch (kind % KINDS) {
                 case MATCHED:
@@ -201,6 +207,7 @@ class KarpSipser {
     void follow(std::int64_t limit) {
         while (edges_ < limit && !(ones_.empty() && matched_.empty())) {
             for (std::size_t k = 0; k < ones_.size(); ++k) {
+                if (k + 8 < ones_.size()) prefetch(ones_[k + 8]);
                 const auto [s, v] = ones_[k];
                 const auto [degree, last] = sides_[s].residual[v];
                 if (sides_[s].mate[v] == UNMATCHED<Index> && degree == 1) offer(s, v, last);
@@ -213,9 +220,30 @@ class KarpSipser {
     // Announces matched vertices, in the order in which they were matched.
     void announce(std::int64_t limit) {
         std::size_t k = 0;
-        for (; k < matched_.size() && edges_ < limit; ++k)
+        for (; k < matched_.size() && edges_ < limit; ++k) {
+            if (k + 16 < matched_.size())
+                SPARSEMATCH_PREFETCH(&sides_[matched_[k + 16].side].indptr[matched_[k + 16].place]);
+            if (k + 8 < matched_.size()) {
+                const auto& side = sides_[matched_[k + 8].side];
+                SPARSEMATCH_PREFETCH(&side.indices[side.indptr[matched_[k + 8].place]]);
+            }
+            if (k + 3 < matched_.size()) prefetch_neighbours(matched_[k + 3]);
             announce(matched_[k].side, matched_[k].place);
+        }
         matched_.erase(matched_.begin(), matched_.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+    SPARSEMATCH_INLINE void prefetch(Vertex v) const {
+        SPARSEMATCH_PREFETCH(&sides_[v.side].mate[v.place], 1);
+        SPARSEMATCH_PREFETCH(&sides_[v.side].residual[v.place], 1);
+    }
+    SPARSEMATCH_INLINE void prefetch_neighbours(Vertex v) const {
+        const auto& side = sides_[v.side];
+        const auto& owners = owners_[1 - v.side];
+        const auto first = side.indptr[v.place], last = side.indptr[v.place + 1];
+        for (auto p = first; p < std::min(last, first + 8); ++p)
+            if (owners.own(side.indices[p]))
+                SPARSEMATCH_PREFETCH(&sides_[1 - v.side].residual[side.indices[p] - owners.first()],
+                                     1);
     }
 
     // Matches a free vertex to one of the other side, or proposes to it. False: it is matched.
@@ -258,11 +286,20 @@ class KarpSipser {
         if (begin_ == denied_.size()) denied_.clear(), begin_ = 0;
     }
 
-    // The next row, by the stride.
+    // The next row, by the stride; prefetches for the rows after it.
     Index next_row() {
-        const Index left = owners_[0].n() - row_;
+        const auto& side = sides_[0];
+        const Index now = row_, near = after(now, near_), far = after(now, far_);
+        SPARSEMATCH_PREFETCH(&side.indptr[far]);
+        prefetch({0, far});
+        SPARSEMATCH_PREFETCH(&side.indices[side.indptr[near]]);
+        row_ = after(now, stride_);
         ++next_;
-        return std::exchange(row_, stride_ < left ? row_ + stride_ : stride_ - left);
+        return now;
+    }
+    Index after(Index row, Index stride) const {
+        const Index left = owners_[0].n() - row;
+        return stride < left ? row + stride : stride - left;
     }
 
     // Offers a row to the next columns of its list, from a random place on.
@@ -272,7 +309,7 @@ class KarpSipser {
         const auto length = static_cast<std::uint64_t>(side.indptr[row.row + 1] - first);
         if (const auto [degree, last] = side.residual[row.row]; degree == 1)
             return void(offer(0, row.row, last));
-        const auto begin = hash(seed_ ^ row.row) >> 7;  // room for the tries
+        const auto begin = (static_cast<std::uint64_t>(row.row) * 0x9E3779B97F4A7C15u ^ seed_) >> 7;
         for (; row.tries < tries; ++row.tries) {
             const Index u = side.indices[first + (begin + row.tries) % length];
             ++edges_;
@@ -297,7 +334,8 @@ class KarpSipser {
     std::vector<Denied> denied_;
     std::size_t begin_ = 0;
     Index next_ = 0, chain_ = 0;  // rows picked; exchanges since the last pick
-    Index row_ = 0, stride_ = 0;  // the row to be picked next, and what leads to the one after it
+    // The row to be picked next, the stride, and 8 and 16 strides, for prefetches.
+    Index row_ = 0, stride_ = 0, near_ = 0, far_ = 0;
 };
 
 }  // namespace sparsematch::over_ranks

@@ -16,6 +16,31 @@
 
 namespace sparsematch::over_ranks {
 
+// Messages of one kind to one rank. Memory is reserved for a whole message, not word by word.
+template <class Index>
+class MessageList {
+  public:
+    template <class... Words>
+    SPARSEMATCH_INLINE void append(Words... words) {
+        if (size_ + sizeof...(Words) > words_.size()) words_.resize(2 * words_.size() + 16);
+        Index* to = words_.data() + size_;
+        ((*to++ = words), ...);
+        size_ += sizeof...(Words);
+    }
+    Index* move_to(Index* to) {
+        to = std::copy_n(words_.data(), size_, to);
+        size_ = 0;
+        return to;
+    }
+    bool empty() const { return size_ == 0; }
+    std::size_t size() const { return size_; }
+    std::size_t capacity() const { return words_.size(); }
+
+  private:
+    std::vector<Index> words_;
+    std::size_t size_ = 0;
+};
+
 template <class Index>
 class MessageBuffers {
   public:
@@ -32,9 +57,8 @@ class MessageBuffers {
     }
 
     template <class... Words>
-    void send(int rank, int kind, Words... words) {
-        auto& list = lists_[static_cast<std::size_t>(rank) * kinds_ + kind];
-        list.insert(list.end(), {words...});
+    SPARSEMATCH_INLINE void send(int rank, int kind, Words... words) {
+        lists_[static_cast<std::size_t>(rank) * kinds_ + kind].append(words...);
     }
     bool any(int kind) const {
         for (int r = 0; r < size_; ++r)
@@ -59,10 +83,7 @@ class MessageBuffers {
             if (is_long) flags |= LONG, send_buffer.resize(send_buffer.size() + words);
             Index* to = is_long ? &send_buffer[send_buffer.size() - words] : header + 2;
             for (int k = 0; k < kinds_; ++k) *to++ = static_cast<Index>(lists[k].size());
-            for (int k = 0; k < kinds_; ++k) {
-                to = std::copy(lists[k].begin(), lists[k].end(), to);
-                lists[k].clear();
-            }
+            for (int k = 0; k < kinds_; ++k) to = lists[k].move_to(to);
         }
         for (int r = 0; r < size_; ++r) send_headers[r * width_] = flags;
     }
@@ -119,7 +140,7 @@ class MessageBuffers {
     int size_, kinds_;
     // Words of a header: flags, length of the array, and the array if it is short.
     std::size_t width_, capacity_;
-    std::vector<std::vector<Index>> lists_;  // of each rank and kind
+    std::vector<MessageList<Index>> lists_;
 };
 
 }  // namespace sparsematch::over_ranks

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -48,21 +47,6 @@ class Owners {
     Index first_, n_;
     int shift_ = 0;
     std::vector<int> of_bucket_;
-};
-
-// The last entry for each hash of a vertex of another rank.
-template <class Index, class Entry>
-class VertexCache {
-  public:
-    // Of about as many entries; one rank alone needs none.
-    VertexCache(const Owners<Index>& owners, std::int64_t size, Entry none)
-        : entries_(owners.size() > 1 ? std::bit_ceil<std::size_t>(size + 256) : 1, none) {}
-    Entry& operator[](Index v) { return entries_[hash(v) & (entries_.size() - 1)]; }
-    void fill(Entry none) { std::fill(entries_.begin(), entries_.end(), none); }
-    std::size_t bytes() const { return entries_.size() * sizeof(Entry); }
-
-  private:
-    std::vector<Entry> entries_;
 };
 
 // Writes the stable order of n vertices by owner, and how many each rank owns.
