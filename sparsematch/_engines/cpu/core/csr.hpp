@@ -137,8 +137,8 @@ class Bitmap {
     void fill(bool value) {
         std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t));
     }
-    // Bit k says whether wanted(k), from begin, a multiple of 64, to end - 1. A word at a time, since
-    // bits set one by one depend on each other.
+    // Bit k says whether wanted(k), from begin, a multiple of 64, to end - 1. A word at a time,
+    // since bits set one by one depend on each other.
     template <class Wanted>
     void mark(std::size_t begin, std::size_t end, const Wanted& wanted) {
         for (; begin < end; begin += 64) {

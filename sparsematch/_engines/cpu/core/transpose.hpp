@@ -3,8 +3,8 @@
 //
 // One pass over a large matrix whose numbering says nothing would write to random addresses. There
 // the first of two distributes the entries to buckets of consecutive columns, each small enough for
-// the second-level cache, and the second sorts each bucket by column. Between the passes the rows of
-// the entries of a bucket are stored where its indices will be.
+// the second-level cache, and the second sorts each bucket by column. Between the passes the rows
+// of the entries of a bucket are stored where its indices will be.
 // Invariant: all passes are stable, so the indices of each list ascend, for any number of threads.
 //
 // Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: an

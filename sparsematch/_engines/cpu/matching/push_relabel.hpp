@@ -77,8 +77,8 @@ struct PushRelabelOptions {
     }
 };
 
-// The active rows of a worker, first in, first out: a ring in a part of a list, never more rows than
-// initially.
+// The active rows of a worker, first in, first out: a ring in a part of a list, never more rows
+// than initially.
 template <class Index>
 class ActiveRows {
   public:

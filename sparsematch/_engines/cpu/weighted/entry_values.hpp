@@ -1,5 +1,5 @@
-// Entries of a matrix: what is checked of their values before they become costs, and where pairs are
-// among them.
+// Entries of a matrix: what is checked of their values before they become costs, and where pairs
+// are among them.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Transversals with the largest product, of many matrices with one pattern.
 //
 // Each matrix is matched by one thread, from costs of its own, and begins from the same given
-// matching and duals (initial_duals.hpp): so the results depend neither on how many threads there are nor
-// on which of them was first.
+// matching and duals (initial_duals.hpp): so the results depend neither on how many threads there
+// are nor on which of them was first.
 #pragma once
 
 #include <algorithm>
