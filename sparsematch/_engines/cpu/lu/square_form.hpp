@@ -38,7 +38,7 @@ SquareForm<Index> form_of_matching(const Csr<Index>& a, const Index* col_of, Run
     for (Index& k : number) k = n - k;
     SquareForm<Index> out{std::vector<Index>(size), std::vector<Index>(size),
                           std::vector<Index>(n_blocks + std::size_t{1})};
-    sort_by_label(number.data(), n, n_blocks, out.row_perm.data(), out.starts.data());
+    sort_by_label(number.data(), n, n_blocks, out.row_perm.data(), out.starts.data(), run);
     for (std::size_t k = 0; k < size; ++k) out.col_perm[k] = col_of[out.row_perm[k]];
     return out;
 }
