@@ -64,8 +64,7 @@ def match_edges(arguments: Namespace) -> int:
     matching: Any
     if comm is None:
         check_outputs(arguments)
-        with progress.step("match", f"matching {Path(arguments.file).name}"):
-            matching = _match_file(arguments)
+        matching = _match_file(arguments, progress)
     else:
         matching, shared = ranks.match_edges(arguments, progress)
     if arguments.save and (comm is None or comm.Get_rank() == 0):
@@ -86,17 +85,26 @@ def match_edges(arguments: Namespace) -> int:
     return 0
 
 
-def _match_file(arguments: Namespace) -> GraphMatching:
+def _match_file(arguments: Namespace, progress: Progress) -> GraphMatching:
     if not Path(arguments.file).is_file():
         raise UnreadableFile(f"{arguments.file}: there is no such file")
+    where = [0, 0, 0]
+
+    def words() -> str:
+        step, done, total = where
+        what = f"round {step}" if step else "counting the vertices"
+        return f"{Path(arguments.file).name}, {what}: {100 * done // max(total, 1)}%"
+
     try:
-        return match_edge_file(
-            arguments.file,
-            n_vertices=arguments.vertices,
-            weights=not arguments.unweighted,
-            rng=arguments.seed,
-            scratch=arguments.scratch,
-        )
+        with progress.step("match", words):
+            return match_edge_file(
+                arguments.file,
+                n_vertices=arguments.vertices,
+                weights=not arguments.unweighted,
+                rng=arguments.seed,
+                scratch=arguments.scratch,
+                progress=lambda *now: where.__setitem__(slice(None), now),
+            )
     except ValueError as error:
         raise UnreadableFile(error) from None
     except OSError as error:

@@ -409,6 +409,15 @@ void solve_scaled(const Held<Index, Value>& held, Index k, Array<Value> x, bool 
         .solve_block(k, adjoint ? Side::adjoint : Side::plain);
 }
 
+// The values of a block as they are factorised.
+template <class Index, class Value>
+nb::object scaled_values(const Held<Index, Value>& held, Index k) {
+    const auto& plan = held.lu->plan;
+    const auto begin = plan.inner_start[plan.starts[k]], end = plan.inner_start[plan.starts[k + 1]];
+    return copied(held.lu->equilibration.inner.data() + begin,
+                  static_cast<std::size_t>(end - begin));
+}
+
 template <class Index, class Value>
 void bind_factors(nb::module_& m, const char* name) {
     using Bound = Held<Index, Value>;
@@ -449,13 +458,7 @@ void bind_factors(nb::module_& m, const char* name) {
         .def_prop_ro(
             "growth", [](const Bound& held) { return copied(held.lu->growth); },
             nb::rv_policy::move)
-        .def("scaled_values", [](const Bound& held, Index k) {
-            const auto& plan = held.lu->plan;
-            const auto begin = plan.inner_start[plan.starts[k]],
-                       end = plan.inner_start[plan.starts[k + 1]];
-            return copied(held.lu->equilibration.inner.data() + begin,
-                          static_cast<std::size_t>(end - begin));
-        });
+        .def("scaled_values", &scaled_values<Index, Value>);
 }
 
 template <class Index, class Value>
