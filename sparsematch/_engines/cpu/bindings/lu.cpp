@@ -411,7 +411,7 @@ void solve_scaled(const Held<Index, Value>& held, Index k, Array<Value> x, bool 
 
 // The values of a block as they are factorised.
 template <class Index, class Value>
-nb::object scaled_values(const Held<Index, Value>& held, Index k) {
+auto scaled_values(const Held<Index, Value>& held, Index k) {
     const auto& plan = held.lu->plan;
     const auto begin = plan.inner_start[plan.starts[k]], end = plan.inner_start[plan.starts[k + 1]];
     return copied(held.lu->equilibration.inner.data() + begin,
