@@ -279,7 +279,7 @@ def test_no_order_is_looked_for_that_the_solver_does_not_follow(stand_in):
     A = grid_of_81()
     for solver, followed in (("superlu", True), ("auto", True), ("pardiso", False)):
         memory = solvers.analyse(A, solver=outside(solver))._plan.external[0].memory
-        assert ("foreseen" in memory) == followed
+        assert ("predicted" in memory) == followed
     check(A.toarray(), solvers.splu(A, solver="pardiso"), np.ones(81))
 
 
@@ -310,7 +310,7 @@ def test_a_report_adds_up():
     assert report.largest == 30
     assert report.external == ()
     assert report.own_made + report.above == solvers.splu(A).nnz
-    assert report.own_foreseen > 0
+    assert report.own_predicted > 0
     assert "3 of one entry, the largest of 30 rows" in str(report)
 
 
