@@ -11,10 +11,10 @@ from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
 from sparsematch._types.factors import BlockLU
-from sparsematch.solvers._choice import installed
 from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
 from sparsematch.solvers._errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import Choice, ScaledFactor, Singular, SuperLUFactor
+from sparsematch.solvers._named_solvers import installed
 from sparsematch.solvers._pattern import MeasuredValues
 from sparsematch.solvers._plan import DIAGONALS, FactorisationPlan, plan_factorisation, plan_of
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from calls import limited, outside
 from sparsematch import solvers
-from sparsematch.solvers import _choice, _external, _named_solvers, _pardiso
+from sparsematch.solvers import _external, _named_solvers, _pardiso
 from test_solvers import check, staircase
 
 
@@ -240,14 +240,14 @@ def test_auto_goes_on_where_a_library_is_broken():
 
 
 def test_auto_looks_once_for_what_is_installed(monkeypatch):
-    monkeypatch.setattr(_choice, "_is_there", lambda module: module in ("kvxopt", "mumps"))
-    _choice.installed.cache_clear()
-    assert _choice.installed() == {"available": ["umfpack", "mumps"]}
-    monkeypatch.setattr(_choice, "_is_there", lambda module: False)
-    assert _choice.installed() == {"available": ["umfpack", "mumps"]}
-    _choice.installed.cache_clear()
-    assert _choice.installed() == {}
-    _choice.installed.cache_clear()
+    monkeypatch.setattr(_named_solvers, "_is_there", lambda module: module in ("kvxopt", "mumps"))
+    _named_solvers.installed.cache_clear()
+    assert _named_solvers.installed() == {"available": ["umfpack", "mumps"]}
+    monkeypatch.setattr(_named_solvers, "_is_there", lambda module: False)
+    assert _named_solvers.installed() == {"available": ["umfpack", "mumps"]}
+    _named_solvers.installed.cache_clear()
+    assert _named_solvers.installed() == {}
+    _named_solvers.installed.cache_clear()
 
 
 def test_auto_hands_over_and_says_so(stand_in):
