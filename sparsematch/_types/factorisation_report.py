@@ -44,7 +44,7 @@ class BlockReport:
         return (
             f"block {self.block}: {self.rows:,} rows, {self.entries:,} entries, by {self.solver} "
             f"({self.why}), order: {self.order}; entries of the factors: {predicted} predicted, "
-            f"{made} made; time: {self.seconds:.1e} s predicted"
+            f"{made} made; {self.seconds:.1e} s predicted"
         )
 
 
@@ -75,7 +75,7 @@ class FactorisationReport:
     >>> lu = splu(csc_array([[4.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 1.0, 3.0]]))
     >>> print(lu.report())
     3 rows, 6 entries, 2 blocks, 1 of one entry, the largest of 2 rows; 1 entry above the blocks
-    factorised here: 2 blocks; entries of the factors: 5 predicted, 5 made; time: 1.1e-06 s predicted
+    factorised here: 2 blocks; entries of the factors: 5 predicted, 5 made; 1.1e-06 s predicted
     """
 
     rows: int
@@ -99,7 +99,7 @@ class FactorisationReport:
         if own:
             lines.append(
                 f"factorised here: {_number(own, 'block')}; entries of the factors: "
-                f"{self.own_predicted:,} predicted, {self.own_made:,} made; time: "
+                f"{self.own_predicted:,} predicted, {self.own_made:,} made; "
                 f"{self.own_seconds:.1e} s predicted"
             )
         return "\n".join([*lines, *map(str, self.external)])
