@@ -233,25 +233,30 @@ class Planner {
         out.diagonal = diagonal, out.order = order, out.symmetry = symmetry_;
         out.loose = dominance_.loose;
         out.cols.assign(cols(), cols() + m_), out.entries.resize(out.cols.size());
-        std::array<double, kernel_table.size()> moved;  // of those that neighbours fill, too
+        std::array<double, kernel_table.size()> moved{};
         for (std::size_t k = 0; k < moved.size(); ++k)
             moved[k] = static_cast<double>(weak(kernel_table[k].small_pivot).size());
         const auto moves = weak(policy_.tiny_pivot);
-        if (!moves.empty())
+        const bool put = !moves.empty() && moves.size() <= policy_.few_behind * m_;
+        if (put) {
+            for (double& pivots : moved)
+                pivots = std::max(0.0, pivots - static_cast<double>(moves.size()));
             put_behind(order_, moves), symmetrise(), cost = tree_.postorder(graph_, order_);
-        if (order == Order::degree && moves.empty()) amd_.accumulate(out.entries.data());
+        }
+        if (order == Order::degree && !put) amd_.accumulate(out.entries.data());
         else tree_.accumulate(out.entries.data());
         out.cost = cost, out.row_order = order_;
         const double all = 2 * cost.entries + m_, kept = policy_.kept(symmetry_, all, m_),
-                     tied = policy_.cancelled * dominance_.tied * dominance_.loose * m_;
+                     tied = policy_.cancelled * dominance_.tied * dominance_.loose *
+                            (1 - symmetry_) * m_;
         for (std::size_t k = is_own_allowed(diagonal) ? 0 : 1; k < kernel_table.size(); ++k)
             if (const auto kernel = static_cast<Kernel>(k); policy_.allows(kernel, complex_))
                 price(kernel, out, kept * all, kept * kept * cost.work, moved[k], tied);
         return out;
     }
-    std::vector<WeakPivot<Index>> weak(double least) const {
+    std::vector<std::pair<Index, Index>> weak(double least) const {
         if (*std::min_element(share_.begin(), share_.end()) >= least) return {};
-        return weak_pivots(order_, share_, least, column_.data(), local_.data());
+        return weak_first(order_, share_, least, column_.data(), local_.data());
     }
     // Where the core's factors have filled up, they may not with another diagonal, once.
     bool is_own_allowed(Diagonal diagonal) const {
