@@ -9,57 +9,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparsematch._engines.cuda.core import (
-    alternating_bfs,
-    layout,
-    running_sum,
-    thresholds,
-    transpose,
-)
 from sparsematch._engines.cuda.core import compile as cuda_compile
-from sparsematch._engines.cuda.decomposition import connected_components as components
-from sparsematch._engines.cuda.decomposition import multi_pivot, strong_components
-from sparsematch._engines.cuda.graph import local_max
+from sparsematch._engines.cuda.core import layout, thresholds
 from sparsematch._engines.cuda.graph import rounds as general
-from sparsematch._engines.cuda.matching import apfb, karp_sipser, ms_bfs, start_common
-from sparsematch._engines.cuda.matching.choice import POLICY
-from sparsematch._engines.cuda.weighted import auction
-from sparsematch._engines.nccl.matching import cheap, forest
+from sparsematch._engines.nccl.matching import forest
 
 FOLDER = Path(str(resources("sparsematch._engines.cuda")))
 SOURCES = sorted(
     path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.cu")
 )
 
-#: What the drivers pass to the compiler.
-SEARCH = {name: getattr(ms_bfs, name) for name in ("PART", "ROOM", "LINKED")}
-SEARCH |= {"LOCKSTEP": 0, "UNROLL": 2, "THREADS": 512, "BLOCKS": 2}
-LISTS = {"WEIGHT": 8, "LANES": 8, "UNROLL": 2, "LONG": 256, "PART": general.PART}
-MACROS = {
-    "core/alternating_bfs": {"HUB": alternating_bfs.HUB},
-    "core/running_sum": {"THREADS": running_sum.THREADS},
-    "core/transpose": {"LONG": transpose.LONG},
-    "decomposition/connected_components": {"FIRST": components.FIRST, "LONG": components.LONG},
-    "decomposition/multi_pivot": {"ROOTS": multi_pivot.ROOTS},
-    "decomposition/strong_components": {"THREADS": strong_components.THREADS},
-    "graph/over_ranks/local_max_part": LISTS,
-    "graph/local_max": LISTS | {"NARROW": local_max.NARROW},
-    "graph/red_blue": LISTS,
-    "graph/validate": LISTS,
-    "matching/apfb": apfb.MACROS,
-    "matching/cheap": {"STRETCH": start_common.STRETCH},
-    "matching/graph_karp_sipser": karp_sipser.MACROS,
-    "matching/features": {"MAX_SHARED": POLICY.max_shared},
-    "matching/karp_sipser": {"STRETCH": start_common.STRETCH},
-    "matching/min_degree": {"STRETCH": start_common.STRETCH, "RARE": thresholds.RARE},
-    "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
-    "matching/ms_bfs_setup": {"WIDTH": 8, "LANES": 8, "LINKED": ms_bfs.LINKED},
+#: What the drivers pass to the compiler; where they have a choice, the first.
+MACROS = {name: next(iter(of(np.dtype(np.int32)))) for name, of in cuda_compile.declared.items()}
+MACROS |= {
+    "graph/over_ranks/local_max_part": MACROS["graph/validate"],
     "matching/over_ranks/forest": {"LANES": 8, "LONG": forest.LONG, "THREADS": forest.THREADS},
-    "matching/over_ranks/min_degree": {"RARE": thresholds.RARE},
-    "matching/over_ranks/proposals": {"TRIES": cheap.TRIES},
-    "matching/push_relabel": apfb.MACROS,
-    "weighted/auction": {"NARROW": auction.NARROW},
-    "weighted/primal_dual": {"NARROW": auction.NARROW},
+    "matching/over_ranks/proposals": {"RARE": thresholds.RARE},
 }
 
 BOTH = pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
