@@ -258,7 +258,7 @@ def test_exit_status_1_is_told_where_it_occurs(command, capsys):
     with pytest.raises(SystemExit):
         main([command, "--help"])
     out = capsys.readouterr().out
-    assert ("1 structurally " in " ".join(out.split())) is ("--check" in out)
+    assert ("1 singular, with --check" in " ".join(out.split())) is ("  --check" in out)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
         (["rank", "a.mtx", "--workers", "0"], "workers is 0, but must be"),
         (["rank", "a.mtx", "--workers", "99999"], "workers is 99999, but must be"),
         (["rank", "a.mtx", "--workers", "two"], "'two' is not an integer"),
-        (["rank", "a.mtx", "--seed", "-1"], "-1 is negative"),
+        (["rank", "a.mtx", "--seed", "-1"], "-1 is not 0 or more"),
         (["rank", "a.mtx", "--save", "b.npz"], "unrecognized arguments: --save"),
         (["btf", "a.mtx", "--save", "b.txt"], "b.txt: the name must end in .npz"),
     ],
