@@ -96,11 +96,11 @@ def check_stored_zeros(comm, folder):
         B = A.copy()
         B.sum_duplicates()
         B.eliminate_zeros()
-        matching = sm.maximum_transversal(D, explicit_zeros="drop")
+        matching = sm.maximum_transversal(sm.view(D, zeros="drop"))
         assert isinstance(matching.row_mate, CUPY.ndarray)
         together = matching.gather().get()
         oracle.assert_maximum(B, together.row_mate, together.col_mate)
-        assert sm.is_maximum(D, matching, explicit_zeros="drop")
+        assert sm.is_maximum(sm.view(D, zeros="drop"), matching)
 
 
 def matrices():

@@ -8,13 +8,13 @@ from mpi_checks import assert_parts, assert_right, distribute, row_starts
 from rank_driver import run_script
 from sparsematch._engines.mpi.core import sides
 from sparsematch._engines.mpi.matching import gathered
-from sparsematch._types.over_ranks import row_blocks
+from sparsematch._types.over_ranks import matrix
 from strategies import build
 
 
 def check_wide_indices(comm, folder):
     """Kernels for 64 bits, as for matrices with more rows than 32 bits number."""
-    limit, row_blocks.INT32_MAX = row_blocks.INT32_MAX, -1
+    limit, matrix.INT32_MAX = matrix.INT32_MAX, -1
     sides._LEAST_SLICE, gathered.GATHERED = 64, 0
     A = sp.random_array((300, 280), density=0.01, format="csr", rng=np.random.default_rng(9))
     D = distribute(comm, A, row_starts(np.random.default_rng(1), 300, comm.size))
@@ -23,7 +23,7 @@ def check_wide_indices(comm, folder):
         assert_right(comm, A, D, sm.maximum_transversal(D, **how), sm.structural_rank(A))
     assert_parts(comm, A, D)
     sides._LEAST_SLICE, gathered.GATHERED = 1 << 16, 1_000_000
-    row_blocks.INT32_MAX = limit
+    matrix.INT32_MAX = limit
 
 
 def check_karp_sipser(comm, folder):
