@@ -26,22 +26,15 @@ struct BlockColumns {
     const std::int64_t* place;
 };
 
-// How far the diagonal of a block is from one on which all pivots stay.
-struct Dominance {
-    // The share of rows, or of columns if that is less, whose diagonal entry is less than the sum
-    // of the others: where none is, no pivot moves.
-    double loose = 0;
-    // The share of columns with another entry of the same size: elimination may make its pivot 0.
-    double tied = 0;
-};
-
 template <class Index>
 class BlockValues {
   public:
     virtual ~BlockValues() = default;
     virtual bool is_complex() const = 0;
-    // Writes: of each column, its diagonal entry over its largest, rows scaled. Time: O(nnz).
-    virtual Dominance measure(const BlockColumns<Index>& block, double* share) const = 0;
+    // Writes: of each column, its diagonal entry over its largest, rows scaled. Returns the share
+    // of rows, or of columns if that is less, whose diagonal entry is less than the sum of the
+    // others: where none is, no pivot moves. Time: O(nnz).
+    virtual double measure(const BlockColumns<Index>& block, double* share) const = 0;
     // Writes: the row that each column has in the transversal with the largest product. False:
     // none without zeros. Time: that of Assignment.
     virtual bool match(const BlockColumns<Index>& block, Index* row_of) const = 0;
@@ -57,10 +50,10 @@ class ValuesOf final : public BlockValues<Index> {
 
     bool is_complex() const override { return !std::is_same_v<Value, double>; }
 
-    Dominance measure(const BlockColumns<Index>& b, double* share) const override {
+    double measure(const BlockColumns<Index>& b, double* share) const override {
         const std::vector<double> factor = row_factors(b, [](Value v) { return magnitude(v); });
         std::vector<double> excess(static_cast<std::size_t>(b.n), 0);  // of rows: others less it
-        Index loose_cols = 0, loose_rows = 0, tied = 0;
+        Index loose_cols = 0, loose_rows = 0;
         for (Index c = 0; c < b.n; ++c) {
             double best = 0, diagonal = 0, sum = 0;
             for (Index p = b.start[c]; p < b.start[c + 1]; ++p) {
@@ -72,14 +65,9 @@ class ValuesOf final : public BlockValues<Index> {
             }
             share[c] = best > 0 ? diagonal / factor[c] / best : 0;
             loose_cols += diagonal < nearly * sum;
-            Index equal = 0;
-            for (Index p = b.start[c]; p < b.start[c + 1]; ++p)
-                equal += magnitude(values_[b.place[p]]) == diagonal;
-            tied += equal > 1;
         }
         for (Index r = 0; r < b.n; ++r) loose_rows += excess[r] > (1 - nearly) * factor[r];
-        const double n = b.n;
-        return {std::min(loose_rows, loose_cols) / n, tied / n};
+        return static_cast<double>(std::min(loose_rows, loose_cols)) / b.n;
     }
 
     bool match(const BlockColumns<Index>& b, Index* row_of) const override {

@@ -30,22 +30,15 @@ struct KernelRow {
     const char* name;
     Cost cost;
     bool follows_order;  // that it is given; others order the block themselves
-    // If it does: below which share of the largest in its column, rows scaled, a pivot is expected
-    // to leave the diagonal; and the fill that comes with each, in shares of what is predicted, of
-    // a block of n rows 1 / sqrt(n) of it.
-    double small_pivot = 0, per_moved = 0;
     bool complex_numbers = true;
 };
 inline constexpr std::array kernel_table{
-    // By benchmarks/costs.py; of matrices that they are not fitted to, predictions for 88 to 100%
-    // and 95% are within a factor of two. By moved pivots: of qh882, gemat12, ex6, pilotnov.
-    KernelRow{"own", {1e-6, 6e-9, 17e-9, 0.48e-9}, true, 0.1, 0.6},
-    KernelRow{"superlu", {250e-6, 120e-9, 27e-9, 0.05e-9}, true, 0.01, 0.15},
-    // The same on 22 matrices of up to 70,000 entries, by kvxopt and pypardiso: 80% and 25%, of
-    // which the latter is as good as not validated.
+    KernelRow{"own", {1e-6, 6e-9, 17e-9, 0.48e-9}, true},
+    KernelRow{"superlu", {250e-6, 120e-9, 27e-9, 0.05e-9}, true},
+    // measured on 22 matrices of up to 70,000 entries; by kvxopt and pypardiso
     KernelRow{"umfpack", {1.2e-3, 330e-9, 5e-9, 0.1e-9}, false},
-    KernelRow{"pardiso", {1.2e-3, 250e-9, 5e-9, 0.1e-9}, false, 0, 0, false},
-    // Not measured: so that it is taken where nothing else is near.
+    KernelRow{"pardiso", {1.2e-3, 250e-9, 5e-9, 0.1e-9}, false, false},
+    // not measured: so that it is taken where nothing else is near
     KernelRow{"mumps", {3e-3, 1000e-9, 25e-9, 0.15e-9}, false},
     KernelRow{"user", {}, true},
 };
@@ -77,22 +70,11 @@ struct Policy {
     // stay and a pattern has no symmetry, fill is saved that no order predicts.
     Search given{2e-6, 80e-9, 0.5}, product{5e-6, 100e-9, 1}, dissection{50e-6, 1700e-9, 0.5},
         by_values{5e-6, 100e-9, 2, 20e-9};
-    double search_step = 1.5e-9;  // seconds of Markowitz' search, for each unit of its work
     Diagonal diagonal = Diagonal::any;
     unsigned available = 1 << static_cast<int>(Kernel::superlu);  // beside ours, a bit each
     Kernel forced = Kernel::own;  // unless it is ours: what alone takes blocks of more rows than
     std::int64_t few_rows = 16;   // this; those of fewer are factorised here without a thought
     double overrun = 2.5;  // times the entries predicted, at which a factorisation ends at least
-
-    // How values make other fill than the pattern of B + B^T. A share of entries that L and U have
-    // not, where none has a mirror: 38 blocks of little symmetry have 0.4 to 1.5 times the rest,
-    // 0.95 in geometric mean. The share of pivots that become 0, of those with an entry of their
-    // size beside them: basis_degen3, all 1 and -1, has 3.6 times the fill.
-    double unsymmetric = 0.4, cancelled = 0.25;
-    // The share of the largest in its column below which a pivot is as good as none before it is
-    // filled; of rows whose pivots may be, behind a neighbour, without harm: those of kkt_lasso and
-    // stokes2d_4 are, with 10% and more as in ex6, cavity14, CVXQP2_L_kkt twice the fill comes.
-    double tiny_pivot = 0.01, few_behind = 1.0 / 64;
 
     const Cost& cost(Kernel kernel) const { return costs[static_cast<std::size_t>(kernel)]; }
     bool allows(Kernel kernel, bool complex_numbers) const {
@@ -115,14 +97,13 @@ struct Policy {
     }
     // Entries of L + U over those of a factor of B + B^T, of n rows and a share of whose entries
     // have mirrors: fewer, unless it is full.
-    double kept(double symmetry, double entries, double n) const {
-        return 1 - unsymmetric * (1 - symmetry) * std::max(0.0, 1 - entries / (n * n));
+    static double kept(double symmetry, double entries, double n) {
+        return 1 - 0.4 * (1 - symmetry) * std::max(0.0, 1 - entries / (n * n));
+    }
+    // By how many times the fill of n rows grows where pivots move: more than those, in the end.
+    static double grown(Kernel kernel, double moved, double n) {
+        return 1 + (kernel == Kernel::own ? 0.6 : 0.15) * moved / std::sqrt(n);
     }
 };
-
-// By how many times the fill of n rows grows where some pivots move: more than those, in the end.
-inline double grown(Kernel kernel, double moved, double n) {
-    return 1 + row_of(kernel).per_moved * moved / std::sqrt(n);
-}
 
 }  // namespace sparsematch

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -167,7 +166,7 @@ class Planner {
             for (Index j = plan_.col_perm[c], p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p)
                 if (place_[a_.indices[p]] >= first_) places_[to++] = p;
         share_.assign(static_cast<std::size_t>(m_), 1);
-        dominance_ = values_ ? values_->measure(block(), share_.data()) : Dominance{};
+        loose_ = values_ ? values_->measure(block(), share_.data()) : 0;
     }
     BlockColumns<Index> block() const {
         return {m_, column_.data(), local_.data(), places_.data()};
@@ -216,66 +215,58 @@ class Planner {
         out.diagonal = best.diagonal, out.order = Order::by_values;
         out.cols = best.cols, out.entries.resize(out.cols.size());
         out.row_order.resize(out.cols.size()), out.col_order.resize(out.cols.size());
-        if (!values_->order(
-                block(),
-                2 * policy_.by_values.seconds(column_[m_], best.fill) / policy_.search_step,
-                out.row_order.data(), out.col_order.data(), out.entries.data()))
+        if (!values_->order(block(), 2 * policy_.by_values.seconds(column_[m_], best.fill) / step,
+                            out.row_order.data(), out.col_order.data(), out.entries.data()))
             return {};
         for (double& stored : out.entries) stored /= 2;
         const double fill = 2 * out.entries.back(), share = fill / best.fill;
         out.cost = {out.entries.back(), best.work * share * share};
-        price(Kernel::own, out, fill, out.cost.work, 0, 0);
+        price(Kernel::own, out, fill, out.cost.work, 1);
         return out;
     }
     // The candidate that order_ makes, which amd_ or tree_ knows.
-    Candidate ordered(Diagonal diagonal, Order order, EliminationCost cost) {
+    Candidate ordered(Diagonal diagonal, Order order, const EliminationCost& cost) {
         Candidate out;
-        out.diagonal = diagonal, out.order = order, out.symmetry = symmetry_;
-        out.loose = dominance_.loose;
+        out.diagonal = diagonal, out.order = order, out.cost = cost, out.symmetry = symmetry_,
+        out.loose = loose_;
         out.cols.assign(cols(), cols() + m_), out.entries.resize(out.cols.size());
-        std::array<double, kernel_table.size()> moved{};
-        for (std::size_t k = 0; k < moved.size(); ++k)
-            moved[k] = static_cast<double>(weak(kernel_table[k].small_pivot).size());
-        const auto moves = weak(policy_.tiny_pivot);
-        const bool put = !moves.empty() && moves.size() <= policy_.few_behind * m_;
-        if (put) {
-            for (double& pivots : moved)
-                pivots = std::max(0.0, pivots - static_cast<double>(moves.size()));
-            put_behind(order_, moves), symmetrise(), cost = tree_.postorder(graph_, order_);
-        }
-        if (order == Order::degree && !put) amd_.accumulate(out.entries.data());
+        if (order == Order::degree) amd_.accumulate(out.entries.data());
         else tree_.accumulate(out.entries.data());
-        out.cost = cost, out.row_order = order_;
-        const double all = 2 * cost.entries + m_, kept = policy_.kept(symmetry_, all, m_),
-                     tied = policy_.cancelled * dominance_.tied * dominance_.loose *
-                            (1 - symmetry_) * m_;
+        const auto weak = [&](double least) {
+            if (*std::min_element(share_.begin(), share_.end()) >= least)
+                return std::vector<std::pair<Index, Index>>{};
+            return weak_first(order_, share_, least, column_.data(), local_.data());
+        };
+        auto moving = weak(tiny_share);
+        const auto restless = weak(small_share).size();
+        if (moving.size() <= out.cols.size() / 64 && put_behind(order_, moving)) moving.clear();
+        out.row_order = order_;
+        const double all = 2 * cost.entries + m_, kept = Policy::kept(symmetry_, all, m_);
         for (std::size_t k = is_own_allowed(diagonal) ? 0 : 1; k < kernel_table.size(); ++k)
-            if (const auto kernel = static_cast<Kernel>(k); policy_.allows(kernel, complex_))
-                price(kernel, out, kept * all, kept * kept * cost.work, moved[k], tied);
+            if (const auto kernel = static_cast<Kernel>(k); policy_.allows(kernel, complex_)) {
+                const auto moved =
+                    static_cast<double>(kernel == Kernel::own          ? restless
+                                        : row_of(kernel).follows_order ? moving.size()
+                                                                       : 0);
+                price(kernel, out, kept * all, kept * kept * cost.work,
+                      Policy::grown(kernel, moved, m_));
+            }
         return out;
-    }
-    std::vector<std::pair<Index, Index>> weak(double least) const {
-        if (*std::min_element(share_.begin(), share_.end()) >= least) return {};
-        return weak_first(order_, share_, least, column_.data(), local_.data());
     }
     // Where the core's factors have filled up, they may not with another diagonal, once.
     bool is_own_allowed(Diagonal diagonal) const {
         return policy_.allows(Kernel::own, complex_) &&
                (failures_of_ == 0 || (failures_of_ == 1 && diagonal != Diagonal::matched));
     }
-    // Takes a kernel for a candidate if it needs less time than those before. Fill grows by pivots
-    // that move because they are small, which another diagonal may spare, or are cancelled.
-    void price(Kernel kernel, Candidate& out, double fill, double work, double small,
-               double cancelled) const {
+    // Takes a kernel for a candidate if it needs less time than those before; fill grows so much by
+    // pivots that move.
+    void price(Kernel kernel, Candidate& out, double fill, double work, double grown) const {
         const Cost& cost = policy_.cost(kernel);
-        const double still = grown(kernel, cancelled, m_);
-        out.still =
-            std::min(out.still, cost.seconds(column_[m_], fill * still, work * still * still));
-        const double times = grown(kernel, small + cancelled, m_);
-        fill *= times, work *= times * times;
-        const double seconds = cost.seconds(column_[m_], fill, work);
+        const double seconds = cost.seconds(column_[m_], fill * grown, work * grown * grown);
+        out.still = std::min(out.still, cost.seconds(column_[m_], fill, work));
         if (seconds >= out.seconds) return;
-        out.kernel = kernel, out.seconds = seconds, out.fill = fill, out.work = work;
+        out.kernel = kernel, out.seconds = seconds;
+        out.fill = fill * grown, out.work = work * grown * grown;
     }
 
     void take(Index k, Candidate& best) {
@@ -414,6 +405,12 @@ class Planner {
         is_triangular_ = inner == n_inner_;
     }
 
+    // Shares of the largest in its column, rows scaled, below which a pivot is expected to move: in
+    // factors made here, and by an external solver.
+    static constexpr double small_share = 0.1, tiny_share = 0.01;
+    static constexpr double step =
+        1.5e-9;  // seconds of Markowitz' search for each unit of its work
+
     const Csr<Index>& a_;
     SquareForm<Index>& form_;
     const BlockValues<Index>* const values_;
@@ -435,8 +432,7 @@ class Planner {
     // beside the diagonal that have a mirror; its diagonal entries as shares of their columns.
     Index first_ = 0, m_ = 0;
     int failures_of_ = 0;
-    double symmetry_ = 0;
-    Dominance dominance_;
+    double symmetry_ = 0, loose_ = 0;  // and the share of rows whose diagonal entry may not stay
     std::vector<double> share_;
     std::vector<std::int64_t> places_;
 };

@@ -29,22 +29,24 @@ std::vector<std::pair<Index, Index>> weak_first(const std::vector<Index>& order,
     return out;
 }
 
-// Puts each of those found behind its first neighbour, which is none of them, as it comes behind
-// one. Time: O(n), and a sort of those moved.
+// Puts each of those found behind its first neighbour. False, and nothing moved: it was to come
+// behind another that moves. Time: O(n), and a sort of those moved.
 template <class Index>
-void put_behind(std::vector<Index>& order, std::vector<std::pair<Index, Index>> moves) {
+bool put_behind(std::vector<Index>& order, std::vector<std::pair<Index, Index>> moves) {
     std::sort(moves.begin(), moves.end());
     std::vector<bool> moving(order.size());
     for (const auto& [behind, c] : moves) moving[c] = true;
-    const std::vector<Index> before(order);
-    auto to = order.begin();
+    std::vector<Index> out;
     auto next = moves.begin();
-    for (std::size_t t = 0; t < before.size(); ++t) {
-        if (moving[before[t]]) continue;
-        *to++ = before[t];
+    for (std::size_t t = 0; t < order.size(); ++t) {
+        if (moving[order[t]]) continue;
+        out.push_back(order[t]);
         for (; next != moves.end() && next->first == static_cast<Index>(t); ++next)
-            *to++ = next->second;
+            out.push_back(next->second);
     }
+    if (next != moves.end()) return false;
+    order.swap(out);
+    return true;
 }
 
 }  // namespace sparsematch

@@ -40,7 +40,7 @@ class MultifrontalQr {
         constexpr double number = sizeof(Value), entry = sizeof(Value) + sizeof(Index);
         // behind it R is copied, without its dead columns
         predicted = std::max(number * need.numbers + sizeof(Index) * need.entries,
-                            2.5 * entry * need.entries);
+                             2.5 * entry * need.entries);
         if (predicted > room) return;
         column.reserve(static_cast<std::size_t>(need.entries));
         value.reserve(static_cast<std::size_t>(need.entries));
