@@ -9,13 +9,13 @@ import coupled_pieces
 import sparsematch as sm
 from mpi_checks import cases, distribute, row_starts, whole
 from rank_driver import run_script
-from sparsematch._engines.mpi.core import sides
-from sparsematch._engines.mpi.decomposition import small_rest, strong_components
+from sparsematch._engines.mpi.core import host, sides
+from sparsematch._engines.mpi.decomposition import strong_components
 
 
 def small_constants():
     """Let a matrix of any size be a large one: every block is found over ranks."""
-    sides._LEAST_SLICE, small_rest.SMALL = 64, 0
+    sides._LEAST_SLICE, host.GATHERED = 64, 0
 
 
 def labels_of(form):
@@ -59,8 +59,8 @@ def assert_block_form(comm, A, D):
 
 def check_random_matrices(comm, folder):
     """Any shape and rank; the rest by one rank, and everything over ranks."""
-    for small in (small_rest.SMALL, 0):
-        small_rest.SMALL = small
+    for small in (host.GATHERED, 0):
+        host.GATHERED = small
         for A, D, _ in cases(comm):
             assert_block_form(comm, A, D)
 

@@ -14,9 +14,9 @@ import oracle
 import sparsematch as sm
 from every_start import GIVEN, PATTERNS, fault, start_of
 from rank_driver import run_script
-from sparsematch._engines.mpi.core import sides
+from sparsematch._engines.mpi.core import host, sides
 from sparsematch._engines.mpi.core.exchange import Exchange
-from sparsematch._engines.mpi.matching import forest, gathered
+from sparsematch._engines.mpi.matching import forest
 from strategies import build, partial_matching
 
 #: Random matrices, by the number of ranks: on few cores many ranks wait for each other.
@@ -112,7 +112,7 @@ def check_random_matrices(comm, folder):
 
 def check_auto_after_every_start(comm, folder):
     """Alone, gathered, and together, on matrices that other steps suit than random ones."""
-    for gathered.GATHERED in (0, 1_000_000):
+    for host.GATHERED in (0, 1_000_000):
         assert_auto_follows_every_start(comm, distribute, "mpi")
 
 
@@ -163,7 +163,7 @@ def check_stored_zeros(comm, folder):
 
 def check_larger_matrices(comm, folder):
     """Many levels, phases and slices: small constants stand in for large matrices."""
-    sides._LEAST_SLICE, forest._ANNOUNCED, gathered.GATHERED = 64, 8, 0
+    sides._LEAST_SLICE, forest._ANNOUNCED, host.GATHERED = 64, 8, 0
     rng = np.random.default_rng(12)
     matrices = [sp.random_array((300, 300), density=3 / 300, format="csr", rng=rng)]
     n = 17
@@ -188,7 +188,7 @@ def check_larger_matrices(comm, folder):
                 assert last.rounds > last.levels
                 assert last.bytes_sent > 0
         assert_parts(comm, A, D)
-    sides._LEAST_SLICE, forest._ANNOUNCED, gathered.GATHERED = 1 << 16, 1 << 15, 1_000_000
+    sides._LEAST_SLICE, forest._ANNOUNCED, host.GATHERED = 1 << 16, 1 << 15, 1_000_000
 
 
 def assert_parts(comm, A, D):

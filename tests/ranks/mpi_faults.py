@@ -8,9 +8,8 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from rank_driver import run_script
-from sparsematch._engines.mpi.core import exchange, sides
-from sparsematch._engines.mpi.decomposition import small_rest
-from sparsematch._engines.mpi.matching import by_rank, forest, gathered
+from sparsematch._engines.mpi.core import exchange, host, sides
+from sparsematch._engines.mpi.matching import by_rank, forest
 from sparsematch._engines.mpi.weighted import auction, duals
 from sparsematch._io import UnreadableFile
 
@@ -168,8 +167,7 @@ def check_bad_files(comm, folder):
 
 def small_constants():
     """Let a matrix of this size be a large one."""
-    sides._LEAST_SLICE, forest._ANNOUNCED, gathered.GATHERED = 1 << 11, 1 << 9, 0
-    small_rest.SMALL = 0
+    sides._LEAST_SLICE, forest._ANNOUNCED, host.GATHERED = 1 << 11, 1 << 9, 0
     auction.ROUNDS, duals.ROUNDS = 4, 4  # as much memory in a round as in many
 
 

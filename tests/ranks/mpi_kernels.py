@@ -6,8 +6,7 @@ import scipy.sparse as sp
 import sparsematch as sm
 from mpi_checks import assert_parts, assert_right, distribute, row_starts
 from rank_driver import run_script
-from sparsematch._engines.mpi.core import sides
-from sparsematch._engines.mpi.matching import gathered
+from sparsematch._engines.mpi.core import host, sides
 from sparsematch._types.over_ranks import matrix
 from strategies import build
 
@@ -15,14 +14,14 @@ from strategies import build
 def check_wide_indices(comm, folder):
     """Kernels for 64 bits, as for matrices with more rows than 32 bits number."""
     limit, matrix.INT32_MAX = matrix.INT32_MAX, -1
-    sides._LEAST_SLICE, gathered.GATHERED = 64, 0
+    sides._LEAST_SLICE, host.GATHERED = 64, 0
     A = sp.random_array((300, 280), density=0.01, format="csr", rng=np.random.default_rng(9))
     D = distribute(comm, A, row_starts(np.random.default_rng(1), 300, comm.size))
     assert D.dtype == np.int64
     for how in ({}, {"init": "by_rank", "method": "ms_bfs"}, {"init": "none", "method": "ms_bfs"}):
         assert_right(comm, A, D, sm.maximum_transversal(D, **how), sm.structural_rank(A))
     assert_parts(comm, A, D)
-    sides._LEAST_SLICE, gathered.GATHERED = 1 << 16, 1_000_000
+    sides._LEAST_SLICE, host.GATHERED = 1 << 16, 1_000_000
     matrix.INT32_MAX = limit
 
 
@@ -51,7 +50,7 @@ def check_karp_sipser(comm, folder):
 
 def check_choice_of_start(comm, folder):
     """Neighbours near each other are matched rank by rank, others by Karp-Sipser."""
-    gathered.GATHERED = 0
+    host.GATHERED = 0
     n, rng = 2000, np.random.default_rng(6)
     band = sp.csr_array(sp.diags_array(np.ones((3, n)), offsets=[0, 1, 5], shape=(n, n)))
     far = band[rng.permutation(n)][:, rng.permutation(n)]
@@ -62,7 +61,7 @@ def check_choice_of_start(comm, folder):
         if comm.size > 1:
             assert [step.engine for step in info.steps] == [first, "ms_bfs"]
             assert "exchanges  MB sent" in repr(info)
-    gathered.GATHERED = 1_000_000
+    host.GATHERED = 1_000_000
 
 
 if __name__ == "__main__":

@@ -6,14 +6,12 @@ import scipy.sparse as sp
 import sparsematch as sm
 from mpi_checks import cases, distribute, row_starts, superlu_dist, whole
 from rank_driver import run_script
-from sparsematch._engines.mpi.core import sides
-from sparsematch._engines.mpi.matching import gathered
-from sparsematch._engines.mpi.weighted import product
+from sparsematch._engines.mpi.core import host, sides
 
 
 def small_constants():
     """Let a matrix of any size be a large one."""
-    sides._LEAST_SLICE, gathered.GATHERED = 64, 0
+    sides._LEAST_SLICE, host.GATHERED = 64, 0
 
 
 def with_values(A, rng):
@@ -58,9 +56,9 @@ def assert_transversal(comm, A, D):
 
 def check_random_matrices(comm, folder):
     """Any shape and rank, duplicates, zeros, complex values; gathered and not."""
-    small = gathered.GATHERED
+    small = host.GATHERED
     for limit in (small, 0):
-        gathered.GATHERED = limit
+        host.GATHERED = limit
         for A, D, rng in cases(comm):
             B = with_values(A, rng)
             found, exact = assert_transversal(comm, B, distribute(comm, B, D.row_starts.tolist()))
@@ -95,31 +93,10 @@ def check_quality(comm, folder):
     assert not found.approximate
 
 
-def check_cycles_of_four(comm, folder):
-    """Without the auction, exchanges alone make a bad matching heavier, never lighter."""
-    small_constants()
-    rng = np.random.default_rng(8)
-    A = sp.csr_array(np.exp(2 * rng.normal(size=(40, 40))))
-    D = distribute(comm, A, row_starts(rng, 40, comm.size))
-    by_auction, product.auction = (
-        product.auction,
-        lambda costs, matching: np.zeros(matching.col_mate.size),
-    )
-    heavier = sm.maximum_product_transversal(D).objective
-    product.Interchange.run, run = lambda self: 0, product.Interchange.run
-    lighter = sm.maximum_product_transversal(D).objective
-    product.Interchange.run, product.auction = run, by_auction
-    exact = sm.maximum_product_transversal(A).objective
-    if comm.size > 1:
-        assert heavier > lighter + 1
-    assert heavier <= exact + 1e-9
-    assert heavier >= exact - 0.5 * (exact - lighter) - 1e-9
-
-
 def check_scaled_and_permuted(comm, folder):
     """The matrix that a solver is given has large entries on its diagonal, same solution."""
-    for limit in (gathered.GATHERED, 0):
-        gathered.GATHERED = limit
+    for limit in (host.GATHERED, 0):
+        host.GATHERED = limit
         rng = np.random.default_rng(5)
         A, b = square(60, 4, rng), rng.random(60)
         starts = row_starts(rng, 60, comm.size)
