@@ -184,7 +184,7 @@ void bind_plan(nb::class_<Analysis<Index>>& analysis) {
                              if (of.plan.external[k] > 0) out.push_back(k);
                          return out;
                      })
-        .def_prop_ro("foreseen_inside",
+        .def_prop_ro("predicted_inside",
                      [](const Bound& of) {
                          std::int64_t entries = 2 * of.plan.expected_entries;
                          for (Index k = 0; k < of.plan.n_blocks(); ++k)
