@@ -34,7 +34,7 @@ settings.register_profile("short", derandomize=True, database=None, max_examples
 settings.register_profile("deep", max_examples=2000, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-#: Those for several ranks are run by test_mpi.py and test_several_gpus.py.
+#: Those for several ranks are run by test_mpi.py.
 OVER_RANKS = "mpi", "nccl"
 HERE = [e for e in sparsematch.engines(backend=None) if e.backend not in OVER_RANKS]
 ENGINES = [engine for engine in HERE if engine.kind != "approximate"]

@@ -4,16 +4,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from mpi_checks import cases, distribute, row_starts, superlu_dist, whole
-from rank_driver import run_script
-from sparsematch._engines.mpi.core import sides
+from mpi_checks import as_if_large, cases, distribute, row_starts, spread, superlu_dist, whole
+from rank_driver import PATCH, run_script
 from sparsematch._engines.mpi.matching import gathered
 from sparsematch._engines.mpi.weighted import product
-
-
-def small_constants():
-    """Let a matrix of any size be a large one."""
-    sides._LEAST_SLICE, gathered.GATHERED = 64, 0
 
 
 def with_values(A, rng):
@@ -58,9 +52,8 @@ def assert_transversal(comm, A, D):
 
 def check_random_matrices(comm, folder):
     """Any shape and rank, duplicates, zeros, complex values; gathered and not."""
-    small = gathered.GATHERED
-    for limit in (small, 0):
-        gathered.GATHERED = limit
+    for limit in (gathered.GATHERED, 0):
+        PATCH.setattr(gathered, "GATHERED", limit)
         for A, D, rng in cases(comm):
             B = with_values(A, rng)
             found, exact = assert_transversal(comm, B, distribute(comm, B, D.row_starts.tolist()))
@@ -79,36 +72,30 @@ def square(n, degree, rng):
 
 def check_quality(comm, folder):
     """What the auction promises: a few percent for each pair; and the bound says so."""
-    small_constants()
+    as_if_large()
     for seed, degree in enumerate((3, 10)):
         rng = np.random.default_rng(seed)
         A = square(300, degree, rng)
-        found, exact = assert_transversal(
-            comm, A, distribute(comm, A, row_starts(rng, 300, comm.size))
-        )
+        found, exact = assert_transversal(comm, A, spread(comm, A, rng))
         assert exact.objective - found.objective <= 0.05 * 300
         assert found.gap <= 0.1 * 300
     # with a dominant diagonal, scrambled, it is found, and proved
     A = sp.csr_array(A + sp.diags_array(np.full(300, 1e8)))[rng.permutation(300)]
-    D = distribute(comm, A, row_starts(rng, 300, comm.size))
-    found, _ = assert_transversal(comm, A, D)
+    found, _ = assert_transversal(comm, A, spread(comm, A, rng))
     assert not found.approximate
 
 
 def check_cycles_of_four(comm, folder):
     """Without the auction, exchanges alone make a bad matching heavier, never lighter."""
-    small_constants()
+    as_if_large()
     rng = np.random.default_rng(8)
     A = sp.csr_array(np.exp(2 * rng.normal(size=(40, 40))))
-    D = distribute(comm, A, row_starts(rng, 40, comm.size))
-    by_auction, product.auction = (
-        product.auction,
-        lambda costs, matching: np.zeros(matching.col_mate.size),
-    )
+    D = spread(comm, A, rng)
+    no_prices = lambda costs, matching: np.zeros(matching.col_mate.size)
+    PATCH.setattr(product, "auction", no_prices)
     heavier = sm.maximum_product_transversal(D).objective
-    product.Interchange.run, run = lambda self: 0, product.Interchange.run
+    PATCH.setattr(product.Interchange, "run", lambda self: 0)
     lighter = sm.maximum_product_transversal(D).objective
-    product.Interchange.run, product.auction = run, by_auction
     exact = sm.maximum_product_transversal(A).objective
     if comm.size > 1:
         assert heavier > lighter + 1
@@ -119,7 +106,7 @@ def check_cycles_of_four(comm, folder):
 def check_scaled_and_permuted(comm, folder):
     """The matrix that a solver is given has large entries on its diagonal, same solution."""
     for limit in (gathered.GATHERED, 0):
-        gathered.GATHERED = limit
+        PATCH.setattr(gathered, "GATHERED", limit)
         rng = np.random.default_rng(5)
         A, b = square(60, 4, rng), rng.random(60)
         starts = row_starts(rng, 60, comm.size)
