@@ -11,11 +11,10 @@ import scipy.io
 import scipy.sparse as sp
 
 import corruption
+from hostile import LINES, MEMBERS, REAL
 from sparsematch import UnreadableFile, read_distributed
 from sparsematch._io import read_matrix, read_stream
 from sparsematch.cli import main
-
-REAL = "%%MatrixMarket matrix coordinate real general\n"
 
 BOTH = pytest.mark.parametrize(
     "read", [read_matrix, lambda path: read_distributed(path, None)], ids=["matrix", "ranks"]
@@ -31,33 +30,11 @@ def test_the_error_is_public_and_of_the_families_that_fit(tmp_path):
         assert isinstance(caught.value, UnreadableFile)
 
 
-LINES = {
-    "a number that ends in E": "1 1 1.0\n2 2 1.5E",
-    "and a blank behind it": "1 1 1.0\n2 2 1.5E ",
-    "an exponent without digits": "1 1 1.0e+\n2 2 1.5\n",
-    "a byte that is zero": "1 1 1.0\0\n2 2 1.5\n",
-    "two points": "1 1 1.2.3\n2 2 1.5\n",
-    "hexadecimal": "1 1 0x10\n2 2 1.5\n",
-    "an exponent of Fortran": "1 1 1.0D5\n2 2 1.5\n",
-    "letters behind a number": "1 1 1.0abc\n2 2 1.5\n",
-    "a number too many": "1 1 1.0 7\n2 2 1.5\n",
-    "a number too few": "1 1\n2 2 1.5\n",
-    "two lines in one": "1 1 1.0 2 2 1.5\n",
-    "an index that is no integer": "1.5 1 1.0\n2 2 1.5\n",
-    "a negative index": "-1 1 1.0\n2 2 1.5\n",
-    "a row of none": "0 1 1.0\n2 2 1.5\n",
-    "an index beyond 64 bits": "99999999999999999999 1 1.0\n2 2 1.5\n",
-    "an entry too many": "1 1 1.0\n2 2 1.5\n3 3 1\n",
-    "an entry too few": "1 1 1.0\n",
-    "a comment among the entries": "1 1 1.0\n% words\n2 2 1.5\n",
-}
-
-
 @BOTH
 @pytest.mark.parametrize("lines", LINES)
 def test_lines_that_are_none_of_the_format(tmp_path, lines, read):
     path = tmp_path / "a.mtx"
-    path.write_text(f"{REAL}3 3 2\n{LINES[lines]}")
+    path.write_text(f"{REAL}3 3 2\n{lines}")
     with pytest.raises(UnreadableFile, match=r"a\.mtx: "):
         read(path)
 
@@ -118,28 +95,15 @@ BSR = {
 }
 ARRAYS = {
     "arrays of another file": {"a": np.ones(1)},
-    "values that are text": CSR | {"data": np.array(["a", "b", "c"])},
-    "shape of one": CSR | {"shape": np.array([3])},
-    "shape of three": CSR | {"shape": np.array([3, 3, 3])},
-    "shape of numbers below 0": CSR | {"shape": np.array([-3, 3])},
-    "shape of floats": CSR | {"shape": np.array([3.5, 3])},
-    "indptr in two dimensions": CSR | {"indptr": CSR["indptr"][None]},
-    "indptr short": CSR | {"indptr": CSR["indptr"][:2]},
-    "indptr long": CSR | {"indptr": np.arange(6)},
-    "indptr that falls": CSR | {"indptr": np.array([0, 2, 1, 3])},
-    "indptr from below": CSR | {"indptr": np.array([-1, 1, 2, 3])},
-    "indptr from above": CSR | {"indptr": np.array([1, 1, 2, 3])},
-    "indices of floats": CSR | {"indices": np.array([0.0, 1.0, 2.0])},
-    "index too large": CSR | {"indices": np.array([0, 1, 3])},
-    "few values": CSR | {"data": np.ones(2)},
-    "values in two dimensions": CSR | {"data": np.ones((3, 1))},
-    "no such format": CSR | {"format": np.array("xyz")},
-    "two formats": CSR | {"format": np.array(["csr", "csc"])},
     "other columns": CSR | {"format": np.array("csc"), "indptr": np.array([0, 2, 1, 3])},
     "rows of coordinates": CSR | {"format": np.array("coo"), "row": [0, 1, 9], "col": [0, 1, 2]},
     "blocks": BSR | {"indptr": np.array([0, 10**7, 2])},
     "a block too far": BSR | {"indptr": np.array([0, 1, 2]), "indices": np.array([0, 10**7])},
     "blocks of nothing": BSR | {"indptr": np.array([0, 1, 2]), "data": np.ones((2, 0, 2))},
+} | {
+    f"{name} {k}": CSR | {name: np.asanyarray(value)}
+    for name in CSR
+    for k, value in enumerate(MEMBERS[name])
 }
 
 

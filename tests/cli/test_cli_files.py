@@ -15,7 +15,6 @@ import scipy.sparse as sp
 import sparsematch
 from calls import run_python
 from corruption import mat, mtx, npz
-from sparsematch import plot
 from sparsematch._io import UnreadableFile, read_matrix, read_stream
 from sparsematch.cli import main
 from sparsematch.cli.arguments import build_parser
@@ -234,12 +233,6 @@ def test_a_picture_of_a_file_of_any_name(folder, command, name):
     picture = folder / "picture.svg"
     assert main([command, os.fsdecode(path), "--quiet", "--plot", str(picture)]) == 0
     assert picture.stat().st_size > 0
-
-
-def test_no_extension_of_a_picture():
-    pytest.importorskip("matplotlib")
-    with pytest.raises(ValueError, match="the name has no extension"):
-        plot.check_picture("picture")
 
 
 def test_version_says_what_there_is(capsys):

@@ -146,16 +146,6 @@ def test_output_cannot_be_written(folder):
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs file names that are any bytes")
-def test_file_name_that_is_not_text(folder, tmp_path):
-    name = os.fsencode(tmp_path) + b"/\xff.npz"
-    with open(name, "wb") as copy:
-        copy.write((folder / "full.npz").read_bytes())
-    done = run_module("rank", name)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "\\udcff.npz: 30 x 30, 30 entries" in done.stdout
-
-
 @pytest.mark.skipif(
     not hasattr(os, "mkfifo"),
     reason="needs named pipes to stop the program in the middle of its work",

@@ -12,16 +12,11 @@ import test_decomposition
 from gallery import GALLERY
 from sparsematch._engines.cpu.decomposition import block_form
 from sparsematch._engines.operations import LuOps
-from sparsematch._engines.reference import block_form as reference
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
-from sparsematch.solvers import analyse, splu
+from sparsematch.solvers import analyse
 
 pytestmark = pytest.mark.asan
-
-#: A matrix whose form once had entries below its blocks, by columns; three blocks.
-ROWS = [0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11]
-COLS = [5, 10, 0, 4, 2, 4, 8, 4, 5, 2, 5, 3, 6, 8, 11, 0, 7, 11, 1, 3, 3, 9, 6, 7, 1, 11]
 
 
 @pytest.fixture
@@ -30,17 +25,6 @@ def chain():
     entries = [(0, 1), (1, 0), (1, 2), (2, 4), (3, 4), (4, 5), (5, 3), (0, 5)]
     entries += [(k, k) for k in range(6)]
     return sp.csr_array((np.ones(len(entries)), tuple(zip(*entries, strict=True))))
-
-
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
-def test_a_path_where_sweeps_meet_settled_vertices(kind):
-    values = np.random.default_rng(0).standard_normal(len(ROWS))
-    A = kind((values, (ROWS, COLS)), shape=(12, 12))
-    form = sm.block_triangular_form(A)
-    assert form.n_blocks == 3
-    test_decomposition.check(A, form)
-    x = splu(A).solve(np.ones(12))
-    assert np.allclose(A @ x, 1)
 
 
 @pytest.mark.parametrize("as_if_large", [False, True])
@@ -81,19 +65,6 @@ def all_patterns(n_rows, n_cols, step=1):
         entries = [place for k, place in enumerate(places) if bits >> k & 1]
         i, j = zip(*entries, strict=True) if entries else ((), ())
         yield sp.csr_array((np.ones(len(entries), np.int8), (i, j)), shape=(n_rows, n_cols))
-
-
-@pytest.mark.parametrize(("shape", "step"), [((3, 3), 1), ((3, 4), 5), ((4, 3), 5), ((4, 4), 61)])
-def test_coarse_parts_are_those_of_the_reference(shape, step):
-    """Of small patterns of any rank; the blocks of all are compared in test_block_exhaustive."""
-    for A in all_patterns(*shape, step):
-        form = sm.block_triangular_form(A)
-        expected = reference.block_labels(as_bipartite(A), form.matching)
-        n, group = expected.n_square, expected.row_group
-        assert set(form.horizontal.rows.tolist()) == set(np.flatnonzero(group == 0).tolist())
-        assert set(form.vertical.rows.tolist()) == set(np.flatnonzero(group == n + 1).tolist())
-        assert form.n_blocks == n + bool(form.horizontal.cols.size) + bool(form.vertical.rows.size)
-        assert sm.is_block_form(A, form)
 
 
 def test_forms_of_other_matrices_of_the_same_shape():
@@ -168,12 +139,6 @@ def test_parts_that_are_too_large():
     assert not sm.is_block_form(A, vertical)
     assert not sm.is_block_form(A, changed(form, coarse_rows=[0, 0, 0, 0, A.shape[0]]))
     assert not sm.is_block_form(A, changed(form, coarse_rows=[0, *rr[2:]]))
-
-
-def test_what_came_by_way_of_matlab(matrix):
-    form = sm.BlockForm.from_matlab(*sm.block_triangular_form(matrix).to_matlab())
-    assert sm.is_block_form(matrix, form)
-    assert sm.is_block_form(sp.csc_array(matrix), form)
 
 
 def test_arguments(chain):

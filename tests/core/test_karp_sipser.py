@@ -21,6 +21,7 @@ from sparsematch._engines.registry import Run
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 from strategies import larger, matrices
+from test_interrupt import alarms
 
 pytestmark = pytest.mark.tsan
 
@@ -205,20 +206,14 @@ def test_an_interrupted_start_leaves_a_valid_matching(workers):
     graph, stopped = as_bipartite(random_matrix(1_000_000, 1_000_000, 4, seed=3)), 0
     run = Run(workers)
     given = HostByProducts(transposed=transpose(graph, run))
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
-        for seconds in (0.03, 0.05, 0.07, 0.09):
-            matching = Matching.start(graph)
-            signal.setitimer(signal.ITIMER_REAL, seconds)
+    for seconds in (0.03, 0.05, 0.07, 0.09):
+        matching = Matching.start(graph)
+        with alarms(signal.default_int_handler, seconds):
             try:
                 run_engine("karp_sipser", graph, matching, run, given)
             except KeyboardInterrupt:
                 stopped += 1
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            rows = np.flatnonzero(matching.row_mate >= 0)
-            assert np.array_equal(matching.col_mate[matching.row_mate[rows]], rows)
-            assert np.count_nonzero(matching.col_mate >= 0) == rows.size
-    finally:
-        signal.signal(signal.SIGALRM, before)
+        rows = np.flatnonzero(matching.row_mate >= 0)
+        assert np.array_equal(matching.col_mate[matching.row_mate[rows]], rows)
+        assert np.count_nonzero(matching.col_mate >= 0) == rows.size
     assert stopped

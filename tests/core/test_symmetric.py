@@ -9,7 +9,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 import sparsematch as sm
 from sparsematch._engines.cpu import _core
@@ -423,19 +422,3 @@ def test_the_check_finds_what_is_wrong():
     assert sm.is_symmetric_transversal(A, replace(best))
     for change in wrong:
         assert not sm.is_symmetric_transversal(A, replace(best, **change)), change
-
-
-def test_solve_with_it():
-    """The permuted and scaled system is symmetric, and has the same solution."""
-    rng = np.random.default_rng(13)
-    J = rng.standard_normal((6, 15))
-    D = np.block([[np.diag(10.0 ** rng.uniform(-4, 4, 15)), J.T], [J, np.zeros((6, 6))]])
-    A, x = sp.csr_array(D), rng.standard_normal(21)
-    best = sm.symmetric_product_transversal(A)
-    p = best.permutation(reverse_cuthill_mckee(best.compress(A), symmetric_mode=True))
-    B = best.permute(A, reverse_cuthill_mckee(best.compress(A), symmetric_mode=True)).toarray()
-    np.testing.assert_array_equal(B, B.T)
-    y = np.linalg.solve(B, (best.factors * (A @ x))[p])
-    found = np.empty(21)
-    found[p] = best.factors[p] * y
-    np.testing.assert_allclose(found, x, rtol=1e-9)

@@ -6,23 +6,7 @@ import scipy.sparse as sp
 
 from sparsematch.solvers import _null_basis, _singular_blocks
 from sparsematch.solvers._defects import numerical_defects
-
-#: A circuit of a resistance and a capacitor without ground: variables of each equation. Potentials
-#: 0 to 3, currents 4 to 7, and, 8 to 11, both voltages, a current and a rate of change.
-CIRCUIT = [
-    {8: 1, 0: -1, 1: 1},
-    {4: 1, 5: 1},
-    {9: 1, 4: -1},
-    {8: 1, 9: -1},
-    {2: 1, 3: -1},
-    {6: 1, 7: 1},
-    {10: 1, 6: -1},
-    {10: 1, 11: -1},
-    {0: 1, 2: -1},
-    {1: 1, 3: -1},
-    {4: 1, 6: 1},
-    {5: 1, 7: 1},
-]
+from test_solver_accuracy import laplacian
 
 
 def columns(A):
@@ -37,17 +21,6 @@ def ring(n, rng, kind=float):
     """A regular block."""
     A = 3 * np.eye(n, dtype=kind) + np.roll(np.diag(rng.uniform(0.5, 1, n)), 1, axis=1)
     return A * (1 + 0.5j) if kind is complex else A
-
-
-def laplacian(n, rng):
-    """Of a connected graph, weights whole numbers: exactly singular, null vectors are constant."""
-    A = np.zeros((n, n))
-    for i in range(1, n):
-        for j in {int(rng.integers(i)), i - 1}:
-            weight = int(rng.integers(1, 50))
-            A[[i, j], [i, j]] += weight
-            A[[i, j], [j, i]] -= weight
-    return A
 
 
 def supports(dependences):
@@ -81,46 +54,11 @@ def check(A, defects, deficiency):
         assert not deficiency or np.linalg.matrix_rank(vectors / norms) == deficiency
 
 
-def test_circuit_without_ground():
-    """Two singular blocks, coupled: the deficiency is one, and neither side is in one block."""
-    A = np.zeros((12, 12))
-    for i, terms in enumerate(CIRCUIT):
-        A[i, list(terms)] = list(terms.values())
-    defects = numerical_defects(columns(A))
-    assert defects.rank == 11
-    assert supports(defects.equations) == {frozenset({1, 5, 10, 11})}
-    assert supports(defects.variables) == {frozenset({0, 1, 2, 3})}
-    assert defects.variables[0].is_constant
-    assert [block.deficiency for block in defects.blocks] == [1, 1]
-    assert supports(defects.blocks[0].equations) == {frozenset({0, 4, 8, 9})}
-
-
-def test_two_equal_rows_in_a_large_block():
-    rng = np.random.default_rng(1)
-    A = sp.random_array((30, 30), density=0.15, rng=rng, format="lil") + 3 * sp.eye_array(30)
-    A = sp.lil_array(A)
-    A[17, :] = A[4, :]
-    defects = numerical_defects(columns(A))
-    assert supports(defects.equations) == {frozenset({4, 17})}
-    assert defects.equations[0].coefficients.tolist() == [1, -1]
-
-
-def test_island_without_reference():
-    rng = np.random.default_rng(2)
-    A = np.zeros((9, 9))
-    A[:5, :5], A[5:, 5:] = laplacian(5, rng), ring(4, rng)
-    order = rng.permutation(9)
-    defects = numerical_defects(columns(A[np.ix_(order, order)]))
-    for found in (defects.equations, defects.variables):
-        assert supports(found) == {frozenset(np.flatnonzero(order < 5).tolist())}
-        assert found[0].coefficients.tolist() == [1] * 5
-
-
 def test_exactly_singular_laplacians():
     rng = np.random.default_rng(3)
     for _ in range(60):
         n = int(rng.integers(3, 40))
-        defects = numerical_defects(columns(laplacian(n, rng)))
+        defects = numerical_defects(columns(laplacian(rng, n)))
         assert [d.size for d in defects.equations + defects.variables] == [n, n]
         assert defects.equations[0].is_constant
 
@@ -164,7 +102,7 @@ def test_chains_of_singular_blocks(kind, coupled):
     A = np.kron(np.eye(count), np.ones((m, m))).astype(kind)
     for k in range(count):
         own = slice(k * m, (k + 1) * m)
-        A[own, own] = laplacian(m, rng) * (1 if kind is float else 1 + 2j)
+        A[own, own] = laplacian(rng, m) * (1 if kind is float else 1 + 2j)
         if coupled and k:
             A[(k - 1) * m, k * m] = 1
     A = columns(A)
@@ -208,7 +146,7 @@ def test_units_do_not_count(kind, noise):
 def test_many_members_without_dense_matrices(monkeypatch):
     monkeypatch.setattr(_null_basis, "_DENSE", 3)
     rng = np.random.default_rng(9)
-    A = columns(laplacian(60, rng))
+    A = columns(laplacian(rng, 60))
     check(A, numerical_defects(A), 1)
 
 

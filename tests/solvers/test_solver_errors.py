@@ -241,11 +241,6 @@ def test_reading_walks_no_pieces_but_those_shown(monkeypatch):
     assert error.cols.tolist() == list(range(25))
 
 
-def test_an_incomplete_factorisation_explains_itself():
-    error = error_of(solvers.spilu, sp.csc_array(DEPENDENT), drop_tol=0)
-    assert error.rows.tolist() == [0, 1]
-
-
 def test_names_and_zeros_are_refused_on_a_gpu(monkeypatch):
     """Where errors explain nothing, and zeros are entries; a stand-in will do."""
     monkeypatch.setattr(_calls, "on_gpu", lambda A: True)
