@@ -18,7 +18,7 @@ from gpu_calls import MISSING
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
 
 # Four workers are four threads on two cores, too: what they do to each other is what is tested.
-# test_cores.py tests how many there are without this.
+# test_threads.py tests how many there are without this.
 os.environ["SPARSEMATCH_CORES"] = str(CORES)
 
 # A shell without job control has what it runs in the background ignore Ctrl-C, and so would every

@@ -133,27 +133,3 @@ def test_families(family, limits):
             assert check(sp.csr_array(A.T), limits) == (size, pytest.approx(cost, rel=1e-12))
             p, q = (rng.permutation(n) for n in A.shape)
             assert check(sp.csr_array(A[p][:, q]), limits) == (size, pytest.approx(cost, rel=1e-12))
-
-
-@pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
-@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e290])
-def test_costs_of_any_size(scale, limits):
-    """Of one size each, and of all at once."""
-    rng = np.random.default_rng(67)
-    i, j, shape = scattered(200, rng)
-    A = sp.csr_array(sp.coo_array((np.ones(len(i)), (i, j)), shape=shape))
-    A.data = random_costs(rng, "normal", A.nnz) * scale
-    check(A, limits)
-    A.data *= 10.0 ** rng.uniform(-9, 0, A.nnz)
-    check(A, limits)
-
-
-def test_any_number_of_workers():
-    rng = np.random.default_rng(71)
-    i, j, shape = scattered(20_000, rng)
-    A = sp.csr_array(sp.coo_array((np.ones(len(i)), (i, j)), shape=shape))
-    A.data = random_costs(rng, "normal", A.nnz)
-    first = solve(A)
-    for workers in (2, 5):
-        for one, other in zip(first, solve(A, workers=workers), strict=True):
-            assert np.array_equal(one, other)

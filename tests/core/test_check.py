@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gpu_calls
 import oracle
 import sparsematch as sm
 from gallery import GALLERY
@@ -14,16 +15,24 @@ from strategies import larger, matrices, partial_matching
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
 
 
-@given(matrices() | larger(), st.integers(1, 2**32), st.floats(0, 1))
-def test_verdicts_on_random_matchings(A, seed, share):
+#: Where matrices and mates are put: nowhere else, or on a GPU.
+PLACES = {"host": (lambda A: A, tuple), "gpu": (gpu_calls.to_gpu, gpu_calls.mates_to_gpu)}
+EVERYWHERE = pytest.mark.parametrize(
+    "place", ["host", pytest.param("gpu", marks=pytest.mark.kernels)]
+)
+
+
+@EVERYWHERE
+@given(matrices() | larger(), st.integers(1, 2**32), st.floats(0, 1) | st.just(1.0))
+def test_verdicts_on_random_matchings(place, A, seed, share):
     row_mate, col_mate = partial_matching(A, np.random.default_rng(seed), share)
     pairs = int(np.count_nonzero(row_mate != -1))
     i, j = oracle.entries(A)
-    assert sm.is_matching(A, (row_mate, col_mate)) is True
-    assert sm.is_maximal(A, (row_mate, col_mate)) is not bool(
-        np.any((row_mate[i] == -1) & (col_mate[j] == -1))
-    )
-    assert sm.is_maximum(A, (row_mate, col_mate)) is (pairs == oracle.rank(A))
+    B, mates = (put(x) for put, x in zip(PLACES[place], (A, (row_mate, col_mate)), strict=True))
+    assert sm.is_matching(B, mates) is True
+    is_maximal = not np.any((row_mate[i] == -1) & (col_mate[j] == -1))
+    assert sm.is_maximal(B, mates) is is_maximal
+    assert sm.is_maximum(B, mates) is (pairs == oracle.rank(A))
 
 
 @given(matrices() | larger())
@@ -48,8 +57,9 @@ def masks(cover, shape):
     return result
 
 
+@EVERYWHERE
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, sp.coo_array])
-def test_every_kind_of_wrong_matching(form):
+def test_every_kind_of_wrong_matching(form, place):
     """Each pair of arrays breaks one rule."""
     A = form(sp.csr_array(np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]])))
     good = [1, 0, 2], [1, 0, 2]
@@ -62,9 +72,10 @@ def test_every_kind_of_wrong_matching(form):
         "no such row": ([-1, -1, -1], [-1, 7, -1]),
         "a negative number other than -1": ([-2, -1, -1], [-1, -1, -1]),
     }
-    assert sm.is_matching(A, good)
-    for reason, (row_mate, col_mate) in wrong.items():
-        assert sm.is_matching(A, (np.array(row_mate), np.array(col_mate))) is False, reason
+    B, put = PLACES[place][0](A), PLACES[place][1]
+    assert sm.is_matching(B, put(map(np.array, good)))
+    for reason, mates in wrong.items():
+        assert sm.is_matching(B, put(map(np.array, mates))) is False, reason
 
 
 def test_maximal_and_maximum_are_told_apart():

@@ -103,16 +103,16 @@ def test_signals_are_handled_while_a_factorisation_is_planned():
     every, starts = np.arange(n, dtype=np.int32), np.array([0, n], np.int32)
     graph = BipartiteCSR(n, n, A.indptr, A.indices, flipped=True)
     inside = []
-    with alarms(lambda _, frame: inside.append(frame.f_code.co_name), 0.01):
+    with alarms(lambda _, frame: inside.append(frame.f_code.co_name), 0.01, 0.01):
         quick_analysis(graph, A.data, (every, every, starts), None, False, {})
     assert inside.count("quick_analysis") >= 3
 
 
 @contextlib.contextmanager
-def alarms(handler, every):
-    """Handle a signal again and again."""
+def alarms(handler, first, again=0.0):
+    """Handle a signal after some seconds, perhaps again and again."""
     before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, every, every)
+    signal.setitimer(signal.ITIMER_REAL, first, again)
     try:
         yield
     finally:
@@ -123,7 +123,7 @@ def alarms(handler, every):
 def handled_during(call):
     """How often a handler of signals ran while one was pending all the time."""
     count = []
-    with alarms(lambda *_: count.append(1), 0.002):
+    with alarms(lambda *_: count.append(1), 0.002, 0.002):
         count.clear()
         call()
         return len(count)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import oracle
 import sparsematch as sm
-from calls import CORES, random_matrix, run_python, solve
+from calls import CORES, random_matrix, solve
 from gallery import GALLERY
 from strategies import partial_matching
 
@@ -172,12 +172,3 @@ def test_engines_lists_what_is_registered():
     kinds = "approximate", "exact", "heuristic"
     assert [engine for kind in kinds for engine in sm.engines(kind)] == in_order
     assert all(e.summary and e.backend == "numpy" for e in everything)
-
-
-def test_the_import_is_light():
-    """Importing the package brings in no engine, no plotting and no other optional package."""
-    done = run_python("-P", "-c", "import sparsematch, sys; print(*sys.modules)")
-    loaded = set(done.stdout.split())
-    assert "sparsematch" in loaded
-    unwanted = {"matplotlib", "networkx", "cupy", "mpi4py", "pandas", "scipy.optimize"}
-    assert not loaded & (unwanted | {"sparsematch._engines.cpu"})

@@ -220,33 +220,11 @@ def test_duals_of_whole_costs_are_rounded_to_whole_ones():
     assert least_cost.round_duals(large, large)[0] is large
 
 
-@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
-@pytest.mark.parametrize("form", ["bsr", "dia", "dok", "lil"])
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix])
-def test_other_formats(form, kind):
-    A = kind(np.array([[0.0, 2, 3], [4, 5, 0]]))
-    found = sm.maximum_weight_matching(A.asformat(form), cardinality="maximum")
-    assert found.matching.row_mate.tolist() == [2, 1]
-    assert sm.is_optimal_matching(A.asformat(form), found)
-
-
 def test_whole_numbers_beyond_doubles_are_rounded():
     A = sp.csr_array(np.array([[2**60 + 1, 2**60], [2**60, 0]]))
     found = sm.maximum_weight_matching(A)
     assert found.weight == 2.0**61
     assert sm.is_optimal_matching(A, found, tolerance=0)
-
-
-@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 3)])
-@pytest.mark.parametrize("cardinality", ["any", "maximum"])
-def test_nothing_to_match(shape, cardinality):
-    A = sp.csr_array(shape)
-    found = sm.maximum_weight_matching(A, unmatched_cost=(1.5, -1), cardinality=cardinality)
-    assert (found.cardinality, found.weight) == (0, 0)
-    assert found.objective == shape[1] - 1.5 * shape[0]
-    assert found.unmatched_rows.tolist() == list(range(shape[0]))
-    assert found.unmatched_cols.tolist() == list(range(shape[1]))
-    assert sm.is_optimal_matching(A, found)
 
 
 @pytest.mark.parametrize(

@@ -157,15 +157,6 @@ def test_a_start_need_not_be_right():
             assert_same(A, analysis.maximum_product(A, start=start), single)
 
 
-@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 2)])
-def test_nothing_to_match(shape):
-    analysis = sm.analyse_transversal(sp.csr_array(shape))
-    batch = analysis.maximum_products(np.empty((2, 0)))
-    assert batch.cardinality.tolist() == [0, 0]
-    assert batch.row_mate.shape == (2, shape[0])
-    assert analysis.maximum_product([], start=batch[0]).cardinality == 0
-
-
 def test_no_matrices():
     batch = sm.analyse_transversal(eye(3)).maximum_products(np.empty((0, 3)))
     assert len(batch) == 0

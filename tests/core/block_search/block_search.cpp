@@ -298,29 +298,6 @@ std::int64_t digraphs(Index n, std::size_t n_orders, std::int64_t step, std::int
     return comparison.compared;
 }
 
-std::int64_t patterns(Index n_rows, Index n_cols, std::int64_t step) {
-    Comparison comparison;
-    ThreadTeam one(1), two(2);
-    const std::vector<Way> all = ways();
-    std::int64_t turn = 0;
-    for (std::int64_t bits = 0; bits < std::int64_t{1} << n_rows * n_cols; bits += step, ++turn) {
-        std::vector<unsigned> rows(n_rows);
-        for (Index i = 0; i < n_rows; ++i)
-            rows[i] = static_cast<unsigned>(bits >> i * n_cols) & ((1u << n_cols) - 1);
-        for (const bool descending : {false, true}) {  // other matchings, too
-            const Matrix a = pattern(rows, n_cols, descending, 1 + (turn % 8 == 7));
-            Mates m(n_rows, n_cols);
-            augment(a, m);
-            ThreadTeam& team = turn % 32 == 0 ? two : one;
-            comparison.compare<8>(a, m, all, team);
-            comparison.compare_forced<8>(a, all, team);
-        }
-    }
-    return comparison.compared;
-}
-
-// ------------------------------------------------------------------------------ Hall violators
-
 // Whether rows have one column too few between them, and all proper subsets have enough.
 bool is_minimal(const std::vector<unsigned>& rows, const std::vector<Index>& members) {
     const auto n = static_cast<int>(members.size());
@@ -368,28 +345,43 @@ bool violators_hold(const Matrix& a, const std::vector<unsigned>& rows, Mates& m
     return true;
 }
 
-std::int64_t violators(Index n_rows, Index n_cols, std::int64_t step) {
-    ThreadTeam team(1);
-    std::int64_t compared = 0;
-    for (std::int64_t bits = 0; bits < std::int64_t{1} << n_rows * n_cols; bits += step) {
+// Returns how many limits were tried.
+int check_violators(const Matrix& a, const std::vector<unsigned>& rows, Mates& m,
+                    ThreadTeam& team) {
+    for (const ViolatorLimits& limits :
+         {ViolatorLimits{}, {1, 1, 0, 1, 0}, {2, 1, 1, 1, 1}, {3, 2, 9, 9, 20}}) {
+        if (violators_hold(a, rows, m, limits, team)) continue;
+        std::printf("wrong: violators of %d x %d, rows", a.n_rows, a.n_cols);
+        for (const unsigned columns : rows) std::printf(" %x", columns);
+        std::exit(1);
+    }
+    return 4;
+}
+
+// All patterns of a shape: their blocks, or their Hall violators.
+std::int64_t patterns(Index n_rows, Index n_cols, std::int64_t step, bool violators) {
+    Comparison comparison;
+    ThreadTeam one(1), two(2);
+    const std::vector<Way> all = ways();
+    std::int64_t turn = 0;
+    for (std::int64_t bits = 0; bits < std::int64_t{1} << n_rows * n_cols; bits += step, ++turn) {
         std::vector<unsigned> rows(n_rows);
         for (Index i = 0; i < n_rows; ++i)
             rows[i] = static_cast<unsigned>(bits >> i * n_cols) & ((1u << n_cols) - 1);
-        for (const bool descending : {false, true}) {
-            const Matrix a = pattern(rows, n_cols, descending, 1);
+        for (const bool descending : {false, true}) {  // other matchings, too
+            const Matrix a = pattern(rows, n_cols, descending, 1 + (turn % 8 == 7));
             Mates m(n_rows, n_cols);
             augment(a, m);
-            for (const ViolatorLimits& limits :
-                 {ViolatorLimits{}, {1, 1, 0, 1, 0}, {2, 1, 1, 1, 1}, {3, 2, 9, 9, 20}}) {
-                ++compared;
-                if (violators_hold(a, rows, m, limits, team)) continue;
-                std::printf("wrong: violators of %d x %d, pattern %lld\n", n_rows, n_cols,
-                            static_cast<long long>(bits));
-                std::exit(1);
+            ThreadTeam& team = turn % 32 == 0 ? two : one;
+            if (violators) {
+                comparison.compared += check_violators(a, rows, m, one);
+            } else {
+                comparison.compare<8>(a, m, all, team);
+                comparison.compare_forced<8>(a, all, team);
             }
         }
     }
-    return compared;
+    return comparison.compared;
 }
 
 // ------------------------------------------------------------------------------ coupled pieces
@@ -499,10 +491,8 @@ int main(int n_given, char** given) {
     std::int64_t compared = 0;
     if (what == "digraphs" && (numbers.size() == 3 || numbers.size() == 4))
         compared = digraphs(size(0), numbers[1], numbers[2], numbers.size() > 3 ? numbers[3] : 0);
-    else if (what == "patterns" && numbers.size() == 3)
-        compared = patterns(size(0), size(1), numbers[2]);
-    else if (what == "violators" && numbers.size() == 3)
-        compared = violators(size(0), size(1), numbers[2]);
+    else if ((what == "patterns" || what == "violators") && numbers.size() == 3)
+        compared = patterns(size(0), size(1), numbers[2], what == "violators");
     else if (what == "coupled" && numbers.size() == 2) compared = coupled(numbers[0], numbers[1]);
     else
         return std::puts(
