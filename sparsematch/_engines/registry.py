@@ -12,7 +12,7 @@ import functools
 import importlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -47,6 +47,7 @@ _MODULES = {
 }
 
 BACKENDS = tuple(_MODULES)
+_ON_GPUS = "cupy", "nccl"
 
 #: Operations that suffice for a whole call: their module is imported without the others, which
 #: saves the first `spsolve` of a process 10 ms; and those that only ranks need.
@@ -149,18 +150,24 @@ def register(engine: Engine) -> None:
     _engines[key] = engine
 
 
-def register_module(name: str, kind: str, backend: str, module: ModuleType, **fields: Any) -> None:
+def register_module(name: str, kind: str, backend: str, module: ModuleType, **others: Any) -> None:
     """Register the engine of a module with SUMMARY, `improve` and perhaps OPTIONS.
 
-    `fields` are the others of `Engine`. On GPUs the engine says more where memory does not suffice.
+    `others` are the other fields of `Engine`. On GPUs it says more where memory does not suffice.
     """
-    improve = module.improve if backend in ("numpy", "mpi") else advising(module.improve)
-    fields |= {"options": getattr(module, "OPTIONS", {}), "summary": module.SUMMARY}
-    register(Engine(name=name, kind=kind, backend=backend, improve=improve, **fields))
+    improve = advising(module.improve) if backend in _ON_GPUS else module.improve
+    others |= {"options": getattr(module, "OPTIONS", {}), "summary": module.SUMMARY}
+    register(Engine(name=name, kind=kind, backend=backend, improve=improve, **others))
 
 
-def register_operations(backend: str, offered: object) -> None:
-    """Say what a back-end offers of one concept: an instance of a class of `operations`."""
+def register_operations(backend: str, offered: Any) -> None:
+    """Say what a back-end offers of one concept: an instance of a class of `operations`.
+
+    On GPUs its functions say more where memory does not suffice.
+    """
+    if backend in _ON_GPUS:
+        given = {f.name: advising(getattr(offered, f.name)) for f in fields(offered)}
+        offered = replace(offered, **given)
     _operations[type(offered), backend] = offered
 
 

@@ -90,7 +90,8 @@ class StepInfo(NamedTuple):
     exhausted : bool
         Whether it stopped early, having used up its allowance of edges.
     seconds_by_step : dict
-        Time per kind of step, as the engine names them; empty unless details were asked for.
+        Time per kind of step, as the engine names them; empty unless details were asked for,
+        and on a GPU.
     frontier : tuple of int
         Vertices per level; empty unless details were asked for.
     matched : tuple of int

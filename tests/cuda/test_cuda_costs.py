@@ -12,7 +12,6 @@ import sparsematch as sm
 from calls import grid, random_matrix, scrambled
 from cuda_host import meter
 from gpu_calls import HAS_GPU, one_call, to_gpu
-from sparsematch._engines.cuda import warm_up
 from sparsematch._engines.cuda.core import compile as cuda_compile
 from sparsematch._engines.cuda.matching import one_block
 from sparsematch._engines.cuda.matching.choice import POLICY
@@ -96,7 +95,7 @@ def test_a_small_matrix_is_solved_in_one_launch(n):
     A = to_gpu(random_matrix(n, n, 3, seed=n))
     with one_call, meter.counting() as counted:
         sm.maximum_transversal(A)
-    assert counted.launches == {"core/check:check": 1, "matching/one_block:one_block": 1}
+    assert counted.launches == {"core/certificates:check": 1, "matching/one_block:one_block": 1}
     # for the check; for the end, where the host might get the rest
     assert counted.waits.total() == 1 + (n >= POLICY.small)
     assert counted.allocations == 1  # both mates
@@ -123,14 +122,14 @@ def test_a_block_form_needs_no_kernel_of_cupy_that_is_compiled():
 
 
 def test_every_source_is_compiled_ahead():
-    names = {name for name, _, _ in warm_up.modules()}
+    names = {name for name, _, _ in cuda_compile.modules()}
     folder = Path(str(files("sparsematch._engines.cuda")))
     assert names == {f"{file.parent.name}/{file.stem}" for file in folder.glob("*/*.cu")}
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_what_calls_load_is_compiled_ahead(monkeypatch, dtype):
-    known = [(name, t, frozenset(m.items())) for name, t, m in warm_up.modules()]
+    known = [(name, t, frozenset(m.items())) for name, t, m in cuda_compile.modules()]
     assert len(known) == len(set(known))
     loaded, load = set(), cuda_compile.load
 
@@ -168,5 +167,5 @@ def test_warm_up_compiles_everything_and_says_so(monkeypatch, capsys):
 
     monkeypatch.setattr(cuda_compile, "load", Module)
     assert main(["warm-up"]) == 0
-    assert len(made) == len(warm_up.modules())
+    assert len(made) == len(cuda_compile.modules())
     assert f"{len(made)} modules for compute capability 90" in capsys.readouterr().out

@@ -2,9 +2,7 @@
 
 import contextlib
 import ctypes
-import functools
 import re
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files as resources
 from pathlib import Path
@@ -12,59 +10,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import gpu_calls
-from sparsematch._engines.cuda.core import (
-    alternating_bfs,
-    layout,
-    nvrtc,
-    running_sum,
-    thresholds,
-    transpose,
-)
 from sparsematch._engines.cuda.core import compile as cuda_compile
-from sparsematch._engines.cuda.decomposition import connected_components as components
-from sparsematch._engines.cuda.decomposition import multi_pivot, strong_components
-from sparsematch._engines.cuda.graph import local_max
+from sparsematch._engines.cuda.core import layout, nvrtc, thresholds
 from sparsematch._engines.cuda.graph import rounds as general
-from sparsematch._engines.cuda.matching import apfb, karp_sipser, ms_bfs, start_common
-from sparsematch._engines.cuda.matching.choice import POLICY
-from sparsematch._engines.cuda.weighted import auction
-from sparsematch._engines.nccl.matching import cheap, forest
+from sparsematch._engines.nccl.matching import forest
 
 FOLDER = Path(str(resources("sparsematch._engines.cuda")))
 SOURCES = sorted(
     path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.cu")
 )
 
-#: What the drivers pass to the compiler.
-SEARCH = {name: getattr(ms_bfs, name) for name in ("PART", "ROOM", "LINKED")}
-SEARCH |= {"LOCKSTEP": 0, "UNROLL": 2, "THREADS": 512, "BLOCKS": 2}
-LISTS = {"WEIGHT": 8, "LANES": 8, "UNROLL": 2, "LONG": 256, "PART": general.PART}
-MACROS = {
-    "core/alternating_bfs": {"HUB": alternating_bfs.HUB},
-    "core/running_sum": {"THREADS": running_sum.THREADS},
-    "core/transpose": {"LONG": transpose.LONG},
-    "decomposition/connected_components": {"FIRST": components.FIRST, "LONG": components.LONG},
-    "decomposition/multi_pivot": {"ROOTS": multi_pivot.ROOTS},
-    "decomposition/strong_components": {"THREADS": strong_components.THREADS},
-    "graph/over_ranks/local_max_part": LISTS,
-    "graph/local_max": LISTS | {"NARROW": local_max.NARROW},
-    "graph/red_blue": LISTS,
-    "graph/validate": LISTS,
-    "matching/apfb": apfb.MACROS,
-    "matching/cheap": {"STRETCH": start_common.STRETCH},
-    "matching/graph_karp_sipser": karp_sipser.MACROS,
-    "matching/features": {"MAX_SHARED": POLICY.max_shared},
-    "matching/karp_sipser": {"STRETCH": start_common.STRETCH},
-    "matching/min_degree": {"STRETCH": start_common.STRETCH, "RARE": thresholds.RARE},
-    "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
-    "matching/ms_bfs_setup": {"WIDTH": 8, "LANES": 8, "LINKED": ms_bfs.LINKED},
+#: What the drivers pass to the compiler; where they have a choice, the first.
+MACROS = {name: next(iter(of(np.dtype(np.int32)))) for name, of in cuda_compile.declared.items()}
+MACROS |= {
+    "graph/over_ranks/local_max_part": MACROS["graph/validate"],
     "matching/over_ranks/forest": {"LANES": 8, "LONG": forest.LONG, "THREADS": forest.THREADS},
-    "matching/over_ranks/min_degree": {"RARE": thresholds.RARE},
-    "matching/over_ranks/proposals": {"TRIES": cheap.TRIES},
-    "matching/push_relabel": apfb.MACROS,
-    "weighted/auction": {"NARROW": auction.NARROW},
-    "weighted/primal_dual": {"NARROW": auction.NARROW},
+    "matching/over_ranks/proposals": {"RARE": thresholds.RARE},
 }
 
 BOTH = pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
@@ -173,7 +134,7 @@ def test_it_says_what_it_is(compiler):
 
 
 def test_a_binary_is_made_once_and_kept(compiler, tmp_path, monkeypatch):
-    text, folder = layout.source("core/check"), tmp_path / "cache"
+    text, folder = layout.source("core/certificates"), tmp_path / "cache"
     file = nvrtc.binary_file(compiler, folder, text, OPTIONS, 90)
     binary = file.read_bytes()
     assert binary.startswith(b"\x7fELF")
@@ -207,68 +168,6 @@ def test_many_threads_compile(compiler, tmp_path):
     assert len(set(made)) == 12
     for k, file in enumerate(made[:12]):
         assert f"f{k}".encode() in file.read_bytes()
-
-
-@pytest.mark.parametrize("cores", [2, 16])
-def test_other_modules_are_compiled_ahead_where_cores_are_to_spare(monkeypatch, cores):
-    made = []
-    monkeypatch.setattr(cuda_compile.os, "cpu_count", lambda: cores)
-    monkeypatch.setattr(cuda_compile, "_submit", lambda *job, ahead: made.append((*job, ahead)))
-    gpu_calls.load_ahead.__wrapped__(np.dtype(np.int64))
-    _, texts, options, capabilities, ahead = zip(*made, strict=True) if made else [[]] * 5
-    if cores == 2:
-        assert made == []
-        return
-    assert set(capabilities) == {90 if not gpu_calls.HAS_GPU else capabilities[0]}
-    assert all(ahead)
-    assert all("-DIndex=long long" in given for given in options)
-    heads = [re.match('#line 1 "(.*).cu"', text)[1] for text in texts]
-    assert heads[0] == "decomposition/small_components"  # a block form, then other lists
-    assert heads.count("matching/ms_bfs") == 5
-
-
-class Slow:
-    """A compiler that waits for leave, and notes what it was asked for in which order."""
-
-    version = "1.0"
-
-    def __init__(self):
-        self.leave, self.asked, self.begun = threading.Event(), [], threading.Event()
-
-    def compile(self, text, options):
-        self.asked.append(text)
-        self.begun.set()
-        if text.startswith("ahead"):
-            assert self.leave.wait(20)
-        return text.encode()
-
-
-def test_what_a_call_needs_does_not_wait_for_what_is_compiled_ahead(tmp_path, monkeypatch):
-    """It leaves the queue of those when a call has come to need it."""
-    monkeypatch.setattr(nvrtc.os, "cpu_count", lambda: 2)
-    pool = functools.cache(nvrtc._pool.__wrapped__)
-    monkeypatch.setattr(nvrtc, "_pool", pool)
-    slow = Slow()
-
-    def submit(text, ahead):
-        return nvrtc.submit(slow, tmp_path, text, (), 90, ahead=ahead)
-
-    first = submit("ahead 0", True)  # its thread is the only one
-    assert slow.begun.wait(20)
-    waiting = [submit(text, True) for text in ("variant", "ahead 1")]
-    try:
-        wanted = [submit(text, False) for text in ("wanted", "variant", "variant")]
-        assert [file.result(20).read_text() for file in wanted] == ["wanted", "variant", "variant"]
-        assert wanted[1] is wanted[2]
-        assert not first.done()
-        assert waiting[0].cancelled()
-        assert submit("ahead 0", False) is first  # begun: it is waited for
-    finally:
-        slow.leave.set()
-    assert waiting[1].result(20).read_text() == "ahead 1"
-    assert sorted(slow.asked) == ["ahead 0", "ahead 1", "variant", "wanted"]
-    for ahead in (True, False):
-        pool(ahead).shutdown()
 
 
 def test_binaries_are_beside_cupys(monkeypatch, tmp_path):

@@ -130,10 +130,10 @@ LARGER = {
 
 @pytest.fixture(params=[False, True], ids=["as they are", "as if large"])
 def as_if_large(request, monkeypatch):
-    """Once as matrices are; once as if every search were long and every segment large."""
+    """Once as matrices are; once as if every search were long and every core large."""
     if request.param:
         monkeypatch.setattr(multi_pivot, "PIVOT_LEVELS", 1)
-        monkeypatch.setattr(strong_components, "_FEW", 1)
+        monkeypatch.setattr(strong_components, "LARGE", 0)
 
 
 @pytest.mark.parametrize("case", LARGER)

@@ -198,12 +198,10 @@ def test_leaves_of_hubs_come_first():
     certified(A, options={"host": False})
 
 
-@pytest.mark.parametrize("cached", [0, 1])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
-def test_rare_columns_are_matched_first(monkeypatch, dtype, cached):
+def test_rare_columns_are_matched_first(monkeypatch, dtype):
     """As many as possible; then the search knows that nothing is left to find."""
     monkeypatch.setattr(rare_columns, "LEAST", 0)
-    monkeypatch.setattr(min_degree, "CACHED", cached)
     A = with_index_type(with_rare_columns(), dtype)
     most, rank = sm.structural_rank(A[:, 200:]), sm.structural_rank(A)
     m = sm.maximum_transversal(to_gpu(A), init="min_degree", method="none")

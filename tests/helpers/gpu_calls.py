@@ -43,13 +43,9 @@ class _OnHost(emulator.Kernels):
         super().launch_resident(kernel, *cupy_on_host.unwrap(arguments), **how)
 
 
-#: As it is with a GPU.
-load_ahead = cuda_compile.load_ahead
-
 if not HAS_GPU:
     CUPY = cupy_on_host.install()
     cuda_compile.load = functools.cache(_OnHost)
-    cuda_compile.load_ahead = lambda *_: None
 
 #: The grid of the stand-in has one barrier: one call at a time.
 one_call = nullcontext() if HAS_GPU else threading.RLock()

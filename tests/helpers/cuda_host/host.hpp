@@ -116,7 +116,6 @@ DEVICE T across(T value, int) {
     return value;
 }
 DEVICE Wide least_in_warp(Wide value) { return value; }
-DEVICE long long ticks() { return 0; }
 
 template <class T, class Count>
 DEVICE void push(T* queue, Count* count, T value, bool wanted) {

@@ -13,6 +13,8 @@ from sparsematch._engines.edges import groups, places
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 
+_load = compile.declare("coarsening/coarsen")
+
 
 def wrong_mate(mate: IndexArray) -> int:
     """Return the first vertex whose mate is not matched with it, or -1.
@@ -91,7 +93,5 @@ def _add_up(code: Any, values: Any, dtype: Any) -> tuple[Any, Any]:
     bounds = xp.concatenate([first.astype(xp.int64), xp.full(1, code.size, xp.int64)])
     arguments = bounds, xp.ascontiguousarray(values).view(real), np.int32(width), sums.view(real)
     kernel = "add_up_float" if real == np.float32 else "add_up_double"
-    compile.load("coarsening/coarsen", dtype).launch(
-        kernel, first.size * width, np.int64(first.size), *arguments
-    )
+    _load(dtype).launch(kernel, first.size * width, np.int64(first.size), *arguments)
     return code[first], sums

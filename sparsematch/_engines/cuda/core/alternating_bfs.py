@@ -19,6 +19,8 @@ HUB = 4096
 #: Numbers that two searches count in, and where those of the second begin.
 COUNTS, SECOND = 12, 6
 
+load = compile.declare("core/alternating_bfs", HUB=HUB)
+
 
 class AlternatingSearch(NamedTuple):
     """One search."""
@@ -45,7 +47,7 @@ def from_free(
     queue = xp.empty(graph.n_major, dtype)
     if graph.n_major:
         sizes = dtype.type(graph.n_major)
-        kernels_of(dtype).launch("seed", -(-graph.n_major // 8), sizes, major_mate, queue, count)
+        load(dtype).launch("seed", -(-graph.n_major // 8), sizes, major_mate, queue, count)
     return AlternatingSearch(graph, minor_mate, bit_set(xp, graph.n_minor), queue)
 
 
@@ -62,7 +64,7 @@ def reach(
     Returns two int32: whether one of them met a free minor, which ends nothing; whether
     `max_levels` (0: as many as there are) did. Where the allowance was used up they mean nothing.
     """
-    xp, kernels = namespace(count), kernels_of(first.graph.dtype)
+    xp, kernels = namespace(count), load(first.graph.dtype)
     flags = xp.zeros(4, np.int32)
     searches = (
         kernels.struct(
@@ -83,8 +85,3 @@ def reach(
     limits = np.int32(max_levels), (allowance or Allowance(None, 0)).struct(kernels)
     kernels.launch_resident("reach", *searches, *limits, flags[2:], flags)
     return flags[2:]
-
-
-def kernels_of(dtype: np.dtype[Any]) -> compile.Kernels:
-    """Return the kernels for an index type."""
-    return compile.load("core/alternating_bfs", dtype, HUB=HUB)

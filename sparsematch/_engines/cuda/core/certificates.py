@@ -1,16 +1,33 @@
-"""Certificates on the device: a matching, a maximal one, a maximum one."""
+"""Certificates on the device: consistent arrays, a matching, a maximal one, a maximum one."""
 
 import numpy as np
 
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, from_free, reach
+from sparsematch._engines.cuda.core.device import HostNumbers
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching
 
 #: Keys of FLAWS: a row, a column whose mate has another, a pair that is no entry.
 _ROW, _COLUMN, _ENTRY = "col_disagrees", "row_disagrees", "no_entry"
+
+_load = compile.declare("core/certificates")
+
+
+def count_entries(graph: BipartiteCSR) -> int:
+    """Return the number of entries, or -1 if the arrays are not consistent.
+
+    Their lengths must fit; one wait for the device. Time: O(n_major + nnz).
+    """
+    report = HostNumbers(namespace(graph.indptr), 2)
+    sizes = (graph.dtype.type(n) for n in (graph.n_major, graph.n_minor, graph.indices.size))
+    n = max(graph.n_major, graph.indices.size)
+    arrays = graph.indptr, graph.indices, report.pointer
+    _load(graph.dtype).launch("check", -(-n // 4), *sizes, *arrays)
+    wrong, nnz = report.read()
+    return -1 if wrong else int(nnz)
 
 
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] | None:
@@ -25,7 +42,7 @@ def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] 
     none = np.iinfo(np.int64).max
     first = namespace(graph.indptr).full(1, none, np.int64)
     sizes = graph.dtype.type(n_major), graph.dtype.type(n_minor)
-    compile.load("core/certificates", graph.dtype).launch(
+    _load(graph.dtype).launch(
         "wrong_pair", n_major + n_minor, *sizes, graph.indptr, graph.indices, *mates, first
     )
     place = int(first[0])
@@ -46,9 +63,7 @@ def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None
     mates = graph.orient(matching.row_mate, matching.col_mate)
     pair = namespace(graph.indptr).full(2, -1, graph.dtype)
     arrays = graph.indptr, graph.indices, *mates, pair
-    compile.load("core/certificates", graph.dtype).launch(
-        "free_pair", graph.n_major, graph.dtype.type(graph.n_major), *arrays
-    )
+    _load(graph.dtype).launch("free_pair", graph.n_major, graph.dtype.type(graph.n_major), *arrays)
     major, minor = (int(v) for v in pair.tolist())
     return None if major < 0 else graph.orient(major, minor)
 
@@ -69,6 +84,6 @@ def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
     if n:
         sizes = dtype.type(graph.n_major), dtype.type(graph.n_minor)
         arrays = mates[0], search.seen, *graph.orient(*in_cover)
-        compile.load("core/certificates", dtype).launch("cover", n, *sizes, *arrays)
+        _load(dtype).launch("cover", n, *sizes, *arrays)
     rows, cols = (xp.flatnonzero(side).astype(dtype, copy=False) for side in in_cover)
     return VertexCover(rows, cols)

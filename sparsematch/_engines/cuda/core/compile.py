@@ -1,17 +1,16 @@
 """CUDA sources compiled on first use, and launched on the current stream.
 
-One module per `.cu` file, index type and set of macros. `load` starts the compiler in a thread of
-its own and returns at once, so that the modules of a call compile side by side where it loads them
-before it launches the first; a launch waits for its module. Binaries are kept in CuPy's folder on
-disk under a key made of the text and the options; headers found by the compiler would not be part
-of it, so the text has them in place of its includes.
+One module per `.cu` file, index type and set of macros, which its driver declares. `load` starts
+the compiler in a thread of its own and returns at once, so that the modules of a call compile side
+by side where it loads them before it launches the first; a launch waits for its module. Binaries
+are kept in CuPy's folder on disk under a key made of the text and the options; headers found by the
+compiler would not be part of it, so the text has them in place of its includes.
 
 What a kernel gets by value is declared once, as a struct in the source (see `layout`). Constants
 that a driver and its kernels share stand in the driver and reach the compiler as macros.
 """
 
 import functools
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -23,18 +22,15 @@ import numpy as np
 from sparsematch._engines.cuda.core import nvrtc
 from sparsematch._engines.cuda.core.layout import Layouts, passed, source
 
-INDEX = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
+INDEX: dict[np.dtype[Any], str] = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 #: What CuPy adds to the options: the same numbers come out of either way.
 _AS_CUPY = "-default-device", "-ftz=true"
-#: Cores of a machine that has some to spare.
-SPARE_CORES = 8
+#: Threads of a block of a kernel that stays on the device, unless its driver says otherwise.
+THREADS = 512
 #: Bytes of shared memory that every block may have.
 _SHARED_ALWAYS = 48 << 10
-#: A source file and its macros.
-Module = tuple[str, dict[str, int]]
-#: What later calls are likely to need, for an index type, as packages register it: the
-#: likeliest modules first.
-expected: list[Callable[[np.dtype[Any]], Iterable[Module]]] = []
+#: The source files that drivers have declared, and the macros of their variants for an index type.
+declared: dict[str, Callable[[np.dtype[Any]], Iterable[dict[str, int]]]] = {}
 
 
 class Kernels(Layouts):
@@ -54,10 +50,13 @@ class Kernels(Layouts):
         """Start the compiler for the architecture of a device; None: CuPy has to compile."""
         capability = int(device.compute_capability)
         if capability not in self._files:
-            job = _submit(self._cupy, self._code, self._options, capability)
-            if job is None:
+            compiler = nvrtc.loaded_compiler(self._cupy.cuda.nvrtc.getVersion()[0])
+            if compiler is None or capability not in compiler.architectures():
                 return None
-            self._files[capability] = job
+            given = self._code, (*self._options, *_AS_CUPY), capability
+            self._files[capability] = nvrtc.pool().submit(
+                nvrtc.binary_file, compiler, nvrtc.cache_folder(), *given
+            )
         return self._files[capability]
 
     def ready(self) -> None:
@@ -107,7 +106,7 @@ class Kernels(Layouts):
         function((blocks,), (threads,), passed(arguments), shared_mem=shared_bytes)
 
     def launch_resident(
-        self, kernel: str, *arguments: Any, threads: int = 512, blocks_per_processor: int = 1
+        self, kernel: str, *arguments: Any, threads: int = THREADS, blocks_per_processor: int = 1
     ) -> None:
         """Start a kernel whose blocks are on the device together, so that they may wait."""
         blocks = _attribute(self._cupy.cuda.Device().id, "MultiProcessorCount")
@@ -132,44 +131,39 @@ def shared_room() -> int:
     return _attribute(cupy.cuda.Device().id, "MaxSharedMemoryPerBlockOptin") - 1024
 
 
-def second_level_cache() -> int:
-    """Return the bytes of the second-level cache of the current device."""
-    import cupy
-
-    return _attribute(cupy.cuda.Device().id, "L2CacheSize")
-
-
 @functools.cache
 def load(name: str, dtype: np.dtype[Any], **macros: int) -> Kernels:
     """Return the kernels of ``<package>/<stem>.cu``, being compiled; -D macros by their names."""
     return Kernels(name, dtype, **macros)
 
 
-@functools.cache
-def load_ahead(dtype: np.dtype[Any]) -> None:
-    """Start the compiler for what later calls are likely to need: see `expected`.
+def declare(name: str, **macros: int) -> Callable[[np.dtype[Any]], Kernels]:
+    """Declare a source file with its macros; return what loads it for an index type."""
+    declared[name] = lambda _: [macros]
+    return lambda dtype: load(name, dtype, **macros)
 
-    Only where there are cores to spare: once on a machine, as binaries are kept.
+
+def modules() -> list[tuple[str, np.dtype[Any], dict[str, int]]]:
+    """Return name, index type and macros of every module that is declared."""
+    return [
+        (name, dtype, macros)
+        for name, variants in declared.items()
+        for dtype in INDEX
+        for macros in variants(dtype)
+    ]
+
+
+def compile_all(progress: Callable[[str, int, int], object]) -> int:
+    """Compile what is not in the cache; return how many modules there are.
+
+    `progress` is called with the name of a module that is ready, how many are, and of how many.
+    Raises CompileError if the compiler refuses one.
     """
-    if (os.cpu_count() or 1) < SPARE_CORES:
-        return
-    import cupy
-
-    capability = int(cupy.cuda.Device().compute_capability)
-    for modules in expected:
-        for name, macros in modules(dtype):
-            _submit(cupy, source(name), options(dtype, **macros), capability, ahead=True)
-
-
-def _submit(
-    cupy: Any, code: str, given: tuple[str, ...], capability: int, *, ahead: bool = False
-) -> "Future[Path] | None":
-    """Start the compiler for an architecture; None: CuPy has to compile."""
-    compiler = nvrtc.loaded_compiler(cupy.cuda.nvrtc.getVersion()[0])
-    if compiler is None or capability not in compiler.architectures():
-        return None
-    given = *given, *_AS_CUPY
-    return nvrtc.submit(compiler, nvrtc.cache_folder(), code, given, capability, ahead=ahead)
+    waiting = [load(name, dtype, **macros) for name, dtype, macros in modules()]
+    for done, kernels in enumerate(waiting, 1):
+        kernels.ready()
+        progress(kernels.name, done, len(waiting))
+    return len(waiting)
 
 
 def options(dtype: np.dtype[Any], **macros: int) -> tuple[str, ...]:

@@ -118,8 +118,6 @@ DEVICE Wide least_in_warp(Wide value) {
     }
     return value;
 }
-// Ticks of the processor's clock.
-DEVICE long long ticks() { return clock64(); }
 
 // Appends the values of the lanes that want to; one atomic addition for all active lanes.
 template <class T, class Count>

@@ -6,9 +6,8 @@ and `Layouts.struct` packs it by the names of its fields.
 
 import functools
 import re
-import struct
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,39 +21,22 @@ _DECLARATOR = re.compile(r"(\*?)\s*(\w+)(?:\[(\d+)\])?")
 _TYPES = {"bool": "?", "int": "i4", "unsigned": "u4", "long long": "i8"}
 _TYPES |= {"Wide": "u8", "double": "f8"}
 POINTER = np.dtype(np.uintp, metadata={"pointer": True})
-#: The same for `struct.pack`.
-_CODES = {"b1": "?", "i4": "i", "u4": "I", "i8": "q", "u8": "Q", "f8": "d"}
 
 
 class Struct:
-    """A struct to pass by value: its bytes, and its arrays, which stay alive as long as it does."""
+    """A struct to pass by value: a record, and its arrays, which stay alive as long as it does."""
 
-    __slots__ = ("arrays", "form", "packed")
+    __slots__ = ("arrays", "record")
 
-    def __init__(self, form: "Form", packed: bytes, arrays: tuple[Any, ...]) -> None:
-        self.form, self.packed, self.arrays = form, packed, arrays
-
-    @property
-    def record(self) -> Any:
-        """It as a NumPy record."""
-        return np.ndarray((), self.form.dtype, self.packed)
+    def __init__(self, record: Any, arrays: tuple[Any, ...]) -> None:
+        self.record, self.arrays = record, arrays
 
     def passed(self) -> Any:
         """Return it as CuPy takes it: an array of one item is passed by value.
 
         CuPy asks for its interface. One without fields tells it in a tenth of the time.
         """
-        return np.ndarray((), self.form.opaque, self.packed)
-
-
-class Form(NamedTuple):
-    """How a struct is packed."""
-
-    #: As a NumPy type with its fields, and as bytes only.
-    dtype: np.dtype[Any]
-    opaque: np.dtype[Any]
-    packer: struct.Struct  #: `struct.pack` takes a fifth of the time of an assignment to a record.
-    names: dict[str, bool]  #: The fields; whether each is a pointer.
+        return self.record.view((np.void, self.record.dtype.itemsize))
 
 
 class Layouts:
@@ -65,15 +47,12 @@ class Layouts:
 
     def struct(self, name: str, **fields: Any) -> Struct:
         """Return a struct of the source with these fields: arrays, None, scalars or structs."""
-        form = _form(self.name, self.dtype, name)
-        if fields.keys() != form.names.keys():
-            names = tuple(form.names)
-            raise TypeError(f"{self.name}: {name} has fields {names}, not {tuple(fields)}")
-        values = [
-            _address(fields[field]) if is_pointer else _by_value(fields[field])
-            for field, is_pointer in form.names.items()
-        ]
-        return Struct(form, form.packer.pack(*values), tuple(fields.values()))
+        form = layout(self.name, self.dtype, name)
+        kinds: Any = form.fields or {}
+        if fields.keys() != kinds.keys():
+            raise TypeError(f"{self.name}: {name} has fields {form.names}, not {tuple(fields)}")
+        values = tuple([_packed(kind, fields[field]) for field, (kind, *_) in kinds.items()])
+        return Struct(np.array(values, form), tuple(fields.values()))
 
     def csr(self, graph: BipartiteCSR | Graph) -> Struct:
         """Return the lists of a graph."""
@@ -127,19 +106,6 @@ def layout(name: str, dtype: np.dtype[Any], struct: str) -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
-@functools.cache
-def _form(name: str, dtype: np.dtype[Any], of: str) -> Form:
-    """Return how a struct is packed."""
-    form, codes, end, names = layout(name, dtype, of), ["="], 0, {}
-    for field, given in (form.fields or {}).items():
-        kind, offset = given[:2]
-        codes.append(f"{offset - end}x" + _CODES.get(kind.str[1:], f"{kind.itemsize}s"))
-        end = offset + kind.itemsize
-        names[field] = bool(kind.metadata)
-    codes.append(f"{form.itemsize - end}x")
-    return Form(form, np.dtype(f"V{form.itemsize}"), struct.Struct("".join(codes)), names)
-
-
 def _fields(statement: str) -> tuple[str, str | None, str]:
     """Return the type of a declaration, its template argument, and its declarators."""
     match = _FIELD.fullmatch(statement)
@@ -148,14 +114,11 @@ def _fields(statement: str) -> tuple[str, str | None, str]:
     return match[1], match[2], match[3]
 
 
-def _address(array: Any) -> int:
-    """Return the address of an array, 0 for None."""
-    return 0 if array is None else array.data.ptr
-
-
-def _by_value(value: Any) -> Any:
-    """Return what is packed for a field that is no pointer: a number, the bytes of a struct."""
-    return value.packed if isinstance(value, Struct) else value
+def _packed(kind: np.dtype[Any], value: Any) -> Any:
+    """Return what stands in a field: the address of an array, 0 for None; a number; a record."""
+    if kind.metadata:
+        return 0 if value is None else value.data.ptr
+    return value.record[()] if isinstance(value, Struct) else value
 
 
 def passed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

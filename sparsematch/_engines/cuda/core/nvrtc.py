@@ -9,18 +9,12 @@ import functools
 import hashlib
 import os
 import sys
-import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-#: Threads that compile what a call waits for, and those for what a later one may need, at most.
-_MOST_THREADS, _MOST_AHEAD = 16, 8
-
-#: What is compiled or has been, by all that it depends on: for a call that waits; ahead.
-_wanted: dict[tuple[object, ...], "Future[Path]"] = {}
-_ahead: dict[tuple[object, ...], "Future[Path]"] = {}
-_lock = threading.Lock()
+#: Threads that compile, at most.
+_MOST_THREADS = 16
 
 
 class CompileError(RuntimeError):
@@ -80,37 +74,10 @@ def loaded_compiler(major: int) -> Compiler | None:
     return None
 
 
-def submit(
-    compiler: Compiler,
-    folder: Path,
-    text: str,
-    options: tuple[str, ...],
-    capability: int,
-    *,
-    ahead: bool = False,
-) -> "Future[Path]":
-    """Start `binary_file` in a thread, unless that has been done.
-
-    What is compiled `ahead` of its use has threads of its own, and leaves their queue when a call
-    has come to need it: no call waits for what only later ones may need.
-    """
-    key = (folder, text, options, capability)
-    with _lock:
-        if key in _wanted:
-            return _wanted[key]
-        job = _ahead.get(key)
-        if job is None or (not ahead and job.cancel()):
-            job = _pool(ahead).submit(binary_file, compiler, *key)
-        (_ahead if ahead else _wanted)[key] = job
-        return job
-
-
 @functools.cache
-def _pool(ahead: bool) -> ThreadPoolExecutor:
-    """Return the threads that compile: half of the cores what is compiled ahead."""
-    cores = os.cpu_count() or 1
-    threads = min(max(cores // 2, 1), _MOST_AHEAD) if ahead else min(cores, _MOST_THREADS)
-    return ThreadPoolExecutor(threads, "sparsematch-nvrtc-ahead" if ahead else "sparsematch-nvrtc")
+def pool() -> ThreadPoolExecutor:
+    """Return the threads that compile."""
+    return ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS), "sparsematch-nvrtc")
 
 
 def binary_file(

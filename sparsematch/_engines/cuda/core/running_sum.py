@@ -10,8 +10,10 @@ import numpy as np
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 
-#: Threads of a block; blocks that a resident kernel has at most.
-THREADS, MOST_BLOCKS = 512, 4096
+#: Blocks that a resident kernel has at most.
+MOST_BLOCKS = 4096
+
+load = compile.declare("core/running_sum", THREADS=compile.THREADS)
 
 
 def running_sum(values: IndexArray) -> IndexArray:
@@ -19,9 +21,7 @@ def running_sum(values: IndexArray) -> IndexArray:
     if values.size:
         xp = namespace(values)
         work = xp.empty(MOST_BLOCKS, values.dtype), xp.zeros(2, np.int32)
-        kernels(values.dtype).launch_resident(
-            "running_sum", np.int64(values.size), values, *work, threads=THREADS
-        )
+        load(values.dtype).launch_resident("running_sum", np.int64(values.size), values, *work)
     return values
 
 
@@ -34,10 +34,5 @@ def largest(values: IndexArray) -> Any:
     xp, size = namespace(values), values.dtype.type(values.size)
     best, where, barrier = xp.zeros(1, np.uint64), xp.empty(1, np.int64), xp.zeros(2, np.int32)
     arrays = values, best, where, barrier
-    kernels(values.dtype).launch_resident("largest", size, *arrays, threads=THREADS)
+    load(values.dtype).launch_resident("largest", size, *arrays)
     return where
-
-
-def kernels(dtype: np.dtype[Any]) -> compile.Kernels:
-    """Return the kernels for an index type."""
-    return compile.load("core/running_sum", dtype, THREADS=THREADS)

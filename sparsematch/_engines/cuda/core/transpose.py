@@ -2,9 +2,6 @@
 
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
-
-import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
@@ -15,6 +12,8 @@ from sparsematch._types.bipartite import BipartiteCSR
 
 #: Entries above which a list is left to a whole block.
 LONG = 2048
+
+load = compile.declare("core/transpose", LONG=LONG)
 
 
 def transpose(graph: BipartiteCSR, run: Run, symmetric: bool | None) -> BipartiteCSR:
@@ -37,17 +36,13 @@ def count_entries(minors: IndexArray, n_minor: int) -> tuple[IndexArray, IndexAr
     # the first stays zero, so that their running sum is where lists begin
     counts, place = xp.zeros(n_minor + 1, dtype), xp.empty(nnz, dtype)
     if nnz:
-        _kernels(dtype).launch("count", nnz, dtype.type(nnz), minors, counts[1:], place)
+        load(dtype).launch("count", nnz, dtype.type(nnz), minors, counts[1:], place)
     return place, running_sum(counts)
-
-
-def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:
-    return compile.load("core/transpose", dtype, LONG=LONG)
 
 
 def _build(graph: BipartiteCSR) -> BipartiteCSR:
     xp, dtype, nnz = namespace(graph.indptr), graph.dtype, graph.nnz
-    launch = _kernels(dtype).launch
+    launch = load(dtype).launch
     place, begin = count_entries(graph.indices[:nnz], graph.n_minor)
     indices = xp.empty(nnz, dtype)
     if nnz:

@@ -1,23 +1,36 @@
 """Block labels and permutations in the user's rows and columns, all of it on the device."""
 
-from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
-
-import numpy as np
 
 from sparsematch._base.arrays import namespace
-from sparsematch._engines.cuda.core import compile, host_fallback
+from sparsematch._engines.cuda.core import alternating_bfs, compile, host_fallback, running_sum
+from sparsematch._engines.cuda.core import transpose as transposes
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
-from sparsematch._engines.cuda.core.running_sum import THREADS, running_sum
-from sparsematch._engines.cuda.core.transpose import LONG, transpose
-from sparsematch._engines.cuda.decomposition import strong_components
+from sparsematch._engines.cuda.decomposition import (
+    colouring,
+    multi_pivot,
+    small_components,
+    strong_components,
+)
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_layout import BlockLayout
 from sparsematch._types.labels import BlockLabels, BlockPermutation, groups_of_blocks
 from sparsematch._types.matching import Matching
+
+_load = compile.declare("decomposition/block_permutation")
+#: What block labels may launch: it compiles side by side, what takes longest first.
+_LOADED = (
+    small_components.load,
+    strong_components.load,
+    alternating_bfs.load,
+    multi_pivot.load,
+    colouring.load,
+    transposes.load,
+    running_sum.load,
+    _load,
+)
 
 
 def block_labels(
@@ -31,22 +44,14 @@ def block_labels(
     before = before or DeviceByProducts()
     if before.host_result:
         return _labels_on_host(before.host_result, matching)
-    for name, macros in modules(graph.dtype):
-        compile.load(name, graph.dtype, **macros)
-    transposed = before.transposed or transpose(graph, run, before.symmetric)
+    for load in _LOADED:
+        load(graph.dtype)
+    transposed = before.transposed or transposes.transpose(graph, run, before.symmetric)
     by_row, by_col = graph.orient(graph, transposed)
     most = host_fallback.allowed_levels(graph, before)
     with suppress(host_fallback.TooDeepError):
         return strong_components.block_labels(by_row, by_col, matching, most)
     return _labels_on_host(host_fallback.match_in_order(graph, matching, run), matching)
-
-
-def modules(_: "np.dtype[Any]") -> Iterator[compile.Module]:
-    """Yield all that may be launched, what takes longest to compile first."""
-    yield from strong_components.modules()
-    yield "decomposition/block_permutation", {}
-    yield "core/transpose", {"LONG": LONG}
-    yield "core/running_sum", {"THREADS": THREADS}
 
 
 def _labels_on_host(found: HostResult, matching: Matching) -> BlockLabels:
@@ -72,12 +77,12 @@ def block_permutation(
     row_mate, col_mate = matching.row_mate, matching.col_mate
     xp, dtype, n_groups = namespace(row_mate), row_mate.dtype, labels.n_square + 3
     n_rows, n_cols, n_square = (dtype.type(n) for n in (*matching.shape, labels.n_square))
-    kernels = compile.load("decomposition/block_permutation", dtype)
+    kernels = _load(dtype)
     place = xp.empty(row_mate.size, dtype)
     # the first stays zero, so that the running sum is where groups begin
     count = xp.zeros(n_groups + 1, dtype)
     kernels.launch("tally", row_mate.size, n_rows, labels.row_group, count[1:], place)
-    begin = running_sum(count)
+    begin = running_sum.running_sum(count)
     row_perm, col_perm = xp.empty(row_mate.size, dtype), xp.empty(col_mate.size, dtype)
     order = kernels.struct(
         "BlockOrder",

@@ -10,6 +10,8 @@ from sparsematch._engines.cuda.core.device import bit_set, index_bits, lanes_of
 from sparsematch._engines.cuda.decomposition.small_components import solve_components
 from sparsematch._engines.cuda.decomposition.square import Square
 
+load = compile.declare("decomposition/colouring")
+
 
 def colour_components(square: Square, rest: IndexArray) -> None:
     """Label the components of the rows that are listed, those of all segments in the same rounds.
@@ -23,7 +25,7 @@ def colour_components(square: Square, rest: IndexArray) -> None:
     xp, dtype = namespace(rest), rest.dtype
     n_rows = square.by_row.n_rows if rest.size else 0
     colour, queued = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
-    kernels = compile.load("decomposition/colouring", dtype)
+    kernels = load(dtype)
     while rest.size:
         key = _round(square, rest, colour, queued)
         size, order = dtype.type(rest.size), xp.argsort(key)
@@ -43,7 +45,7 @@ def _round(square: Square, rest: IndexArray, colour: IndexArray, queued: IndexAr
     """
     graph, back, mates = square.by_row, square.by_col, square.matching
     xp, dtype = namespace(rest), rest.dtype
-    kernels, size = compile.load("decomposition/colouring", dtype), rest.size
+    kernels, size = load(dtype), rest.size
     n, n_bits, queues = dtype.type(size), index_bits(max(size, 2)), xp.empty(2 * size, dtype)
     found, barrier = bit_set(xp, graph.n_rows), xp.zeros(2, np.int32)
     kernels.launch("paint", size, n, rest, n_bits, colour, queued)

@@ -12,7 +12,7 @@ from sparsematch._types.labels import Components
 #: Entries that are joined at first; entries above which a list is left to a whole block.
 FIRST, LONG = 2, 2048
 
-_NAME = "decomposition/connected_components"
+_load = compile.declare("decomposition/connected_components", FIRST=FIRST, LONG=LONG)
 
 
 def connected_components(graph: BipartiteCSR) -> Components:
@@ -25,7 +25,7 @@ def connected_components(graph: BipartiteCSR) -> Components:
     size = n_rows + n_cols
     if not size:
         return Components(0, xp.empty(0, dtype), xp.empty(0, dtype))
-    kernels, n = compile.load(_NAME, dtype, FIRST=FIRST, LONG=LONG), np.int64(size)
+    kernels, n = _load(dtype), np.int64(size)
     up = xp.empty(size, np.int64)
     kernels.launch("plant", size, n, up)
     if graph.nnz:

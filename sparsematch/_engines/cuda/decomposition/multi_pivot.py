@@ -17,6 +17,8 @@ from sparsematch._engines.cuda.decomposition.square import Square
 #: Rows drawn at random.
 ROOTS = 1024
 
+load = compile.declare("decomposition/multi_pivot", ROOTS=ROOTS)
+
 #: Levels that the searches from the pivot alone may take.
 PIVOT_LEVELS = 64
 
@@ -35,18 +37,13 @@ def reach_both_ways(square: Square, pivot: Any) -> tuple[Any, Any]:
     return _from_many(square, pivot).seen
 
 
-def kernels_of(dtype: np.dtype[Any]) -> compile.Kernels:
-    """Return the kernels for an index type."""
-    return compile.load("decomposition/multi_pivot", dtype, ROOTS=ROOTS)
-
-
 class _Searches:
     """Two searches in the square part, one along the rows, one along the columns."""
 
     def __init__(self, square: Square) -> None:
         graph = square.by_row
         xp = namespace(graph.indptr)
-        self.kernels = kernels_of(graph.dtype)
+        self.kernels = load(graph.dtype)
         inside = square.cols_in, square.rows_in
         self.seen = tuple(xp.empty(bits.size, np.uint32) for bits in inside)
         sizes = [bits.size for bits in inside]

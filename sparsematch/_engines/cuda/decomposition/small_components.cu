@@ -10,9 +10,9 @@
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 
-// Rows of a piece at most, and of one that is left to a block of a single warp; what these blocks
-// can hold: four numbers of 16 bits for a row, one for an entry that leads to another.
-enum { LARGE = 2048, SMALL = 128, LARGE_ROOM = 16384, SMALL_ROOM = 2560 };
+// Rows of a piece that is left to a block of a single warp; what blocks can hold: four numbers of
+// 16 bits for a row, one for an entry that leads to another. LARGE: rows of a piece at most.
+enum { SMALL = 128, LARGE_ROOM = 16384, SMALL_ROOM = 2560 };
 // entries of a list that is too long for a thread: a piece with one does not fit
 enum { LONG = 4096 };
 enum { NOT_A_ROOT = 0x8000, BATCH = 4 };

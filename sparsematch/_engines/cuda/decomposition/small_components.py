@@ -8,9 +8,14 @@ from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.cuda.decomposition.square import Square
 
+#: Rows of a piece that a block solves, at most.
+LARGE = 2048
+
 #: Threads for the small pieces, a warp each; threads of a block for a large one, and of all these
 #: blocks.
 _SMALL_THREADS, _BLOCK, _LARGE_THREADS = 1 << 18, 128, 1 << 17
+
+load = compile.declare("decomposition/small_components", LARGE=LARGE)
 
 
 def solve_components(square: Square, rest: IndexArray) -> IndexArray:
@@ -22,7 +27,7 @@ def solve_components(square: Square, rest: IndexArray) -> IndexArray:
     if not rest.size:
         return rest
     graph, xp, dtype, size = square.by_row, namespace(rest), rest.dtype, rest.size
-    kernels = compile.load("decomposition/small_components", dtype)
+    kernels = load(dtype)
     shift, listed = lanes_of(graph), (dtype.type(size), rest)
     up, sizes, place, begin, order = xp.empty((5, graph.n_rows), dtype)
     assigned, count = xp.zeros(graph.n_rows, dtype), xp.zeros(3, dtype)

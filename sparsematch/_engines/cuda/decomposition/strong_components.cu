@@ -8,7 +8,7 @@
 //    what leads to it, behind it what does neither, then what it leads to (Fleischer, Hendrickson,
 //    Pinar, IPDPS workshops 2000). The searches are multi_pivot.cu's.
 // 3. small_components.cu: small pieces of the rest, which no entry joins, by depth-first search,
-//    one in each block of threads. Before 2 where trimming leaves few rows.
+//    one in each block of threads.
 // 4. colouring.cu: each of the others gets the largest number that leads to it; a row that keeps
 //    its own and what it is reached from under this number are a component, the first of those with
 //    it (Orzan, PhD thesis, Amsterdam 2004).
@@ -195,20 +195,6 @@ KERNEL split(Index n_rows, const Index* __restrict__ row_mate,
         if (k != 1) continue;
         remove(rows_in, i);
         remove(cols_in, row_mate[i]);
-    }
-}
-
-// Reads: labels, the rows in question. Writes, by atomics: the bits of one segment; from_row of its
-// own row to -1 if it is in another, a copy of what the row has if not.
-KERNEL pick(Index n_rows, const Index* __restrict__ row_mate, const Index* __restrict__ label,
-            const Bits* rows_in, const Index* __restrict__ from_row, Index segment, Bits* rows,
-            Bits* cols, Index* degree) {
-    for (Index i = thread_index(); i < n_rows; i += thread_count()) {
-        const bool in = has(rows_in, i) && label[i] == segment;
-        degree[i] = in ? from_row[i] : -1;
-        if (!in) continue;
-        insert(rows, i);
-        insert(cols, row_mate[i]);
     }
 }
 

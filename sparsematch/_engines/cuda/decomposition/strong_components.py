@@ -3,34 +3,22 @@
 See strong_components.cu.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
-from sparsematch._engines.cuda.core import alternating_bfs, compile
+from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
 from sparsematch._engines.cuda.core.host_fallback import Allowance
 from sparsematch._engines.cuda.core.running_sum import largest, running_sum
-from sparsematch._engines.cuda.decomposition import multi_pivot
-from sparsematch._engines.cuda.decomposition.coarse_parts import CoarseParts, coarse_parts
 from sparsematch._engines.cuda.decomposition.colouring import colour_components
 from sparsematch._engines.cuda.decomposition.multi_pivot import reach_both_ways
-from sparsematch._engines.cuda.decomposition.small_components import solve_components
-from sparsematch._engines.cuda.decomposition.square import Square
+from sparsematch._engines.cuda.decomposition.small_components import LARGE, solve_components
+from sparsematch._engines.cuda.decomposition.square import CoarseParts, Square, coarse_parts
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels
 from sparsematch._types.matching import Matching
 
-#: Threads of a block that trims, at most.
-THREADS = 512
-
-#: A segment of more than 1 / 2^_SMALL of all rows, and _FEW rows, gets a pivot of its own, up to
-#: _PIVOTS segments, until the component was less than that share of its segment _MISSES times. No
-#: figures were kept.
-_SMALL, _FEW, _PIVOTS, _MISSES = 4, 1 << 14, 8, 2
+load = compile.declare("decomposition/strong_components", THREADS=compile.THREADS)
 
 
 def block_labels(
@@ -40,13 +28,13 @@ def block_labels(
 
     Raises `TooDeepError` after more than `most` levels. Workspace: six indices per row,
     two per column, and what sorting the rest takes. Time: O(n_rows + n_cols + nnz), a barrier per
-    level of each search, three waits for the device, two for each pivot and each round over the
+    level of each search, three waits for the device, two for the pivot and each round over the
     rest.
     """
     xp, dtype, n_rows = namespace(by_row.indptr), by_row.dtype, by_row.n_rows
     if not n_rows:
         return BlockLabels(xp.empty(0, dtype), 0)
-    kernels = _kernels(dtype)
+    kernels = load(dtype)
     inside = bit_set(xp, n_rows), bit_set(xp, by_row.n_cols)
     # numbers of rows, as _trim returns them; levels
     size = xp.zeros(4, dtype)
@@ -65,19 +53,6 @@ def block_labels(
     return BlockLabels(group, int(blocks[-1]))
 
 
-def modules() -> Iterator[compile.Module]:
-    """Yield all that may be launched."""
-    yield "decomposition/small_components", {}
-    yield "decomposition/strong_components", {"THREADS": THREADS}
-    yield "core/alternating_bfs", {"HUB": alternating_bfs.HUB}
-    yield "decomposition/multi_pivot", {"ROOTS": multi_pivot.ROOTS}
-    yield "decomposition/colouring", {}
-
-
-def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:
-    return compile.load("decomposition/strong_components", dtype, THREADS=THREADS)
-
-
 def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[int], IndexArray]:
     """Label the blocks of one row at both ends.
 
@@ -85,7 +60,7 @@ def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[in
     """
     graph, mates, inside = square.by_row, square.matching, (square.rows_in, square.cols_in)
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
-    kernels, n, shift = _kernels(dtype), dtype.type(n_rows), lanes_of(graph)
+    kernels, n, shift = load(dtype), dtype.type(n_rows), lanes_of(graph)
     from_row, to_col = xp.zeros(n_rows, dtype), xp.zeros(graph.n_cols, dtype)
     labels = square.label, from_row, *inside, size
     kernels.launch_resident("square_part", n, mates.row_mate, *parts, *labels)
@@ -109,9 +84,8 @@ def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[in
         removals=size[1:],
         shift=shift,
     )
-    how = {"threads": THREADS, "blocks_per_processor": 2}
-    allowance = square.allowance.struct(kernels)
-    kernels.launch_resident("trim", n, trim, allowance, xp.zeros(2, np.int32), **how)
+    rest = trim, square.allowance.struct(kernels), xp.zeros(2, np.int32)
+    kernels.launch_resident("trim", n, *rest, blocks_per_processor=2)
     n_square, n_first, n_last, used = (int(k) for k in size.tolist())
     square.allowance.check(used)
     if n_first + n_last:
@@ -122,31 +96,16 @@ def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[in
 
 
 def _split_core(square: Square, size: list[int], from_row: IndexArray) -> None:
-    """Label the components of what trimming has left.
+    """Label the components of what trimming has left: of a pivot, of small pieces, of the rest.
 
-    Of a small part of the rows, those of small pieces first.
+    Where all of it may be one small piece, there is no pivot.
     """
     core, begin = size[0] - size[1] - size[2], size[1]
-    whole, segments = core > size[0] >> 1, [(core, begin)]
-    if not whole:
-        rest = solve_components(square, _listed(square, core, begin))
-        core, segments = rest.size, _large_segments(square, rest)
-    if segments:
-        core = _split_at_pivots(square, segments, core, from_row, whole)
-        rest = solve_components(square, _listed(square, core))
-    colour_components(square, rest)
-
-
-def _large_segments(square: Square, rest: IndexArray) -> list[tuple[int, int]]:
-    """Return length and begin of the segments that deserve a pivot.
-
-    Pieces that do not fit are segments too.
-    """
-    if rest.size < _FEW:
-        return []
-    starts, lengths = namespace(rest).unique(square.label[rest], return_counts=True)
-    large = lengths >= max(rest.size >> _SMALL, _FEW)
-    return list(zip(lengths[large].tolist(), starts[large].tolist(), strict=True))
+    if core <= LARGE:
+        rest = _listed(square, core, begin)
+    else:
+        rest = _listed(square, core - _split(square, begin, from_row))
+    colour_components(square, solve_components(square, rest))
 
 
 def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
@@ -160,62 +119,26 @@ def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
     state = square.rows_in, dtype.type(begin), square.label, rest, xp.zeros(1, dtype)
     if n:
         n_rows = graph.n_rows
-        _kernels(dtype).launch("list_rest", -(-n_rows // 8), dtype.type(n_rows), *state)
+        load(dtype).launch("list_rest", -(-n_rows // 8), dtype.type(n_rows), *state)
     return rest
 
 
-def _split_at_pivots(
-    square: Square, segments: list[tuple[int, int]], core: int, from_row: IndexArray, whole: bool
-) -> int:
-    """Label the components of pivots as long as there are large segments.
+def _split(square: Square, begin: int, from_row: IndexArray) -> int:
+    """Label the component of the row with the most entries left; return how many rows it has.
 
-    Return how many rows are left. If these are the whole core, only its rows have a degree above
-    zero.
-    """
-    n_rest, misses = core, 0
-    for turn in range(_PIVOTS + 1):
-        length, start = max(segments)
-        if misses >= _MISSES or (turn and length < max(core >> _SMALL, _FEW)):
-            break
-        segments.remove((length, start))
-        part, degree = (
-            (square, from_row) if whole and not turn else _segment(square, start, from_row)
-        )
-        left = _split(square, part, start, degree)
-        found, apart = length - sum(k for k, _ in left), left[1][0]
-        segments, n_rest = segments + left, n_rest - found
-        if found < length >> _SMALL:
-            # a component that meets hardly any row is evidence enough
-            misses += _MISSES if apart > length - (length >> _SMALL) else 1
-    return n_rest
-
-
-def _segment(square: Square, start: int, from_row: IndexArray) -> tuple[Square, IndexArray]:
-    """Return one segment as if it were all, and the degrees of its rows."""
-    graph = square.by_row
-    xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
-    degree, rows, cols = xp.empty(n_rows, dtype), bit_set(xp, n_rows), bit_set(xp, graph.n_cols)
-    given = square.matching.row_mate, square.label, square.rows_in, from_row, dtype.type(start)
-    _kernels(dtype).launch("pick", n_rows, dtype.type(n_rows), *given, rows, cols, degree)
-    return replace(square, rows_in=rows, cols_in=cols), degree
-
-
-def _split(square: Square, part: Square, begin: int, from_row: IndexArray) -> list[tuple[int, int]]:
-    """Label the component of the row with the most entries left in a part.
-
-    Return length and begin of the segments that are left.
+    What leads to it, what does neither and what it leads to are segments; the first begins at
+    `begin`.
     """
     graph, mates = square.by_row, square.matching
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
-    kernels, n = _kernels(dtype), dtype.type(n_rows)
-    ahead, behind = reach_both_ways(part, largest(from_row))
+    kernels, n = load(dtype), dtype.type(n_rows)
+    ahead, behind = reach_both_ways(square, largest(from_row))
     square.allowance.check()
     of_row, counts = xp.empty(n_rows, np.int8), xp.zeros(4, dtype)
-    reached = part.rows_in, ahead, behind
+    reached = square.rows_in, ahead, behind
     kernels.launch_resident("classify", n, mates.row_mate, *reached, of_row, counts)
-    lengths = [int(k) for k in counts.tolist()]
-    starts = np.cumsum([begin, *lengths[:3]]).tolist()
+    lengths = counts.tolist()
+    start = xp.asarray(np.cumsum([begin, *lengths[:3]]), dtype=dtype)
     inside = square.rows_in, square.cols_in
-    start = xp.asarray(starts, dtype=dtype)
     kernels.launch("split", n_rows, n, mates.row_mate, of_row, start, square.label, *inside)
-    return [(lengths[k], starts[k]) for k in (0, 2, 3)]
+    return int(lengths[1])

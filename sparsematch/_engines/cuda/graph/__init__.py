@@ -1,6 +1,5 @@
 """Matching engines for general graphs."""
 
-from sparsematch._base.arrays import advising
 from sparsematch._engines.cuda.graph import local_max, red_blue, rounds
 from sparsematch._engines.edges import first_infinite, one_sided_entry, take_larger
 from sparsematch._engines.operations import GraphOps
@@ -13,8 +12,8 @@ register_module("red_blue", "approximate", "cupy", red_blue, ranges=red_blue.RAN
 register_operations(
     "cupy",
     GraphOps(
-        validate_graph=advising(rounds.validate_graph),
-        matched_weight=advising(rounds.matched_weight),
+        validate_graph=rounds.validate_graph,
+        matched_weight=rounds.matched_weight,
         take_larger=take_larger,
         one_sided_entry=one_sided_entry,
         first_infinite=first_infinite,

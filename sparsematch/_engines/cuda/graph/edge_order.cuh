@@ -132,6 +132,19 @@ DEVICE Best scan(const Adjacency& g, Index u, Index p, Index left, Index step, M
     return best;
 }
 
+// A rule of `choose`: points at the best free neighbour. Taken may be nullptr: all are free.
+struct Free {
+    const Adjacency& g;
+    const Bits* taken;
+    Index* choice;
+
+    DEVICE Best scan(Index u, Index begin, Index, Index from, Index to, int lane, int lanes) const {
+        const auto may = [&](Index v) { return taken && is_in(taken, v) ? UNMATCHED : v; };
+        return ::scan(g, u, begin + from + lane, to - from - lane, lanes, may);
+    }
+    DEVICE void set(Index u, const Best& best) const { choice[u] = best.v; }
+};
+
 // Leaves a list to be scanned part by part. Safe: places of its own, given out by atomic
 // additions.
 DEVICE void cut(const Cuts& cuts, Tally* tally, Index u, Index degree) {

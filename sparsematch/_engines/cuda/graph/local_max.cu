@@ -24,19 +24,6 @@ struct LocalMax {
     Index *choice, *lists;
 };
 
-// Points at the best free neighbour. Taken may be nullptr: all are free.
-struct Free {
-    const Adjacency& g;
-    const Bits* taken;
-    Index* choice;
-
-    DEVICE Best scan(Index u, Index begin, Index, Index from, Index to, int lane, int lanes) const {
-        const auto may = [&](Index v) { return taken && is_in(taken, v) ? UNMATCHED : v; };
-        return ::scan(g, u, begin + from + lane, to - from - lane, lanes, may);
-    }
-    DEVICE void set(Index u, const Best& best) const { choice[u] = best.v; }
-};
-
 // The first choice of all vertices, but of those with long lists. Reads: the graph. Writes: choice,
 // own entries; cuts.
 // Time: O(nnz / threads).

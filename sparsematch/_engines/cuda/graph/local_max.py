@@ -21,6 +21,8 @@ GUARANTEE = 0.5
 #: Vertices that have lost their choice up to which one block goes on alone.
 NARROW = 256
 
+_load = general.declare("graph/local_max", NARROW=NARROW)
+
 
 def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
     """Match the graph; waits for the device.
@@ -42,7 +44,7 @@ def match(
 ) -> tuple[Any, list[tuple[int, int]]]:
     """Run the kernels; return the account of `run_rounds`."""
     xp, n = namespace(mate), graph.dtype.type(graph.n)
-    kernels = general.load("graph/local_max", graph, NARROW=NARROW, **macros)
+    kernels = _load(graph, **macros)
     lanes, control = (general.shape(graph) | macros)["LANES"], kernels.zeros(xp, "Control")
     work = general.adjacency(kernels, graph, run.seed), general.cuts(kernels, graph, **macros)
     choice, lists = xp.empty(graph.n, graph.dtype), xp.empty(3 * graph.n, graph.dtype)
@@ -52,8 +54,7 @@ def match(
     limit_alone = np.uint64(0 if run.detailed else narrow)
 
     def launch(limit: int) -> None:
-        how = {"threads": 512, "blocks_per_processor": 2}
         rest = state, limit_alone, np.uint64(limit), control
-        kernels.launch_resident("match_rounds", n, *work, *rest, **how)
+        kernels.launch_resident("match_rounds", n, *work, *rest, blocks_per_processor=2)
 
     return general.run_rounds(graph, mate, run, control, launch)

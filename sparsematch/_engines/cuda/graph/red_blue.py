@@ -16,6 +16,8 @@ SUMMARY = "Random colours; blue vertices propose, red ones take the best proposa
 OPTIONS: dict[str, bool | float] = {"p": 0.53406}
 RANGES = {"p": (0.01, 0.99)}
 
+_load = general.declare("graph/red_blue")
+
 
 def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
     """Match the graph; waits for the device.
@@ -37,7 +39,7 @@ def match(
 ) -> tuple[Any, list[tuple[int, int]]]:
     """Run the kernel; return the account of `run_rounds`."""
     xp, n, dtype = namespace(mate), graph.dtype.type(graph.n), graph.dtype
-    kernels = general.load("graph/red_blue", graph, **macros)
+    kernels = _load(graph, **macros)
     work = general.adjacency(kernels, graph, run.seed), general.cuts(kernels, graph, **macros)
     control, weight = kernels.zeros(xp, "Control"), graph.weight
     proposal, pick = xp.empty((2, graph.n), dtype)  # to which; the best of those that propose
@@ -54,7 +56,7 @@ def match(
     )
 
     def launch(limit: int) -> None:
-        how = {"threads": 512, "blocks_per_processor": 2}
-        kernels.launch_resident("match_rounds", n, *work, state, np.uint64(limit), control, **how)
+        rest = state, np.uint64(limit), control
+        kernels.launch_resident("match_rounds", n, *work, *rest, blocks_per_processor=2)
 
     return general.run_rounds(graph, mate, run, control, launch)

@@ -41,9 +41,15 @@ def _macros(weight: int, lanes: int, unroll: int) -> dict[str, int]:
     return {"WEIGHT": weight} | lists
 
 
-def load(name: str, graph: Graph, **macros: int) -> compile.Kernels:
-    """Return the kernels of a source file in the shape that suits the graph, or another."""
-    return compile.load(name, graph.dtype, **(shape(graph) | macros))
+def declare(name: str, **macros: int) -> Callable[..., compile.Kernels]:
+    """Declare a source file; return what loads it in the shape that suits a graph, or another."""
+    compile.declared[name] = lambda _: [
+        suited | macros for weight in (8, 4, 0) for suited in shapes(weight)
+    ]
+    return lambda graph, **other: compile.load(name, graph.dtype, **(shape(graph) | macros | other))
+
+
+_load = declare("graph/validate")
 
 
 def adjacency(kernels: compile.Kernels, graph: Graph, seed: int = 0, first: int = 0) -> Struct:
@@ -72,7 +78,7 @@ def run_rounds(
     details are wanted, counting from the first of all. Waits.
     """
     account: list[tuple[int, int]] = []
-    kernels, rounds, words = load("graph/validate", graph), 0, None
+    kernels, rounds, words = _load(graph), 0, None
     while words is None or not words["done"]:
         if run.detailed:
             account.append(
@@ -103,7 +109,7 @@ def report(
 
 def _live_edges(graph: Graph, mate: IndexArray) -> int:
     """Return the number of edges with both ends free; waits for the device."""
-    kernels, count = load("graph/validate", graph), namespace(mate).zeros(1, np.uint64)
+    kernels, count = _load(graph), namespace(mate).zeros(1, np.uint64)
     n, g = graph.dtype.type(graph.n), adjacency(kernels, graph)
     kernels.launch("count_live", 32 * graph.n, n, g, mate, count)
     return int(count[0]) // 2
@@ -122,7 +128,7 @@ def survey(graph: Graph, first: int = 0) -> tuple[bool, bool, int]:
     """
     if not graph.n:
         return True, True, 0
-    kernels, xp = load("graph/validate", graph), namespace(graph.indptr)
+    kernels, xp = _load(graph), namespace(graph.indptr)
     n, g, cut = graph.dtype.type(graph.n), adjacency(kernels, graph, 0, first), cuts(kernels, graph)
     control, properties = kernels.zeros(xp, "Control"), kernels.zeros(xp, "Properties")
     kernels.launch("survey", shape(graph)["LANES"] * graph.n, n, g, cut, control, properties)
@@ -140,7 +146,7 @@ def matched_weight(graph: Graph, mate: IndexArray, first: int = 0) -> Any:
     xp = namespace(mate)
     if graph.weight is None or not graph.n:
         return (mate >= 0).sum() / 2.0
-    kernels, weights = load("graph/validate", graph), xp.empty(graph.n, np.float64)
+    kernels, weights = _load(graph), xp.empty(graph.n, np.float64)
     n, g = graph.dtype.type(graph.n), adjacency(kernels, graph, 0, first)
     kernels.launch("pair_weights", graph.n, n, g, mate, weights)
     return weights.sum()

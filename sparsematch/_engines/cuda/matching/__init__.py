@@ -1,6 +1,5 @@
 """Initialisation heuristics, exact engines and the choice between them."""
 
-from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.matching import (
     apfb,
     auto,
@@ -23,6 +22,3 @@ register_module("apfb", "exact", "cupy", apfb, default_init="cheap")
 register_module(
     "push_relabel", "exact", "cupy", push_relabel, default_init="karp_sipser", transpose="required"
 )
-
-# the search for lists of other lengths
-compile.expected.append(ms_bfs.modules)

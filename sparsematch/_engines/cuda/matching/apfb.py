@@ -33,10 +33,11 @@ ALONE = 256
 #: Entries per block up to which a frontier is narrow, and levels after which all blocks share it
 #: again.
 NARROW, STAY = 256, 64
-#: Of the kernel without roots that stays on the device: threads of a block, blocks of a processor.
-THREADS, BLOCKS = 512, 1
-MACROS = {"HUB": HUB, "THREADS": THREADS, "BLOCKS": BLOCKS}
+#: Of the kernels that stay on the device, those of `push_relabel` included.
+MACROS = {"HUB": HUB, "THREADS": compile.THREADS, "BLOCKS": 1}
 _INT_MAX = 2**31 - 1
+
+_load = compile.declare("matching/apfb", **MACROS)
 
 _PLANT, _ROOTS, _LEVEL, _SETTLE, _FLIP = range(5)
 
@@ -46,19 +47,17 @@ def improve(
 ) -> DeviceByProducts | None:
     """Make the matching maximum: in one launch with roots, as in ms_bfs.cu; else by ``Phases``."""
     begin = perf_counter()
-    constant_threads, roots, stop_early = (
-        bool(run.options.get(key, OPTIONS[key]))
-        for key in ("constant_threads", "roots", "stop_early")
-    )
-    if constant_threads and roots:
+    given: dict[str, Any] = OPTIONS | dict(run.options)
+    if given["constant_threads"] and given["roots"]:
         limits = {"narrow": NARROW, "stay": STAY, "graft": _INT_MAX, "alone": ALONE}
-        limits["depth_eighths"] = int(not stop_early)
+        limits["depth_eighths"] = int(not given["stop_early"])
         report = ms_bfs.search(graph, matching, run, before, limits, LOCKSTEP=1)
         cardinality = matching.cardinality if run.detailed else 0
         ms_bfs.account("apfb", report, begin, run, cardinality)
         return before
-    phases = Phases(graph, matching, run)
-    done = phases.in_one_launch(run.detailed) if constant_threads else phases.by_launches()
+    phases = Phases(graph, matching, run, given)
+    one_launch = given["constant_threads"]
+    done = phases.in_one_launch(run.detailed) if one_launch else phases.by_launches()
     seconds, cardinality = perf_counter() - begin, matching.cardinality if run.detailed else 0
     counts: dict[str, Any] = {"augmentations": done[2], "cardinality": cardinality}
     run.steps.append(StepInfo("apfb", seconds, done[0], done[1], **counts))
@@ -85,15 +84,14 @@ def forest(kernels: compile.Kernels, lists: BipartiteCSR, **fields: Any) -> Stru
 class Phases:
     """What the kernels work on, and the order of their launches."""
 
-    def __init__(self, graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+    def __init__(
+        self, graph: BipartiteCSR, matching: Matching, run: Run, given: dict[str, Any]
+    ) -> None:
         xp, dtype = namespace(graph.indptr), graph.dtype
         n_major, n_minor = graph.n_major, graph.n_minor
         self._n_major, self._turn = n_major, 0
-        self._kernels = compile.load("matching/apfb", dtype, **MACROS)
-        self._stop_early, self._roots = (
-            bool(run.options.get(key, OPTIONS[key])) for key in ("stop_early", "roots")
-        )
-        one_launch = bool(run.options.get("constant_threads", OPTIONS["constant_threads"]))
+        self._kernels = _load(dtype)
+        self._stop_early, self._roots = given["stop_early"], given["roots"]
         shift = list_shift(graph.indices.size, n_major)
         major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
         self._control = self._kernels.zeros(xp, "Control")
@@ -103,7 +101,7 @@ class Phases:
             mates=minor_mate,
             queue=xp.empty(n_major, dtype),
             control=self._control,
-            shift=shift if one_launch else 0,
+            shift=shift if given["constant_threads"] else 0,
             alone=ALONE >> shift,
             salt=seed_of(run),
         )
@@ -133,8 +131,7 @@ class Phases:
         CT in the paper.
         """
         barrier = namespace(self._control).zeros(2, np.int32)
-        how = {"threads": THREADS, "blocks_per_processor": BLOCKS}
-        self._kernels.launch_resident("apfb", self._state, barrier, **how)
+        self._kernels.launch_resident("apfb", self._state, barrier)
         if not detailed:
             return 0, 0, 0
         done = self._kernels.read("Control", self._control)

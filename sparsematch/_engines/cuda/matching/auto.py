@@ -1,13 +1,9 @@
 """The default on a GPU: it measures features, and runs the steps that `choice.py` chooses."""
 
-import functools
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any
 
-import numpy as np
-
-from sparsematch._engines.cuda.core import compile, host_fallback
+from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
@@ -17,7 +13,6 @@ from sparsematch._engines.cuda.matching import (
     ms_bfs,
     one_block,
     row_singletons,
-    start_common,
 )
 from sparsematch._engines.cuda.matching.choice import (
     POLICY,
@@ -27,12 +22,8 @@ from sparsematch._engines.cuda.matching.choice import (
     choose,
     may_have_pendants,
 )
-from sparsematch._engines.cuda.matching.features import (
-    features,
-    kernels_of,
-    match_diagonal,
-    match_ends,
-)
+from sparsematch._engines.cuda.matching.features import features, match_diagonal, match_ends
+from sparsematch._engines.cuda.matching.features import load as load_features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -164,27 +155,14 @@ def _search_small(
 
 
 def _preload(graph: BipartiteCSR) -> None:
-    """Start the compiler for what will be launched, and the likely start; then for other calls."""
-    n, nnz = graph.n_major, graph.nnz
-    likely = n == graph.n_minor, are_long(nnz, n, POLICY), may_have_pendants(nnz, n, POLICY)
-    _preload_once(graph.dtype, *likely, tuple(ms_bfs.shape(graph).items()))
-
-
-@functools.cache
-def _preload_once(
-    dtype: np.dtype[Any],
-    square: bool,
-    long: bool,
-    pendants: bool,
-    shape: tuple[tuple[str, int], ...],
-) -> None:
-    start_common.load("matching/cheap", dtype)
-    if square:
-        compile.load("matching/graph_karp_sipser", dtype, **karp_sipser.MACROS)
-    if pendants:
-        start_common.load("matching/karp_sipser", dtype)
-    if long:
+    """Start the compiler for what will be launched, and for the likely start."""
+    n, nnz, dtype = graph.n_major, graph.nnz, graph.dtype
+    load_features(dtype)
+    cheap.load(dtype)
+    if n == graph.n_minor:
+        karp_sipser.load_of_graphs(dtype)
+    if may_have_pendants(nnz, n, POLICY):
+        karp_sipser.load(dtype)
+    if are_long(nnz, n, POLICY):
         min_degree.load(dtype)
-    kernels_of(dtype)
-    ms_bfs.preload(dtype, dict(shape))
-    compile.load_ahead(dtype)
+    ms_bfs.load(dtype, ms_bfs.shape(graph))

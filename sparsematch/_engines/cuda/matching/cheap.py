@@ -1,9 +1,11 @@
 """Cheap start: each free row is matched with a free column of its own."""
 
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
+from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import seed_of
 from sparsematch._engines.cuda.matching import start_common
@@ -15,6 +17,8 @@ from sparsematch._types.run_info import StepInfo
 SUMMARY = "A free neighbour drawn at random, all rows at once."
 OPTIONS: dict[str, bool | float] = {"random": True}
 
+load = compile.declare("matching/cheap", STRETCH=start_common.STRETCH)
+
 
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
@@ -24,23 +28,20 @@ def improve(
     Reads: the graph. Writes: both mates. Workspace: a bit for each column. Time: O(nnz).
     """
     begin = perf_counter()
-    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    kernels, n_rows = start_common.load("matching/cheap", graph.dtype), graph.n_major
-    warm = bool(run.matched)
-    matched = start_common.matched(kernels, col_mate, warm)
     at_random = np.bool_(run.options.get("random", OPTIONS["random"]))
-    order = at_random, start_common.stretch_bits(n_rows), seed_of(run)
-    arrays = graph.indptr, graph.indices, row_mate, col_mate, matched
-    kernels.launch("cheap", n_rows, graph.dtype.type(n_rows), *arrays, np.bool_(warm), *order)
+    order = at_random, start_common.stretch_bits(graph.n_major), seed_of(run)
+    _launch(graph, matching, bool(run.matched), order)
     run.steps.append(StepInfo("cheap", perf_counter() - begin))
     return before
 
 
 def complete(graph: BipartiteCSR, matching: Matching) -> None:
     """Match what few rows are free beside free columns, in their own order."""
-    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    kernels, n_rows = start_common.load("matching/cheap", graph.dtype), graph.n_major
-    matched = start_common.matched(kernels, col_mate, True)
-    arrays = graph.indptr, graph.indices, row_mate, col_mate, matched
-    in_order = np.bool_(False), np.int32(0), np.uint32(0)
-    kernels.launch("cheap", n_rows, graph.dtype.type(n_rows), *arrays, np.bool_(True), *in_order)
+    _launch(graph, matching, True, (np.bool_(False), np.int32(0), np.uint32(0)))
+
+
+def _launch(graph: BipartiteCSR, matching: Matching, warm: bool, order: tuple[Any, ...]) -> None:
+    mates, kernels = graph.orient(matching.row_mate, matching.col_mate), load(graph.dtype)
+    matched = start_common.matched(kernels, mates[1], warm)
+    given = graph.dtype.type(graph.n_major), graph.indptr, graph.indices, *mates, matched
+    kernels.launch("cheap", graph.n_major, *given, np.bool_(warm), *order)

@@ -1,10 +1,31 @@
-// How many rows the columns have, in bytes, and which columns are rare: have the fewest entries.
+// How many rows the columns have, in bytes, which columns are rare: have the fewest entries, and
+// the choice among the columns of a list.
 //
 // Bytes of all columns stay cached. They are hints: nothing that has to be right depends on them.
 // RARE: entries up to which columns are counted apart.
 #pragma once
 
+#define WINDOW 128  // entries of a long list among which the least is chosen
+
 typedef unsigned char Byte;
+
+// The column of fewest rows that is not taken among `size` entries of a list, which lanes share of
+// which this is one: degree, a number drawn for the pair, entry; all ones if there is none. Without
+// degrees (nullptr) all have as many.
+template <class Size>
+DEVICE Wide least(const Bits* taken, const Byte* degree, const Index* list, Size size, int lane,
+                  int lanes, unsigned seed) {
+    Wide best = ~Wide(0);
+    for (Size k = lane; k < size; k += lanes) {
+        const Index j = load_constant(list + k);
+        if (has(taken, j)) continue;
+        const Wide rows = degree ? load_constant(degree + j) : 0;
+        const Wide draw = scatter(static_cast<unsigned>(j) ^ seed) & 0xFFF;
+        const Wide key = rows << 44 | draw << 32 | static_cast<unsigned>(k);
+        if (key < best) best = key;
+    }
+    return best;
+}
 
 // How many rows a column has, up to about `most`, a byte each. Many threads that count the same
 // column at once may go further, even round to zero, and carry to the next: a degree is a hint.

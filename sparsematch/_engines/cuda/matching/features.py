@@ -22,16 +22,18 @@ LINKED = 15
 #: Threads of a launch at most: each block adds to the same numbers, which takes 20 ns.
 THREADS = 1 << 18
 
+load = compile.declare("matching/features")
+
 
 def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFeatures:
     """Return the features of the lists, and what rows of `width` slots need. Time: O(nnz)."""
     n, square = graph.n_major, graph.n_major == graph.n_minor
     xp, index = namespace(graph.indptr), graph.dtype.type
-    kernels = kernels_of(graph.dtype, policy.max_shared)
+    kernels = load(graph.dtype)
     found = kernels.zeros(xp, "Features")
     firsts, lasts = xp.zeros((2, graph.n_minor // 32 + 1), np.uint32)
     arrays = graph.indptr, graph.indices, found, firsts, lasts
-    sizes = index(n), index(square), np.int32(width), np.int32(LINKED)
+    sizes = index(n), index(square), np.int32(width), np.int32(LINKED), np.int32(policy.max_shared)
     kernels.launch("features", min(n, THREADS), *sizes, *arrays, threads=512)
     too_uneven = min(-(-policy.hubs * graph.nnz**2 // max(n, 1)), 2**63)
     few = int(policy.leaves * n)
@@ -42,10 +44,9 @@ def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFe
     single = int(seen["single"]) / max(n, 1)
     shared = int(seen["first_shared"]), int(seen["last_shared"])
     has_diagonal = square and not seen["off_diagonal"]
-    asymmetric = seen["one_sided"] or seen["imbalance"]
     # the same comparisons as on the device: nothing may count as symmetric untested
     hubs_with_leaves = int(seen["squares"]) >= too_uneven and int(seen["single"]) > few
-    symmetric = square and not (has_diagonal or asymmetric or hubs_with_leaves)
+    symmetric = square and not (has_diagonal or seen["imbalance"] or hubs_with_leaves)
     flags = has_diagonal, symmetric, hubs_with_leaves
     in_order = min(shared) <= policy.max_shared
     return ListFeatures(n, single, skew, int(seen["linked"]), *flags, *shared, in_order)
@@ -63,10 +64,10 @@ def is_symmetric(graph: BipartiteCSR) -> bool:
     """Return whether the pattern is symmetric. Time: O(nnz)."""
     if graph.n_major != graph.n_minor:
         return False
-    found = kernels_of(graph.dtype).zeros(namespace(graph.indptr), "Features")
+    found = load(graph.dtype).zeros(namespace(graph.indptr), "Features")
     never = np.uint64(2**63), graph.dtype.type(graph.n_major)
     _compare_sides(graph, found, *never, unless_diagonal=False)
-    return not kernels_of(graph.dtype).read("Features", found)["imbalance"]
+    return not load(graph.dtype).read("Features", found)["imbalance"]
 
 
 def _compare_sides(
@@ -76,7 +77,7 @@ def _compare_sides(
 
     None is symmetric if `squares` reach `too_uneven` and more than `few` lists have one entry.
     """
-    n, shift, kernels = graph.n_major, lanes_of(graph), kernels_of(graph.dtype)
+    n, shift, kernels = graph.n_major, lanes_of(graph), load(graph.dtype)
     # not that of the call: nobody can make a matrix for which the numbers drawn are known
     seed = np.uint64(int.from_bytes(os.urandom(8), "little"))
     given = graph.dtype.type(n), graph.indptr, graph.indices, found, seed
@@ -86,17 +87,11 @@ def _compare_sides(
     kernels.launch("compare_long", min(n, THREADS), *given, threads=512)
 
 
-def kernels_of(dtype: np.dtype[Any], max_shared: int = POLICY.max_shared) -> compile.Kernels:
-    """Return the kernels for an index type; shared ends are counted up to `max_shared`."""
-    return compile.load("matching/features", dtype, MAX_SHARED=max_shared)
-
-
 def match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Match each row with the column of its own number."""
     begin, n = perf_counter(), graph.n_major
-    kernels = kernels_of(graph.dtype)
     mates = matching.row_mate, matching.col_mate
-    kernels.launch("match_diagonal", n, graph.dtype.type(n), *mates)
+    load(graph.dtype).launch("match_diagonal", n, graph.dtype.type(n), *mates)
     why = "the diagonal has no zero"
     step = StepInfo("diagonal", perf_counter() - begin, cardinality=n, reason=why)
     run.steps.append(step)
@@ -110,7 +105,7 @@ def match_ends(graph: BipartiteCSR, matching: Matching, run: Run, *, last: bool)
     begin, n = perf_counter(), graph.n_major
     mates = graph.orient(matching.row_mate, matching.col_mate)
     given = graph.dtype.type(n), np.bool_(last), graph.indptr, graph.indices
-    kernels_of(graph.dtype).launch("match_ends", n, *given, *mates)
+    load(graph.dtype).launch("match_ends", n, *given, *mates)
     major, _ = graph.orient("row", "column")
     why = f"no {major} shares its {'last' if last else 'first'} entry's place with another"
     run.steps.append(StepInfo("ends", perf_counter() - begin, reason=why))

@@ -27,8 +27,13 @@ ONE, FEW = 2, 2
 #: As in graph_karp_sipser.cu: entries above which a list is left to a whole block; tallies.
 LONG, TALLIES = 256, 4
 
-#: Of the graph: threads of a block, blocks of a processor. More pick at the same time, and worse.
-MACROS = {"THREADS": 512, "BLOCKS": 2}
+#: Blocks of a processor, of the graph. More pick at the same time, and worse.
+_BLOCKS = 2
+
+load_of_graphs = compile.declare(
+    "matching/graph_karp_sipser", THREADS=compile.THREADS, BLOCKS=_BLOCKS
+)
+load = compile.declare("matching/karp_sipser", STRETCH=start_common.STRETCH)
 
 
 def improve(
@@ -60,7 +65,7 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
     Workspace: 4 bytes and a bit for each vertex.
     """
     xp, n = namespace(graph.indptr), graph.n_major
-    kernels = compile.load("matching/graph_karp_sipser", graph.dtype, **MACROS)
+    kernels = load_of_graphs(graph.dtype)
     finished = bit_set(xp, n)
     state = start_common.state(
         kernels,
@@ -77,8 +82,8 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
         seed=seed_of(run),
         one_only=one_only,
     )
-    how = {"threads": MACROS["THREADS"], "blocks_per_processor": MACROS["BLOCKS"]}
-    kernels.launch_resident("graph_karp_sipser", state, xp.zeros(2, np.int32), **how)
+    given = state, xp.zeros(2, np.int32)
+    kernels.launch_resident("graph_karp_sipser", *given, blocks_per_processor=_BLOCKS)
     if not one_only:  # entries on the diagonal; what was held by another for a moment
         cheap.complete(graph, matching)
     return finished
@@ -94,7 +99,7 @@ def _match_sides(
     """
     xp = namespace(graph.indptr)
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    kernels, index = start_common.load("matching/karp_sipser", graph.dtype), graph.dtype.type
+    kernels, index = load(graph.dtype), graph.dtype.type
     n_rows, n_cols = index(graph.n_major), index(graph.n_minor)
     shift = lanes_of(graph)
     residual = xp.zeros(graph.n_minor, np.uint64)

@@ -10,19 +10,6 @@
 #include "matching/column_degrees.cuh"
 #include "matching/start_common.cuh"
 
-#define WINDOW 128  // entries of a long list among which the least is chosen
-
-// The same where numbers of four bytes stay cached: an addition that nobody waits for. Reads:
-// indices. Writes: degree, zero before, by atomics. Time: O(nnz / threads).
-KERNEL count_exactly(const Index* __restrict__ indices, long long nnz, Bits* degree) {
-    for (long long p = thread_index(); p < nnz; p += thread_count()) add(degree + indices[p], 1u);
-}
-// Reads: exact degrees. Writes: degree, own entry, up to `most`.
-KERNEL narrow(long long n_cols, const Bits* __restrict__ exact, Bits most, Byte* degree) {
-    for (long long c = thread_index(); c < n_cols; c += thread_count())
-        degree[c] = static_cast<Byte>(exact[c] < most ? exact[c] : most);
-}
-
 // ---- Rare columns. The k-th in the order of their numbers is number k.
 // How many there are before each word of their bits, once the counts are summed. Reads: rare.
 // Writes: before, own entry.
@@ -84,25 +71,10 @@ KERNEL adopt_rare(Index words, RareColumns s, const Index* __restrict__ mate, In
 // ---- Rows.
 struct MinDegree {
     Csr lists;
-    ReadOnly<Byte> degree;  // of a column
+    const Byte* degree;  // of a column
     Index *row_mate, *col_mate;
     Bits* matched;
 };
-
-// The free column of fewest rows among entries at .. at + size of a list, which lanes share of
-// which this is one: degree, a number drawn for the pair, entry; all ones if there is none.
-DEVICE Wide least(const MinDegree& s, Index at, Index size, int lane, int lanes, unsigned seed) {
-    Wide best = ~Wide(0);
-    for (Index k = lane; k < size; k += lanes) {
-        const Index j = s.lists.indices[at + k];
-        if (has(s.matched, j)) continue;
-        const Wide rows = s.degree[j];
-        const Wide draw = scatter(static_cast<unsigned>(j) ^ seed) & 0xFFF;
-        const Wide key = rows << 44 | draw << 32 | static_cast<unsigned>(k);
-        if (key < best) best = key;
-    }
-    return best;
-}
 
 // Rows with more than `above` and at most `upto` entries, each by one thread. Reads: lists, degree.
 // Writes: matched, by atomics; mates of pairs that it made. Time: O(nnz / threads), times the
@@ -113,10 +85,12 @@ KERNEL choose(Index n_rows, MinDegree s, Index above, Index upto, int bits, unsi
         if (i == UNMATCHED) continue;
         const Index begin = s.lists.indptr[i], size = s.lists.indptr[i + 1] - begin;
         if (size <= above || size > upto || s.row_mate[i] != UNMATCHED) continue;  // own entry
+        const Index* const list = s.lists.indices.data + begin;
+        const unsigned draw = seed ^ static_cast<unsigned>(i);
         while (true) {
-            const Wide best = least(s, begin, size, 0, 1, seed ^ static_cast<unsigned>(i));
+            const Wide best = least(s.matched, s.degree, list, size, 0, 1, draw);
             if (best == ~Wide(0)) break;
-            const Index j = s.lists.indices[begin + static_cast<Index>(best & 0xFFFFFFFF)];
+            const Index j = list[best & 0xFFFFFFFF];
             if (!claim(s.matched, j)) continue;
             s.row_mate[i] = j;
             s.col_mate[j] = i;
@@ -127,16 +101,17 @@ KERNEL choose(Index n_rows, MinDegree s, Index above, Index upto, int bits, unsi
 
 // A free row by one warp, window by window of its list. All lanes must call.
 DEVICE void choose_by_warp(const MinDegree& s, Index i, Index size, unsigned seed) {
-    const Index begin = s.lists.indptr[i];
+    const Index* const list = s.lists.indices.data + s.lists.indptr[i];
     const unsigned draw = seed ^ static_cast<unsigned>(i);
     for (Index at = 0; at < size;) {
         const Index part = size - at < WINDOW ? size - at : WINDOW;
-        const Wide best = least_in_warp(least(s, begin + at, part, lane_in_warp(), WARP, draw));
+        const Wide best =
+            least_in_warp(least(s.matched, s.degree, list + at, part, lane_in_warp(), WARP, draw));
         if (best == ~Wide(0)) {
             at += WINDOW;
             continue;
         }
-        const Index j = s.lists.indices[begin + at + static_cast<Index>(best & 0xFFFFFFFF)];
+        const Index j = list[at + static_cast<Index>(best & 0xFFFFFFFF)];
         bool mine = false;
         if (lane_in_warp() == 0 && claim(s.matched, j)) {
             s.row_mate[i] = j;

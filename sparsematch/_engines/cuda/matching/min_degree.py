@@ -26,14 +26,7 @@ LONG_CLASSES = (12, 16, 24, 32, 64, 128, 2**31 - 1)
 #: the same column at once go further.
 MANY = 127
 
-#: Share of the second-level cache that exact degrees, four bytes each, may fill. No figures were
-#: kept.
-CACHED = 0.5
-
-
-def load(dtype: "np.dtype[Any]") -> compile.Kernels:
-    """Return the kernels for an index type."""
-    return start_common.load("matching/min_degree", dtype, RARE=thresholds.RARE)
+load = compile.declare("matching/min_degree", STRETCH=start_common.STRETCH, RARE=thresholds.RARE)
 
 
 def improve(
@@ -71,12 +64,7 @@ def improve(
 def _degrees(kernels: compile.Kernels, graph: BipartiteCSR) -> Any:
     """Return about how many entries each minor has, up to `MANY`, in bytes."""
     xp, n_cols, nnz = namespace(graph.indptr), graph.n_minor, graph.nnz
-    most = np.uint32(MANY)
-    if 4 * n_cols <= CACHED * compile.second_level_cache():
-        exact, degree = xp.zeros(n_cols, np.uint32), xp.empty(n_cols, np.uint8)
-        kernels.launch("count_exactly", nnz, graph.indices, np.int64(nnz), exact)
-        kernels.launch("narrow", n_cols, np.int64(n_cols), exact, most, degree)
-        return degree
     degree = xp.zeros(-(-n_cols // 4) * 4, np.uint8)
-    kernels.launch("count", -(-nnz // 4), graph.indices, np.int64(nnz), most, degree)
+    given = graph.indices, np.int64(nnz), np.uint32(MANY), degree
+    kernels.launch("count", -(-nnz // 4), *given)
     return degree

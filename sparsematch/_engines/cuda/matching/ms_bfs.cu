@@ -17,13 +17,12 @@
 #include "matching/ms_bfs_schedules.cuh"
 
 // The state of the launch, the same in all threads: the round, the vote, the barrier of the grid;
-// shared memory of the block; when the last part of the work ended.
+// shared memory of the block.
 struct Launch {
     LevelCounter<Tally> rounds;
     GridVote vote;
     int* barrier;
     unsigned char* memory;
-    long long since;
     Index cost;  // of the levels and rounds, see Limits
 };
 
@@ -251,9 +250,8 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool first, bool 
     next.flush();
 }
 
-// One round: a wide frontier by the grid, a narrow one by the schedule of its kind. Returns whether
-// it was narrow.
-DEVICE bool run_round(const MsBfs& s, const Frontier& f, const Limits& limits, Launch& launch) {
+// One round: a wide frontier by the grid, a narrow one by the schedule of its kind.
+DEVICE void run_round(const MsBfs& s, const Frontier& f, const Limits& limits, Launch& launch) {
     const bool alone = LOCKSTEP && f.count <= limits.alone;
     const bool narrow = alone || f.count <= static_cast<Index>(limits.narrow) * block_count();
     Done done;
@@ -265,7 +263,6 @@ DEVICE bool run_round(const MsBfs& s, const Frontier& f, const Limits& limits, L
     else done = levels_of_block<FreeRunning>(s, f, limits, launch);
 #endif
     end_round(launch.rounds, done, launch.barrier);
-    return narrow;
 }
 
 // Grows the trees from `count` entries at the head of the queue, round by round, until all are
@@ -280,8 +277,7 @@ DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enoug
         const Entry* from = s.queue + begin;
         const unsigned draw = scatter(turn + static_cast<unsigned>(level));
         const Frontier f = {from, count, s.queue + begin + count, draw, enough - found, own};
-        const bool narrow = run_round(s, f, limits, launch);
-        clock(s.control, narrow ? 2 : 1, launch.since);
+        run_round(s, f, limits, launch);
         begin += count;
         count = load(&now->pushed);
         level += load(&now->deep);
@@ -305,18 +301,13 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     const Index n_roots = control->n_roots;
     const Index most = n_roots < limits.paths ? n_roots : limits.paths;
     Index total = 0, levels = 0, phase = 0, level = 0;
-    Launch launch = {{control->rounds, 0},
-                     {control->votes, control->votes + 1, 0, 0},
-                     barrier,
-                     memory,
-                     ticks(),
-                     0};
+    Launch launch = {
+        {control->rounds, 0}, {control->votes, control->votes + 1, 0, 0}, barrier, memory, 0};
     while (total < most && launch.cost <= limits.allowance) {
         const Tally* now = launch.rounds.written();
         const bool own = limits.own_levels && phase == 0;
         plant(s, n_cols, n_roots, phase == 0, level >= limits.graft, launch);
         end_round(launch.rounds, Done{0, 0}, barrier);
-        clock(control, 0, launch.since);
         level = 0;
         const unsigned turn = scatter(seed + static_cast<unsigned>(phase++));
         const Index enough = limits.depth_eighths ? most - total : 1;
@@ -326,7 +317,6 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
         if (!found && !own && launch.cost <= limits.allowance) break;
         augment(s, n_roots);
         sync_grid(barrier);
-        clock(control, 3, launch.since);
     }
     if (thread_index() != 0) return;
     control->phases = phase;

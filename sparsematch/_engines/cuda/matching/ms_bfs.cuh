@@ -60,7 +60,6 @@ struct Control {
     Tally rounds[3];
     Index free_rows, free_columns, n_roots, n_linked;
     Index phases, levels, found, stopped;
-    long long ticks[4];
     Wide votes[2];
 };
 
@@ -148,13 +147,4 @@ DEVICE void augment(const MsBfs& s, Index n_roots) {
         j = before;
         before = next;
     }
-}
-
-// Where the time goes, as the first thread sees it: 0 planting, 1 wide levels, 2 narrow levels, 3
-// augmenting.
-DEVICE void clock(Control* control, int kind, long long& since) {
-    if (thread_index() != 0) return;
-    const long long now = ticks();
-    control->ticks[kind] += now - since;
-    since = now;
 }

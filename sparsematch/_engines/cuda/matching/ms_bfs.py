@@ -5,7 +5,7 @@ no launch and no transfer. The host learns how many rows are free before it star
 """
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -38,9 +38,6 @@ LIMITS |= {"wide": 2**31 - 1, "allowance": 2**31 - 1, "own_levels": 0, "paths": 
 #: together: most of these are as near as a triangle.
 OWN_LEVELS = 4
 
-#: What the ticks of the control are counted for.
-KINDS = ("plant", "wide", "narrow", "augment")
-
 
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
@@ -63,20 +60,18 @@ def account(
         run.steps.append(StepInfo(name, perf_counter() - begin))
         return
     done = report()  # waits
-    seconds, ticks = perf_counter() - begin, done["ticks"].tolist()
     phases, levels, found = (int(done[key]) for key in ("phases", "levels", "found"))
-    steps = {kind: seconds * t / max(sum(ticks), 1) for kind, t in zip(KINDS, ticks, strict=True)}
     counts: dict[str, Any] = {"augmentations": found, "cardinality": cardinality}
-    run.steps.append(StepInfo(name, seconds, phases, levels, **counts, seconds_by_step=steps))
+    run.steps.append(StepInfo(name, perf_counter() - begin, phases, levels, **counts))
 
 
-def preload(dtype: np.dtype[Any], macros: dict[str, int]) -> None:
-    """Start the compiler for the search of lists of a `shape`."""
-    compile.load("matching/ms_bfs", dtype, **macros)
-    compile.load("matching/ms_bfs_setup", dtype, **of_slots(macros))
+def load(dtype: np.dtype[Any], macros: dict[str, int]) -> tuple[compile.Kernels, compile.Kernels]:
+    """Return the kernels of the search of lists of a `shape`, and those of its setup."""
+    search = compile.load("matching/ms_bfs", dtype, **macros)
+    return search, compile.load("matching/ms_bfs_setup", dtype, **_of_slots(macros))
 
 
-def of_slots(macros: dict[str, int]) -> dict[str, int]:
+def _of_slots(macros: dict[str, int]) -> dict[str, int]:
     """Return the macros of the setup."""
     return {key: macros[key] for key in ("WIDTH", "LANES", "LINKED")}
 
@@ -98,13 +93,6 @@ def shapes(dtype: np.dtype[Any]) -> list[dict[str, int]]:
     return [_macros(dtype, *pair) for pair in ((8, 8), (4, 4), (16, 16), (0, 8), (0, 32))]
 
 
-def modules(dtype: np.dtype[Any]) -> Iterator[compile.Module]:
-    """Yield the modules of all lists."""
-    for macros in shapes(dtype):
-        yield "matching/ms_bfs", macros
-        yield "matching/ms_bfs_setup", of_slots(macros)
-
-
 def _macros(dtype: np.dtype[Any], width: int, lanes: int) -> dict[str, int]:
     """Return the macros for rows of `width` slots, and `lanes` threads for a list.
 
@@ -114,6 +102,12 @@ def _macros(dtype: np.dtype[Any], width: int, lanes: int) -> dict[str, int]:
     macros = {"LOCKSTEP": 0, "WIDTH": width, "LANES": lanes, "UNROLL": 2}
     macros |= {"PART": PART, "ROOM": ROOM, "LINKED": LINKED, "THREADS": 512 if small else 1024}
     return macros | {"BLOCKS": 2 if small and dtype.itemsize == 4 else 1}
+
+
+compile.declared["matching/ms_bfs"] = lambda dtype: [
+    macros | {"LOCKSTEP": lockstep} for macros in shapes(dtype) for lockstep in (0, 1)
+]
+compile.declared["matching/ms_bfs_setup"] = lambda dtype: map(_of_slots, shapes(dtype))
 
 
 def search(
@@ -163,8 +157,7 @@ class Search:
         self._graph, self._run, self._macros = graph, run, macros
         self._before = before or DeviceByProducts()
         self._mates = graph.orient(matching.row_mate, matching.col_mate)
-        self._kernels = compile.load("matching/ms_bfs", graph.dtype, **macros)
-        self._setup = compile.load("matching/ms_bfs_setup", graph.dtype, **of_slots(macros))
+        self._kernels, self._setup = load(graph.dtype, macros)
         xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
         n_rows, n_cols = graph.n_major, graph.n_minor
         self._control = self._kernels.zeros(xp, "Control")

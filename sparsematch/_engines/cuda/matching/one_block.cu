@@ -155,22 +155,10 @@ DEVICE void plant(const Arrays<T>& a, int* width) {
     }
 }
 
-// What is done, by kind, as in one_block.py.
-enum { READ, START, PLANT, VISIT, AUGMENT, KINDS };
-
-// What has been done so far. Every thread counts the same; ticks: one thread's, in shared memory.
+// What has been done so far. Every thread counts the same.
 struct Account {
     int stopped, phases, levels, paths;
-    long long *ticks, since;
 };
-
-// Counts the time since the last call as spent on one kind.
-DEVICE void spent_on(int kind, Account& done) {
-    if (thread_in_block()) return;
-    const long long now = ticks();
-    done.ticks[kind] += now - done.since;
-    done.since = now;
-}
 
 // One phase, of `depth` levels at most. Returns the paths found; none if there are more levels. As
 // many threads as 2^shift share a list where the level has no more to do. The widths of levels are
@@ -184,7 +172,6 @@ DEVICE int phase(const Arrays<T>& a, int shift, int depth, Account& done) {
     sync_block();
     plant(a, widths);
     sync_block();
-    spent_on(PLANT, done);
     const int n_roots = widths[0];
     int begin = 0, turn = 0, n = n_roots;
     for (; n && turn < depth; ++turn, ++done.levels) {
@@ -199,13 +186,11 @@ DEVICE int phase(const Arrays<T>& a, int shift, int depth, Account& done) {
         begin += n;
         n = *level.width;
     }
-    spent_on(VISIT, done);
     ++done.phases;
     done.stopped = n > 0;
     const int total = done.stopped ? 0 : found;
     if (total) augment(a, n_roots);
     done.paths += total;
-    spent_on(AUGMENT, done);
     return total;
 }
 
@@ -230,9 +215,7 @@ DEVICE void solve(const Arrays<T>& a, const Work& w, Account& done) {
         a.col_mate[j] = static_cast<T>(w.col_mate[j]);
         if (w.col_mate[j] != UNMATCHED) insert(a.taken, j);
     }
-    spent_on(READ, done);
     start(a);
-    spent_on(START, done);
     while (phase(a, w.shift, w.depth, done)) {
     }
     for (Index i = thread_in_block(); i < a.n_rows; i += threads_in_block())
@@ -245,17 +228,13 @@ DEVICE void solve(const Arrays<T>& a, const Work& w, Account& done) {
 DEVICE void write(const Account& done, long long* report) {
     const int counts[] = {done.stopped, done.phases, done.levels, done.paths};
     for (int k = 0; k < 4; ++k) report[k] = counts[k];
-    for (int k = 0; k < KINDS; ++k) report[4 + k] = done.ticks[k];
 }
 
 // Reads: lists. Writes: both mates; report: what has been done, unless it is nullptr. Time:
 // O(phases * nnz / threads + levels).
 KERNEL __launch_bounds__(1024, 1) one_block(Work w, long long* report) {
     DYNAMIC_SHARED(near);
-    SHARED long long spent[KINDS];
-    if (thread_in_block() == 0)
-        for (int k = 0; k < KINDS; ++k) spent[k] = 0;
-    Account done = {0, 0, 0, 0, spent, ticks()};
+    Account done = {0, 0, 0, 0};
     if (w.memory) {
         const Index *indptr = w.indptr.data, *indices = w.indices.data;
         solve(arrays_in(w.memory, w.bits, w.n_rows, w.n_cols, indptr, indices), w, done);

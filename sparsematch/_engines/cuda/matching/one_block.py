@@ -24,9 +24,10 @@ THREADS = {0: 256, 384: 512, 3072: 1024}
 
 _MOST_LEVELS = 2**31 - 1
 
-#: What the report of the kernel begins with; what ticks it then counts.
-COUNTS = "stopped", "phases", "levels", "augmentations"
-KINDS = "read", "start", "plant", "visit", "augment"
+#: What the kernel reports.
+_COUNTS = "stopped", "phases", "levels", "augmentations"
+
+_load = compile.declare("matching/one_block")
 
 
 def fits(graph: BipartiteCSR) -> bool:
@@ -54,7 +55,7 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
     """
     begin = perf_counter()
     xp, n_rows, n_cols = namespace(graph.indptr), graph.n_major, graph.n_minor
-    kernels = compile.load("matching/one_block", graph.dtype)
+    kernels = _load(graph.dtype)
     shared, memory, bits = 0, None, None
     if fits(graph):
         shared = _shared_bytes(n_rows, n_cols, graph.nnz)
@@ -82,19 +83,12 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
         kernels.launch("one_block", 1, work, np.uint64(0), **how)
         run.steps.append(StepInfo("one_block", perf_counter() - begin))
         return False
-    report = HostNumbers(xp, len(COUNTS) + len(KINDS))
+    report = HostNumbers(xp, len(_COUNTS))
     kernels.launch("one_block", 1, work, report.pointer, **how)
-    numbers = report.read()  # waits
-    run.steps.append(_account(perf_counter() - begin, numbers))
-    return bool(numbers[0])
-
-
-def _account(seconds: float, numbers: list[int]) -> StepInfo:
-    """Return what the kernel has done, from its report."""
-    counts: dict[str, Any] = dict(zip(COUNTS[1:], numbers[1:], strict=False))
-    ticks = numbers[len(COUNTS) :]
-    steps = {kind: seconds * t / max(sum(ticks), 1) for kind, t in zip(KINDS, ticks, strict=True)}
-    return StepInfo("one_block", seconds, **counts, seconds_by_step=steps)
+    counts: dict[str, Any] = dict(zip(_COUNTS, report.read(), strict=True))  # waits
+    stopped = bool(counts.pop("stopped"))
+    run.steps.append(StepInfo("one_block", perf_counter() - begin, **counts))
+    return stopped
 
 
 def _words(n_rows: int, n_cols: int) -> int:

@@ -10,15 +10,7 @@ from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import index_bits, seed_of
 from sparsematch._engines.cuda.core.transpose import transpose
-from sparsematch._engines.cuda.matching.apfb import (
-    ALONE,
-    BLOCKS,
-    HUB,
-    MACROS,
-    THREADS,
-    forest,
-    list_shift,
-)
+from sparsematch._engines.cuda.matching.apfb import ALONE, HUB, MACROS, forest, list_shift
 from sparsematch._engines.cuda.matching.features import with_symmetry
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -27,6 +19,8 @@ from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Push-relabel from all free rows at once, with exact labels at intervals (G-PR)."
 OPTIONS: dict[str, bool | float] = {"k": 0.7, "adaptive": True, "active_list": True, "shrink": True}
+
+_load = compile.declare("matching/push_relabel", **MACROS)
 
 
 def improve(
@@ -41,7 +35,7 @@ def improve(
     transposed = known.transposed = known.transposed or transpose(graph, run, known.symmetric)
     begin = perf_counter()
     given = _cardinality(matching) if run.detailed else 0
-    kernels = compile.load("matching/push_relabel", graph.dtype, **MACROS)
+    kernels = _load(graph.dtype)
     control = push(kernels, graph, transposed, matching, run)
     phases = levels = after = 0
     if run.detailed:
@@ -63,9 +57,7 @@ def push(
     """Start the kernel; return its control, with relabellings as phases, and their levels."""
     xp, dtype, entries = namespace(graph.indptr), graph.dtype, graph.indices.size
     n_major, n_minor = graph.n_major, graph.n_minor
-    given: dict[str, Any] = {
-        name: run.options.get(name, default) for name, default in OPTIONS.items()
-    }
+    given: dict[str, Any] = OPTIONS | dict(run.options)
     major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
     push_shift, shift = list_shift(entries, n_major), list_shift(entries, n_minor)
     control = kernels.zeros(xp, "Control")
@@ -102,8 +94,7 @@ def push(
         complete=False,
         k=given["k"],
     )
-    how = {"threads": THREADS, "blocks_per_processor": BLOCKS}
-    kernels.launch_resident("push_relabel", state, xp.zeros(2, np.int32), **how)
+    kernels.launch_resident("push_relabel", state, xp.zeros(2, np.int32))
     return control
 
 

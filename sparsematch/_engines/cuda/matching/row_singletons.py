@@ -17,6 +17,8 @@ from sparsematch._types.run_info import StepInfo
 #: Passes over the rows.
 PASSES = 3
 
+_load = compile.declare("matching/row_singletons")
+
 
 def match_row_singletons(
     graph: BipartiteCSR, matching: Matching, run: Run
@@ -27,7 +29,7 @@ def match_row_singletons(
     vertex, two for each minor.
     """
     begin, xp, n = perf_counter(), namespace(graph.indptr), graph.n_major
-    kernels = compile.load("matching/row_singletons", graph.dtype)
+    kernels = _load(graph.dtype)
     matched, finished = bit_set(xp, graph.n_minor), bit_set(xp, n)
     arrays = graph.indptr, graph.indices, *graph.orient(matching.row_mate, matching.col_mate)
     for _ in range(PASSES):

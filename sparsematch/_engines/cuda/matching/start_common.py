@@ -15,11 +15,6 @@ from sparsematch._types.matching import Matching
 STRETCH = 32
 
 
-def load(name: str, dtype: np.dtype[Any], **macros: int) -> compile.Kernels:
-    """Return the kernels of a start."""
-    return compile.load(name, dtype, STRETCH=STRETCH, **macros)
-
-
 def state(
     kernels: compile.Kernels, name: str, graph: BipartiteCSR, matching: Matching, **fields: Any
 ) -> Struct:

@@ -1,6 +1,5 @@
 """Transversals that maximise the product or the sum of the matched entries."""
 
-from sparsematch._base.arrays import advising
 from sparsematch._engines.cuda.weighted import product_and_sum, proof
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import register_operations
@@ -8,8 +7,8 @@ from sparsematch._engines.registry import register_operations
 register_operations(
     "cupy",
     WeightedOps(
-        maximum_product=advising(product_and_sum.maximum_product),
-        maximum_sum=advising(product_and_sum.maximum_sum),
-        is_optimal=advising(proof.is_optimal),
+        maximum_product=product_and_sum.maximum_product,
+        maximum_sum=product_and_sum.maximum_sum,
+        is_optimal=proof.is_optimal,
     ),
 )

@@ -8,6 +8,7 @@
 // itself where the bid was above eps. So n pairs cost at most n eps more than the best n.
 #include "core/device.cuh"
 #include "weighted/costs.cuh"
+#include "weighted/rounds.cuh"
 
 struct Auction {
     Index *row_mate, *col_mate;
@@ -42,15 +43,15 @@ KERNEL column_duals(Index n_cols, long long* least) {
     for (Wide j = thread_index(); j < n_cols; j += thread_count()) least[j] = ordered(least[j]);
 }
 
-// The rows of a queue bid. Safe: entries of a row by its lanes, the highest bid by an atomic.
-DEVICE Wide bid_all(const Costs& a, const Auction& s, const Index* rows, Wide count, double eps,
-                    double most, int shift, Wide first, Wide threads) {
+// The rows of a round bid. Safe: entries of a row by its lanes, the highest bid by an atomic.
+DEVICE Wide bid_all(const Costs& a, const Auction& s, const Round& r, double eps, double most,
+                    int shift) {
     Wide scanned = 0;
-    for_groups(count, shift, first, threads, [&](long long k, int lane, int lanes) {
+    for_groups(r.count, shift, r.first, r.threads, [&](long long k, int lane, int lanes) {
         double best = INFINITE, second = INFINITE;
         Index to = UNMATCHED, i = 0;
         if (k >= 0) {
-            i = load(rows + k);
+            i = load(r.rows + k);
             const Index begin = a.indptr[i], end = a.indptr[i + 1];
             for (Index p = begin + lane; p < end; p += lanes) {
                 const Index j = a.indices[p];
@@ -82,10 +83,9 @@ DEVICE Wide bid_all(const Costs& a, const Auction& s, const Index* rows, Wide co
 
 // The highest bids win; rows without a column are next. Safe: each column by its winner; others
 // that look at the bids for it find one that is not theirs, before and after they are cleared.
-DEVICE void award(const Auction& s, const Index* rows, Wide count, Index* next, Wide* n_next,
-                  Wide first, Wide threads) {
-    for (Wide k = first; k < count; k += threads) {
-        const Index i = load(rows + k), j = s.to[i];
+DEVICE void award(const Auction& s, const Round& r) {
+    for (Wide k = r.first; k < r.count; k += r.threads) {
+        const Index i = load(r.rows + k), j = s.to[i];
         const Wide won = load(s.highest + j);
         Index left = i;
         if (won && (won & 0xffffffffull) == static_cast<Wide>(i)) {
@@ -96,42 +96,21 @@ DEVICE void award(const Auction& s, const Index* rows, Wide count, Index* next, 
             store(s.v + j, s.bid[i]);
             store(s.highest + j, static_cast<Wide>(0));
         }
-        push(next, n_next, left, left != UNMATCHED);
+        push(r.next, r.n_next, left, left != UNMATCHED);
     }
 }
 
-// Rounds until no more than `enough` rows are free, or `limit` rounds in all; those with no more
-// than NARROW free rows by one block alone. Rows are fewer than 2^32. Time: O(scanned / threads +
-// rounds).
+// Rounds until no more than `enough` rows are free, or `limit` rounds in all. Rows are fewer than
+// 2^32. Time: O(scanned / threads + rounds).
 KERNEL __launch_bounds__(512, 2)
     bid_rounds(Index n_rows, Costs a, Auction s, double eps, double most, int shift, Wide enough,
                Wide limit, Rounds* control) {
     Wide round = load(&control->round), count = load(&control->count[round % 3]), scanned = 0;
-    while (count > enough && round < limit) {
-        const bool alone = count <= NARROW;
-        const Wide first = thread_index(), threads = alone ? threads_in_block() : thread_count();
-        // one block alone would overwrite counts that others have yet to read
-        if (alone) sync_grid(control->barrier);
-        if (!alone || block_index() == 0) do {
-                Index* const rows = s.queue + (round & 1) * n_rows;
-                Index* const next = s.queue + (~round & 1) * n_rows;
-                Wide* const n_next = &control->count[(round + 1) % 3];
-                if (first == 0) store(&control->count[(round + 2) % 3], static_cast<Wide>(0));
-                scanned += bid_all(a, s, rows, count, eps, most, shift, first, threads);
-                if (alone) sync_block();
-                else sync_grid(control->barrier);
-                award(s, rows, count, next, n_next, first, threads);
-                if (alone) sync_block();
-                else sync_grid(control->barrier);
-                ++round;
-                count = load(n_next);
-            } while (alone && count > enough && round < limit);
-        if (!alone) continue;
-        if (first == 0) store(&control->round, round);
-        sync_grid(control->barrier);
-        round = load(&control->round);
-        count = load(&control->count[round % 3]);
-    }
+    do_rounds(control, s.queue, n_rows, enough, limit, round, count, [&](const Round& r) {
+        scanned += bid_all(a, s, r, eps, most, shift);
+        r.wait();
+        award(s, r);
+    });
     add_of_block(&control->scanned, scanned);
     if (thread_index()) return;
     control->round = round;

@@ -19,6 +19,8 @@ ROUNDS, ENTRIES = 2_000, 20_000_000
 #: Rows that a bid can name: the lower half of a word.
 MOST_ROWS = 2**32 - 1
 
+_load = compile.declare("weighted/auction", NARROW=NARROW)
+
 
 class Assignment(NamedTuple):
     """A square matrix of costs whose rows can all be matched, and what is known of it, on a GPU."""
@@ -57,14 +59,9 @@ class Assignment(NamedTuple):
         return kernels.struct("Costs", **arrays)
 
 
-def kernels_of(dtype: "np.dtype[Any]") -> compile.Kernels:
-    """Return the kernels for an index type."""
-    return compile.load("weighted/auction", dtype, NARROW=NARROW)
-
-
 def initialise(problem: Assignment) -> None:
     """Write the least cost of each column to its dual. Time: O(nnz)."""
-    kernels, n, nnz = kernels_of(problem.dtype), problem.n, problem.indices.size
+    kernels, n, nnz = _load(problem.dtype), problem.n, problem.indices.size
     least = problem.col_dual.view(np.int64)
     least.fill(np.iinfo(np.int64).max)
     kernels.launch(
@@ -80,7 +77,7 @@ def bid(problem: Assignment, eps: float, most: float, enough: int, limit: int) -
     word for each column. Waits.
     """
     xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
-    kernels = kernels_of(dtype)
+    kernels = _load(dtype)
     free = xp.flatnonzero(problem.row_mate < 0)
     queue = xp.empty(2 * n, dtype)
     queue[: free.size] = free

@@ -23,6 +23,7 @@ from sparsematch._engines.cuda.weighted.primal_dual import (
     match_tight,
     part_worse,
 )
+from sparsematch._engines.edges import places
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.bipartite import BipartiteCSR
@@ -172,8 +173,7 @@ def _assign_parts(
     """Match what can be matched; return mates and duals of the stored rows and columns."""
     xp, n, m = namespace(cost), graph.n_major, graph.n_minor
     parts = _parts(graph, matching)
-    major = _majors(graph)
-    minor = graph.indices[: graph.nnz]
+    major, minor = places(graph)
     coupling = ~parts.major_below[major] & parts.minor_below[minor]
     inner = ~coupling
     doubled = _double(major[inner], minor[inner], cost[inner], parts, graph.dtype)
@@ -200,13 +200,6 @@ def _parts(graph: BipartiteCSR, matching: Matching) -> Parts:
     pairs = xp.flatnonzero(mates[0] >= 0)
     major_below[pairs] = minor_below[mates[0][pairs]]
     return Parts(major_below, minor_below, *mates)
-
-
-def _majors(graph: BipartiteCSR) -> Any:
-    """Return the stored row of each entry."""
-    xp = namespace(graph.indptr)
-    entry = xp.arange(graph.nnz, dtype=graph.dtype)
-    return xp.searchsorted(graph.indptr, entry, side="right") - 1
 
 
 def _double(

@@ -8,6 +8,7 @@
 // only where theirs is at most `keep`.
 #include "core/device.cuh"
 #include "weighted/costs.cuh"
+#include "weighted/rounds.cuh"
 
 struct Duals {
     double *u, *v;
@@ -86,21 +87,19 @@ KERNEL list_tight(Index n_rows, Costs a, Duals d, double tight, int shift, Index
                });
 }
 
-// A round of scans: its rows, and where those of the next are queued.
-struct Round {
-    const Index* rows;
-    Index* next;
-    Wide* n_next;
-    Wide count, first, threads;  // rows; this thread, of how many
-    double radius;               // columns beyond it wait for a sweep
-    Index turn;                  // the number of the next round
-    bool prune;                  // nothing beyond the nearest free column is wanted
+// What a scan may reach: columns beyond the radius wait for a sweep; if `prune`, nothing beyond the
+// nearest free column is wanted.
+struct Reach {
+    double radius;
+    bool prune;
 };
 
 // The rows of a round scan their entries. Safe: distances fall by atomics; a row is queued once a
 // round, by an exchange. Returns the entries scanned.
-DEVICE Wide scan(const Costs& a, const Duals& d, const Spread& s, const Round& r, int shift) {
-    const long long within = static_cast<long long>(as_bits(r.radius));
+DEVICE Wide scan(const Costs& a, const Duals& d, const Spread& s, const Round& r,
+                 const Reach& reach, int shift) {
+    const long long within = static_cast<long long>(as_bits(reach.radius));
+    const Index turn = static_cast<Index>(r.number + 1);
     Wide scanned = 0;
     for_groups(r.count, shift, r.first, r.threads, [&](long long k, int lane, int lanes) {
         if (k < 0) return;
@@ -118,9 +117,9 @@ DEVICE Wide scan(const Costs& a, const Duals& d, const Spread& s, const Round& r
             if (to >= bound || to >= load(s.distance + j)) continue;
             if (minimum(s.distance + j, to) <= to) continue;
             const Index owner = d.col_mate[j];
-            if (owner == UNMATCHED && r.prune) minimum(s.nearest, to);
+            if (owner == UNMATCHED && reach.prune) minimum(s.nearest, to);
             if (owner == UNMATCHED || to > within) continue;
-            push(r.next, r.n_next, owner, exchange(s.stamp + owner, r.turn) != r.turn);
+            push(r.next, r.n_next, owner, exchange(s.stamp + owner, turn) != turn);
         }
         if (lane == 0) scanned += static_cast<Wide>(end - a.indptr[i]);
     });
@@ -144,38 +143,6 @@ DEVICE void sweep(Index n_cols, const Duals& d, const Spread& s, double from, do
     add_of_block(&tally->beyond, beyond);
 }
 
-// Rounds until none has rows, or `limit` in all; those with no more than NARROW rows by one block
-// alone. Returns the entries scanned.
-DEVICE Wide scan_rounds(const Costs& a, const Duals& d, const Spread& s, Round& r, Wide& round,
-                        Index n_rows, int shift, Wide limit, Levels* control) {
-    Wide scanned = 0;
-    while (r.count && round < limit) {
-        const bool alone = r.count <= NARROW;
-        r.first = thread_index();
-        r.threads = alone ? threads_in_block() : thread_count();
-        // one block alone would overwrite counts that others have yet to read
-        if (alone) sync_grid(control->barrier);
-        if (!alone || block_index() == 0) do {
-                r.rows = s.queue + (round & 1) * n_rows;
-                r.next = s.queue + (~round & 1) * n_rows;
-                r.n_next = &control->count[(round + 1) % 3];
-                r.turn = static_cast<Index>(round + 1);
-                if (r.first == 0) store(&control->count[(round + 2) % 3], static_cast<Wide>(0));
-                scanned += scan(a, d, s, r, shift);
-                if (alone) sync_block();
-                else sync_grid(control->barrier);
-                ++round;
-                r.count = load(r.n_next);
-            } while (alone && r.count && r.count <= NARROW && round < limit);
-        if (!alone) continue;
-        if (r.first == 0) store(&control->round, round);
-        sync_grid(control->barrier);
-        round = load(&control->round);
-        r.count = load(&control->count[round % 3]);
-    }
-    return scanned;
-}
-
 // Shortest distances from the free rows, up to the least radius of those tried within which there
 // are `enough` free columns; each is twice the last. If `prune`, up to the nearest of these.
 // `limit` rounds in all: each scans the rows whose column came nearer in the last one. Time:
@@ -183,13 +150,12 @@ DEVICE Wide scan_rounds(const Costs& a, const Duals& d, const Spread& s, Round& 
 KERNEL __launch_bounds__(512, 2) distances(Index n_rows, Costs a, Duals d, Spread s, Wide enough,
                                            bool prune, int shift, Wide limit, Levels* control) {
     Wide round = load(&control->round), turn = load(&control->sweep), scanned = 0, done = 0;
-    Round r;
-    r.count = load(&control->count[round % 3]);
-    r.radius = load(&control->radius);
-    r.prune = prune;
+    Wide count = load(&control->count[round % 3]);
+    Reach reach = {load(&control->radius), prune};
     while (!done) {
-        scanned += scan_rounds(a, d, s, r, round, n_rows, shift, limit, control);
-        if (r.count) break;
+        do_rounds(control, s.queue, n_rows, 0, limit, round, count,
+                  [&](const Round& r) { scanned += scan(a, d, s, r, reach, shift); });
+        if (count) break;
         Tally *const tally = &control->tallies[turn % 3], *const following =
                                                               &control->tallies[(turn + 1) % 3];
         // a round of its own: it adds to another count than the one that others have yet to read
@@ -198,20 +164,20 @@ KERNEL __launch_bounds__(512, 2) distances(Index n_rows, Costs a, Duals d, Sprea
             store(&following->beyond, static_cast<Wide>(0));
             store(&control->count[(round + 2) % 3], static_cast<Wide>(0));
         }
-        sweep(n_rows, d, s, r.radius, 2 * r.radius, s.queue + (~round & 1) * n_rows,
+        sweep(n_rows, d, s, reach.radius, 2 * reach.radius, s.queue + (~round & 1) * n_rows,
               &control->count[(round + 1) % 3], tally);
         sync_grid(control->barrier);
         ++round;
         ++turn;
         done = load(&tally->reached) >= enough || load(&tally->beyond) == 0;
-        r.count = load(&control->count[round % 3]);
-        if (!done) r.radius *= 2;
+        count = load(&control->count[round % 3]);
+        if (!done) reach.radius *= 2;
     }
     add_of_block(&control->scanned, scanned);
     if (thread_index()) return;
     control->round = round;
     control->sweep = turn;
-    control->radius = r.radius;
+    control->radius = reach.radius;
     control->done = done;
 }
 

@@ -24,17 +24,14 @@ REACHED = 0.9
 #: deep, took half the time with 1/64.
 FIRST, NEXT, NEXT_DEEP, DEEP = 2.0**-16, 0.5, 2.0**-6, 16
 
+_load = compile.declare("weighted/primal_dual", NARROW=NARROW)
+
 
 class Tolerances(NamedTuple):
     """In the unit of the costs."""
 
     tight: float  #: Reduced costs up to this are zero but for rounding.
     keep: float  #: Pairs are kept up to this.
-
-
-def kernels_of(dtype: "np.dtype[Any]") -> compile.Kernels:
-    """Return the kernels for an index type."""
-    return compile.load("weighted/primal_dual", dtype, NARROW=NARROW)
 
 
 def match_tight(problem: Assignment, near: Tolerances, workers: int) -> int:
@@ -44,7 +41,7 @@ def match_tight(problem: Assignment, near: Tolerances, workers: int) -> int:
     Time: O(nnz) and that of a maximum matching of the tight entries.
     """
     xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
-    kernels, begin = kernels_of(dtype), xp.zeros(n + 1, dtype)
+    kernels, begin = _load(dtype), xp.zeros(n + 1, dtype)
     part_worse(problem, near, begin[1:])
     running_sum(begin)
     nnz = int(begin[-1])
@@ -63,7 +60,7 @@ def part_worse(problem: Assignment, near: Tolerances, count: Any = None) -> None
 
     Time: O(nnz).
     """
-    n, kernels = problem.n, kernels_of(problem.dtype)
+    n, kernels = problem.n, _load(problem.dtype)
     if count is None:
         count = namespace(problem.indptr).empty(n, problem.dtype)
     lists = problem.dtype.type(n), problem.costs(kernels), _duals(problem, kernels)
@@ -79,7 +76,7 @@ class Phases:
 
     def __init__(self, problem: Assignment, largest: float) -> None:
         xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
-        self.problem, self.kernels, self._xp = problem, kernels_of(dtype), xp
+        self.problem, self.kernels, self._xp = problem, _load(dtype), xp
         self._queue, self._stamp = xp.empty(2 * n, dtype), xp.zeros(n, dtype)
         self._distance, self._round = xp.empty(n), 1
         self._radius = max(FIRST * largest, float(np.finfo(float).tiny))

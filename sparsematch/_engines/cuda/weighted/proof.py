@@ -16,6 +16,8 @@ from sparsematch._types.weighted_proof import (
     largest_of,
 )
 
+_load = compile.declare("weighted/proof")
+
 
 def is_optimal(
     weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None, _: int
@@ -80,7 +82,7 @@ def pair_values(graph: BipartiteCSR, major_mate: Any, values: FloatArray) -> Flo
 
 
 def _launch(graph: BipartiteCSR, kernel: str, *arrays: Any) -> FloatArray:
-    kernels = compile.load("weighted/proof", graph.dtype)
+    kernels = _load(graph.dtype)
     found: FloatArray = namespace(graph.indptr).empty(graph.n_major)
     if graph.n_major:
         shift = lanes_of(graph)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
-from sparsematch._engines.mpi.core.exchange import Connect, Exchange, abort_on_error
+from sparsematch._engines.mpi.core.exchange import abort_on_error, exchange_of
 from sparsematch._engines.registry import ByProducts, Run, select
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -30,7 +30,6 @@ class Cases:
     fits_alone: Callable[[DistributedCSR], bool]  #: Whether one rank can match a matrix alone.
     is_small: Callable[[DistributedCSR], bool]  #: Whether a matrix is gathered. Collective.
     small: str  #: The same in words: the reason given for the step.
-    connect: Connect = Exchange
     #: Heuristic and exact engine over all ranks. Collective.
     start: _Improve
     search: _Improve
@@ -77,7 +76,7 @@ def _match_gathered(
 ) -> None:
     """Match on rank 0; every rank gets the account, with the exchanges in its last step."""
     xp, before = namespace(A.indptr), len(run.steps)
-    exchange = cases.connect(A.comm, xp)
+    exchange = exchange_of(A.comm, A.indptr)
     degrees = exchange.gatherv(xp.diff(A.indptr).astype(A.dtype))
     indices = exchange.gatherv(A.indices)
     mates: Any = [exchange.gatherv(mate) for mate in (matching.row_mate, matching.col_mate)]

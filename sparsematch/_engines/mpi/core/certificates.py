@@ -1,15 +1,13 @@
 """Is a distributed matching valid, and maximal: every rank checks its own rows and columns.
 
-In host memory or on GPUs: `connect` makes the exchange. Whether a matching is maximum, a forest
-without a path shows: `matching/cover.py`.
+In host memory or on GPUs. Whether a matching is maximum, a forest without a path shows.
 """
 
 from typing import Any
 
 from numpy.typing import NDArray
 
-from sparsematch._base.arrays import namespace
-from sparsematch._engines.mpi.core.exchange import Connect, Exchange, abort_on_error
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error, exchange_of
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -21,15 +19,13 @@ _Flaw = tuple[str, int, int]
 _ROW, _COLUMN, _ENTRY = "col_disagrees", "row_disagrees", "no_entry"
 
 
-def wrong_pair(
-    A: DistributedCSR, given: DistributedMatching, connect: Connect = Exchange
-) -> _Flaw | None:
+def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> _Flaw | None:
     """Return the flaw found on the first rank that has one; see `FLAWS`. Collective.
 
     Time: O(own vertices and entries).
     """
     with abort_on_error(A.comm):
-        exchange = connect(A.comm, namespace(A.indptr))
+        exchange = exchange_of(A.comm, A.indptr)
         rows, cols = given.row_mate, given.col_mate
         # each is collective, so all run, whatever this rank finds
         flaws = [
@@ -41,15 +37,13 @@ def wrong_pair(
         return flaw
 
 
-def free_pair(
-    A: DistributedCSR, given: DistributedMatching, connect: Connect = Exchange
-) -> tuple[int, int] | None:
+def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] | None:
     """Return an entry whose row and column are both unmatched. Collective.
 
     Time: O(own entries).
     """
     with abort_on_error(A.comm):
-        exchange, pair = connect(A.comm, namespace(A.indptr)), None
+        exchange, pair = exchange_of(A.comm, A.indptr), None
         side, free_rows = Side.of_rows(A, exchange), given.row_mate < 0
         for begin, end in side.slices(0 if not free_rows.any() else None):
             rows = side.majors_of_entries(begin, end)

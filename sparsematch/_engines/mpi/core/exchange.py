@@ -4,18 +4,6 @@ An `Exchange` wraps the communicator of a matrix for one run, and counts what is
 is collective, and named after the call of MPI that it makes. There is no barrier: a rank goes on
 as soon as its own part has arrived.
 
-- ``alltoallv(starts, keys, *columns)``: send each key, with what goes with it, to the rank that
-  owns it; return what has arrived. `starts` is ``A.row_starts`` or ``A.col_starts``.
-- ``query(starts, keys, answer)``: return, for each key, what its owner answers: two of these.
-  ``lookup(starts, keys, table)``: what its owner has in a table.
-- ``run_until_quiescent(kernel)``: step a kernel of the compiled core, and exchange its messages,
-  until no rank has work left.
-- ``allreduce``, ``any``, ``allgather``, ``first``: of small values, known on all ranks afterwards.
-- ``gatherv``, ``scatterv``, ``allgatherv``: arrays in the order of the ranks, to and from rank 0,
-  and to all.
-
-Arrays are of one namespace, NumPy here: what carries those of GPUs, the back-end for them adds.
-
 An engine runs in ``with abort_on_error(comm):``, so that an error that no rank foresaw (no memory,
 Ctrl-C) ends all ranks, since the others would wait for ever. Errors that a caller can make are
 found before, and agreed on: `sparsematch._types.over_ranks.agreement`.
@@ -33,13 +21,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._base.errors import pip_install
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.over_ranks.agreement import rank_of, size_of
-
-__all__ = ["Connect", "Exchange", "Kernel", "abort_on_error", "import_mpi"]
 
 _INTERRUPTED, _FAILED = 130, 1
 #: Wait before all ranks are aborted; seconds; a launcher loses output that it has not forwarded.
@@ -309,8 +295,14 @@ class Exchange:
         self.bytes_sent += n_bytes
 
 
-#: Makes the exchange of a run, of a communicator and the namespace of the arrays.
-Connect = Callable[[Any, Any], Exchange]
+#: What carries arrays, by where they live: the back-end for GPUs adds its own.
+carriers: dict[str, type[Exchange]] = {"numpy": Exchange}
+
+
+def exchange_of(comm: Any, like: Any) -> Any:
+    """Return the exchange of a run over a communicator, for arrays that live where one does."""
+    xp = namespace(like)
+    return carriers["numpy" if xp is np else "cupy"](comm, xp)
 
 
 def _offsets(counts: _Array) -> _Array:

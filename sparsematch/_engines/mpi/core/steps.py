@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from sparsematch._base.arrays import IndexArray, namespace
-from sparsematch._engines.mpi.core.exchange import Connect, Exchange, abort_on_error
+from sparsematch._base.arrays import IndexArray
+from sparsematch._engines.mpi.core.exchange import abort_on_error, exchange_of
 from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.run_info import StepInfo
@@ -28,22 +28,18 @@ class Account:
 
 @contextmanager
 def step(
-    name: str,
-    A: DistributedCSR,
-    row_mate: IndexArray,
-    run: Run,
-    connect: Connect = Exchange,
+    name: str, A: DistributedCSR, row_mate: IndexArray, run: Run
 ) -> Iterator[tuple[Any, Account]]:
     """Time an engine that writes the mates of the own rows, and report it. Collective.
 
     Gives it an exchange and an account, of which the sums over the ranks are reported.
     """
     with abort_on_error(A.comm):
-        xp, begin = namespace(row_mate), perf_counter() - run.transpose_seconds
-        exchange, account = connect(A.comm, xp), Account()
+        begin = perf_counter() - run.transpose_seconds
+        exchange, account = exchange_of(A.comm, row_mate), Account()
         yield exchange, account
         seconds = perf_counter() - begin - run.transpose_seconds
-        own = int(xp.count_nonzero(row_mate >= 0))
+        own = int(exchange.xp.count_nonzero(row_mate >= 0))
         numbers = account.edges, account.augmentations, account.path_edges, exchange.bytes_sent
         edges, paths, path_edges, sent, pairs, *matched = exchange.allreduce(
             *numbers, own, *account.matched

@@ -1,14 +1,14 @@
 """Alternating forests over all ranks, grown from many roots at once.
 
 The core of MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality matching in
-bipartite graphs, IPDPS 2016, Algorithm 2), with rows of the matrix in blocks instead of a grid of
-processes. Between exchanges the compiled kernel of a rank (`over_ranks/forest.hpp` of the back-end
-for host memory) grows trees through its own vertices. Claims on minors of other ranks (minor,
-parent, the parent's mate, root) are sent to their owners; a minor joins the tree of the first
-claim, by rank and then by order, and its owner sends the mate to the rank that owns it, where the
-tree grows on. A minor without mate ends an augmenting path; the owner of the root gets its number.
-An exchange carries all these messages, and whether the sender is busy, so the number of exchanges
-is about the number of times that a path changes ranks.
+bipartite graphs, IPDPS 2016, Algorithms 2 and 4), with rows of the matrix in blocks instead of a
+grid of processes. Between exchanges the compiled kernel of a rank (`over_ranks/forest.hpp` of the
+back-end for host memory) grows trees through its own vertices. Claims on minors of other ranks
+(minor, parent, the parent's mate, root) are sent to their owners; a minor joins the tree of the
+first claim, by rank and then by order, and its owner sends the mate to the rank that owns it, where
+the tree grows on. A minor without mate ends an augmenting path; the owner of the root gets its
+number. An exchange carries all these messages, and whether the sender is busy, so the number of
+exchanges is about the number of times that a path changes ranks.
 
 Invariant: trees are disjoint, since a minor joins one tree and each mate has one minor.
 """
@@ -19,9 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
+from sparsematch._types.labels import VertexCover
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]
 
@@ -94,3 +98,33 @@ class Forest:
         """
         roots, lookup = self._kernel.roots(), self.side.exchange.lookup
         self._kernel.release(lookup(self.side.major_starts, roots, self.leaf >= 0))
+
+    def augment(self) -> tuple[int, int]:
+        """Augment along the path to each leaf; return the paths from own roots, and own path edges.
+
+        Path-parallel, as Algorithm 4: each rank follows paths as far as it owns the
+        minors (`over_ranks/augment.hpp`). Reads: leaves, parents. Writes: both mates. Collective.
+        Time: O(own vertices of paths).
+        """
+        exchange, mates = self.side.exchange, (self.major_mate, self.minor_mate)
+        augmentation = operations(RankOps, "numpy").augmentation
+        kernel = augmentation(self.arrays, mates, self.starts, exchange.rank)
+        exchange.run_until_quiescent(kernel)
+        return kernel.paths(), 2 * kernel.pairs() - kernel.paths()
+
+
+def vertex_cover(A: DistributedCSR, given: DistributedMatching) -> VertexCover | None:
+    """Return the own part of the cover, or None on all ranks if there is a path. Collective.
+
+    Rows not reached by alternating paths from free rows, and columns reached. Time: O(own vertices
+    and entries), and two exchanges a level.
+    """
+    with abort_on_error(A.comm):
+        side = Side.of_rows(A, Exchange(A.comm))
+        forest = Forest(side, given.row_mate, given.col_mate, prune=False)
+        forest.plant()
+        if forest.grow():
+            return None
+        rows = np.flatnonzero(forest.major_tree < 0) + A.first_row
+        cols = np.flatnonzero(forest.minor_tree >= 0) + A.first_col
+        return VertexCover(rows.astype(A.dtype), cols.astype(A.dtype))

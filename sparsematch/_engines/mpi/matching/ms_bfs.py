@@ -3,8 +3,8 @@
 MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality matching in bipartite
 graphs, IPDPS 2016), and the grafting of Azad, Buluc, Pothen, A parallel tree grafting algorithm for
 maximum cardinality matching in bipartite graphs (IPDPS 2015, Algorithm 3). A phase grows a forest
-(forest.py), augments along a path in every tree that has found one (augment.py) and releases the
-vertices of these trees; trees without a path stay, and grow into released vertices. When no tree
+(forest.py), augments along a path in every tree that has found one, and releases the vertices of
+these trees; trees without a path stay, and grow into released vertices. When no tree
 finds a path, none exists.
 
 Names: active X vertices are majors of trees that stay, renewable Y vertices are released minors.
@@ -17,7 +17,6 @@ from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.core.steps import Account, step
-from sparsematch._engines.mpi.matching.augment import augment
 from sparsematch._engines.mpi.matching.forest import Forest
 from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matching import DistributedMatching
@@ -67,7 +66,7 @@ def _search(forest: Forest, account: Account) -> None:
         account.phases += 1
         if not forest.grow():
             break
-        paths, edges = augment(forest)
+        paths, edges = forest.augment()
         account.augmentations += paths
         account.path_edges += edges
         forest.release()

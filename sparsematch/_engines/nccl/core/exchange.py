@@ -1,13 +1,9 @@
 """Collectives over GPUs: arrays by NCCL; small numbers, and what NCCL cannot carry, by MPI.
 
-An `Exchange` is that of the back-end for ranks, with arrays of CuPy, and two more collectives:
-
-- ``allgather_others(array, counts)``: the arrays of all other ranks, by sender.
-- ``allreduce_array(array, op)``: in place, element by element.
-
-NCCL needs a GPU for each rank, and CuPy with its library. Where one of the two is missing, arrays
-are copied to the host, and MPI carries them: slower, with the same results. The communicator of
-NCCL is made by the first exchange over a communicator of MPI, and kept with it.
+An `Exchange` is that of the back-end for ranks, with arrays of CuPy, and two more collectives. NCCL
+needs a GPU for each rank, and CuPy with its library. Where one of the two is missing, arrays are
+copied to the host, and MPI carries them: slower, with the same results. The communicator of NCCL is
+made by the first exchange over a communicator of MPI, and kept with it.
 """
 
 import functools
@@ -19,7 +15,7 @@ from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange as ExchangeOfRanks
-from sparsematch._engines.mpi.core.exchange import import_mpi
+from sparsematch._engines.mpi.core.exchange import carriers, import_mpi
 
 _Array = NDArray[Any]
 
@@ -108,6 +104,9 @@ class Exchange(ExchangeOfRanks):
             if received.size:
                 link.recv(received.data.ptr, received.size, _kind(nccl, received), rank, stream)
         nccl.groupEnd()
+
+
+carriers["cupy"] = Exchange
 
 
 def _kind(nccl: Any, array: Any) -> int:

@@ -1,11 +1,7 @@
 """Matching of general graphs distributed over the GPUs of several ranks. *Experimental*."""
 
-from functools import partial
-
-from sparsematch._base.arrays import advising
 from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.mpi.core import graph_parts
-from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.graph import check, local_max
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import register_module, register_operations
@@ -20,8 +16,8 @@ register_operations(
 register_operations(
     "nccl",
     GraphOps(
-        validate_graph=advising(partial(graph_parts.validate_graph, connect=Exchange)),
-        matched_weight=advising(partial(graph_parts.matched_weight, connect=Exchange)),
+        validate_graph=graph_parts.validate_graph,
+        matched_weight=graph_parts.matched_weight,
         take_larger=check.take_larger,
         one_sided_entry=check.one_sided_entry,
         first_infinite=check.first_infinite,

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace
-from sparsematch._engines.cuda.core.device import HostNumbers, bit_set
+from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.graph import rounds
 from sparsematch._engines.mpi.core.steps import Account, count_edges, step
 from sparsematch._engines.nccl.core.exchange import Exchange
+from sparsematch._engines.nccl.core.layout import Counts
 from sparsematch._engines.nccl.graph.check import own_rows
 from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.graph_part import GraphPart
@@ -32,7 +34,7 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
     each vertex of all ranks, five indices for each own one. Time: O(own entries), expected, and
     rounds: a chain of edges, each heavier than the one before, takes one for every two edges.
     """
-    with step("local_max", graph.layout, mate, run, Exchange) as (exchange, account):
+    with step("local_max", graph.layout, mate, run) as (exchange, account):
         _Part(graph, mate, exchange, run).match(account, run.detailed)
     count_edges(run)
 
@@ -44,11 +46,12 @@ class _Part:
         xp, dtype = namespace(mate), graph.dtype
         own = own_rows(graph)
         self.exchange, self.n, self.first, self.mate = exchange, own.n, graph.layout.first_row, mate
-        self.kernels = rounds.load(_SOURCE, own)
+        self.kernels = compile.load(_SOURCE, dtype, **rounds.shape(own))
         self.lanes = rounds.shape(own)["LANES"]
         adjacency = rounds.adjacency(self.kernels, own, run.seed, self.first)
         self.lists = adjacency, rounds.cuts(self.kernels, own)
         self.control = self.kernels.zeros(xp, "Control")
+        self.counts = Counts(self.kernels, exchange, xp, buffers=0, cleared=2)
         self.changed = xp.empty(2 * own.n, dtype)  # messages: a vertex and its choice
         self.open = [xp.empty(own.n, dtype) for _ in range(2)]
         self.fields = {
@@ -57,9 +60,8 @@ class _Part:
             "taken": bit_set(xp, graph.n),
             "lost": xp.empty(own.n, dtype),
             "changed": self.changed,
-            "counts": xp.zeros(2, np.int64),
+            "counts": self.counts.progress,
         }
-        self.counts = HostNumbers(xp, 2)
 
     @property
     def state(self) -> Any:
@@ -78,7 +80,6 @@ class _Part:
             every, first = np.bool_(account.phases == 1), self.mate.dtype.type(self.first)
             self._choose(every, n_lost, sizes)
             self._launch("sort_open", n_open, every, np.int64(n_open), first)
-            self.kernels.launch("report", 1, self.fields["counts"], self.counts.pointer)
             n_open, n_lost = self.counts.read()
             self.open.reverse()
             if detailed:

@@ -52,7 +52,6 @@ improve = Cases(
     is_small=is_small,
     small=f"at most {GATHERED:,} rows, columns and entries, and a third of its free memory: "
     "gathered on the GPU of rank 0",
-    connect=Exchange,
     start=_start,
     search=ms_bfs.improve,
     together="augmenting paths may lead through several GPUs",

@@ -28,7 +28,7 @@ def improve(
     buffers: three indices for each vertex of the other ranks, or for an eighth of the entries.
     Time: O(phases nnz / ranks), and an exchange a level.
     """
-    with step("ms_bfs", A, matching.row_mate, run, Exchange) as (exchange, account):
+    with step("ms_bfs", A, matching.row_mate, run) as (exchange, account):
         forest = Forest(A, matching.row_mate, matching.col_mate, exchange, account)
         if forest.plant(_free_columns(A, matching, exchange, before)):
             account.phases = 1

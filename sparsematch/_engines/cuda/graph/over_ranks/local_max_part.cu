@@ -6,11 +6,17 @@
 // Invariant: after an exchange all ranks have the same choices, and the same bits of `taken`.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
+#include "core/ranks.cuh"
 #include "graph/edge_order.cuh"
 
 // A vertex and its choice.
 struct alignas(8) Pair {
     Index vertex, choice;
+};
+
+// Vertices that are open, and that have lost their choice.
+struct Progress {
+    long long open, lost;
 };
 
 // Of all vertices the choice, and whether they are matched. Of own ones mates, and lists, numbered
@@ -20,26 +26,14 @@ struct Part {
     Bits* taken;
     Index *open, *next, *lost;
     Pair* changed;
-    long long* counts;  // of open, next, lost
-};
-
-// Chooses the best neighbour that is not taken, and stores the choice.
-struct Free {
-    const Adjacency& g;
-    const Part& s;
-
-    DEVICE Best scan(Index u, Index begin, Index, Index from, Index to, int lane, int lanes) const {
-        const auto may = [&](Index v) { return is_in(s.taken, v) ? UNMATCHED : v; };
-        return ::scan(g, u, begin + from + lane, to - from - lane, lanes, may);
-    }
-    DEVICE void set(Index u, const Best& best) const { s.choice[u] = best.v; }
+    Progress* counts;
 };
 
 // Vertices that have lost their choice (`all`: all own ones) choose. Reads: the graph, taken.
 // Writes: choice, own entries; changed; cuts. Resident, for long lists.
 KERNEL choose_part(bool all, long long count, Adjacency g, Cuts cuts, Part s, Control* control) {
     const Index* const list = all ? nullptr : s.lost;
-    const Free rule = {g, s};
+    const Free rule = {g, s.taken, s.choice};
     const Wide scanned = choose(g, rule, list, static_cast<Wide>(count), cuts, control->tallies);
     sync_grid(control->barrier);
     choose_long(g, rule, cuts, control->tallies, control->barrier);
@@ -75,15 +69,7 @@ KERNEL sort_open(Part s, bool all, long long count, Index first) {
         const bool is_matched = is_in(s.taken, u);
         if (is_matched) s.mate[r] = v;
         const bool waits = !is_matched && v >= 0;
-        push(s.next, s.counts, r, waits);
-        push(s.lost, s.counts + 1, r, waits && is_in(s.taken, v));
-    }
-}
-// Copies counts to pinned host memory, and clears them.
-KERNEL report(long long* counts, long long* to) {
-    if (thread_index()) return;
-    for (int k = 0; k < 2; ++k) {
-        to[k] = counts[k];
-        counts[k] = 0;
+        push(s.next, &s.counts->open, r, waits);
+        push(s.lost, &s.counts->lost, r, waits && is_in(s.taken, v));
     }
 }
