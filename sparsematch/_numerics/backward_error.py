@@ -9,9 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import namespace
+from sparsematch._base.arrays import FloatArray, namespace
+from sparsematch._numerics.scaling import exponents_of, times_power
 
-Values = Any  # of NumPy or CuPy
+Values = Any  # of NumPy, or as far as `normwise` goes of CuPy
+
+#: Sums of two products with exponents up to this are in the range of doubles.
+_LARGEST_EXPONENT = 1020
+#: Sums below have lost digits.
+_SMALLEST = 1e-290
 
 
 def normwise(residual: Values, x: Values, b: Values, norm: float) -> Values:
@@ -25,13 +31,40 @@ def normwise(residual: Values, x: Values, b: Values, norm: float) -> Values:
         return abs(residual).max(axis=0) / xp.where(size > 0, size, 1)
 
 
-def componentwise(A: Any, x: Values, b: Values) -> Values:
-    """Return the componentwise backward error of each column; infinite where x is not finite.
+def normwise_by_terms(A: Any, x: Values, b: Values) -> FloatArray:
+    """Return the errors of the columns of x beside the largest sum of terms, however large.
 
-    Rows whose terms all vanish have no error.
+    Infinite where x is not finite.
     """
     with np.errstate(all="ignore"):
-        left = np.abs(A @ x - b)
-        size = abs(A) @ np.abs(x) + np.abs(b)
-        errors = np.where(left > 0, left / size, left).max(axis=0, initial=0)
+        size, residual = (part.max(axis=0) for part in _in_range(A, x, b))
+        return _finite(residual / np.where(size > 0, size, 1))
+
+
+def componentwise(A: Any, x: Values, b: Values) -> FloatArray:
+    """Return the componentwise errors, of rows whose terms are tiny by their norms.
+
+    Arioli, Demmel, Duff, Solving sparse linear systems with sparse backward error (SIAM J. Matrix
+    Anal. Appl. 10, 1989). Infinite where rows are too small to be measured, or x is not finite.
+    """
+    if not b.shape[0]:
+        return np.zeros(b.shape[1])
+    with np.errstate(all="ignore"):
+        size, residual = _in_range(A, x, b)
+        by_norm = abs(A).max(axis=1).toarray().reshape(-1, 1) * np.abs(x).max(axis=0)
+        tiny = 1000 * A.shape[0] * np.finfo(float).eps * (by_norm + np.abs(b))
+        size = np.where(size <= tiny, size + by_norm, size)
+        residual[(size < _SMALLEST) & (by_norm > 0)] = np.inf
+        return _finite((residual / np.where(size > 0, size, 1)).max(axis=0, initial=0))
+
+
+def _in_range(A: Any, x: Values, b: Values) -> tuple[Values, Values]:
+    """Return sums of the terms of each row, and residuals, scaled down where products overflow."""
+    largest = exponents_of(x).max(axis=0, initial=0) + exponents_of(A.data).max(initial=0)
+    shift = -np.maximum(largest + A.shape[0].bit_length() + 1 - _LARGEST_EXPONENT, 0)
+    x, b = times_power(x, shift), times_power(b, shift)
+    return abs(A) @ np.abs(x) + np.abs(b), np.abs(A @ x - b)
+
+
+def _finite(errors: FloatArray) -> FloatArray:
     return np.where(np.isfinite(errors), errors, np.inf)

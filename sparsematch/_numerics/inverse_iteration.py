@@ -10,11 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._numerics.foreign_calls import qr, svd
+from sparsematch._numerics.foreign_calls import qr
 
 Values = NDArray[Any]
 #: ``solve(b, adjoint)``: solves for the columns with the matrix, or its conjugate transpose.
 SolveColumns = Callable[[Values, bool], Values]
+
+
+class NotFinite(FloatingPointError):
+    """A solution is beyond the range of doubles; `row` is the first element that is."""
+
+    def __init__(self, x: Values) -> None:
+        super().__init__("a solution is beyond the range of doubles")
+        self.row = int(np.argmax(~np.isfinite(x).all(axis=1)))
 
 
 class SmallValues(NamedTuple):
@@ -28,31 +36,32 @@ class SmallValues(NamedTuple):
 def iterate_inverse(
     solve: SolveColumns,
     start: Values,
-    is_settled: Callable[[NDArray[np.float64]], bool],
     steps: int,
+    is_settled: Callable[[NDArray[np.float64]], bool] | None = None,
     known: tuple[Values, Values] | None = None,
-) -> SmallValues | None:
-    """Return what `steps` at most make of a block of vectors; None if a solution is not finite.
+) -> SmallValues:
+    """Return what `steps` at most make of a block of vectors, or raise NotFinite.
 
     ``is_settled(inverse)`` ends it. `known`: left and right vectors to which all others are kept
-    orthogonal. Time: that of two solves a step.
+    orthogonal. Time: that of two solves a step. What multiplies in the place of ``solve`` finds the
+    largest singular values.
     """
     left, right = known or (start[:, :0], start[:, :0])
     x = start
     with np.errstate(all="ignore"):
         for _ in range(steps):
-            y = _without(right, solve(_without(left, x), False))
-            if not np.isfinite(y).all():
-                return None
-            y = qr(y)[0]
-            x = _without(left, solve(_without(right, y), True))
-            if not np.isfinite(x).all():
-                return None
-            x, r = qr(x)
-            u, inverse, vh = svd(r)
-            if is_settled(inverse):
+            y, _ = qr(_finite(_without(right, solve(_without(left, x), False))))
+            x, r = qr(_finite(_without(left, solve(_without(right, y), True))))
+            u, inverse, vh = np.linalg.svd(r)
+            if is_settled is not None and is_settled(inverse):
                 break
     return SmallValues(x @ u, inverse, y @ vh.conj().T)
+
+
+def _finite(x: Values) -> Values:
+    if not np.isfinite(x).all():
+        raise NotFinite(x)
+    return x
 
 
 def _without(basis: Values, x: Values) -> Values:

@@ -3,135 +3,104 @@
 Each reads, calls the public API, writes the outputs, and returns the exit status.
 """
 
-import json
 import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import sparsematch
-from sparsematch import BlockForm, DistributedBlockForm, DistributedMatching, RunInfo, plot
+from sparsematch import BlockForm, DistributedCSR, RunInfo, plot
 from sparsematch._base.arrays import import_cupy
 from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.bipartite import read_entries
 from sparsematch._io import UnreadableFile, read_matrix, read_names, read_stream
-from sparsematch._types.choices import ExplicitZeros
+from sparsematch._types.over_ranks.agreement import collect
 from sparsematch.cli import ranks, summary
-from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_written, write
-from sparsematch.cli.progress import Progress, make_progress
-from sparsematch.cli.zeros import StoredZeros, set_aside
-
-__all__ = [
-    "btf",
-    "explain",
-    "match",
-    "names_of",
-    "print_json",
-    "rank",
-    "read",
-    "wants_text",
-    "warm_up",
-]
+from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_result, write
+from sparsematch.cli.progress import Progress
 
 _DONE, _SINGULAR = 0, 1
 
 
 def rank(arguments: Namespace) -> int:
     """Structural rank of a file's matrix."""
-    progress = make_progress(arguments.quiet)
-    matrix, zeros = _read(arguments, progress)
+    progress = Progress(sys.stderr, arguments.quiet)
+    matrix, zeros = _without_zeros(arguments, read(arguments, progress), arguments.drop_zeros)
     matching, run = _match(matrix, arguments, progress)
     fields = summary.rank_fields(arguments.file, matrix, matching)
-    fields |= zeros.fields(arguments, matrix, fields, progress)
-    return _finish(arguments, fields, run, progress, {})
+    return _finish(arguments, fields | zeros, run, progress, {})
 
 
 def match(arguments: Namespace) -> int:
     """Maximum transversal of a file's matrix."""
-    progress = make_progress(arguments.quiet)
-    matrix, zeros = _read(arguments, progress)
+    progress = Progress(sys.stderr, arguments.quiet)
+    matrix, zeros = _without_zeros(arguments, read(arguments, progress), arguments.drop_zeros)
     matching, run = _match(matrix, arguments, progress)
     maximum = arguments.method != "none"
-    describe = summary.match_fields if ranks.communicator() is None else ranks.match_fields
-    fields = describe(arguments.file, matrix, matching, maximum=maximum)
-    fields |= zeros.fields(arguments, matrix, fields, progress)
-    arrays = _mates(arguments, matching)
+    fields = summary.match_fields(arguments.file, matrix, matching, maximum) | zeros
+    arrays = {}
+    if whole := _whole(arguments, matching):
+        arrays = _mates(whole) | {"permutation": whole.as_permutation()}
     return _finish(arguments, fields, run, progress, arrays)
-
-
-def _mates(arguments: Namespace, matching: Any) -> dict[str, Any]:
-    """Return the arrays of a matching, which ranks bring together only if they are wanted."""
-    if isinstance(matching, DistributedMatching):
-        if not (arguments.arrays or arguments.save):
-            return {}
-        matching = matching.gather()
-    return {
-        "row_mate": matching.row_mate,
-        "col_mate": matching.col_mate,
-        "permutation": matching.as_permutation(),
-    }
 
 
 def btf(arguments: Namespace) -> int:
     """Block triangular form of a file's matrix."""
-    progress = make_progress(arguments.quiet)
-    matrix, zeros = _read(arguments, progress)
+    progress = Progress(sys.stderr, arguments.quiet)
+    matrix, zeros = _without_zeros(arguments, read(arguments, progress), arguments.drop_zeros)
     matching, run = _match(matrix, arguments, progress)
     with progress.step("blocks", "finding the blocks"):
         form: Any = sparsematch.block_triangular_form(
             matrix, matching=matching, workers=arguments.workers
         )
-    if isinstance(form, DistributedBlockForm):
-        fields = ranks.block_fields(arguments.file, matrix, form)
-        fields |= zeros.fields(arguments, matrix, fields, progress)
-        arrays = _block_arrays(form.gather()) if arguments.arrays or arguments.save else {}
-        return _finish(arguments, fields, run, progress, arrays)
-    fields = summary.block_fields(arguments.file, matrix, form)
-    fields |= zeros.fields(arguments, matrix, fields, progress)
-    _plot(arguments, matrix, form, _title(arguments), progress)
-    return _finish(arguments, fields, run, progress, _block_arrays(form))
+    fields = summary.block_fields(arguments.file, matrix, form) | zeros
+    if arguments.plot:
+        _draw(arguments, progress, lambda title: plot.spy_blocks(matrix, form, title=title))
+    whole = _whole(arguments, form)
+    return _finish(arguments, fields, run, progress, _block_arrays(whole) if whole else {})
 
 
 def explain(arguments: Namespace) -> int:
     """Say why a file's matrix is singular, by its structure or by its numbers."""
-    progress = make_progress(arguments.quiet)
-    matrix = read(arguments, progress)
-    names = names_of(arguments, matrix)
-    zeros: ExplicitZeros = "drop" if arguments.numeric or arguments.drop_zeros else "keep"
-    entries, stored = set_aside(arguments, matrix, zeros == "drop")
-    matching, run = _match(matrix, arguments, progress, zeros)
-    why = _explain(arguments, matrix, names, matching, zeros, progress)
+    progress = Progress(sys.stderr, arguments.quiet)
+    given = read(arguments, progress)
+    names = names_of(arguments, given)
+    numeric = arguments.numeric
+    matrix, zeros = _without_zeros(arguments, given, numeric or arguments.drop_zeros)
+    matching, run = _match(matrix, arguments, progress)
+    with progress.step("explain", f"looking for {'dependences' if numeric else 'conflicts'}"):
+        try:
+            why = sparsematch.explain_singularity(
+                matrix,
+                *names,
+                numeric=numeric,
+                tolerance=arguments.tolerance,
+                matching=matching,
+                workers=arguments.workers,
+            )
+        except ValueError as error:  # a value that is not finite
+            raise CannotProduce(f"{arguments.file}: {error}") from None
     if arguments.plot:
-        title = _title(arguments)
-        _draw(arguments, progress, lambda: plot.spy_conflicts(entries, why, title=title))
+        _draw(arguments, progress, lambda title: plot.spy_conflicts(matrix, why, title=title))
     fields = {"command": "explain", **summary.rank_fields(arguments.file, matrix, matching)}
-    fields |= why.to_dict(max_pieces=arguments.pieces)
-    rank = fields.pop("rank_without_zeros")  # None if there are no zeros, or none any more
-    fields |= stored.described(fields, why.structural_rank if rank is None else rank)
+    fields |= {**why.to_dict(max_pieces=arguments.pieces), **zeros}
     fields |= summary.run_fields(run, progress.seconds)
-    if arguments.json:
-        print_json(fields, brief=arguments.brief)
-    elif wants_text(arguments) and arguments.brief:
-        print(summary.one_line(fields))
-    elif wants_text(arguments):
-        words = why.text(max_pieces=arguments.pieces) + _about_values(matrix, why)
-        print(summary.explanation_text(fields, words))
-        print_written(arguments)
+
+    def words(fields: dict[str, Any]) -> str:
+        if arguments.brief:
+            return summary.one_line(fields)
+        said = why.text(max_pieces=arguments.pieces) + _about_values(matrix, why)
+        return summary.explanation_text(fields, said)
+
+    print_result(arguments, fields, words)
     singular = why.is_singular or why.is_numerically_singular
     return _SINGULAR if arguments.check and singular else _DONE
-
-
-def names_of(arguments: Namespace, matrix: Any) -> list[Any]:
-    """Read the files with the names of rows and columns, if there are any."""
-    files, nouns = (arguments.row_names, arguments.col_names), ("rows", "columns")
-    return [
-        read_names(name, size, noun) if name else None
-        for name, size, noun in zip(files, matrix.shape, nouns, strict=True)
-    ]
 
 
 def _about_values(matrix: Any, why: Any) -> str:
@@ -144,28 +113,22 @@ def _about_values(matrix: Any, why: Any) -> str:
     return ""
 
 
-def _explain(
-    arguments: Namespace,
-    matrix: Any,
-    names: list[Any],
-    matching: Any,
-    zeros: ExplicitZeros,
-    progress: Progress,
-) -> Any:
-    what = "dependences" if arguments.numeric else "conflicts"
-    with progress.step("explain", f"looking for {what}"):
+def diagnose(arguments: Namespace) -> int:
+    """Say what to expect of a linear system with a file's matrix."""
+    # it needs scipy.sparse.linalg, which other commands do not
+    from sparsematch import solvers
+
+    progress = Progress(sys.stderr, arguments.quiet)
+    matrix = read(arguments, progress)
+    rows, cols = names_of(arguments, matrix)
+    with progress.step("diagnose", f"factorising {summary.size_words(matrix)}"):
         try:
-            return sparsematch.explain_singularity(
-                matrix,
-                *names,
-                numeric=arguments.numeric,
-                tolerance=arguments.tolerance,
-                explicit_zeros=zeros,
-                matching=matching,
-                workers=arguments.workers,
-            )
-        except ValueError as error:  # a value that is not finite
+            found = solvers.diagnose(matrix, row_names=rows, col_names=cols)
+        except ValueError as error:  # not square, or a value is not finite
             raise CannotProduce(f"{arguments.file}: {error}") from None
+    fields = {"command": "diagnose", "file": arguments.file, **found.to_dict()}
+    print_result(arguments, fields | {"seconds": progress.rounded()}, lambda _: str(found))
+    return _SINGULAR if arguments.check and found.is_singular else _DONE
 
 
 def warm_up(_: Namespace) -> int:
@@ -186,7 +149,7 @@ def warm_up(_: Namespace) -> int:
         print("\r" + " " * 60, end="\r", file=sys.stderr, flush=True)
     seconds = time.perf_counter() - begin
     print(f"{count} modules for compute capability {device} are in the cache ({seconds:.1f} s)")
-    return 0
+    return _DONE
 
 
 def read(arguments: Namespace, progress: Progress) -> Any:
@@ -203,22 +166,46 @@ def read(arguments: Namespace, progress: Progress) -> Any:
         return read_matrix(arguments.file)
 
 
-def _read(arguments: Namespace, progress: Progress) -> tuple[Any, StoredZeros]:
-    """Read the matrix file, and count its stored zeros, or drop them."""
-    return set_aside(arguments, read(arguments, progress), arguments.drop_zeros)
+def names_of(arguments: Namespace, matrix: Any) -> list[Any]:
+    """Read the files with the names of rows and columns, if there are any."""
+    files, nouns = (arguments.row_names, arguments.col_names), ("rows", "columns")
+    return [
+        read_names(name, size, noun) if name else None
+        for name, size, noun in zip(files, matrix.shape, nouns, strict=True)
+    ]
 
 
-def _title(arguments: Namespace) -> str:
-    """Name the matrix above its picture, in letters that any font has and not as mathematics."""
-    if arguments.file == STREAM:
-        return "standard input"
-    name = Path(arguments.file).name.encode(errors="backslashreplace").decode()
-    return name.replace("$", r"\$")
+def _without_zeros(arguments: Namespace, matrix: Any, drop: bool) -> tuple[Any, dict[str, Any]]:
+    """Return a matrix that was read, its stored zeros perhaps dropped, and the fields of these."""
+    fields = {
+        "n_entries": int(matrix.nnz),
+        "stored_zeros": _count_zeros(matrix),
+        "explicit_zeros": "drop" if drop else "keep",
+    }
+    if not drop:
+        return matrix, fields
+    over_ranks = isinstance(matrix, DistributedCSR)
+    own = (matrix.to_local() if over_ranks else matrix).copy()
+    if own.dtype.kind not in "biufc":
+        raise UnreadableFile(f"{arguments.file}: holds values of the type {own.dtype}, not numbers")
+    own.sum_duplicates()
+    own.eliminate_zeros()
+    if over_ranks:
+        own = DistributedCSR.from_local(matrix.comm, own, matrix.n_cols)
+    return own, fields
 
 
-def _match(
-    matrix: Any, arguments: Namespace, progress: Progress, zeros: ExplicitZeros = "keep"
-) -> tuple[Any, RunInfo]:
+def _count_zeros(matrix: Any) -> int:
+    """Count them, over all ranks; of values that are no numbers none is known to be zero."""
+    if isinstance(matrix, DistributedCSR):
+        counts = collect(matrix.comm, "stored zeros", lambda: _count_zeros(matrix.to_local()))
+        return int(sum(counts))
+    with suppress(TypeError):
+        return read_entries(matrix).without_zeros()[1]
+    return 0
+
+
+def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Any, RunInfo]:
     with progress.step("match", f"matching {summary.size_words(matrix)}"):
         return sparsematch.maximum_transversal(
             matrix,
@@ -227,14 +214,24 @@ def _match(
             workers=arguments.workers,
             rng=arguments.seed,
             return_info=True,
-            explicit_zeros=zeros,
         )
+
+
+def _whole(arguments: Namespace, result: Any) -> Any:
+    """Return a result; ranks bring theirs together if it is wanted, else there is None."""
+    if ranks.communicator() is None:
+        return result
+    return result.gather() if arguments.arrays or arguments.save else None
+
+
+def _mates(matching: Any) -> dict[str, Any]:
+    return {"row_mate": matching.row_mate, "col_mate": matching.col_mate}
 
 
 def _block_arrays(form: BlockForm) -> dict[str, Any]:
     names = ("row_perm", "col_perm", "row_blocks", "col_blocks", "coarse_rows", "coarse_cols")
     arrays = {name: np.asarray(getattr(form, name)) for name in names}
-    return arrays | {"row_mate": form.matching.row_mate, "col_mate": form.matching.col_mate}
+    return arrays | _mates(form.matching)
 
 
 def _finish(
@@ -246,51 +243,23 @@ def _finish(
 ) -> int:
     """Save, print as JSON or text, and choose the exit status."""
     comm = ranks.communicator()
-    if comm is None or comm.Get_rank() == 0:
-        _save(arguments, arrays, fields)
+    output = getattr(arguments, "save", None)
+    if output and (comm is None or comm.Get_rank() == 0):
+        shape = np.array([fields["n_rows"], fields["n_cols"]])
+        write(output, lambda stream: np.savez_compressed(stream, shape=shape, **arrays))
     account = summary.run_fields(run, progress.seconds, 1 if comm is None else comm.Get_size())
     fields = {"command": arguments.name, **fields, **account}
-    if arrays and arguments.arrays:
-        lists = {name: array.tolist() for name, array in arrays.items()}
-        print_json(fields | lists, brief=arguments.brief)
-    elif arguments.json:
-        print_json(fields, brief=arguments.brief)
-    elif wants_text(arguments) and arguments.brief:
-        print(summary.one_line(fields))
-    elif wants_text(arguments):
-        print(summary.text(fields))
-        if not getattr(arguments, "save", True):  # of `match` and `btf`
-            print(summary.line("permutation", "written by --save OUT.npz, printed by --arrays"))
-        print_written(arguments)
+    words = summary.one_line if arguments.brief else summary.text
+    print_result(arguments, fields, words, arrays)
     return _SINGULAR if arguments.check and fields["structurally_singular"] else _DONE
 
 
-def print_json(fields: dict[str, Any], brief: bool = False) -> None:
-    """Print one JSON object, one key to a line, or one of several (`brief`) all in one line."""
-    fields = {"sparsematch": sparsematch.__version__, **fields}
-    pairs = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items()]
-    print("{" + ", ".join(pairs) + "}" if brief else "{\n  " + ",\n  ".join(pairs) + "\n}")
-
-
-def wants_text(arguments: Namespace) -> bool:
-    """Tell whether a summary is to be printed: not where standard output holds something else."""
-    return not (arguments.quiet or arguments.json or getattr(arguments, "save", None) == STREAM)
-
-
-def _save(arguments: Namespace, arrays: dict[str, Any], fields: dict[str, Any]) -> None:
-    if name := getattr(arguments, "save", None):
-        shape = np.array([fields["n_rows"], fields["n_cols"]])
-        write(name, lambda stream: np.savez_compressed(stream, shape=shape, **arrays))
-
-
-def _plot(
-    arguments: Namespace, matrix: Any, form: BlockForm, title: str, progress: Progress
-) -> None:
-    if arguments.plot:
-        _draw(arguments, progress, lambda: plot.spy_blocks(matrix, form, title=title))
-
-
-def _draw(arguments: Namespace, progress: Progress, draw: Callable[[], Any]) -> None:
+def _draw(arguments: Namespace, progress: Progress, draw: Callable[[str], Any]) -> None:
+    """Draw a picture; its title has letters that any font has, and is no mathematics."""
+    title = "standard input"
+    if arguments.file != STREAM:
+        name = Path(arguments.file).name.encode(errors="backslashreplace").decode()
+        title = name.replace("$", r"\$")
     kind = Path(arguments.plot).suffix.lower().removeprefix(".")
     with progress.step("plot", "drawing the picture"):
-        write(arguments.plot, lambda stream: draw().savefig(stream, format=kind, dpi=150))
+        write(arguments.plot, lambda stream: draw(title).savefig(stream, format=kind, dpi=150))

@@ -1,5 +1,6 @@
 """The commands for general graphs: coarsening of a matrix, and matching of a file of edges."""
 
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -7,21 +8,18 @@ from typing import Any
 import numpy as np
 
 import sparsematch
-from sparsematch import CoarseningHierarchy, DistributedGraphMatching, GraphMatching
+from sparsematch import GraphMatching
 from sparsematch._io import UnreadableFile
 from sparsematch.cli import ranks, summary
-from sparsematch.cli.commands import print_json, read, wants_text
-from sparsematch.cli.outputs import CannotProduce, check_outputs, print_written, write
-from sparsematch.cli.progress import Progress, make_progress
+from sparsematch.cli.commands import read
+from sparsematch.cli.outputs import CannotProduce, check_outputs, print_result, write
+from sparsematch.cli.progress import Progress
 from sparsematch.edge_files import match_edge_file
-
-__all__ = ["coarsen", "match_edges"]
 
 
 def coarsen(arguments: Namespace) -> int:
     """Coarsen a file's matrix, level by level."""
-    check_outputs(arguments)
-    progress = make_progress(arguments.quiet)
+    progress = Progress(sys.stderr, arguments.quiet)
     matrix = read(arguments, progress)
     with progress.step("coarsen", f"coarsening {summary.size_words(matrix)}"):
         try:
@@ -38,8 +36,13 @@ def coarsen(arguments: Namespace) -> int:
         except (ValueError, TypeError) as error:
             advice = str(error).replace("symmetrize=True", "--symmetrize")
             raise CannotProduce(f"{arguments.file} cannot be coarsened: {advice}") from None
-    if arguments.save:
-        _save_levels(arguments.save, hierarchy)
+    if arguments.save:  # for each level, the vertex that each vertex of the matrix is part of
+        labels = np.array([hierarchy.aggregates(k) for k in range(len(hierarchy))])
+        sizes = np.array(hierarchy.sizes)
+        write(
+            arguments.save,
+            lambda stream: np.savez_compressed(stream, aggregates=labels, vertices=sizes),
+        )
     fields = {
         "command": "coarsen",
         "file": arguments.file,
@@ -47,18 +50,18 @@ def coarsen(arguments: Namespace) -> int:
         "entries": [int(level.matrix.nnz) for level in hierarchy.levels],
         "pairs": [level.matching.cardinality for level in hierarchy.levels if level.matching],
         "stopped_by": hierarchy.stopped_by,
-        "seconds": _rounded(progress),
+        "seconds": progress.rounded(),
     }
-    _finish(arguments, fields, _coarsening_text)
+    print_result(arguments, fields, _coarsening_text)
     return 0
 
 
 def match_edges(arguments: Namespace) -> int:
     """Match the edges of a file: with memory for the vertices alone, or shared by all ranks."""
-    progress = make_progress(arguments.quiet)
+    progress = Progress(sys.stderr, arguments.quiet)
     comm = ranks.communicator()
     shared: dict[str, Any] = {}
-    matching: GraphMatching | DistributedGraphMatching
+    matching: Any
     if comm is None:
         check_outputs(arguments)
         with progress.step("match", f"matching {Path(arguments.file).name}"):
@@ -78,8 +81,8 @@ def match_edges(arguments: Namespace) -> int:
         "rounds": step.phases,
         "edges_read": step.edges,
     }
-    fields |= {**shared, "seconds": _rounded(progress)}
-    _finish(arguments, fields, _matching_text)
+    fields |= {**shared, "seconds": progress.rounded()}
+    print_result(arguments, fields, _matching_text)
     return 0
 
 
@@ -100,55 +103,25 @@ def _match_file(arguments: Namespace) -> GraphMatching:
         raise CannotProduce(error) from None
 
 
-def _finish(arguments: Namespace, fields: dict[str, Any], text: Any) -> None:
-    if arguments.json:
-        print_json(fields)
-    elif wants_text(arguments):
-        print(text(fields))
-        print_written(arguments)
-
-
 def _coarsening_text(fields: dict[str, Any]) -> str:
     vertices, entries = fields["vertices"], fields["entries"]
     lines = [f"{fields['file']}: {vertices[0]:,} vertices, {entries[0]:,} entries"]
     for k, (n, nnz) in enumerate(zip(vertices[1:], entries[1:], strict=True), 1):
         lines.append(summary.line(f"level {k}", f"{n:>12,} vertices, {nnz:>14,} entries"))
-    why = {
-        "min_vertices": "small enough",
-        "max_levels": "as many levels as asked for",
-        "max_ratio": "hardly smaller",
-    }
-    return "\n".join([*lines, summary.line("stopped", why[fields["stopped_by"]]), _time(fields)])
+    lines.append(summary.line("stopped by", fields["stopped_by"]))
+    return "\n".join([*lines, summary.line("time", summary.times(fields["seconds"]))])
 
 
 def _matching_text(fields: dict[str, Any]) -> str:
     n, pairs, edges = fields["n_vertices"], fields["cardinality"], fields["n_edges"]
+    work = f"{fields['edges_read'] / max(edges, 1):.2f} times the edges read"
+    if "ranks" in fields:
+        work = summary.exchange_words(fields)
     lines = [
         f"{fields['file']}: {n:,} vertices, {edges:,} edges",
         summary.line("pairs", f"{pairs:,}, {200 * pairs / max(n, 1):.1f}% of the vertices"),
         summary.line("weight", f"{fields['weight']:g}"),
-        summary.line("rounds", f"{fields['rounds']}, {_work(fields)}"),
+        summary.line("rounds", f"{fields['rounds']}, {work}"),
+        summary.line("time", summary.times(fields["seconds"])),
     ]
-    return "\n".join([*lines, _time(fields)])
-
-
-def _work(fields: dict[str, Any]) -> str:
-    if "ranks" in fields:
-        sent = f"{fields['bytes_sent'] / 1e6:,.1f} MB"
-        return f"{fields['exchanges']} exchanges between {fields['ranks']} ranks, {sent}"
-    return f"{fields['edges_read'] / max(fields['n_edges'], 1):.2f} times the edges read"
-
-
-def _time(fields: dict[str, Any]) -> str:
-    return summary.line("time", summary.times(fields["seconds"]))
-
-
-def _rounded(progress: Progress) -> dict[str, float]:
-    return {key: round(value, 6) for key, value in progress.seconds.items()}
-
-
-def _save_levels(name: str, hierarchy: CoarseningHierarchy) -> None:
-    """Write, for each level, the vertex that each vertex of the matrix is part of."""
-    labels = np.array([hierarchy.aggregates(k) for k in range(len(hierarchy))])
-    sizes = np.array(hierarchy.sizes)
-    write(name, lambda stream: np.savez_compressed(stream, aggregates=labels, vertices=sizes))
+    return "\n".join(lines)

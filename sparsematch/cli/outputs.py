@@ -1,5 +1,6 @@
-"""The files that a command writes: checked before the work, and there whole or not at all."""
+"""What a command writes: its answer, and files, checked before the work and whole or not at all."""
 
+import json
 import os
 import stat
 import sys
@@ -7,11 +8,10 @@ from argparse import Namespace
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+import sparsematch
 from sparsematch.cli.summary import line
-
-__all__ = ["STREAM", "CannotProduce", "WrongUsage", "check_outputs", "print_written", "write"]
 
 STREAM = "-"  # the name of standard input and of standard output
 _INPUTS, _OUTPUTS = ("file", "row_names", "col_names"), ("save", "plot")
@@ -62,10 +62,27 @@ def write(name: str, save: Callable[[BinaryIO], object]) -> None:
         raise CannotProduce(f"cannot write {name}: {error.strerror or error}") from None
 
 
-def print_written(arguments: Namespace) -> None:
-    """Name the files that were written."""
-    for name in _given(arguments, _OUTPUTS):
-        print(line("written", name))
+def print_result(
+    arguments: Namespace,
+    fields: dict[str, Any],
+    words: Callable[[dict[str, Any]], str],
+    arrays: dict[str, Any] | None = None,
+) -> None:
+    """Print the fields as JSON, all in one line if there are several files, or in words.
+
+    Nothing where standard output holds something else.
+    """
+    lists = getattr(arguments, "arrays", False)
+    if lists or arguments.json:
+        fields = {"sparsematch": sparsematch.__version__, **fields}
+        fields |= {name: array.tolist() for name, array in (arrays or {}).items() if lists}
+        pairs = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items()]
+        brief = arguments.brief
+        print("{" + ", ".join(pairs) + "}" if brief else "{\n  " + ",\n  ".join(pairs) + "\n}")
+    elif not arguments.quiet and getattr(arguments, "save", None) != STREAM:
+        print(words(fields))
+        for name in _given(arguments, _OUTPUTS):
+            print(line("written", name))
 
 
 def _replace(target: Path, save: Callable[[BinaryIO], object]) -> None:

@@ -1,14 +1,11 @@
 """Progress: the step that is running, on a terminal, and the seconds of each for the report."""
 
 import shutil
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
-
-__all__ = ["Progress", "make_progress"]
 
 _DELAY = 0.5  # seconds before a step is worth a line
 _PERIOD = 0.2
@@ -46,6 +43,10 @@ class Progress:
                 ended.set()
                 ticker.join()
 
+    def rounded(self) -> dict[str, float]:
+        """Return the seconds of each step, to a microsecond."""
+        return {key: round(value, 6) for key, value in self.seconds.items()}
+
     def _tick(self, words: str, start: float, ended: threading.Event) -> None:
         if ended.wait(_DELAY):
             return
@@ -66,8 +67,3 @@ class Progress:
             self._stream.flush()
         except OSError:  # the terminal is gone: the work goes on
             self._shown = False
-
-
-def make_progress(quiet: bool) -> Progress:
-    """Return what shows the steps on standard error."""
-    return Progress(sys.stderr, quiet=quiet)

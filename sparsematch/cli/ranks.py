@@ -9,37 +9,15 @@ import functools
 import os
 import sys
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import sparsematch
-from sparsematch import (
-    DistributedBlockForm,
-    DistributedCSR,
-    DistributedGraphMatching,
-    DistributedMatching,
-    GraphMatching,
-)
+from sparsematch import DistributedCSR, DistributedGraphMatching, GraphMatching
 from sparsematch._io import UnreadableFile
 from sparsematch._types.over_ranks.agreement import agreeing, collect
-from sparsematch.cli import summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, WrongUsage, check_outputs
 from sparsematch.cli.progress import Progress
-
-__all__ = [
-    "block_fields",
-    "check",
-    "common_status",
-    "communicator",
-    "engine_names",
-    "match_edges",
-    "match_fields",
-    "read",
-    "speak_for_all",
-]
 
 #: Where launchers say how many ranks there are: MPICH and Intel MPI, Open MPI, MVAPICH, Slurm.
 _SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"
@@ -128,43 +106,3 @@ def match_edges(
         "bytes_sent": step.bytes_sent,
     }
     return matching.gather() if arguments.save else matching, fields
-
-
-def match_fields(
-    file: str, matrix: DistributedCSR, matching: DistributedMatching, maximum: bool = True
-) -> dict[str, Any]:
-    """Return the fields of `summary.match_fields`, counted over all ranks."""
-    fields = summary.rank_fields(file, matrix, matching, maximum)
-    rows, local = matrix.own_rows, matrix.to_local().tocoo()
-    before = np.unique(local.row[local.row + rows.start == local.col]).size
-    cols = np.arange(len(matrix.own_cols)) + matrix.first_col
-    after = np.count_nonzero(matching.col_mate[cols < matrix.n_rows] >= 0)
-    counts = collect(matrix.comm, "match_fields", lambda: (int(before), int(after)))
-    return fields | {
-        "unmatched_rows": matrix.n_rows - matching.cardinality,
-        "unmatched_cols": matrix.n_cols - matching.cardinality,
-        "diagonal_entries_before": sum(count for count, _ in counts),
-        "diagonal_entries_after": sum(count for _, count in counts),
-    }
-
-
-def block_fields(file: str, matrix: DistributedCSR, form: DistributedBlockForm) -> dict[str, Any]:
-    """Return the fields of `summary.block_fields`, counted over all ranks."""
-    names = "horizontal", "square", "vertical"
-    coarse = {name: list(size) for name, size in zip(names, form.coarse_sizes, strict=True)}
-    has_horizontal, has_vertical = (sum(coarse[name]) > 0 for name in names[::2])
-    last, own = form.n_blocks - 1, form.first_block + np.arange(len(form.block_sizes))
-    is_square = (own >= int(has_horizontal)) & (own <= last - int(has_vertical))
-    fine = Counter(form.block_sizes[is_square, 0].tolist())
-    lists = [
-        np.flatnonzero((form.col_block == 0) & has_horizontal) + matrix.first_col,
-        np.flatnonzero((form.row_block == last) & has_vertical) + matrix.first_row,
-    ]
-    here = [summary.first(indices) for indices in lists], fine
-    first, counts = zip(*collect(matrix.comm, "block_fields", lambda: here), strict=True)
-    cols, rows = (summary.first(np.concatenate(side)) for side in zip(*first, strict=True))
-    return (
-        match_fields(file, matrix, form.matching)
-        | summary.fine_fields(sum(counts, Counter()), coarse)
-        | {"first_underdetermined_cols": cols, "first_overdetermined_rows": rows}
-    )

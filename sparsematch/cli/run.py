@@ -13,8 +13,6 @@ from sparsematch.cli import ranks
 from sparsematch.cli.arguments import build_parser
 from sparsematch.cli.outputs import STREAM, CannotProduce, WrongUsage
 
-__all__ = ["run"]
-
 _FOR_ONE_FILE = ("save", "plot", "row_names", "col_names")
 _WRONG_USAGE, _UNREADABLE, _NO_RESULT, _BROKEN_PIPE = 2, 3, 4, 141
 

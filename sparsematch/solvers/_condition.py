@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch.solvers._scaling import product_scaling
+from sparsematch._numerics.scaling import product_scaling
 
 Solve = Callable[[NDArray[Any], bool], NDArray[Any]]
 

@@ -1,6 +1,6 @@
 """Why a structurally nonsingular matrix is numerically singular: which rows, which columns.
 
-The matrix is scaled, so units do not count (`_scaling`). Its singular diagonal blocks are found
+The matrix is scaled, so units do not count. Its singular diagonal blocks are found
 (`_singular_blocks`), the null spaces of the whole matrix computed through entries that make them
 regular (`_null_space`), and from these combinations of few rows and of few columns (`_null_basis`).
 """
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from sparsematch._base.arrays import FloatArray, scale_entries
+from sparsematch._numerics.scaling import logarithmic_scaling, scaled
 from sparsematch._types.singularity import (
     Dependence,
     NumericalDefects,
@@ -23,7 +23,6 @@ from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._null_basis import Lines, of_pair, sparse_basis
 from sparsematch.solvers._null_space import BorderedMatrix, some_null_vectors
 from sparsematch.solvers._parallel import parallel_pairs
-from sparsematch.solvers._scaling import logarithmic_scaling
 from sparsematch.solvers._singular_blocks import MOST, Border, find_border
 
 Dependences = tuple[Dependence, ...]
@@ -36,41 +35,27 @@ _TINY = 1e-290
 
 
 def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
-    """Find the rows and columns of a matrix that depend on each other by their numbers.
+    """Find the rows and columns of a CSC matrix that depend on each other by their numbers.
 
-    Parameters
-    ----------
-    A : csc_array, shape (n, n)
-        Of float64 or complex128, structurally nonsingular, its columns ascending and without
-        duplicates and stored zeros.
-    tolerance : float, optional
-        The residual up to which a combination counts as vanishing.
+    It is structurally nonsingular, of float64 or complex128, its columns ascending and without
+    duplicates and stored zeros. What leaves no more than `tolerance` vanishes. Time: that of two
+    factorisations, and of two solves for each singular value that is small.
 
-    Returns
-    -------
-    NumericalDefects
-        What was found.
-
-    Notes
-    -----
-    Time: that of two factorisations, and of two solves for each singular value that is small.
-
-    Examples
-    --------
     >>> from scipy.sparse import csc_array
-    >>> from sparsematch.solvers._defects import numerical_defects
     >>> A = csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]])
-    >>> defects = numerical_defects(A)
-    >>> defects.equations
-    (Dependence(2 rows, residual 0e+00),)
-    >>> defects.equations[0].coefficients.tolist()
+    >>> numerical_defects(A).equations[0].coefficients.tolist()
     [1.0, -0.5]
     """
     if A.shape[0] == 0:
         return NumericalDefects(0, (), (), (), (), (), tolerance)
     with np.errstate(all="ignore"):
-        B, row_scale, col_scale = _scaled(A)
-        lines = _lines(B, row_scale, col_scale)
+        row_scale, col_scale = logarithmic_scaling(A)
+        B = scaled(A, row_scale, col_scale)
+        B.data[np.abs(B.data) < _TINY] = _TINY  # none becomes zero, which changes the pattern
+        lines = {
+            "rows": Lines("rows", csr_array(B), row_scale),
+            "columns": Lines("columns", csr_array(B.T), col_scale),
+        }
         rows, cols, blocks, is_complete = _all_dependences(A, B, lines, tolerance)
         pairs: tuple[Any, Any] = (), ()
         if rows or cols or not is_complete:
@@ -82,24 +67,6 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
             )
     found = rows, cols, blocks, *pairs
     return NumericalDefects(A.shape[0], *found, tolerance, is_complete, row_scale, col_scale)
-
-
-def _scaled(A: Any) -> tuple[Any, FloatArray, FloatArray]:
-    """Return the scaled matrix, and the factors of rows and columns, powers of two."""
-    row_scale, col_scale = logarithmic_scaling(A)
-    by_col = np.repeat(col_scale, np.diff(A.indptr))
-    B = A.copy()
-    B.data = scale_entries(A.data, row_scale[A.indices], by_col)
-    B.data[np.abs(B.data) < _TINY] = _TINY  # so that none becomes zero, which changes the pattern
-    return B, row_scale, col_scale
-
-
-def _lines(B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
-    """Return the matrix by rows and, transposed, by columns."""
-    return {
-        "rows": Lines("rows", csr_array(B), row_scale),
-        "columns": Lines("columns", csr_array(B.T), col_scale),
-    }
 
 
 def _all_dependences(

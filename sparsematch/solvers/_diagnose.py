@@ -4,16 +4,22 @@ from __future__ import annotations  # readable names in help()
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.explain import explain
-from sparsematch._base.arrays import FloatArray, scale_entries
+from sparsematch._base.arrays import FloatArray
 from sparsematch._input.bipartite import Entries
 from sparsematch._input.canonical import pattern_of, read_columns
+from sparsematch._numerics.backward_error import componentwise
+from sparsematch._numerics.scaling import (
+    logarithmic_scaling,
+    power_of_two,
+    product_scaling,
+    scaled,
+)
 from sparsematch._text.diagnosis import Diagnosis
 from sparsematch._text.explanation import Explanation
 from sparsematch._types.diagnosis import ROUNDING, Misscaled, Spectrum
@@ -22,10 +28,9 @@ from sparsematch.solvers._block_conditions import worst_blocks
 from sparsematch.solvers._checks import check_right_hand_side, check_square
 from sparsematch.solvers._condition import inverse_norm
 from sparsematch.solvers._errors import SingularMatrixError
-from sparsematch.solvers._expected_digits import Solution, digits_of
+from sparsematch.solvers._expected_digits import digits_of, expected_errors
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._plan import plan_factorisation
-from sparsematch.solvers._scaling import logarithmic_scaling, product_scaling
 from sparsematch.solvers._spectrum import FEW_ROWS, dense_spectrum, estimated_spectrum
 
 #: Shares of the largest singular value up to which rows are looked for that nearly depend on each
@@ -141,44 +146,14 @@ def _right_hand_side(b: ArrayLike | None, n: int) -> NDArray[Any] | None:
     return right
 
 
-@dataclass(frozen=True, eq=False)
-class _Scaled:
-    """A matrix scaled by powers of two, so that units do not count."""
+class _System:
+    """A matrix scaled by powers of two, so that units do not count, and its factors."""
 
-    matrix: Any
-    row_scale: FloatArray
-    col_scale: FloatArray
-
-    @classmethod
-    def by_logarithms(cls, A: Any) -> _Scaled:
-        """Scale as for `explain_singularity`."""
-        return cls.by(A, *(logarithmic_scaling(A) if A.shape[0] else (np.ones(0), np.ones(0))))
-
-    @classmethod
-    def by_transversal(cls, A: Any) -> _Scaled:
-        """Scale so that the transversal of largest product is about 1."""
-        return cls.by(A, *(product_scaling(A) or logarithmic_scaling(A)))
-
-    @classmethod
-    def by(cls, A: Any, rows: FloatArray, cols: FloatArray) -> _Scaled:
-        """Scale by these factors."""
-        B = A.copy()
-        B.data = scale_entries(A.data, rows[A.indices], np.repeat(cols, np.diff(A.indptr)))
-        return cls(B, rows, cols)
-
-    def factorise(self) -> _System:
-        """Factorise the scaled matrix; raise SingularMatrixError."""
+    def __init__(self, A: Any, rows: FloatArray, cols: FloatArray) -> None:
+        self.matrix, self.row_scale, self.col_scale = scaled(A, rows, cols), rows, cols
         plan, measured = plan_factorisation(self.matrix, None, "auto", "auto")
-        factors = BlockFactors(plan)
-        factors.factorise(measured)
-        return _System(self.matrix, self.row_scale, self.col_scale, factors)
-
-
-@dataclass(frozen=True, eq=False)
-class _System(_Scaled):
-    """A scaled matrix, and its factors."""
-
-    factors: BlockFactors
+        self.factors = BlockFactors(plan)
+        self.factors.factorise(measured)
 
     def solve(self, b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
         """Solve for the columns of a matrix, without refinement."""
@@ -201,17 +176,16 @@ class _System(_Scaled):
         return min(1 / condition, 1.0) if condition > 0 else 0.0
 
 
-def _power_of_two(exponents: FloatArray) -> FloatArray:
-    """Return powers of two, within the range of normal doubles."""
-    powers: FloatArray = np.exp2(np.clip(np.round(exponents), -1022, 1022))
-    return powers
+def _by_transversal(A: Any) -> tuple[FloatArray, FloatArray]:
+    """Return factors that scale the transversal of largest product to about 1."""
+    return product_scaling(A) or logarithmic_scaling(A)
 
 
 def _factorise(A: Any) -> _System | None:
     """Factorise a matrix in the scaling that suits it best; None if that cannot be."""
-    for scaled in (_Scaled.by_logarithms, _Scaled.by_transversal):
+    for scaling in (logarithmic_scaling, _by_transversal):
         with suppress(SingularMatrixError):
-            return _best_scaled(scaled(A).factorise(), A)
+            return _best_scaled(_System(A, *scaling(A)), A)
     return None
 
 
@@ -221,28 +195,23 @@ def _best_scaled(system: _System, A: Any) -> _System:
     That by logarithms suffers where entries of a row differ much, that by the transversal where
     weak entries are on it.
     """
-    n = A.shape[0]
-    rcond = system.rcond(np.ones(n), np.ones(n))
-    if rcond > _ILL_CONDITIONED:
+    ones = np.ones(A.shape[0])
+    if (rcond := system.rcond(ones, ones)) > _ILL_CONDITIONED:
         return system
-    others = _Scaled.by_transversal(A), _Scaled(A, np.ones(n), np.ones(n))
-    rconds = []
-    for other in others:
+    others, rconds = (_by_transversal(A), (ones, ones)), []
+    for rows, cols in others:
         with np.errstate(all="ignore"):
-            factors = other.row_scale / system.row_scale, other.col_scale / system.col_scale
-        rconds.append(system.rcond(*factors))
-    if not max(rconds) > 10 * rcond:
-        return system
-    try:
-        return others[int(np.argmax(rconds))].factorise()
-    except SingularMatrixError:
-        return system
+            rconds.append(system.rcond(rows / system.row_scale, cols / system.col_scale))
+    if max(rconds) > 10 * rcond:
+        with suppress(SingularMatrixError):
+            return _System(A, *others[int(np.argmax(rconds))])
+    return system
 
 
 def _singular(A: Any, basics: dict[str, Any]) -> Diagnosis:
     """Diagnose a matrix that cannot be factorised."""
     why, n = _explain(A, basics), basics["n"]
-    spectrum = dense_spectrum(_Scaled.by_logarithms(A).matrix) if n <= FEW_ROWS else None
+    spectrum = dense_spectrum(scaled(A, *logarithmic_scaling(A))) if n <= FEW_ROWS else None
     numbers = why.numbers
     rank = numbers.rank if numbers is not None and numbers.is_singular else n - 1
     return Diagnosis(**basics, rank=rank, spectrum=spectrum, explanation=why)
@@ -305,14 +274,13 @@ def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -
     dtype = np.result_type(right, system.factors.dtype)
     with np.errstate(all="ignore"):
         x = system.factors.solve(right[:, np.newaxis].astype(dtype), "N")[0][:, 0]
-    solution = Solution(S, x, right)
-    errors = solution.errors(system.solve, rng)
+    errors = expected_errors(S, x, right, system.solve, rng)
     digits = digits_of(errors, x)
     negligible = errors <= _NEGLIGIBLE * np.abs(x).max(initial=0)
     return {
         "digits": digits,
         "vanishing": np.flatnonzero((digits < 1) & negligible),
-        "backward_error": solution.backward_error(),
+        "backward_error": float(componentwise(S, x[:, np.newaxis], right[:, np.newaxis])[0]),
     }
 
 
@@ -325,9 +293,9 @@ def _misscaled(system: _System, rcond: float, scaled_rcond: float) -> tuple[Miss
         exponents = np.log2(scale)
         middle = np.floor(np.median(exponents))
         far = np.abs(exponents - middle) >= _FAR_EXPONENT
-        factors = _power_of_two(exponents - middle)
+        factors = power_of_two(exponents - middle)
         named += [Misscaled(side, i, float(factors[i])) for i in np.flatnonzero(far).tolist()]
-        parts.append(_power_of_two(np.where(far, -middle, -exponents)))
+        parts.append(power_of_two(np.where(far, -middle, -exponents)))
     if not named or system.rcond(*parts) < 10 * rcond:
         return ()
     return tuple(sorted(named, key=lambda each: -abs(np.log2(each.factor))))

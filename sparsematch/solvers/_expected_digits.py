@@ -6,14 +6,12 @@ Sci. Comput. 19, 1998). If every entry changes by a share that is random,
 A x changes by a random vector; what solutions with some of these have in common is the error of x.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray
-from sparsematch._numerics.backward_error import componentwise
 from sparsematch._numerics.inverse_iteration import SolveColumns
 from sparsematch.solvers._condition import EPSILON
 
@@ -23,40 +21,23 @@ _SAMPLES = 8
 MOST_DIGITS = float(-np.log10(EPSILON))
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A computed solution of A x = b, and what it leaves."""
+def expected_errors(
+    A: Any, x: NDArray[Any], b: NDArray[Any], solve: SolveColumns, rng: np.random.Generator
+) -> FloatArray:
+    """Estimate the error of each element of x: of what it leaves, and of data that are rounded.
 
-    A: Any
-    x: NDArray[Any]
-    b: NDArray[Any]
-
-    @property
-    def residual(self) -> FloatArray:
-        """What each equation is short of, in magnitude."""
-        left: FloatArray = np.abs(self.A @ self.x - self.b)
-        return left
-
-    def backward_error(self) -> float:
-        """Return the least relative change of all entries that makes x right."""
-        return float(componentwise(self.A, self.x, self.b))
-
-    def errors(self, solve: SolveColumns, rng: np.random.Generator) -> FloatArray:
-        """Estimate the error of each element of x: of what it leaves, and of data that are rounded.
-
-        Infinite where nothing is known of it.
-        """
-        A, n = self.A, self.x.size
-        with np.errstate(all="ignore"):
-            squares = abs(A).power(2) @ (np.abs(self.x) ** 2) + np.abs(self.b) ** 2
-            size = np.hypot(EPSILON * np.sqrt(squares), self.residual)
-            samples: NDArray[Any] = rng.standard_normal((n, _SAMPLES))
-            if A.dtype.kind == "c":
-                samples = (samples + 1j * rng.standard_normal((n, _SAMPLES))) / np.sqrt(2)
-            changes = solve(size[:, np.newaxis] * samples, False)
-            errors = np.sqrt((np.abs(changes) ** 2).mean(axis=1))
-        known: FloatArray = np.where(np.isnan(errors), np.inf, errors)
-        return known
+    Infinite where nothing is known of it.
+    """
+    with np.errstate(all="ignore"):
+        squares = abs(A).power(2) @ (np.abs(x) ** 2) + np.abs(b) ** 2
+        size = np.hypot(EPSILON * np.sqrt(squares), np.abs(A @ x - b))
+        samples: NDArray[Any] = rng.standard_normal((x.size, _SAMPLES))
+        if A.dtype.kind == "c":
+            samples = (samples + 1j * rng.standard_normal(samples.shape)) / np.sqrt(2)
+        changes = solve(size[:, np.newaxis] * samples, False)
+        errors = np.sqrt((np.abs(changes) ** 2).mean(axis=1))
+    known: FloatArray = np.where(np.isnan(errors), np.inf, errors)
+    return known
 
 
 def digits_of(errors: FloatArray, x: NDArray[Any]) -> FloatArray:

@@ -20,8 +20,8 @@ from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import splu
+from sparsematch._numerics.scaling import product_scaling
 from sparsematch.solvers._condition import reciprocal_condition
-from sparsematch.solvers._scaling import product_scaling
 
 Values = NDArray[Any]
 

@@ -26,27 +26,30 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.coarse_parts import coarse_parts
-from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray, scale_entries
+from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._base.errors import stack_level, wrong_type
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of, read_columns
 from sparsematch._input.scipy import check_sparse
 from sparsematch._numerics.refinement import refine
+from sparsematch._numerics.scaling import (
+    exponents_of,
+    largest_exponents,
+    logarithmic_scaling,
+    scaled,
+    scaled_columns,
+    times_power,
+)
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Components
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._condition import EPSILON, SINGULAR, inverse_norm
 from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
 from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors, scaled_columns
+from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors
 from sparsematch.solvers._plan import plan_factorisation
-from sparsematch.solvers._scaling import (
-    exponents_of,
-    largest_exponents,
-    logarithmic_scaling,
-    times_power,
-)
 
 Values = NDArray[Any]
 _Map = Callable[[Values], Values]
@@ -222,6 +225,7 @@ class _OwnUnits(NamedTuple):
     """
 
     A: Any
+    graph: BipartiteCSR  #: The pattern of A.
     b: Values
     #: Exponents of the units of the elements of b, and of x.
     unit_of_b: IndexArray
@@ -230,7 +234,7 @@ class _OwnUnits(NamedTuple):
 
 
 def _in_own_units(A: Any, b: Values) -> _OwnUnits:
-    n, rows, cols = _components(A)
+    n, rows, cols = _components(graph := pattern_of(A))
     column = np.repeat(np.arange(cols.size), np.diff(A.indptr))
     sides = (A.indices, rows.size), (column, cols.size)
     largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
@@ -249,9 +253,9 @@ def _in_own_units(A: Any, b: Values) -> _OwnUnits:
         known |= terms[cols] > -_FAR
         of_x[:, k] = _middle(at_most[known], cols[known], n)
     of_b = of_x + unit[:, np.newaxis]
-    scaled = A.copy()
-    scaled.data = times_power(A.data, -unit[cols[column]])
-    return _OwnUnits(scaled, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
+    own = A.copy()
+    own.data = times_power(A.data, -unit[cols[column]])
+    return _OwnUnits(own, graph, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
 
 
 def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
@@ -265,10 +269,10 @@ def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
 
 def _solve(own: _OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     """Solve by parts what has all of them, or is square mostly; other components as they are."""
-    A, b, _, _, labels = own
+    A, b, labels = own.A, own.b, own.labels
     if not minimum_norm:
         return _by_columns(A, b, rcond, minimum_norm)
-    parts = coarse_parts(pattern_of(A))
+    parts = coarse_parts(own.graph)
     has = np.zeros((3, A.shape[0] + A.shape[1]), bool)
     for part, label in zip((parts.row_part, parts.col_part), labels, strict=True):
         has[part, label] = True
@@ -286,8 +290,8 @@ def _solve(own: _OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     return _by_groups(A, b, rcond, labels, groups)
 
 
-def _components(A: Any) -> Components:
-    return operations(DecompositionOps, "numpy").connected_components(pattern_of(A))
+def _components(graph: BipartiteCSR) -> Components:
+    return operations(DecompositionOps, "numpy").connected_components(graph)
 
 
 def _by_groups(
@@ -312,7 +316,7 @@ def _by_groups(
 
 def _by_components(A: Any, b: Values, rcond: float) -> _Solved:
     """Solve components with more columns than rows by those, the others by columns."""
-    row_label, col_label = _components(A)[1:]
+    row_label, col_label = _components(pattern_of(A))[1:]
     n = A.shape[0] + A.shape[1]
     wide = np.bincount(row_label, minlength=n) < np.bincount(col_label, minlength=n)
     groups = (wide, _by_rows), (~wide, _by_columns)
@@ -346,15 +350,14 @@ def _by_parts(
 def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
     """Solve with the square part; None if it is singular to working precision."""
     row, col = logarithmic_scaling(S)
-    scaled = S.copy()
-    scaled.data = scale_entries(S.data, row[S.indices], np.repeat(col, np.diff(S.indptr)))
-    plan, measured = plan_factorisation(scaled, None, "auto", "auto")
+    in_units = scaled(S, row, col)
+    plan, measured = plan_factorisation(in_units, None, "auto", "auto")
     factors = BlockFactors(plan)
     try:
         factors.factorise(measured)
     except SingularMatrixError:
         return None
-    size = np.asarray(abs(scaled).sum(axis=1)).ravel()[:, np.newaxis]
+    size = np.asarray(abs(in_units).sum(axis=1)).ravel()[:, np.newaxis]
 
     def solve(x: Values, adjoint: bool) -> Values:
         x = x[:, np.newaxis]
@@ -391,9 +394,9 @@ def _if_full(solved: _Solved, rank: int) -> _Solved | None:
 
 def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
-    scaled, unit = scaled_columns(A)
-    factors = OrthogonalFactors(scaled, b, rcond, not minimum_norm)
-    adjoint = sp.csr_array(scaled.conj().T)
+    own, unit = scaled_columns(A)
+    factors = OrthogonalFactors(own, b, rcond, not minimum_norm)
+    adjoint = sp.csr_array(own.conj().T)
     project: _Map = lambda x: x
     if minimum_norm and not factors.is_full:
         project = Complement(factors.null_vectors(), unit)
@@ -470,9 +473,9 @@ def _measure(A: Any, x: Values, b: Values, left: Values) -> Values:
         return error
     r = b - A @ x
     norm = _norm(r)
-    scaled, _ = scaled_columns(A)
-    scale = np.sqrt(np.asarray((abs(scaled) ** 2).sum(axis=0)).ravel())[:, np.newaxis]
-    cosine = np.abs(scaled.conj().T @ r) / np.where(scale > 0, scale, 1)
+    own, _ = scaled_columns(A)
+    scale = np.sqrt(np.asarray((abs(own) ** 2).sum(axis=0)).ravel())[:, np.newaxis]
+    cosine = np.abs(own.conj().T @ r) / np.where(scale > 0, scale, 1)
     cosine = cosine.max(axis=0, initial=0) / np.where(norm > 0, norm, 1)
     return np.where(np.isfinite(size + norm), np.minimum(error, cosine), np.inf)
 

@@ -18,9 +18,9 @@ from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._numerics.foreign_calls import qr, svd
+from sparsematch._numerics.scaling import exponents_of, times_power
 from sparsematch._types.singularity import Dependence, ParallelPair
 from sparsematch.solvers._null_space import NullSpace
-from sparsematch.solvers._scaling import exponents_of, times_power
 from sparsematch.solvers._singular_blocks import distinct, leading_rows
 
 Values = NDArray[Any]

@@ -144,12 +144,9 @@ def _small(inside: IndexArray, x: Values, m: Values, tolerance: float) -> NullSp
 def _factorise(B: Any, border: Border, added: Values) -> BlockFactors:
     places = coo_array((added, (border.rows, border.cols)), shape=B.shape)
     bordered = csc_array(B + csc_array(places))
-    known = border.factors.plan
-    row_mate = np.empty_like(known.col_perm)
-    row_mate[known.row_perm] = known.col_perm  # what is on the diagonal may stay there
     for noise in (0, 1e-15):
         bordered.data *= 1 + noise * np.random.default_rng(1).standard_normal(bordered.nnz)
-        plan, measured = plan_factorisation(bordered, row_mate, "auto", "auto")
+        plan, measured = plan_factorisation(bordered, None, "auto", "auto")
         factors = BlockFactors(plan)
         try:
             factors.factorise(measured)

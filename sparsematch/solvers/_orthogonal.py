@@ -26,12 +26,13 @@ from scipy.sparse.linalg import norm
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
-from sparsematch._numerics.foreign_calls import interruptible, pivots, qr, svd
+from sparsematch._numerics.foreign_calls import interruptible, pivots
+from sparsematch._numerics.inverse_iteration import NotFinite, iterate_inverse
+from sparsematch._numerics.scaling import exponents_of, times_power
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 from sparsematch.solvers._condition import SINGULAR
 from sparsematch.solvers._dense_rows import cut_dense_rows
-from sparsematch.solvers._scaling import exponents_of, largest_exponents, times_power
 
 Values = NDArray[Any]
 
@@ -144,21 +145,19 @@ class OrthogonalFactors:
         rng = np.random.default_rng(0)
         while n:
             width = min(width, n)
-            vectors = rng.standard_normal((n, width)).astype(self._values.dtype)
-            with np.errstate(all="ignore"):
-                for _ in range(_STEPS):
-                    inverse = self._solve(_orthonormal(self._solve(vectors, True)), False)
-                    if not np.isfinite(inverse).all():
-                        return self._live[[int(np.argmax(~np.isfinite(inverse).all(axis=1)))]]
-                    vectors = _orthonormal(inverse)
-            # the singular values of R1^-1 on what is left of the space
-            u, sizes, _ = svd(vectors.conj().T @ inverse)
-            tiny = sizes * self._least >= 1
+            start = rng.standard_normal((n, width)).astype(self._values.dtype)
+            try:
+                found = iterate_inverse(self._solve, start, _STEPS)
+            except NotFinite as error:
+                return self._live[[error.row]]
+            tiny = found.inverse * self._least >= 1
+            if not tiny.any():
+                break
             if width == n or not tiny.all():
-                largest = pivots((vectors @ u[:, tiny]).conj().T)
+                largest = pivots(found.right[:, tiny].conj().T)
                 return self._live[largest[: np.count_nonzero(tiny)]]
             width *= 4
-        return self._live
+        return self._live[:0]
 
     def _depend_on(self, columns: IndexArray) -> IndexArray:
         """Return the dead columns whose null vectors have a part of these live ones."""
@@ -262,16 +261,3 @@ def _by_reflections(N: Values) -> Callable[[Values], Values]:
         return found
 
     return coefficients
-
-
-def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
-    """Return B by rows, B 2^-e with the largest entry of each column from 1/2 to 1, and e."""
-    scaled = sp.csr_array(B, copy=True)
-    exponents = largest_exponents(scaled.data, scaled.indices, scaled.shape[1])
-    scaled.data = times_power(scaled.data, -exponents[scaled.indices])
-    return scaled, exponents
-
-
-def _orthonormal(x: Values) -> Values:
-    basis: Values = qr(x)[0]
-    return basis

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._numerics.scaling import exponents_of, times_power
 from sparsematch._types.singularity import ParallelPair
-from sparsematch.solvers._scaling import exponents_of, times_power
 
 #: To what vectors of length 1 are rounded: two that differ by 1e-16 in an entry fall apart there
 #: with a probability of 2e-9.

@@ -156,12 +156,8 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
             small, d = inverse * _SMALL_VALUE, next(doubt)
             return bool(((small >= d) | (small * d < 1)).all())
 
-        found = iterate_inverse(
-            partial(factors.solve_block, k), start, is_settled, 2, (left, right)
-        )
-        if found is None:
-            raise FloatingPointError("a solution is beyond the range of doubles")
-        new_left, inverse, new_right = found
+        solve = partial(factors.solve_block, k)
+        new_left, inverse, new_right = iterate_inverse(solve, start, 2, is_settled, (left, right))
         if not inverse[0] <= 100 * least:
             raise FloatingPointError("singular values are too far apart")
         d = int((inverse >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * inverse[0])).sum())

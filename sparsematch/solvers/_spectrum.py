@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray
-from sparsematch._numerics.foreign_calls import qr, svd
-from sparsematch._numerics.inverse_iteration import SolveColumns, iterate_inverse
+from sparsematch._numerics.foreign_calls import svd
+from sparsematch._numerics.inverse_iteration import NotFinite, SolveColumns, iterate_inverse
 from sparsematch._types.diagnosis import ROUNDING, Spectrum
 
 #: Rows up to which a dense decomposition takes a tenth of a second.
@@ -41,40 +41,32 @@ def estimated_spectrum(A: Any, solve: SolveColumns, rng: np.random.Generator) ->
 
     At least five of the small ones, and one above rounding errors unless more than 63 are not.
     """
-    width = min(_SHOWN + _BESIDE, A.shape[0])
-    largest = _largest(A, rng)
-    while True:
-        smallest = _smallest(A, solve, width, rng)
-        if smallest is None:
-            return None
-        if smallest[0] > ROUNDING * largest or width >= min(64, A.shape[0]):
-            shown = max(_SHOWN, int((smallest <= ROUNDING * largest).sum()) + 1)
-            return Spectrum(max(largest, float(smallest[0])), smallest[-shown:], False)
-        width = min(2 * width, A.shape[0])
+    n, adjoint = A.shape[0], sp.csr_array(A.conj().T)
+
+    def multiply(x: NDArray[Any], back: bool) -> NDArray[Any]:
+        return (adjoint if back else A) @ x
+
+    width = min(_SHOWN + _BESIDE, n)
+    try:
+        largest = float(_largest(multiply, A, width, rng)[0])
+        while True:
+            smallest = 1 / _largest(solve, A, width, rng)[::-1]
+            if smallest[0] > ROUNDING * largest or width >= min(64, n):
+                shown = max(_SHOWN, int((smallest <= ROUNDING * largest).sum()) + 1)
+                return Spectrum(max(largest, float(smallest[0])), smallest[-shown:], False)
+            width = min(2 * width, n)
+    except NotFinite:
+        return None
 
 
-def _largest(A: Any, rng: np.random.Generator) -> float:
-    """Estimate the largest singular value from below, by ten steps with four vectors."""
-    adjoint = sp.csr_array(A.conj().T)
-    v: NDArray[Any] = rng.standard_normal((A.shape[0], min(4, A.shape[0])))
-    norm = 0.0
-    for _ in range(10):
-        u = A @ qr(v)[0]
-        norm = float(np.linalg.norm(u, 2))
-        v = adjoint @ u
-    return norm
-
-
-def _smallest(
-    A: Any, solve: SolveColumns, width: int, rng: np.random.Generator
-) -> FloatArray | None:
+def _largest(apply: SolveColumns, A: Any, width: int, rng: np.random.Generator) -> FloatArray:
+    """Estimate the largest singular values of an operator of the size and type of `A`."""
     start: NDArray[Any] = rng.standard_normal((A.shape[0], width)).astype(A.dtype)
     before = np.zeros(width)
 
-    def is_settled(inverse: FloatArray) -> bool:
-        settled = (np.abs(inverse - before) <= _CHANGE * inverse)[:_SHOWN].all()
-        before[:] = inverse
+    def is_settled(values: FloatArray) -> bool:
+        settled = (np.abs(values - before) <= _CHANGE * values)[:_SHOWN].all()
+        before[:] = values
         return bool(settled)
 
-    found = iterate_inverse(solve, start, is_settled, _STEPS)
-    return None if found is None else 1 / found.inverse[::-1]
+    return iterate_inverse(apply, start, _STEPS, is_settled).inverse

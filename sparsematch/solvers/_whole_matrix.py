@@ -15,12 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
+from sparsematch._numerics.backward_error import componentwise, normwise_by_terms
 from sparsematch._numerics.foreign_calls import splu
 
-#: Sums of two products with exponents up to this are in the range of doubles.
-_LARGEST_EXPONENT = 1020
-#: Sums below have lost digits.
-_SMALLEST = 1e-290
 #: Rows up to which a dense factorisation takes some milliseconds.
 _FEW_ROWS = 500
 
@@ -47,13 +44,11 @@ class WholeMatrix:
                     x = solve(b)
                 except (RuntimeError, MemoryError, np.linalg.LinAlgError):  # singular, or too much
                     continue
-                errors = _errors(A, x, b)
-            yield x, np.where(np.isfinite(errors), errors, np.inf)
+            yield x, normwise_by_terms(A, x, b)
 
     def rowwise_errors(self, x: NDArray[Any], b: NDArray[Any], trans: str) -> NDArray[np.float64]:
         """Return the componentwise backward errors."""
-        with np.errstate(all="ignore"):
-            return _errors(self._turned(trans), x, b, rowwise=True)
+        return componentwise(self._turned(trans), x, b)
 
     def _turned(self, trans: str) -> Any:
         return {"N": self._A, "T": self._A.T, "H": self._A.conj().T}[trans]
@@ -74,30 +69,6 @@ class WholeMatrix:
             return solve(b, side)
         real, imag = (solve(part.copy(), side) for part in (b.real, b.imag))
         return real + 1j * imag  # of a real matrix
-
-
-def _errors(A: Any, x: NDArray[Any], b: NDArray[Any], rowwise: bool = False) -> NDArray[np.float64]:
-    """Return the normwise backward errors; of both sides scaled down where products overflow.
-
-    Or the componentwise ones, of rows whose terms are tiny by their norms (Arioli, Demmel, Duff
-    1989); infinite where rows are too small to be measured.
-    """
-    # by parts: of a complex number of doubles the absolute value need not be one
-    largest = np.maximum(np.abs(x.real), np.abs(x.imag)).max(axis=0, initial=0)
-    exponent = np.frexp(largest)[1] + np.frexp(np.abs(A.data).max())[1]
-    shift = -np.maximum(exponent + A.shape[0].bit_length() + 1 - _LARGEST_EXPONENT, 0)
-    half = shift // 2  # each is in the range of doubles
-    x, b = (v * np.ldexp(1.0, half) * np.ldexp(1.0, shift - half) for v in (x, b))
-    size, residual = abs(A) @ np.abs(x) + np.abs(b), np.abs(A @ x - b)
-    if rowwise:
-        by_norm = abs(A).max(axis=1).toarray().reshape(-1, 1) * np.abs(x).max(axis=0)
-        tiny = 1000 * A.shape[0] * np.finfo(float).eps * (by_norm + np.abs(b))
-        size = np.where(size <= tiny, size + by_norm, size)
-        residual[(size < _SMALLEST) & (by_norm > 0)] = np.inf
-    else:
-        size, residual = size.max(axis=0, keepdims=True), residual.max(axis=0, keepdims=True)
-    errors: NDArray[np.float64] = (residual / np.where(size > 0, size, 1)).max(axis=0)
-    return errors
 
 
 def _by_lu(A: Any, b: NDArray[Any]) -> NDArray[Any]:

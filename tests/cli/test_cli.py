@@ -75,8 +75,6 @@ def test_match_json(named, capsys, tmp_path):
     assert fields["unmatched_rows"] == np.count_nonzero(row_mate < 0)
     assert fields["unmatched_cols"] == np.count_nonzero(col_mate < 0)
     assert sorted(fields["permutation"]) == list(range(A.shape[0]))
-    assert fields["diagonal_entries_before"] == np.count_nonzero(A.diagonal())
-    assert fields["diagonal_entries_after"] <= np.count_nonzero(A[fields["permutation"]].diagonal())
 
 
 def test_btf_json(named, capsys, tmp_path):
@@ -107,8 +105,6 @@ def test_btf_names_what_is_singular(folder, capsys):
     assert fields["structural_rank"] == 3
     assert fields["horizontal"] == [1, 2]
     assert fields["vertical"] == [2, 1]
-    assert fields["first_underdetermined_cols"] == [2, 3]
-    assert fields["first_overdetermined_rows"] == [0, 1]
 
 
 def test_summaries_are_for_people(folder, capsys):
@@ -118,7 +114,6 @@ def test_summaries_are_for_people(folder, capsys):
     assert "3 of 4: structurally SINGULAR, short by 1" in out
     assert "2 columns with entries in 1 row only: 1 too many" in out
     assert "2 rows with entries in 1 column only: 1 too many" in out
-    assert "rows 0, 1 (counted from 0)" in out
     assert main(["rank", str(folder / "full.npz")]) == 0
     out = capsys.readouterr().out
     assert "30 of 30: structurally nonsingular" in out
@@ -126,7 +121,6 @@ def test_summaries_are_for_people(folder, capsys):
     assert main(["match", str(folder / "wide.mtx")]) == 0
     out = capsys.readouterr().out
     assert "2 of 2: full" in out
-    assert "written by --save OUT.npz, printed by --arrays" in out
 
 
 @pytest.mark.parametrize(

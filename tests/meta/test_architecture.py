@@ -212,7 +212,7 @@ STAYS = {
     "maximum_transversal": 19,
     "splu": 26,
     "lstsq": 92,
-    "explain_singularity": 111,
+    "explain_singularity": 84,
 }
 
 

@@ -118,10 +118,7 @@ def test_command_line_match(matrix_file, tmp_path):
     assert sm.is_maximum(A, (arrays["row_mate"], arrays["col_mate"]))
     p = sm.Matching(arrays["row_mate"], arrays["col_mate"]).as_permutation()
     assert np.array_equal(arrays["permutation"], p)
-    here = A.tocoo()
-    assert fields["diagonal_entries_before"] == (here.row == here.col).sum()
-    diagonal = np.count_nonzero(A[p][:50].diagonal())
-    assert fields["diagonal_entries_after"] == diagonal == fields["structural_rank"]
+    assert np.count_nonzero(A[p][:50].diagonal()) == fields["structural_rank"]
 
 
 @needs_mpi
@@ -131,7 +128,7 @@ def test_command_line_btf(matrix_file, tmp_path):
     saved = tmp_path / "form.npz"
     fields = json.loads(command_line(3, "btf", path, "--json", "--save", saved).stdout)
     one = json.loads(command_line(1, "btf", path, "--json").stdout)
-    apart = {"seconds", "engines", "method", "init", "diagonal_entries_after", "saved"}
+    apart = {"seconds", "engines", "method", "init", "saved"}
     assert one.keys() - fields.keys() <= apart
     for name in one.keys() - apart:
         assert fields[name] == one[name], name

@@ -16,6 +16,7 @@ from sparsematch import solvers
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core import memory
 from sparsematch._engines.cpu.qr import factorisation
+from sparsematch._numerics import scaling
 from sparsematch.solvers import (
     IllConditionedWarning,
     LeastSquares,
@@ -248,7 +249,7 @@ def test_columns_of_which_hardly_anything_is_left_in_a_front():
         D[4 * k : 4 * k + 4, [k, 40, 41]] = piece
     b = rng.standard_normal(len(D))
     check(D, b, lstsq(sp.csr_array(D), b))
-    scaled, _ = _orthogonal.scaled_columns(D)
+    scaled, _ = scaling.scaled_columns(D)
     factors = _orthogonal.OrthogonalFactors(scaled, b[:, np.newaxis], EPS)
     inside = factors.to_rows(scaled.T @ b[:, np.newaxis])  # Q^H b in another way
     assert np.allclose(inside, factors.top, rtol=0, atol=1e-12)
@@ -263,7 +264,7 @@ def test_dense_rows_in_pieces(seed):
         D, b = system(rng, rng.integers(len(KINDS)), *rng.integers(1, 16, 2))
         check(D, b, lstsq(sp.csr_array(D), b))
         y = rng.standard_normal((len(D), 2))
-        scaled, _ = _orthogonal.scaled_columns(D)
+        scaled, _ = scaling.scaled_columns(D)
         factors = _orthogonal.OrthogonalFactors(scaled, y, 50 * EPS)
         inside = factors.to_rows(scaled.T @ y)
         assert np.allclose(factors.top, inside, rtol=0, atol=1e-9)

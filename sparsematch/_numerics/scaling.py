@@ -14,7 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, IndexArray, scale_entries
+from sparsematch._engines.operations import WeightedOps
+from sparsematch._engines.registry import operations
+from sparsematch._input.weighted import as_weighted
 
 #: Steps of conjugate gradients: units differing by 1e24 at random needed 12 to 90 of them.
 _MAX_STEPS = 200
@@ -43,9 +46,30 @@ def times_power(values: NDArray[Any], exponents: IndexArray) -> NDArray[Any]:
     return product.view(values.dtype)[..., 0]
 
 
+def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
+    """Return B by rows, B 2^-e with the largest entry of each column from 1/2 to 1, and e."""
+    scaled = csr_array(B, copy=True)
+    exponents = largest_exponents(scaled.data, scaled.indices, scaled.shape[1])
+    scaled.data = times_power(scaled.data, -exponents[scaled.indices])
+    return scaled, exponents
+
+
+def power_of_two(exponents: NDArray[Any]) -> FloatArray:
+    """Return powers with whole exponents, cut off where they or their inverses are no doubles."""
+    return np.ldexp(1.0, np.clip(exponents, -1022, 1022).astype(int))
+
+
+def scaled(A: Any, rows: FloatArray, cols: FloatArray) -> Any:
+    """Return a copy of a CSC matrix with its rows and columns multiplied by positive factors."""
+    B = A.copy()
+    B.data = scale_entries(A.data, rows[A.indices], np.repeat(cols, np.diff(A.indptr)))
+    return B
+
+
 def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     """Return powers of two that scale rows and columns of a CSC matrix without stored zeros."""
-    n = A.shape[0]
+    if not (n := A.shape[0]):
+        return np.ones(0), np.ones(0)
     cols = np.repeat(np.arange(n), np.diff(A.indptr))
     exponents = np.log2(np.abs(A.data))
     ones = csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)  # by columns
@@ -74,7 +98,7 @@ def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
         col -= _largest(exponents + row[A.indices] + col[cols], cols, n)
     # a factor for all rows and its inverse for all columns: none is cut off if that can be
     middle = np.floor((max(row.max(), -col.min()) + min(row.min(), -col.max())) / 2)
-    return _power(row - middle), _power(col + middle)
+    return power_of_two(row - middle), power_of_two(col + middle)
 
 
 def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
@@ -82,20 +106,14 @@ def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
 
     Of the duals, not of the factors: these may be beyond the range of doubles.
     """
-    from sparsematch._api.weighted import product_transversal  # seldom needed
-
-    best = product_transversal(A, scaling=False)
+    best = operations(WeightedOps, "numpy").maximum_product(as_weighted(A), False, False, 1, 0.0)
     if not best.matching.is_perfect:
         return None
     row, col = (np.rint(dual / np.log(2)) for dual in (best.row_dual, best.col_dual))
-    return _power(row), _power(col)
+    return power_of_two(row), power_of_two(col)
 
 
 def _largest(exponents: FloatArray, of: Any, n: int) -> FloatArray:
     largest: FloatArray = np.full(n, -np.inf)
     np.maximum.at(largest, of, exponents)
     return np.asarray(np.ceil(largest), np.float64)
-
-
-def _power(exponents: FloatArray) -> FloatArray:
-    return np.ldexp(1.0, np.clip(exponents, -1000, 1000).astype(int))
