@@ -19,15 +19,17 @@ if TYPE_CHECKING:
     from sparsematch import linalg as linalg
     from sparsematch import plot as plot
     from sparsematch import solvers as solvers
-    from sparsematch._api.block_form_check import is_block_form as is_block_form
+    from sparsematch._api.check import is_block_form as is_block_form
     from sparsematch._api.check import is_matching as is_matching
     from sparsematch._api.check import is_maximal as is_maximal
     from sparsematch._api.check import is_maximum as is_maximum
     from sparsematch._api.check import vertex_cover as vertex_cover
-    from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn as coarse_dulmage_mendelsohn
     from sparsematch._api.coarsening import coarsen as coarsen
     from sparsematch._api.coarsening import coarsening_hierarchy as coarsening_hierarchy
     from sparsematch._api.decomposition import block_triangular_form as block_triangular_form
+    from sparsematch._api.decomposition import (
+        coarse_dulmage_mendelsohn as coarse_dulmage_mendelsohn,
+    )
     from sparsematch._api.decomposition import connected_components as connected_components
     from sparsematch._api.decomposition import is_reducible as is_reducible
     from sparsematch._api.engine_list import engines as engines
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from sparsematch._api.transversal import structural_rank as structural_rank
     from sparsematch._api.transversal_analysis import TransversalAnalysis as TransversalAnalysis
     from sparsematch._api.transversal_analysis import analyse_transversal as analyse_transversal
+    from sparsematch._api.view import view as view
     from sparsematch._api.weighted import bottleneck_transversal as bottleneck_transversal
     from sparsematch._api.weighted import is_optimal_transversal as is_optimal_transversal
     from sparsematch._api.weighted import maximum_product_transversal as maximum_product_transversal
@@ -66,22 +69,22 @@ if TYPE_CHECKING:
     from sparsematch._types.coarsening import CoarseningHierarchy as CoarseningHierarchy
     from sparsematch._types.deficient_pieces import DeficientPiece as DeficientPiece
     from sparsematch._types.deficient_pieces import DeficientPieces as DeficientPieces
-    from sparsematch._types.graph_matching import GraphMatching as GraphMatching
     from sparsematch._types.labels import CoarseParts as CoarseParts
     from sparsematch._types.labels import Components as Components
     from sparsematch._types.labels import VertexCover as VertexCover
+    from sparsematch._types.matching import GraphMatching as GraphMatching
     from sparsematch._types.matching import Matching as Matching
     from sparsematch._types.over_ranks.block_form import (
         DistributedBlockForm as DistributedBlockForm,
     )
-    from sparsematch._types.over_ranks.graph_matching import (
+    from sparsematch._types.over_ranks.matching import (
         DistributedGraphMatching as DistributedGraphMatching,
     )
     from sparsematch._types.over_ranks.matching import DistributedMatching as DistributedMatching
-    from sparsematch._types.over_ranks.matrix import DistributedCSR as DistributedCSR
-    from sparsematch._types.over_ranks.transversal import (
+    from sparsematch._types.over_ranks.matching import (
         DistributedTransversal as DistributedTransversal,
     )
+    from sparsematch._types.over_ranks.matrix import DistributedCSR as DistributedCSR
     from sparsematch._types.run_info import RunInfo as RunInfo
     from sparsematch._types.singularity import Dependence as Dependence
     from sparsematch._types.singularity import NumericalDefects as NumericalDefects
@@ -96,11 +99,10 @@ __version__ = "0.1.0"
 
 #: What each module offers; it is imported when first used, so that the command line starts at once.
 _OFFERED = {
-    "_api.block_form_check": "is_block_form",
-    "_api.check": "is_matching is_maximal is_maximum vertex_cover",
-    "_api.coarse_parts": "coarse_dulmage_mendelsohn",
+    "_api.check": "is_block_form is_matching is_maximal is_maximum vertex_cover",
     "_api.coarsening": "coarsen coarsening_hierarchy",
-    "_api.decomposition": "block_triangular_form connected_components is_reducible",
+    "_api.decomposition": "block_triangular_form coarse_dulmage_mendelsohn "
+    "connected_components is_reducible",
     "_api.engine_list": "engines",
     "_api.explain": "explain_singularity",
     "_api.general": "approximate_matching maximal_matching",
@@ -108,6 +110,7 @@ _OFFERED = {
     "_api.symmetric": "is_symmetric_transversal symmetric_product_transversal",
     "_api.transversal": "is_structurally_singular maximum_transversal structural_rank",
     "_api.transversal_analysis": "TransversalAnalysis analyse_transversal",
+    "_api.view": "view",
     "_api.weighted": "bottleneck_transversal is_optimal_transversal "
     "maximum_product_transversal maximum_sum_transversal",
     "_api.weighted_matching": "is_optimal_matching maximum_weight_matching",
@@ -119,14 +122,12 @@ _OFFERED = {
     "_types.coarsening": "CoarseLevel Coarsening CoarseningHierarchy",
     "_types.deficient_pieces": "DeficientPiece DeficientPieces",
     "_text.explanation": "Explanation",
-    "_types.graph_matching": "GraphMatching",
     "_types.labels": "CoarseParts Components VertexCover",
-    "_types.matching": "Matching",
+    "_types.matching": "GraphMatching Matching",
     "_types.over_ranks.block_form": "DistributedBlockForm",
-    "_types.over_ranks.graph_matching": "DistributedGraphMatching",
-    "_types.over_ranks.matching": "DistributedMatching",
+    "_types.over_ranks.matching": "DistributedGraphMatching DistributedMatching "
+    "DistributedTransversal",
     "_types.over_ranks.matrix": "DistributedCSR",
-    "_types.over_ranks.transversal": "DistributedTransversal",
     "_types.run_info": "RunInfo",
     "_types.singularity": "Dependence NumericalDefects ParallelPair SingularBlock",
     "_types.symmetric": "SymmetricTransversal",

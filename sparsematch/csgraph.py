@@ -40,31 +40,23 @@ def maximum_bipartite_matching(graph: SparseLike, perm_type: str = "row") -> NDA
         In CSR, CSC or COO format. Every stored entry is an edge, whatever its value. A matrix of
         ``cupyx.scipy.sparse``, which has no such function, is processed on its GPU.
     perm_type : {"row", "column"}, optional
-        Whether to return the row matched with each column, or the column matched with each row.
-        Anything else means ``"row"``, as it does in SciPy.
+        Which mates to return. Anything else means ``"row"``, as it does in SciPy.
 
     Returns
     -------
     ndarray of int32, shape (n_cols,) or (n_rows,)
-        With ``"row"``, ``perm[j]`` is the row matched with column j, so that ``graph[perm]`` has no
-        zeros on its diagonal if every column is matched; with ``"column"``, ``perm[i]`` is the
-        column matched with row i. -1 means unmatched. A CuPy array if `graph` is on a GPU.
+        With ``"row"``, ``perm[j]`` is the row matched with column j; with ``"column"``, ``perm[i]``
+        is the column matched with row i. -1 means unmatched. A CuPy array if `graph` is on a GPU.
 
     Raises
     ------
-    TypeError
-        If `graph` is not sparse, or in another format.
-    ValueError
-        If `graph` does not have two dimensions, has more than 2**31 - 1 entries or a larger column
-        index, or its index arrays are inconsistent.
+    TypeError, ValueError
+        If `graph` is not sparse, or in another format; does not have two dimensions, has more than
+        2**31 - 1 entries or a larger column index, or its index arrays are inconsistent.
 
     See Also
     --------
-    sparsematch.maximum_transversal : Both sides at once, any format, a choice of algorithms.
-
-    Notes
-    -----
-    Time: that of `sparsematch.maximum_transversal`.
+    sparsematch.maximum_transversal : In the same time both sides, any format, other algorithms.
 
     Examples
     --------
@@ -106,11 +98,10 @@ def min_weight_full_bipartite_matching(
 
     Raises
     ------
-    TypeError
-        If `biadjacency` is not sparse, in another format, or not of real numbers.
-    ValueError
-        If no full matching exists, a weight is NaN or makes the sum infinite the good way, or the
-        index arrays are inconsistent.
+    TypeError, ValueError
+        If `biadjacency` is not sparse, in another format, or not of real numbers; no full matching
+        exists, a weight is NaN or makes the sum infinite the good way, or the index arrays are
+        inconsistent.
 
     Warns
     -----
@@ -120,11 +111,7 @@ def min_weight_full_bipartite_matching(
     See Also
     --------
     sparsematch.maximum_sum_transversal, sparsematch.maximum_product_transversal :
-        For matrices that have no full matching too, with a proof.
-
-    Notes
-    -----
-    Shortest augmenting paths, as in `sparsematch.maximum_product_transversal`.
+        By the same algorithm, for matrices that have no full matching too, with a proof.
 
     Examples
     --------
@@ -167,10 +154,8 @@ def structural_rank(graph: SparseLike) -> np.int64:
 
     Raises
     ------
-    TypeError
-        If `graph` is not sparse.
-    ValueError
-        If it does not have two dimensions, or its index arrays are inconsistent.
+    TypeError, ValueError
+        If `graph` is not sparse, not of two dimensions, or its index arrays are inconsistent.
 
     Warns
     -----
@@ -179,11 +164,7 @@ def structural_rank(graph: SparseLike) -> np.int64:
 
     See Also
     --------
-    sparsematch.structural_rank : The same, and a choice of algorithms.
-
-    Notes
-    -----
-    Time: that of `sparsematch.maximum_transversal`.
+    sparsematch.structural_rank : The same in the same time, and a choice of algorithms.
 
     Examples
     --------

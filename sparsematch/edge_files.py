@@ -15,12 +15,12 @@ from numpy.lib import format as npy
 
 from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._base.arrays import UNMATCHED
-from sparsematch._base.errors import wrong_type
+from sparsematch._base.errors import check_count, wrong_type
 from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.edge_file import EdgeFile, EdgeReport, as_edge_file
-from sparsematch._types.graph_matching import GraphMatching
+from sparsematch._types.matching import GraphMatching
 from sparsematch._types.run_info import RunInfo, StepInfo
 
 __all__ = ["match_edge_file", "write_edge_file"]
@@ -39,11 +39,8 @@ def match_edge_file(
 ) -> GraphMatching:
     """Find a heavy matching of a graph whose edges are in a file.
 
-    Memory is needed for the vertices alone.
-
-    The matching is that of ``approximate_matching(G, method="local_max")``. The file is read from
-    front to back a few times; what is left of the edges after two of these passes is usually a
-    quarter, and goes to scratch files.
+    Memory is needed for the vertices alone. The matching is that of
+    ``approximate_matching(G, method="local_max")``.
 
     Parameters
     ----------
@@ -51,8 +48,7 @@ def match_edge_file(
         A ``.npy`` file of one dimension with the fields ``u`` and ``v``, both int32 or both int64,
         and perhaps ``weight``, float32 or float64: what `write_edge_file` makes, or NumPy. Each
         edge stands there once or more often, in either direction and any order. Of duplicates the
-        heaviest counts: unlike entries of a matrix they are not added up, which would need a sort.
-        Loops are skipped. The weight of an edge is the absolute value of the number.
+        heaviest counts. The weight of an edge is the absolute value of the number.
     n_vertices : int, optional
         Number of vertices; by default one more than the largest in the file, which takes another
         pass to find.
@@ -61,8 +57,8 @@ def match_edge_file(
     rng : int or numpy.random.Generator, optional
         As in `sparsematch.approximate_matching`: the same seed gives the same matching.
     scratch : str or path-like, optional
-        The folder for scratch files, by default that of `tempfile`. They take up to as much room as
-        the file, usually a quarter, and are deleted afterwards.
+        The folder for scratch files, by default that of `tempfile`. They are as large as the file
+        at most, usually a quarter, and are deleted afterwards.
 
     Returns
     -------
@@ -71,13 +67,9 @@ def match_edge_file(
 
     Raises
     ------
-    TypeError
-        If an argument is of the wrong type.
-    ValueError
-        If the file is no such file; or, naming the edge, if a vertex is out of range, or a weight
-        NaN or infinite.
-    OSError
-        If the file cannot be read, or scratch files cannot be written.
+    TypeError, ValueError, OSError
+        If an argument is of the wrong type, the file is no such file, or cannot be read; or, naming
+        the edge, if a vertex is out of range, or a weight NaN or infinite.
 
     See Also
     --------
@@ -132,12 +124,9 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
 
     Raises
     ------
-    TypeError, ValueError
-        If a chunk is of the wrong type or shape, or has a number that the file's type does not
-        hold: a negative vertex, an integer weight beyond 2**53 (in float32, 2**24), or one that
-        would become infinite. The message names the chunk.
-    OSError
-        If the file cannot be written.
+    TypeError, ValueError, OSError
+        If a chunk, which is named, is of the wrong type or shape, or has a number that the file's
+        type does not hold; or the file cannot be written.
 
     See Also
     --------
@@ -147,8 +136,7 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     -----
     The first chunk determines the types: vertices are int32 if they are of that type or a smaller
     one, weights float32 if they are that, else int64 and float64. Those of a matrix are int32 if it
-    has fewer than 2**31 rows. The file holds one array with the fields ``u``, ``v`` and perhaps
-    ``weight``, which ``numpy.load(path, mmap_mode="r")`` reads.
+    has fewer than 2**31 rows.
 
     Examples
     --------
@@ -196,10 +184,8 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
 def _n_vertices(file: EdgeFile, given: Any) -> int:
     if given is None:
         return file.n_vertices(0, file.n_edges)
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise wrong_type("n_vertices", given, "an integer")
-    n = operator.index(given)
-    if not 0 <= n <= np.iinfo(file.dtype).max:
+    check_count("n_vertices", given)
+    if (n := operator.index(given)) > np.iinfo(file.dtype).max:
         raise ValueError(
             f"n_vertices is {n}, but must be from 0 to {np.iinfo(file.dtype).max}, for {file.dtype}"
         )

@@ -52,10 +52,9 @@ def graclus_cluster(
 
     Raises
     ------
-    TypeError
-        If the edges are no integers, the weights no numbers, or not all in the same memory.
-    ValueError
-        If an array is not of shape (n_edges,), or a vertex is out of range.
+    TypeError, ValueError
+        If the edges are no integers, the weights no numbers, or not all in the same memory; an
+        array is not of shape (n_edges,), or a vertex is out of range.
 
     See Also
     --------
@@ -65,9 +64,7 @@ def graclus_cluster(
     Notes
     -----
     Dhillon, Guan, Kulis, Weighted graph cuts without eigenvectors: a multilevel approach (IEEE
-    TPAMI 29, 2007), whose coarsening this is. Every run ends: the matching is that of
-    `sparsematch.approximate_matching`, in O(n_edges) expected time after the edges are sorted, and
-    the same from run to run, on the host and on a GPU.
+    TPAMI 29, 2007). Time: O(n_edges), expected, after the edges are sorted.
 
     Examples
     --------

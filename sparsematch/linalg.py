@@ -1,9 +1,9 @@
 """Drop-in for the direct solvers of ``scipy.sparse.linalg``: splu, spilu, spsolve, factorized.
 
-Names, signatures and what happens to singular matrices are the same: change the import, and
-nothing else. Where SciPy returns a ``SuperLU``, a `sparsematch.solvers.BlockTriangularLU` is
-returned, without ``L`` and ``U``. The functions of the same names of `sparsematch.solvers` raise
-errors that explain what is wrong where SciPy, and these, return NaN.
+Names, signatures and what happens to singular matrices are the same, and dense matrices are
+converted with its warning: change the import, and nothing else. Where SciPy returns a ``SuperLU``,
+a `sparsematch.solvers.BlockTriangularLU` is returned, without ``L`` and ``U``. The functions of the
+same names of `sparsematch.solvers` raise errors that explain what is wrong where these return NaN.
 """
 
 from __future__ import annotations  # readable names in help()
@@ -30,26 +30,21 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> 
 
     Parameters
     ----------
-    A : sparse array or matrix, or array_like, shape (n, n)
-        In any format; dense ones are converted, with SciPy's warning.
-    b : array_like, sparse array or matrix, shape (n,) or (n, k)
-        The right-hand sides.
-    permc_spec, use_umfpack : optional
-        Checked as in SciPy, and ignored.
+    A, b, permc_spec, use_umfpack
+        As in SciPy; the last two are checked, and ignored.
 
     Returns
     -------
     ndarray, sparse array or matrix
-        The solution: of shape (n,) if there is one right-hand side; sparse and of the class of `A`
-        if `b` is sparse and has more than one column. In single precision if `A` and `b` are, but
-        computed in double precision. NaN if `A` is singular or holds NaN.
+        The solution, as in SciPy: of shape (n,) if there is one right-hand side; sparse and of the
+        class of `A` if `b` is sparse and has more than one column. In single precision if `A` and
+        `b` are, but computed in double precision. NaN if `A` is singular or holds NaN.
 
     Raises
     ------
-    TypeError, ValueError
-        As `sparsematch.solvers.spsolve` does.
-    RuntimeError
-        If `A` is singular and `b` sparse with more than one column.
+    TypeError, ValueError, RuntimeError
+        As `sparsematch.solvers.spsolve` does; the last, if `A` is singular and `b` sparse with more
+        than one column.
 
     Warns
     -----
@@ -91,10 +86,8 @@ def splu(
 
     Parameters
     ----------
-    A : sparse array or matrix, or array_like, shape (n, n)
-        In any format; dense ones are converted, with SciPy's warning.
-    permc_spec, diag_pivot_thresh, relax, panel_size, options : optional
-        Checked as in SciPy, and ignored.
+    A, permc_spec, diag_pivot_thresh, relax, panel_size, options
+        As in SciPy; all but `A` are checked, and ignored.
 
     Returns
     -------
@@ -104,11 +97,8 @@ def splu(
 
     Raises
     ------
-    RuntimeError
-        If `A` is singular, or holds NaN: `sparsematch.solvers.SingularMatrixError` or
-        `sparsematch.solvers.NotFiniteError`.
-    TypeError, ValueError
-        As `sparsematch.solvers.splu` does.
+    TypeError, ValueError, RuntimeError
+        As `sparsematch.solvers.splu` does; the last, if `A` is singular, or holds NaN.
 
     See Also
     --------
@@ -149,9 +139,7 @@ def spilu(
 
     Parameters
     ----------
-    A : sparse array or matrix, or array_like, shape (n, n)
-        In any format; dense ones are converted, with SciPy's warning.
-    drop_tol, fill_factor, drop_rule, permc_spec, diag_pivot_thresh, relax, panel_size, options
+    A, drop_tol, fill_factor, drop_rule, permc_spec, diag_pivot_thresh, relax, panel_size, options
         As in SciPy, whose function factorises the matrix scaled, and with large entries on its
         diagonal.
 
@@ -162,10 +150,8 @@ def spilu(
 
     Raises
     ------
-    RuntimeError
-        If `A` is singular.
-    TypeError, ValueError
-        As `sparsematch.solvers.spilu` does.
+    TypeError, ValueError, RuntimeError
+        As `sparsematch.solvers.spilu` does; the last, if `A` is singular.
 
     See Also
     --------
@@ -198,17 +184,12 @@ def factorized(A: Any) -> Callable[[ArrayLike], NDArray[Any]]:
     Parameters
     ----------
     A : sparse array or matrix, or array_like, shape (n, n)
-        The matrix, factorised here.
+        The matrix, factorised here, with the errors of `splu`.
 
     Returns
     -------
     callable
         It maps a right-hand side, or several as columns, to the solution.
-
-    Raises
-    ------
-    RuntimeError, TypeError, ValueError
-        As `splu` does.
 
     See Also
     --------

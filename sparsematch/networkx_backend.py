@@ -158,35 +158,9 @@ def minimum_weight_full_matching(
 ) -> dict[Any, Any]:
     """Find a matching of all nodes of the smaller side, of least total weight.
 
-    Parameters
-    ----------
-    G : graph
-        Undirected and bipartite, with one edge between two nodes.
-    top_nodes : container of nodes, optional
-        All nodes of one side. Needed if the graph is not connected.
-    weight : str or None, optional
-        The attribute of edges that holds their weight, 1 where there is none. None: all weigh 1.
-
-    Returns
-    -------
-    dict
-        The mate of each matched node, of both sides.
-
-    Raises
-    ------
-    networkx.AmbiguousSolution
-        If the graph is not connected and `top_nodes` is not given.
-    networkx.NetworkXError
-        If the graph is not bipartite, or an edge joins two nodes of one side.
-    networkx.NetworkXNotImplemented
-        If `G` is a multigraph.
-    ValueError
-        If there is no such matching, or a weight is NaN or minus infinity. Edges of infinite weight
-        do not count.
-
-    Notes
-    -----
-    Shortest augmenting paths on the edges that there are; NetworkX makes a dense matrix of them.
+    The rest is as in `hopcroft_karp_matching`, and as NetworkX has it; edges of infinite weight do
+    not count. Shortest augmenting paths on the edges that there are, of which NetworkX makes a
+    dense matrix.
 
     Examples
     --------
@@ -197,10 +171,7 @@ def minimum_weight_full_matching(
     >>> minimum_weight_full_matching(graph, ["a", "b"])
     {'a': 1, 'b': 0, 1: 'a', 0: 'b'}
     """
-    import networkx as nx
-
-    if G.is_multigraph():
-        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+    _refuse_multigraph(G)
     sides = _read(G, top_nodes)
     pattern, cost = sides.matrix, _weights(G, sides, weight)
     if np.isnan(cost).any() or np.isneginf(cost).any():
@@ -215,34 +186,11 @@ def minimum_weight_full_matching(
 def max_weight_matching(
     G: Any, maxcardinality: bool = False, weight: str = "weight"
 ) -> set[tuple[Any, Any]]:
-    """Find a matching of greatest weight in a bipartite graph.
+    """Find a matching of greatest weight in a bipartite graph, connected or not.
 
-    Parameters
-    ----------
-    G : graph
-        Undirected and bipartite, with one edge between two nodes; connected or not.
-    maxcardinality : bool, optional
-        Whether to have as many edges as possible, and the greatest weight of all such matchings.
-    weight : str, optional
-        The attribute of edges that holds their weight, 1 where there is none.
-
-    Returns
-    -------
-    set of tuples
-        The edges.
-
-    Raises
-    ------
-    networkx.NetworkXError
-        If the graph is not bipartite.
-    networkx.NetworkXNotImplemented
-        If `G` is a multigraph.
-    ValueError
-        If a weight is not finite.
-
-    Notes
-    -----
-    That of `sparsematch.maximum_weight_matching`. NetworkX's, for any graph, takes O(n^3).
+    Arguments, result and errors are those of NetworkX, and a ValueError if a weight is not finite.
+    The search is that of `sparsematch.maximum_weight_matching`; NetworkX's, for any graph, takes
+    O(n^3).
 
     Examples
     --------
@@ -267,28 +215,8 @@ def min_weight_matching(G: Any, weight: str = "weight") -> set[tuple[Any, Any]]:
 def to_vertex_cover(G: Any, matching: Mapping[Any, Any], top_nodes: _Nodes = None) -> set[Any]:
     """Find a minimum vertex cover of a bipartite graph, given a maximum matching.
 
-    Parameters
-    ----------
-    G : graph
-        Undirected and bipartite.
-    matching : dict
-        What `hopcroft_karp_matching` returned.
-    top_nodes : container of nodes, optional
-        All nodes of one side. Needed if the graph is not connected.
-
-    Returns
-    -------
-    set
-        As many nodes as there are pairs, one end of each edge at least.
-
-    Raises
-    ------
-    networkx.AmbiguousSolution
-        If the graph is not connected and `top_nodes` is not given.
-    networkx.NetworkXError
-        If the graph is not bipartite, or an edge joins two nodes of one side.
-    ValueError
-        If `matching` is not a maximum matching of the graph.
+    That is what `hopcroft_karp_matching` returned; another one is a ValueError. The cover has as
+    many nodes as there are pairs, one end of each edge at least.
     """
     top, bottom, A = _read(G, top_nodes)
     place = {node: j for j, node in enumerate(bottom)}
@@ -302,8 +230,7 @@ def _match_by_weight(
 ) -> set[tuple[Any, Any]]:
     import networkx as nx
 
-    if G.is_multigraph():
-        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+    _refuse_multigraph(G)
     graph = _plain(G)
     colors = nx.bipartite.color(graph)  # of each component by itself
     sides = _read(G, [node for node, color in colors.items() if color])
@@ -314,6 +241,13 @@ def _match_by_weight(
     found = maximum_weight_matching(A, maximize=maximize, cardinality=cardinality)
     rows, cols = found.matching.pairs()
     return {(sides.top[i], sides.bottom[j]) for i, j in zip(rows, cols, strict=True)}
+
+
+def _refuse_multigraph(G: Any) -> None:
+    import networkx as nx
+
+    if G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
 
 
 def _read(G: Any, top_nodes: _Nodes) -> _Sides:

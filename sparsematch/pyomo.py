@@ -69,22 +69,7 @@ class ModelExplanation:
     def text(self, *, max_pieces: int = 3, max_names: int = 12) -> str:
         """Say what is wrong; what is long, by families: ``flow[*]`` for ``flow[1]``, ``flow[2]``...
 
-        Parameters
-        ----------
-        max_pieces : int, optional
-            How many conflicts of each kind to show.
-        max_names : int, optional
-            How many names or families to show in a list.
-
-        Returns
-        -------
-        str
-            Several lines, without a line break at the end.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a number is no integer, or negative.
+        Arguments are those of `Explanation.text`.
         """
         lines = [self.explanation.text(max_pieces=max_pieces, max_names=max_names)]
         if any(v.fixed for equation in self.dependent_equations for v in _variables_in(equation)):
@@ -156,13 +141,9 @@ def explain_model(
 
     Raises
     ------
-    ImportError
-        If Pyomo is not installed.
-    TypeError
-        If `model` is no block of Pyomo, or an argument is of the wrong type.
-    ValueError
-        If the model is not constructed; with `numeric`: if a variable in an equation has no value,
-        or an equation has no finite derivative at the current values.
+    ImportError, TypeError, ValueError
+        If Pyomo is not installed, `model` is no block of it, or not constructed; with `numeric`: if
+        a variable in an equation has no value, or an equation no finite derivative there.
 
     See Also
     --------
@@ -172,7 +153,7 @@ def explain_model(
     -----
     A variable occurs in an equation if it is in its expression, whatever it is multiplied by. Time:
     that of walking through all expressions, some 10 us for each variable in each equation, and
-    twice as much for derivatives, which are computed in reverse mode by Pyomo.
+    twice as much for derivatives.
 
     Examples
     --------

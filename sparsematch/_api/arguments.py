@@ -27,11 +27,16 @@ def check_flags(**flags: Any) -> None:
             raise wrong_type(name, flag, "True or False")
 
 
+def check_number(name: str, number: Any) -> None:
+    """Raise TypeError unless it is a real number."""
+    if isinstance(number, bool | np.bool_) or not isinstance(number, int | float | np.number):
+        raise wrong_type(name, number, "a number")
+
+
 def check_tolerance(name: str, tolerance: Any) -> None:
     """Raise unless it is None or a number that is not negative."""
     if tolerance is None:
         return
-    if isinstance(tolerance, bool | np.bool_) or not isinstance(tolerance, int | float | np.number):
-        raise wrong_type(name, tolerance, "a number")
+    check_number(name, tolerance)
     if not tolerance >= 0:
         raise ValueError(f"{name} is {tolerance}, but must not be negative")

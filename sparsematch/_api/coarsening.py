@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._api.arguments import Rng, check_flags
+from sparsematch._api.arguments import Rng, check_flags, check_number
 from sparsematch._api.general import approximate_matching
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import IndexArray, on_gpu
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import not_sparse, wrong_type
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
+@documented
 def coarsen(
     G: SparseLike | DistributedCSR,
     matching: Any,
@@ -47,21 +49,18 @@ def coarsen(
     Parameters
     ----------
     G : sparse array or matrix, shape (n, n)
-        Any square matrix: it need not be symmetric. Entries in the same place are added up. A
-        matrix of ``cupyx.scipy.sparse`` is processed on its GPU; results are such matrices. A
-        `DistributedCSR`, which must have values, is processed by all its ranks, each of which calls
-        this. It is not modified.
+        Any square matrix: it need not be symmetric. Entries in the same place are added up. On a
+        GPU, so are the results. A `DistributedCSR`, which must have values, is processed by all its
+        ranks, each of which calls this. It is not modified.
     matching : GraphMatching or array of int, shape (n,)
         As `approximate_matching` gives it, or its mates: where ``mate[v]`` is w, ``mate[w]`` is v,
         and -1 means unmatched. The pairs need not be edges. Over ranks the mates of the own rows.
     join_unmatched : bool, optional
-        What becomes of an unmatched vertex. By default it stays alone, so that aggregates are of
-        one or two vertices. If True, it joins the aggregate of its heaviest matched neighbour, if
-        it has one: that of the entries, in its row, of largest absolute value. Then the leaves of a
-        star go with its centre instead of staying behind. Not over ranks.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU
-        this is ignored.
+        What becomes of an unmatched vertex. By default it stays alone. If True, it joins the
+        aggregate of its heaviest matched neighbour, if it has one: that of the entries, in its row
+        (of CSC: its column), of largest absolute value. Not over ranks.
+    {workers}
+        On a GPU this is ignored.
 
     Returns
     -------
@@ -72,10 +71,9 @@ def coarsen(
 
     Raises
     ------
-    TypeError
-        If `G` is not a sparse matrix of numbers, or an argument is of the wrong type.
-    ValueError
-        If `G` is not square, or `matching` is of another size, or no matching.
+    TypeError, ValueError
+        If `G` is not a sparse matrix of numbers, or not square; or `matching` is of another size,
+        or no matching.
 
     See Also
     --------
@@ -84,13 +82,10 @@ def coarsen(
 
     Notes
     -----
-    Time: O(n + nnz), and a sort of each row. The type of the values is kept if they are real or
-    complex numbers in single or double precision; integers and booleans are added up in 64 bits (on
-    a GPU, booleans in double precision). The ones of P are of the same type, or its real part's.
-    The result does not depend on the number of workers, and is symmetric, or Hermitian, to the last
-    bit if `G` is; over ranks if `G` has no repeated entries, and the last digits may be others.
-
-    In CSC, "row" above is to be read as "column".
+    Time: O(n + nnz), and a sort of each row. Real and complex values keep their type; integers and
+    booleans are added up in 64 bits (on a GPU, booleans in double precision). The result does not
+    depend on the number of workers, and is symmetric to the last bit if `G` is; over ranks if `G`
+    has no repeated entries.
 
     Examples
     --------
@@ -147,11 +142,10 @@ def coarsening_hierarchy(
     G : sparse array or matrix, shape (n, n)
         A symmetric matrix, as for `approximate_matching`. It is not modified.
     method, weights, rng, workers, symmetrize, options : optional
-        As in `approximate_matching`, for the matching on each level. With ``symmetrize=True`` each
-        level is matched as if it were symmetric; the coarse matrices are those of `G` as it is.
+        As in `approximate_matching`, for the matching on each level; with ``symmetrize=True`` the
+        coarse matrices are those of `G` as it is.
     join_unmatched : bool, optional
-        As in `coarsen`, but True by default: a hierarchy is to become small, and without it a star
-        of n leaves takes n levels.
+        As in `coarsen`, but True by default: without it a star of n leaves takes n levels.
     min_vertices : int, optional
         Stop at a matrix with at most this number of rows.
     max_levels : int, optional
@@ -184,11 +178,9 @@ def coarsening_hierarchy(
     >>> import scipy.sparse as sp
     >>> from sparsematch import coarsening_hierarchy
     >>> path = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(16, 16), format="csr")
-    >>> hierarchy = coarsening_hierarchy(path, min_vertices=4, weights=False)
-    >>> hierarchy.levels[0].matrix is path
-    True
-    >>> [level.matrix.shape[0] <= 16 for level in hierarchy.levels] == [True] * len(hierarchy)
-    True
+    >>> hierarchy = coarsening_hierarchy(path, min_vertices=4)
+    >>> hierarchy.sizes[0], hierarchy.sizes[-1] <= 4, hierarchy.stopped_by
+    (16, True, 'min_vertices')
     """
     _check_limits(min_vertices, max_levels, max_ratio)
     if over_ranks(G, "coarsening"):
@@ -275,7 +267,6 @@ def _check_limits(min_vertices: Any, max_levels: Any, max_ratio: Any) -> None:
             raise wrong_type(name, value, "an integer")
         if value < least:
             raise ValueError(f"{name} is {value}, but must be {least} or more")
-    if isinstance(max_ratio, bool) or not isinstance(max_ratio, int | float | np.number):
-        raise wrong_type("max_ratio", max_ratio, "a number")
+    check_number("max_ratio", max_ratio)
     if not 0 < max_ratio < 1:
         raise ValueError(f"max_ratio is {max_ratio}, but must be between 0 and 1")

@@ -1,4 +1,4 @@
-"""Block triangular form, reducibility and connected components of a matrix."""
+"""Block triangular form, coarse parts, reducibility and connected components of a matrix."""
 
 from __future__ import annotations  # readable names in help()
 
@@ -9,14 +9,23 @@ from sparsematch._api.ranks import over_ranks
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import advising, namespace
+from sparsematch._base.docstrings import documented
 from sparsematch._engines.operations import DecompositionOps
-from sparsematch._engines.registry import operations
+from sparsematch._engines.registry import Run, operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
-from sparsematch._types.choices import ExactMethod, ExplicitZeros
-from sparsematch._types.labels import BlockLabels, Components
+from sparsematch._types.choices import ExactMethod
+from sparsematch._types.labels import (
+    HORIZONTAL,
+    SQUARE,
+    VERTICAL,
+    BlockLabels,
+    CoarseParts,
+    Components,
+)
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import frozen
 from sparsematch._types.sparse_like import Local, SparseLike
 
 if TYPE_CHECKING:
@@ -30,9 +39,7 @@ class _Settings(TypedDict, total=False):
     matching: Any
     method: ExactMethod
     workers: int | None
-    device: str | None
     options: Mapping[str, Any] | None
-    explicit_zeros: ExplicitZeros
 
 
 @overload
@@ -41,47 +48,30 @@ def block_triangular_form(A: Local, **settings: Unpack[_Settings]) -> BlockForm:
 def block_triangular_form(A: OverRanks, **settings: Unpack[_Settings]) -> DistributedBlockForm: ...
 
 
+@documented
 def block_triangular_form(
     A: SparseLike | DistributedCSR,
     *,
     matching: Any = None,
     method: ExactMethod = "auto",
     workers: int | None = None,
-    device: str | None = None,
     options: Mapping[str, Any] | None = None,
-    explicit_zeros: ExplicitZeros = "keep",
 ) -> BlockForm | DistributedBlockForm:
-    """Permute rows and columns to block upper triangular form.
-
-    This is the Dulmage-Mendelsohn decomposition, coarse and fine.
+    """Permute rows and columns to block upper triangular form, as Dulmage and Mendelsohn do.
 
     The coarse decomposition separates where a matrix has more columns than rows can be matched with
     (horizontal part), where more rows than columns (vertical part), and the rest (square part). The
-    fine one splits the square part into the smallest diagonal blocks that there can be. A linear
-    system then decomposes into a sequence of smaller ones.
+    fine one splits the square part into the smallest diagonal blocks that there can be.
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        Square or not, structurally singular or not. Every stored entry counts, whatever its value:
-        see `explicit_zeros`. A `DistributedCSR` is processed by all its ranks, each of which calls
-        this.
-    matching : Matching, (row_mate, col_mate) or row_mate, optional
-        A matching of `A` to start from. One that is maximum already is kept.
-    method : str, optional
-        The engine that finds the matching: ``"auto"``, or a name from ``engines("exact")``.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
-    device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, `matching` with it, and work
-        there. By default the work is done where the matrix is.
+    {A_over_ranks}
+    {initial_matching}
+    {method}
+    {workers}
     options : dict, optional
         Options of the engine. On a GPU, ``{"host": False}`` keeps ``"auto"``, and the rest of the
         work, from leaving deep and narrow searches to the host.
-    explicit_zeros : {"keep", "drop"}, optional
-        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
-        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
-        default every stored entry counts.
 
     Returns
     -------
@@ -90,14 +80,7 @@ def block_triangular_form(
         from 0; CuPy arrays if the work was done on a GPU. Over ranks a `DistributedBlockForm`:
         places and blocks of the own rows and columns.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix, an argument is of the wrong type, or only one of `A` and
-        `matching` is on a GPU.
-    ValueError
-        If the index arrays of `A` are inconsistent, `matching` is not a matching of `A`, or a name
-        or number is none of the choices.
+    {raises_of_patterns}
 
     See Also
     --------
@@ -125,77 +108,114 @@ def block_triangular_form(
     >>> sorted(form.horizontal.cols.tolist()), sorted(form.vertical.rows.tolist())
     ([0, 3], [0, 2])
     """
-    if ranks := over_ranks(A, "decomposition"):
-        A = ranks.entries_of(A, explicit_zeros)
-        return ranks.block_triangular_form(
-            A, matching, method=method, workers=workers, device=device, options=options
-        )
-    threads = resolve_workers(workers)
-    graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
-    return block_form(
-        graph, matching, method=method, workers=workers, device=device, options=options
-    )
+    settings: Any = {"method": method, "workers": workers, "options": options}
+    if ranks := over_ranks(A, "transversal"):
+        return ranks.block_triangular_form(A, matching, **settings)
+    return block_form(as_bipartite(A, threads=resolve_workers(workers)), matching, **settings)
 
 
-def block_form(
-    graph: BipartiteCSR,
-    matching: Any = None,
-    *,
-    method: ExactMethod = "auto",
-    workers: int | None = None,
-    device: str | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> BlockForm:
-    """Return the block triangular form of a graph."""
-    maximum, run, by_products = maximum_matching(
-        graph,
-        matching,
-        name="matching",
-        method=method,
-        workers=workers,
-        device=device,
-        options=options,
-    )
-    block_labels = operations(DecompositionOps, graph.backend).block_labels
-    labels = block_labels(graph, maximum, run, by_products)
-    del by_products
+def block_form(graph: BipartiteCSR, matching: Any = None, **settings: Any) -> BlockForm:
+    """Return the block triangular form of a graph; `settings` are those of `maximum_matching`."""
+    maximum, run, labels = _labelled(graph, matching, **settings)
     return _assemble(graph, maximum, labels, run.workers)
 
 
-def is_reducible(
+def _labelled(
+    graph: BipartiteCSR, matching: Any = None, **settings: Any
+) -> tuple[Matching, Run, BlockLabels]:
+    """Return a maximum matching, the run that found it, and the block of each row."""
+    maximum, run, by_products = maximum_matching(graph, matching, name="matching", **settings)
+    block_labels = operations(DecompositionOps, graph.backend).block_labels
+    return maximum, run, block_labels(graph, maximum, run, by_products)
+
+
+@documented
+def coarse_dulmage_mendelsohn(
     A: SparseLike | DistributedCSR,
     *,
+    matching: Any = None,
+    method: ExactMethod = "auto",
     workers: int | None = None,
-    device: str | None = None,
-    explicit_zeros: ExplicitZeros = "keep",
-) -> bool:
+) -> CoarseParts:
+    """Tell which part of the coarse Dulmage-Mendelsohn decomposition each row and column is in.
+
+    The horizontal part has more columns than rows, the vertical part more rows than columns, and
+    the square part can be matched perfectly. `block_triangular_form` also splits the square part,
+    and permutes.
+
+    Parameters
+    ----------
+    {A_over_ranks}
+    {initial_matching}
+    {method}
+    {workers}
+
+    Returns
+    -------
+    CoarseParts
+        ``row_part``, ``col_part`` and ``sizes``. Of a `DistributedCSR` the parts of the own rows
+        and columns, and the sizes of the whole; CuPy arrays if the work was done on a GPU.
+
+    {raises_of_patterns}
+
+    See Also
+    --------
+    block_triangular_form : The fine decomposition too, with permutations.
+
+    Notes
+    -----
+    Dulmage, Mendelsohn, Coverings of bipartite graphs (Canadian J. Math. 10, 1958). The parts do
+    not depend on the matching. Time: that of `maximum_transversal`, and O(n_rows + n_cols + nnz).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import coarse_dulmage_mendelsohn
+    >>> A = csr_array([[0, 1, 0, 0], [1, 0, 1, 1], [0, 1, 0, 0], [0, 1, 1, 0]])
+    >>> parts = coarse_dulmage_mendelsohn(A)
+    >>> parts.row_part.tolist(), parts.col_part.tolist()
+    ([2, 0, 2, 1], [0, 2, 1, 0])
+    >>> parts.sizes
+    ((1, 2), (1, 1), (2, 1))
+    """
+    if ranks := over_ranks(A, "transversal"):
+        return ranks.coarse_dulmage_mendelsohn(A, matching, method=method, workers=workers)
+    graph = as_bipartite(A, threads=resolve_workers(workers))
+    return coarse_parts(graph, matching, method=method, workers=workers)
+
+
+def coarse_parts(graph: BipartiteCSR, matching: Any = None, **settings: Any) -> CoarseParts:
+    """Return the parts of a graph, read off the groups of the rows; `settings` as `block_form`."""
+    maximum, _, labels = _labelled(graph, matching, **settings)
+    xp = namespace(graph.indptr)
+    row_part = xp.full(graph.n_rows, SQUARE, "int8")
+    row_part[labels.row_group == 0] = HORIZONTAL
+    row_part[labels.row_group > labels.n_square] = VERTICAL
+    col_part = xp.full(graph.n_cols, HORIZONTAL, "int8")
+    matched = maximum.col_mate >= 0
+    col_part[matched] = row_part[maximum.col_mate[matched]]
+    sizes = tuple(
+        (int((row_part == part).sum()), int((col_part == part).sum()))
+        for part in (HORIZONTAL, SQUARE, VERTICAL)
+    )
+    return CoarseParts(row_part, col_part, sizes)
+
+
+@documented
+def is_reducible(A: SparseLike | DistributedCSR, *, workers: int | None = None) -> bool:
     """Tell whether the block triangular form of a matrix has more than one block.
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        Every stored entry counts, whatever its value: see `explicit_zeros`.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
-    device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
-        work is done where the matrix is.
-    explicit_zeros : {"keep", "drop"}, optional
-        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
-        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
-        default every stored entry counts.
+    {A_over_ranks}
+    {workers}
 
     Returns
     -------
     bool
-        Whether rows and columns can be permuted to a block triangular form.
+        Whether rows and columns, each permuted by themselves, have a block triangular form.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix, or `workers` is not an integer.
-    ValueError
-        If the index arrays of `A` are inconsistent, or `workers` is out of range.
+    {raises_of_patterns}
 
     See Also
     --------
@@ -203,8 +223,7 @@ def is_reducible(
 
     Notes
     -----
-    Rows and columns are permuted independently of each other. Time: that of `maximum_transversal`,
-    and O(n_rows + n_cols + nnz).
+    Time: that of `maximum_transversal`, and O(n_rows + n_cols + nnz).
 
     Examples
     --------
@@ -213,36 +232,23 @@ def is_reducible(
     >>> is_reducible(csr_array([[1, 1], [0, 1]])), is_reducible(csr_array([[1, 1], [1, 1]]))
     (True, False)
     """
-    if ranks := over_ranks(A, "decomposition"):
-        how: Any = {"workers": workers, "device": device, "call": "is_reducible"}
-        return ranks.block_triangular_form(ranks.entries_of(A, explicit_zeros), **how).is_reducible
-    threads = resolve_workers(workers)
-    graph = as_bipartite(A, device=device, threads=threads, explicit_zeros=explicit_zeros)
-    matching, run, by_products = maximum_matching(graph, workers=workers)
+    if ranks := over_ranks(A, "transversal"):
+        return ranks.block_triangular_form(A, workers=workers, call="is_reducible").is_reducible
+    graph = as_bipartite(A, threads=resolve_workers(workers))
+    matching, _, labels = _labelled(graph, workers=workers)
     rank = matching.cardinality
-    block_labels = operations(DecompositionOps, graph.backend).block_labels
-    n_square = block_labels(graph, matching, run, by_products).n_square
-    return (rank < graph.n_cols) + n_square + (rank < graph.n_rows) > 1
+    return (rank < graph.n_cols) + labels.n_square + (rank < graph.n_rows) > 1
 
 
-def connected_components(
-    A: SparseLike, *, device: str | None = None, explicit_zeros: ExplicitZeros = "keep"
-) -> Components:
+@documented
+def connected_components(A: SparseLike) -> Components:
     """Find the connected components of a matrix.
 
     They are the finest block diagonal form under permutations of rows and columns.
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        Every stored entry counts, whatever its value: see `explicit_zeros`.
-    device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
-        work is done where the matrix is.
-    explicit_zeros : {"keep", "drop"}, optional
-        ``"drop"``: entries whose value is zero do not count, as after SciPy's ``sum_duplicates``
-        and ``eliminate_zeros`` on a copy; a pattern without values is then a ValueError. By
-        default every stored entry counts.
+    {A}
 
     Returns
     -------
@@ -250,12 +256,7 @@ def connected_components(
         ``n_components``, ``row_labels`` and ``col_labels``, of the index type of `A`; it unpacks in
         that order. An empty row or column is a component by itself.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix.
-    ValueError
-        If its index arrays are inconsistent.
+    {raises_of_patterns}
 
     See Also
     --------
@@ -275,7 +276,7 @@ def connected_components(
     >>> n, rows.tolist(), cols.tolist()
     (2, [0, 1, 0], [0, 1, 0])
     """
-    graph = as_bipartite(A, device=device, explicit_zeros=explicit_zeros)
+    graph = as_bipartite(A)
     return operations(DecompositionOps, graph.backend).connected_components(graph)
 
 
@@ -294,7 +295,4 @@ def _assemble(
     coarse = namespace(graph.indptr).asarray([coarse_cols, coarse_rows], dtype=dtype)
 
     arrays = row_perm, col_perm, row_blocks, col_blocks, coarse[0], coarse[1]
-    if graph.backend == "numpy":  # CuPy knows no read-only arrays
-        for array in arrays:
-            array.flags.writeable = False
-    return BlockForm(*arrays, matching)
+    return frozen(BlockForm(*arrays, matching))

@@ -7,24 +7,27 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._api.arguments import check_number
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._base.above import above
 from sparsematch._base.arrays import IndexArray
-from sparsematch._base.errors import wrong_type
+from sparsematch._base.docstrings import documented
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
 from sparsematch._input.bipartite import Entries, read_entries
 from sparsematch._input.canonical import canonical_columns, pattern_of
 from sparsematch._input.names import read_names
-from sparsematch._input.zeros import check_choice
 from sparsematch._text.explanation import Explanation
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.choices import ExactMethod, ExplicitZeros
+from sparsematch._types.choices import ExactMethod
 from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import frozen
 from sparsematch._types.sparse_like import SparseLike
+from sparsematch._types.view import without_view
 
 
+@documented
 def explain_singularity(
     A: SparseLike,
     row_names: Iterable[Any] | None = None,
@@ -32,15 +35,11 @@ def explain_singularity(
     *,
     numeric: bool = False,
     tolerance: float = 1e-10,
-    explicit_zeros: ExplicitZeros = "keep",
     matching: Any = None,
     method: ExactMethod = "auto",
     workers: int | None = None,
 ) -> Explanation:
     """Explain why a matrix is singular: by its structure, or with `numeric` by its values, too.
-
-    The explanation names sets of rows with too few columns, and of columns with too few rows; of a
-    matrix whose structure is in order, rows and columns that depend on each other.
 
     Rows are read as equations, columns as variables. The over-determined part, equations with too
     few variables between them, and the under-determined part, variables in too few equations, are
@@ -51,12 +50,14 @@ def explain_singularity(
     With `numeric`, a square matrix that is structurally nonsingular is factorised. If it is
     singular all the same, combinations of equations that vanish are given, and combinations along
     which variables may change and no equation notices: of few members, none of which can be left
-    out. Nothing is named that does not vanish in `A` itself, to the tolerance.
+    out.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Square or not. With `numeric` its values are numbers, finite, and in host memory.
+        Square or not. Every stored entry counts, and the text says if some are zero, and what the
+        rank is without, unless `view` drops them. With `numeric` values are finite numbers, and in
+        host memory.
     row_names, col_names : iterable of length n_rows, n_cols, optional
         What the equations and variables are called in the text. Made strings.
     numeric : bool, optional
@@ -64,15 +65,9 @@ def explain_singularity(
     tolerance : float, optional
         Up to which a combination vanishes: its largest entry, relative to the largest of its terms,
         with columns scaled by `NumericalDefects.col_scale`. For combinations of columns likewise.
-    explicit_zeros : str, optional
-        ``"keep"``: every stored entry counts, whatever its value, and the text says if there are
-        zeros, and what the rank is without. ``"drop"``: those that are zero do not count.
-    matching : Matching, (row_mate, col_mate) or row_mate, optional
-        A matching of `A` to start from. One that is maximum already is kept.
-    method : str, optional
-        The engine that finds the matching: ``"auto"``, or a name from ``engines("exact")``.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {initial_matching}
+    {method}
+    {workers}
 
     Returns
     -------
@@ -81,15 +76,9 @@ def explain_singularity(
         with the shortest conflict first. Both are empty if `A` is square and structurally
         nonsingular; then ``numbers`` is there with `numeric`.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix, or an argument is of the wrong type; with `numeric`, if the
-        values are no numbers, or on a GPU.
-    ValueError
-        If there are more or fewer names than rows or columns, the index arrays of `A` are
-        inconsistent, `matching` is not a matching of `A`, or a name or number is none of the
-        choices; with `numeric`, if a value is not finite.
+    {raises_of_patterns}
+        Also if there are more or fewer names than rows or columns; with `numeric`, if a value is
+        not finite.
 
     See Also
     --------
@@ -102,10 +91,9 @@ def explain_singularity(
     -----
     Hall, On representatives of subsets (J. London Math. Soc. 10, 1935). A conflict is what
     alternating paths reach from one unmatched row: its other rows are matched to all columns they
-    have. That makes it minimal, not the smallest of all; of the unmatched rows of a piece those are
-    searched first that come to an end soon. Where a piece has one row too many only, there is no
-    other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols + nnz); with
-    `numeric` that of two factorisations, and of solutions for each combination.
+    have. That makes it minimal, not the smallest of all. Time: that of `maximum_transversal`, and
+    nearly O(n_rows + n_cols + nnz); with `numeric` that of two factorisations, and of solutions for
+    each combination.
 
     Examples
     --------
@@ -128,31 +116,14 @@ def explain_singularity(
     To raise the rank by one, put a variable of the under-determined part (2) into an equation
     of the over-determined part (3); no other new entry helps.
     For full rank it takes 1, for example q2 in balance.
-
-    Three nodes with resistors between them, and none is grounded:
-
-    >>> B = csr_array([[1.5, -1.5, 0.0], [-1.5, 3.5, -2.0], [0.0, -2.0, 2.0]])
-    >>> names = ["i[a]", "i[b]", "i[c]"], ["u[a]", "u[b]", "u[c]"]
-    >>> print(explain_singularity(B, *names, numeric=True))
-    Numerically singular: 3 equations, 3 variables, but rank 2 with these values.
-    <BLANKLINE>
-    Dependent: 3 equations, each of which follows from the others
-      i[a] + i[b] + i[c] = 0
-      to do: drop one of these equations (any will do), or correct a coefficient;
-             unless the right-hand sides cancel as well, there is no solution
-    <BLANKLINE>
-    Free: 3 variables without a reference: all may shift by one amount
-      variables: u[a], u[b], u[c]
-      to do: fix one of these variables (any will do), or write an equation that notices the change
-    <BLANKLINE>
-    To make it nonsingular, fix a free variable in the place of a dependent equation:
-    for example u[a] in the place of i[a].
     """
-    _check_tolerance(tolerance)
-    check_choice(explicit_zeros)
+    check_number("tolerance", tolerance)
+    if not 0 < tolerance < 1:
+        raise ValueError(f"tolerance is {tolerance}, but must be between 0 and 1")
+    A, drops_zeros = without_view(A)
     entries = read_entries(A, valued=numeric, in_host=numeric)
     settings: Any = {"matching": matching, "method": method, "workers": workers}
-    return explain(entries, row_names, col_names, numeric, tolerance, explicit_zeros, **settings)
+    return explain(entries, row_names, col_names, numeric, tolerance, drops_zeros, **settings)
 
 
 def explain(
@@ -161,10 +132,9 @@ def explain(
     col_names: Iterable[Any] | None = None,
     numeric: bool = False,
     tolerance: float = 1e-10,
-    explicit_zeros: ExplicitZeros = "keep",
+    drops_zeros: bool = False,
     matching: Any = None,
-    method: ExactMethod = "auto",
-    workers: int | None = None,
+    **settings: Any,
 ) -> Explanation:
     """Explain why a matrix that has been read is singular."""
     rank = numbers = columns = None
@@ -173,38 +143,31 @@ def explain(
         graph = dropped = pattern_of(columns)
     else:
         graph = entries.graph
-        dropped, zeros = _without_zeros(entries, explicit_zeros)
-        if explicit_zeros == "drop":
+        dropped, zeros = _without_zeros(entries, drops_zeros)
+        if drops_zeros:
             graph = dropped
     rows = read_names(row_names, graph.n_rows, "row_names", "rows")
     cols = read_names(col_names, graph.n_cols, "col_names", "columns")
-    found = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
+    found = maximum_matching(graph, matching, name="matching", **settings)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
     if numeric and not (over or under):
         numbers = above("numerical_defects")(columns, tolerance=tolerance)
     elif graph is not dropped:
-        rank = maximum_matching(dropped, None, method=method, workers=workers)[0].cardinality
+        rank = maximum_matching(dropped, None, **settings)[0].cardinality
     return Explanation(over, under, found[0], rows, cols, numeric, numbers, zeros, rank)
 
 
-def _without_zeros(entries: Entries, explicit_zeros: str) -> tuple[BipartiteCSR, int]:
+def _without_zeros(entries: Entries, drops_zeros: bool) -> tuple[BipartiteCSR, int]:
     """Return the pattern without zeros, and how many there are.
 
     Where values are no numbers, none is known to be zero; nor may any be dropped then.
     """
     try:
-        return entries.without_zeros()
+        return entries.without_zeros()[:2]
     except (TypeError, ValueError):
-        if explicit_zeros == "drop":
+        if drops_zeros:
             raise
         return entries.graph, 0
-
-
-def _check_tolerance(tolerance: Any) -> None:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, float | int | np.floating):
-        raise wrong_type("tolerance", tolerance, "a number")
-    if not 0 < tolerance < 1:
-        raise ValueError(f"tolerance is {tolerance}, but must be between 0 and 1")
 
 
 def _pieces(
@@ -237,9 +200,7 @@ def _pieces(
         np.flatnonzero(label >= 0).astype(graph.dtype)
         for label in (found.row_piece, found.col_piece)
     )
-    for array in (rows, cols):
-        array.flags.writeable = False
-    return DeficientPieces(side, rows, cols, grouped, starts)
+    return frozen(DeficientPieces(side, rows, cols, grouped, starts))
 
 
 def _rank_pieces(graph: BipartiteCSR, sizes: IndexArray, totals: Any) -> IndexArray:

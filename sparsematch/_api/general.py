@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from sparsematch._api.arguments import Rng, check_flags, read_seed
-from sparsematch._api.graph_runs import checked, matched
 from sparsematch._api.ranks import over_ranks
+from sparsematch._api.runs import checked, matched
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.docstrings import documented
 from sparsematch._engines.registry import Run, read_options, select
 from sparsematch._input.graph import as_graph
 from sparsematch._types.choices import ApproximateMethod
-from sparsematch._types.graph_matching import GraphMatching
+from sparsematch._types.matching import GraphMatching
 from sparsematch._types.sparse_like import Local, SparseLike
 
 if TYPE_CHECKING:
-    from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
+    from sparsematch._types.over_ranks.matching import DistributedGraphMatching
     from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 
 
@@ -27,7 +28,6 @@ class _Settings(TypedDict, total=False):
     rng: Rng
     workers: int | None
     symmetrize: bool
-    device: str | None
 
 
 class _Weighted(_Settings, total=False):
@@ -46,6 +46,7 @@ def approximate_matching(
 ) -> DistributedGraphMatching: ...
 
 
+@documented
 def approximate_matching(
     G: SparseLike | DistributedCSR,
     *,
@@ -54,7 +55,6 @@ def approximate_matching(
     rng: Rng = None,
     workers: int | None = None,
     symmetrize: bool = False,
-    device: str | None = None,
     options: Mapping[str, Any] | None = None,
     return_info: bool = False,
 ) -> GraphMatching | DistributedGraphMatching:
@@ -62,17 +62,13 @@ def approximate_matching(
 
     Its edges have a great total weight, no two share a vertex, and none can be added.
 
-    In about the time of a few passes over the edges. This is what coarsening by matching starts
-    from: multilevel partitioning, algebraic multigrid, clustering.
-
     Parameters
     ----------
     G : sparse array or matrix, shape (n, n)
         A symmetric matrix: each off-diagonal entry is half of an edge, whose weight is the absolute
-        value of the entry. The diagonal is ignored. Entries in the same place are added up.
-        Explicit zeros are edges of weight zero, matched last. A matrix of ``cupyx.scipy.sparse`` is
-        processed on its GPU; results are CuPy arrays. A `DistributedCSR` is processed by all its
-        ranks, each of which calls this. It is not modified.
+        value of the entry. Entries in the same place are added up. Stored zeros are edges of weight
+        zero, matched last. On a GPU, results are CuPy arrays. A `DistributedCSR` is processed by
+        all its ranks, each of which calls this. It is not modified.
     method : str, optional
         ``"auto"``, or a name from ``engines("approximate")``. ``"greedy"``, ``"suitor"`` and
         ``"local_max"`` find the same matching, at least half as heavy as the heaviest; ``"gpa"``
@@ -84,21 +80,16 @@ def approximate_matching(
         Seeds the order among edges of equal weight, and the random choices of ``"hem"`` and
         ``"red_blue"``. By default a fixed seed. The same seed gives the same matching with any
         number of workers, on a GPU and on any number of ranks too.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU
-        this is ignored.
+    {workers}
+        On a GPU this is ignored.
     symmetrize : bool, optional
         Whether a matrix that is not symmetric is accepted: an edge then weighs the larger of
         its two entries, of which one may be absent.
-    device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
-        work is done where the matrix is.
     options : dict, optional
         Options of the engine; ``engines("approximate")`` lists them with their defaults.
     return_info : bool, optional
         Whether ``info`` is to report what each round matched and left, which takes another pass
-        over the edges for each. Over ranks, where a round is what a rank does between two
-        exchanges, it reports what each matched.
+        over the edges for each. Over ranks, it reports what was matched between two exchanges.
 
     Returns
     -------
@@ -108,15 +99,11 @@ def approximate_matching(
 
     Raises
     ------
-    TypeError
-        If `G` is not a sparse matrix of numbers, or an argument is of the wrong type.
-    ValueError
-        If `G` is not square or not symmetric, naming the first one-sided entry; if a weight is NaN
-        or infinite, naming the first; if its index arrays are inconsistent; or a name or number is
-        none of the choices. Over ranks: if weights count and `G` has no values, or the ranks have
-        other arguments; on all of them.
-    ImportError, RuntimeError
-        If `device` asks for a GPU, and CuPy, the driver or the GPU is missing.
+    TypeError, ValueError
+        If `G` is not a sparse matrix of numbers, its index arrays are inconsistent, it is not
+        square or not symmetric, or a weight is NaN or infinite, naming the first; or an argument is
+        of the wrong type, or none of the choices. Over ranks: if weights count and `G` has no
+        values, or the ranks have other arguments; on all of them.
 
     See Also
     --------
@@ -128,8 +115,7 @@ def approximate_matching(
     Birn, Osipov, Sanders, Schulz, Sitchinava, Efficient parallel and external matching (Euro-Par
     2013), for ``"local_max"``; Fagginger Auer, Bisseling, A GPU algorithm for greedy graph matching
     (Facing the Multicore-Challenge II, 2012), for ``"red_blue"``. Time: O(nnz), expected, for
-    ``"local_max"``; the pages of the engines give that of the others. Edges are ordered by weight,
-    then by a hash of their ends and the seed, so that no two are equal.
+    ``"local_max"``; the pages of the engines give that of the others.
 
     Examples
     --------
@@ -148,12 +134,11 @@ def approximate_matching(
             rng=rng,
             workers=workers,
             symmetrize=symmetrize,
-            device=device,
             options=options,
             return_info=return_info,
         )
     check_flags(weights=weights, symmetrize=symmetrize, return_info=return_info)
-    graph = as_graph(G, weights=bool(weights), device=device)
+    graph = as_graph(G, weights=bool(weights))
     engine = select(method, graph.backend, "approximate", argument="method", also=("auto",))
     settings = read_options(options, engine)
     run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
@@ -174,21 +159,17 @@ def maximal_matching(
     rng: Rng = None,
     workers: int | None = None,
     symmetrize: bool = False,
-    device: str | None = None,
 ) -> GraphMatching | DistributedGraphMatching:
-    """Find a maximal matching of a graph.
-
-    Its edges have no vertex in common, and none can be added.
+    """Find a maximal matching of a graph: none of its edges can be added.
 
     It has at least half as many pairs as a maximum one, and usually nine tenths. Values are
-    ignored: every entry off the diagonal counts, explicit zeros too.
+    ignored: every entry off the diagonal counts.
 
     Parameters
     ----------
     G : sparse array or matrix, shape (n, n)
-        With a symmetric pattern. It is not modified. A `DistributedCSR` is processed by all its
-        ranks, and needs no values.
-    method, rng, workers, symmetrize, device : optional
+        With a symmetric pattern, as in `approximate_matching`; over ranks without values, too.
+    method, rng, workers, symmetrize : optional
         As in `approximate_matching`.
 
     Returns
@@ -198,7 +179,7 @@ def maximal_matching(
 
     Raises
     ------
-    TypeError, ValueError, ImportError, RuntimeError
+    TypeError, ValueError
         As `approximate_matching`.
 
     See Also
@@ -224,5 +205,4 @@ def maximal_matching(
         rng=rng,
         workers=workers,
         symmetrize=symmetrize,
-        device=device,
     )

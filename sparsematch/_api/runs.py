@@ -1,12 +1,20 @@
 """What a call does with the engines that it has chosen, in one process and over ranks alike."""
 
-from typing import Any
+from typing import Any, TypeVar
 
-from sparsematch._engines.registry import ByProducts, Engine, Run
+from sparsematch._base.arrays import UNMATCHED, IndexArray, advising, namespace
+from sparsematch._engines.edges import add_up_duplicates
+from sparsematch._engines.operations import GraphOps
+from sparsematch._engines.registry import ByProducts, Engine, Run, operations
+from sparsematch._types.graph import Adjacency
 from sparsematch._types.mates import Mates
 from sparsematch._types.run_info import RunInfo
 
 Chosen = tuple[Engine | None, Engine | None]
+_Lists = TypeVar("_Lists", bound=Adjacency)
+
+#: Of the greatest number of pairs, every maximal matching has this share at least.
+_MAXIMAL = 0.5
 
 
 def improve(graph: Any, matching: Mates, chosen: Chosen, run: Run) -> ByProducts | None:
@@ -31,3 +39,42 @@ def report(chosen: Chosen, run: Run, cardinality: int) -> RunInfo:
         transposes_built=run.transposes_built,
         transpose_seconds=run.transpose_seconds,
     )
+
+
+@advising
+def checked(graph: _Lists, run: Run, symmetrize: bool, name: str = "G") -> _Lists:
+    """Return the graph without duplicates, checked: symmetric, weights finite."""
+    ops = operations(GraphOps, graph.backend)
+    survey = ops.validate_graph(graph, run)
+    if not survey.ascending:
+        graph = add_up_duplicates(graph)
+        survey = ops.validate_graph(graph, run)
+    if not survey.finite:
+        i, j, value = ops.first_infinite(graph)
+        raise ValueError(f"{name}[{i}, {j}] is {value}, but weights must be finite")
+    if survey.symmetric:
+        return graph
+    if symmetrize:
+        return ops.take_larger(graph)
+    if (place := ops.one_sided_entry(graph)) is not None:
+        i, j = place
+        what = "no entry" if graph.weight is None else "not of the same absolute value"
+        raise ValueError(
+            f"{name} must be symmetric: {name}[{i}, {j}] is an entry, but {name}[{j}, {i}] is "
+            f"{what}; "
+            "symmetrize=True takes the larger of the two"
+        )
+    return graph
+
+
+def matched(
+    graph: Adjacency, engine: Engine, method: str, run: Run
+) -> tuple[IndexArray, tuple[Any, float, RunInfo]]:
+    """Run an engine; return the mates, and weight, guarantee and account of the matching."""
+    mate = advising(namespace(graph.indptr).full)(graph.indptr.size - 1, UNMATCHED, graph.dtype)
+    engine.improve(graph, mate, run)
+    weight = operations(GraphOps, graph.backend).matched_weight(graph, mate)
+    guarantee = _MAXIMAL if graph.weight is None else engine.guarantee or 0.0
+    (step,) = run.steps
+    info = RunInfo(method, "none", (step,), step.cardinality, run.workers, 0, 0.0)
+    return mate, (weight, guarantee, info)

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from sparsematch._api.arguments import check_flags, check_tolerance
-from sparsematch._api.check import fit_shape, read_matching
+from sparsematch._api.check import matching_of
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
-from sparsematch._engines.operations import CertificateOps, WeightedOps
+from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.symmetric import as_symmetric
 from sparsematch._types.choices import Triangle
@@ -18,6 +19,7 @@ from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.weighted import WeightedTransversal
 
 
+@documented
 def symmetric_product_transversal(
     A: SparseLike,
     *,
@@ -27,46 +29,33 @@ def symmetric_product_transversal(
 ) -> SymmetricTransversal:
     """Find pivots and one scaling for an LDL^T factorisation, by a transversal of largest product.
 
-    The transversal is that of `maximum_product_transversal`, its factors made one for rows and
-    columns. Cycles of the transversal are divided into 2 x 2 pivots, which an ordering of the
-    compressed graph keeps together. This is what HSL's MC64 and MC80, SPRAL's
-    ``hungarian_scale_sym`` and the symmetric option of MUMPS and PARDISO compute.
+    Cycles of the transversal are divided into 2 x 2 pivots, which an ordering of the compressed
+    graph keeps together. This is what HSL's MC64 and MC80, SPRAL's ``hungarian_scale_sym`` and the
+    symmetric option of MUMPS and PARDISO compute.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
         Real or complex symmetric, or Hermitian: the absolute values count. Entries in the same
         place are added up, and zeros are no candidates. It is not modified.
-    scaling : bool, optional
-        Whether to return the factors.
-    triangle : {None, "lower", "upper"}, optional
-        Which triangle counts, whatever is stored in the other one. By default both are stored, and
-        must be equal in magnitude, to the last bit.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {scaling}
+    {triangle}
+    {workers}
 
     Returns
     -------
     SymmetricTransversal
-        With ``partner``, ``pairs``, ``singles``, ``factors``, the methods ``scale``, ``compress``,
-        ``permutation`` and ``permute``, and the transversal itself: ``matching``, ``objective``,
-        ``dual``. In a structurally singular matrix some rows are left out, as few as can be; the
-        others are structurally nonsingular by themselves.
+        With ``partner``, ``pairs``, ``singles``, ``factors``, and the transversal itself. In a
+        structurally singular matrix some rows are left out, as few as can be; the others are
+        structurally nonsingular by themselves.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix of numbers, or an argument is of the wrong type.
-    ValueError
-        If `A` is not square or not symmetric, naming an entry; its index arrays are inconsistent,
-        an entry is NaN or infinite; `triangle` is none of the choices, or `workers` is out of
-        range.
+    {raises_of_numbers}
+        Also if `A` is not square or not symmetric, naming an entry.
 
     Warns
     -----
     RuntimeWarning
-        If factors are beyond the range of doubles. They are then cut off, and ``dual``, their
-        logarithms, holds all that is known.
+        If factors are beyond the range of doubles, and cut off; ``dual`` has their logarithms.
 
     See Also
     --------
@@ -77,10 +66,8 @@ def symmetric_product_transversal(
     -----
     Duff, Pralet, Strategies for scaling and pivoting for sparse symmetric indefinite problems (SIAM
     J. Matrix Anal. Appl. 27, 2005). Of the two ways to make pairs of an even cycle, the one with
-    the larger product of determinants is taken, signs of the diagonal being unknown; in an odd one
-    the member with the largest scaled diagonal stays single. A pair whose determinant may be below
-    0.02 becomes two singles, of scaled diagonals above 0.98. Time: that of
-    `maximum_product_transversal`, and O(n + nnz).
+    the larger product of determinants is taken; in an odd one the member with the largest scaled
+    diagonal stays single. Time: that of `maximum_product_transversal`, and O(n + nnz).
 
     Examples
     --------
@@ -100,6 +87,7 @@ def symmetric_product_transversal(
     return product(weighted, bool(scaling), threads)
 
 
+@documented
 def is_symmetric_transversal(
     A: SparseLike,
     transversal: SymmetricTransversal,
@@ -116,13 +104,9 @@ def is_symmetric_transversal(
         The matrix.
     transversal : SymmetricTransversal
         What `symmetric_product_transversal` returned.
-    triangle : {None, "lower", "upper"}, optional
-        Which triangle of `A` counts.
-    tolerance : float, optional
-        By how much logarithms may differ from what the duals say. By default a few thousand
-        roundings of the largest.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {triangle}
+    {tolerance}
+    {workers}
 
     Returns
     -------
@@ -134,13 +118,7 @@ def is_symmetric_transversal(
         the dual, if that is above 1. Where factors were cut off, all must be what the dual says, up
         to as much.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of the wrong type.
-    ValueError
-        If `A` is refused by `symmetric_product_transversal` or has another shape, `tolerance` is
-        negative, or another argument is none of the choices.
+    {raises_of_proofs}
 
     See Also
     --------
@@ -164,19 +142,11 @@ def is_symmetric_transversal(
     check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
     weighted = as_symmetric(A, _read_triangle(triangle), threads=threads)
-    graph = weighted.graph
-    if graph.shape != transversal.shape:
-        raise ValueError(f"A has shape {graph.shape}, but {transversal.shape} was matched")
-    ops, dual = operations(WeightedOps, graph.backend), transversal.dual
+    ops, dual = operations(WeightedOps, weighted.graph.backend), transversal.dual
     diagonal = ops.symmetric_diagonal(weighted)
-    others = transversal.diagonal, transversal.factors
-    if not fit_shape(graph.shape, (transversal.partner, dual), others):
-        return False
-    try:
-        given = read_matching(graph, transversal.matching, "transversal.matching")
-    except ValueError:
-        return False
-    if operations(CertificateOps, graph.backend).vertex_cover(graph, given, threads) is None:
+    sides = (transversal.partner, dual), (transversal.diagonal, transversal.factors)
+    given = matching_of(weighted.graph, transversal, "transversal", *sides, threads=threads)
+    if given is None:
         return False
     unsymmetric = WeightedTransversal(given, "product", transversal.objective, dual, dual)
     return ops.is_optimal(weighted, unsymmetric, tolerance, threads) and ops.is_symmetric(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sparsematch._api.arguments import check_flags
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
@@ -31,10 +32,8 @@ class TransversalAnalysis:
 
     Attributes
     ----------
-    shape : tuple of int
-        Rows and columns.
-    nnz : int
-        Number of stored entries, the length of ``data``.
+    shape, nnz
+        Rows and columns, and the number of stored entries, the length of ``data``.
 
     Examples
     --------
@@ -64,6 +63,7 @@ class TransversalAnalysis:
         """Number of stored entries."""
         return self._pattern.nnz
 
+    @documented
     def maximum_product(
         self,
         values: Any,
@@ -78,17 +78,13 @@ class TransversalAnalysis:
         ----------
         values : array of numbers, shape (nnz,), or sparse array or matrix
             The values, in the order of the ``data`` of the matrix that was analysed, or a matrix
-            with its pattern. Entries in the same place are added up, and zeros are no candidates.
-        scaling : bool, optional
-            Whether to compute the factors of rows and columns.
+            with its pattern.
+        {scaling}
         start : WeightedTransversal, optional
             That of similar values, such as those of the step before. It makes the search shorter,
             and the result is as exact as without. It is used where the matrix is square and all
-            rows can be matched; where more than half of its pairs are no longer best for their
-            rows, or more than an eighth and a start from scratch leaves hardly a row, the search
-            starts from scratch.
-        workers : int, optional
-            Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+            rows can be matched, unless too many of its pairs are no longer best for their rows.
+        {workers}
 
         Returns
         -------
@@ -98,28 +94,10 @@ class TransversalAnalysis:
 
         Raises
         ------
-        TypeError
-            If `values` are no numbers, or an argument is of the wrong type.
-        ValueError
-            If there are not as many values as entries, the matrix has another pattern, a value is
-            NaN or infinite, naming the first, `start` has another shape or duals that are not
-            finite or not those of a product, or `workers` is out of range.
-
-        Warns
-        -----
-        RuntimeWarning
-            If factors are beyond the range of doubles, as `maximum_product_transversal` does.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import analyse_transversal
-        >>> analysis = analyse_transversal(csr_array([[1, 1], [1, 1]]))
-        >>> best = analysis.maximum_product([1.0, 2.0, 3.0, 4.0])
-        >>> best.matching.row_mate.tolist()
-        [1, 0]
-        >>> analysis.maximum_product([1.0, 2.1, 2.9, 4.0], start=best).matching.row_mate.tolist()
-        [1, 0]
+        TypeError, ValueError
+            As `maximum_product_transversal`, with its warning; and if `values` are no numbers, not
+            as many as entries, or of another pattern, or `start` has another shape or duals that
+            are not finite or not those of a product.
         """
         check_flags(scaling=scaling)
         _check_start(start, self.shape)
@@ -130,6 +108,7 @@ class TransversalAnalysis:
         product = operations(WeightedOps, "numpy").maximum_product
         return product(weighted, bool(scaling), False, threads, start=start)
 
+    @documented
     def maximum_products(
         self, values: Any, *, scaling: bool = True, workers: int | None = None
     ) -> TransversalBatch:
@@ -140,35 +119,25 @@ class TransversalAnalysis:
         values : array of numbers, shape (k, nnz)
             The values of each matrix, in the order of the ``data`` of the one that was analysed.
             A C-contiguous array of doubles is read where it is.
-        scaling : bool, optional
-            Whether to compute the factors of rows and columns.
-        workers : int, optional
-            Number of threads, -1 for all cores, which share the matrices. By default that of
-            `set_workers`, which is 1.
+        {scaling}
+        {workers}
+            They share the matrices.
 
         Returns
         -------
         TransversalBatch
-            Arrays with a row for each matrix. They are the same for any number of workers.
+            Arrays with a row for each matrix, the same for any number of workers.
 
         Raises
         ------
-        TypeError
-            If `values` are no numbers, or an argument is of the wrong type.
-        ValueError
-            If it has another shape, a value is NaN or infinite, naming the matrix and the entry of
-            the first, or `workers` is out of range.
-
-        Warns
-        -----
-        RuntimeWarning
-            If factors are beyond the range of doubles, as `maximum_product_transversal` does.
+        TypeError, ValueError
+            As `maximum_product`; messages name the matrix as well.
 
         Notes
         -----
         The first matrix is matched from scratch. All others start from its result, as by `start` of
-        `maximum_product`: so put a typical one first. Ctrl-C stops a run. Memory beside the
-        results: three arrays of nnz for each worker.
+        `maximum_product`: so put a typical one first. Memory beside the results: three arrays of
+        nnz for each worker.
 
         Examples
         --------
@@ -189,6 +158,7 @@ class TransversalAnalysis:
         return f"TransversalAnalysis({n_rows}x{n_cols}, {self.nnz} entries)"
 
 
+@documented
 def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalAnalysis:
     """Read the pattern of a sparse matrix, to match matrices that have it and other values.
 
@@ -198,21 +168,14 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
         Every stored entry belongs to the pattern; its value does not count. Values follow in the
         order of ``A.data`` if `A` is CSR, CSC or COO; other formats are converted to CSR, whose
         order is meant then.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {workers}
 
     Returns
     -------
     TransversalAnalysis
-        With ``maximum_product``, for one matrix after the other, and ``maximum_products``, for
-        many at once.
+        With ``maximum_product``, for one matrix after the other, and ``maximum_products``.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix in host memory, or `workers` is not an integer.
-    ValueError
-        If the index arrays of `A` are inconsistent, or `workers` is out of range.
+    {raises_of_patterns}
 
     See Also
     --------

@@ -3,16 +3,17 @@
 from __future__ import annotations  # readable names in help()
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
 from sparsematch._api.arguments import check_flags, check_tolerance
-from sparsematch._api.check import fit_shape, read_matching
+from sparsematch._api.check import matching_of
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
-from sparsematch._engines.operations import CertificateOps, WeightedOps
+from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.weighted import as_weighted
@@ -21,30 +22,28 @@ from sparsematch._types.sparse_like import Local, SparseLike
 from sparsematch._types.weighted import WeightedTransversal
 
 if TYPE_CHECKING:
+    from sparsematch._types.over_ranks.matching import DistributedTransversal
     from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
-    from sparsematch._types.over_ranks.transversal import DistributedTransversal
+
+
+class _Settings(TypedDict, total=False):
+    """The arguments of `maximum_product_transversal`."""
+
+    scaling: bool
+    approximate: bool
+    tolerance: float
+    workers: int | None
 
 
 @overload
-def maximum_product_transversal(
-    A: Local,
-    *,
-    scaling: bool = ...,
-    approximate: bool = ...,
-    tolerance: float = ...,
-    workers: int | None = ...,
-) -> WeightedTransversal: ...
+def maximum_product_transversal(A: Local, **settings: Unpack[_Settings]) -> WeightedTransversal: ...
 @overload
 def maximum_product_transversal(
-    A: OverRanks,
-    *,
-    scaling: bool = ...,
-    approximate: bool = ...,
-    tolerance: float = ...,
-    workers: int | None = ...,
+    A: OverRanks, **settings: Unpack[_Settings]
 ) -> DistributedTransversal: ...
 
 
+@documented
 def maximum_product_transversal(
     A: SparseLike | DistributedCSR,
     *,
@@ -55,55 +54,39 @@ def maximum_product_transversal(
 ) -> WeightedTransversal | DistributedTransversal:
     """Find the transversal with the largest product of magnitudes, and factors that scale it to 1.
 
-    Among all maximum transversals. With its entries on the diagonal a matrix needs less pivoting,
-    and incomplete factorisations and iterative solvers are more robust. This is what MC64 computes
-    as job 5.
+    Among all maximum transversals: MC64's job 5. With its entries on the diagonal a matrix needs
+    less pivoting, and incomplete factorisations and iterative solvers are more robust.
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the absolute value counts. Entries in the same place
-        are added up, and zeros, explicit or from such a sum, are no candidates. It is not modified.
-        A matrix of ``cupyx.scipy.sparse`` is processed on its GPU; results are CuPy arrays. A
-        `DistributedCSR` is processed by all its ranks, each of which calls this.
-    scaling : bool, optional
-        Whether to compute the factors of rows and columns.
+    {A_of_numbers}
+        On a GPU, results are CuPy arrays. A `DistributedCSR` is processed by all its ranks, each of
+        which calls this.
+    {scaling}
     approximate : bool, optional
-        Whether absolute values are rounded to powers of 2 before the search, which may then be
-        faster or slower: scaled entries are still at most 1, and matched ones above 1/2. The
-        factors are powers of 2. Over ranks this is ignored.
+        Whether absolute values are rounded to powers of 2 before the search, as factors are then:
+        scaled entries are still at most 1, and matched ones above 1/2. Over ranks this is ignored.
     tolerance : float, optional
-        On a GPU, by how much the logarithm of a pair may be below what its factors allow; a larger
-        one may take less time. ``gap`` of the result says how far the whole can be from the
-        largest. Scaled entries are at most 1, matched ones at least ``exp(-tolerance)``. Elsewhere
-        this is ignored: the result is optimal.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+        On a GPU, by how much the logarithm of a pair may be below what its factors allow: scaled
+        entries are at most 1, matched ones at least ``exp(-tolerance)``, and ``gap`` says how far
+        the whole can be from the largest. Elsewhere this is ignored: the result is optimal.
+    {workers}
 
     Returns
     -------
     WeightedTransversal
         With ``matching``, ``objective`` (the sum of the logarithms), ``row_dual``, ``col_dual``,
-        ``row_scale`` and ``col_scale``. In a rectangular or deficient matrix some rows or columns
-        stay unmatched, and ``str`` lists them; the factors are defined, and hold what they promise,
-        all the same. Over ranks a `DistributedTransversal`: as many pairs, and a large product, of
-        which ``gap`` says how far it can be from the largest. It is the largest if the matrix is
-        small enough to be gathered, or on one rank.
+        ``row_scale`` and ``col_scale``; the same for any number of workers. Factors hold what they
+        promise where rows or columns stay unmatched, too. Over ranks a `DistributedTransversal`: as
+        many pairs, and a large product, of which ``gap`` says how far it can be from the largest.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix of numbers, or an argument is of the wrong type.
-    ValueError
-        If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first,
-        or `tolerance` or `workers` is out of range.
+    {raises_of_numbers}
 
     Warns
     -----
     RuntimeWarning
         If factors are beyond the range of doubles. They are then cut off in ``row_scale`` and
-        ``col_scale``; ``scale`` applies them all the same, and ``scale_parts`` returns mantissas
-        and exponents.
+        ``col_scale``, but not in ``scale`` and ``scale_parts``.
 
     See Also
     --------
@@ -117,14 +100,10 @@ def maximum_product_transversal(
     long: Duff, Koster, On algorithms for permuting large entries to the diagonal of a sparse matrix
     (SIAM J. Matrix Anal. Appl. 22, 2001); Olschowka, Neumaier, A new pivoting strategy for Gaussian
     elimination (Linear Algebra Appl. 240, 1996), for the scaling. In the worst case time is
-    O(n nnz log n); on most matrices it is a few passes over the entries. Ctrl-C stops a run. Over
-    ranks: Azad, Buluc, Li, Wang, Langguth, A distributed-memory algorithm for computing a
-    heavy-weight perfect matching on bipartite graphs (SIAM J. Sci. Comput. 42, 2020); in time
-    O(nnz log(degree)) beside that of `maximum_transversal`.
-
-    Several workers share what is done for every entry: the checks, the logarithms, the first duals,
-    the matching of what has no full transversal, and the factors. The augmenting paths are one
-    after the other. The result is the same for any number of workers.
+    O(n nnz log n); on most matrices it is a few passes over the entries. Over ranks: Azad, Buluc,
+    Li, Wang, Langguth, A distributed-memory algorithm for computing a heavy-weight perfect matching
+    on bipartite graphs (SIAM J. Sci. Comput. 42, 2020); in time O(nnz log(degree)) beside that of
+    `maximum_transversal`.
 
     Examples
     --------
@@ -172,25 +151,23 @@ def _finite_tolerance(tolerance: float) -> float:
     return float(tolerance)
 
 
+@documented
 def maximum_sum_transversal(
     A: SparseLike, *, tolerance: float = 0.0, workers: int | None = None
 ) -> WeightedTransversal:
     """Find the transversal with the largest sum of absolute values.
 
-    Among all maximum transversals: pairs are never given up for the sum. MC64's job 4.
+    Among all maximum transversals: MC64's job 4.
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the absolute value counts. Entries in the same place
-        are added up, and zeros are no candidates. It is not modified. A matrix of
-        ``cupyx.scipy.sparse`` is processed on its GPU; results are CuPy arrays.
+    {A_of_numbers}
+        On a GPU, results are CuPy arrays.
     tolerance : float, optional
         On a GPU, by how much a pair may be below what its duals allow, in the unit of the entries;
         ``gap`` of the result says how far the sum can be from the largest. Elsewhere this is
         ignored: the result is optimal.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {workers}
 
     Returns
     -------
@@ -199,13 +176,7 @@ def maximum_sum_transversal(
         doubles), ``row_dual`` and ``col_dual``, which are finite whatever the entries are (see
         ``dual_unit``); the same for any number of workers.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix of numbers, or an argument is of the wrong type.
-    ValueError
-        If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first,
-        or `tolerance` or `workers` is out of range.
+    {raises_of_numbers}
 
     See Also
     --------
@@ -227,6 +198,7 @@ def maximum_sum_transversal(
     return operations(WeightedOps, weighted.graph.backend).maximum_sum(weighted, threads, within)
 
 
+@documented
 def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> WeightedTransversal:
     """Find the transversal whose smallest absolute value is largest.
 
@@ -234,11 +206,8 @@ def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> Weig
 
     Parameters
     ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the absolute value counts. Entries in the same place
-        are added up, and zeros are no candidates. It is not modified.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {A_of_numbers}
+    {workers}
 
     Returns
     -------
@@ -248,13 +217,7 @@ def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> Weig
         entries: there are fewer of these than pairs, so any other maximum transversal has an entry
         that is not larger either.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix of numbers, or `workers` is not an integer.
-    ValueError
-        If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first,
-        or `workers` is out of range.
+    {raises_of_numbers}
 
     See Also
     --------
@@ -262,9 +225,8 @@ def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> Weig
 
     Notes
     -----
-    A bound first, then bisection, each maximum matching starting from the last one that fits:
-    time O(log nnz) times that of `maximum_transversal`. Several workers may find another matching,
-    of the same objective.
+    Bisection, each maximum matching starting from the last one that fits: time O(log nnz) times
+    that of `maximum_transversal`. Several workers may find another matching of the same objective.
 
     Examples
     --------
@@ -279,6 +241,7 @@ def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> Weig
     return operations(WeightedOps, weighted.graph.backend).bottleneck(weighted, threads)
 
 
+@documented
 def is_optimal_transversal(
     A: SparseLike,
     transversal: WeightedTransversal,
@@ -288,20 +251,15 @@ def is_optimal_transversal(
 ) -> bool:
     """Tell whether a weighted transversal is what it says, by its duals alone.
 
-    Nothing is matched again: one pass over the entries, and one search for an augmenting path.
-
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
         The matrix.
     transversal : WeightedTransversal
         What one of the functions below returned.
-    tolerance : float, optional
-        By how much costs (logarithms, or absolute values for a sum) may differ from what the duals
-        say. By default a few thousand roundings of the largest dual or cost; ``0.7``, above log(2),
-        suits an approximate result.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {tolerance}
+        ``0.7``, above log(2), suits an approximate result.
+    {workers}
 
     Returns
     -------
@@ -310,13 +268,7 @@ def is_optimal_transversal(
         prove that no other one has a greater weight than it by more than the tolerance for each
         pair, the objective is that of the pairs, and factors are those of the duals.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of the wrong type.
-    ValueError
-        If `A` is refused by the functions below, has another shape, `tolerance` is negative, or
-        `workers` is out of range.
+    {raises_of_proofs}
 
     See Also
     --------
@@ -324,9 +276,10 @@ def is_optimal_transversal(
 
     Notes
     -----
-    The proof. No dual exceeds that of an unmatched vertex of its side, so the duals at the ends of
-    any maximum transversal add up to no less than at the ends of this one; its entries cost no less
-    than their duals, those of this one as much. Time: O(n_rows + n_cols + nnz).
+    Nothing is matched again. No dual exceeds that of an unmatched vertex of its side, so the duals
+    at the ends of any maximum transversal add up to no less than at the ends of this one; its
+    entries cost no less than their duals, those of this one as much. Time: O(n_rows + n_cols +
+    nnz).
 
     Examples
     --------
@@ -342,20 +295,12 @@ def is_optimal_transversal(
     check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
     weighted = as_weighted(A, threads=threads)
-    graph, matching = weighted.graph, transversal.matching
-    if graph.shape != transversal.shape:
-        raise ValueError(f"A has shape {graph.shape}, but {transversal.shape} was matched")
     duals = transversal.row_dual, transversal.col_dual
-    if not fit_shape(graph.shape, duals, (transversal.row_scale, transversal.col_scale)):
+    scales = transversal.row_scale, transversal.col_scale
+    given = matching_of(weighted.graph, transversal, "transversal", duals, scales, threads=threads)
+    if given is None:
         return False
-    try:
-        given = read_matching(graph, matching, "transversal.matching")
-    except ValueError:
-        return False
-    more = (threads,) if graph.backend == "numpy" else ()
-    if operations(CertificateOps, graph.backend).vertex_cover(graph, given, *more) is None:
-        return False
-    is_optimal = operations(WeightedOps, graph.backend).is_optimal
+    is_optimal = operations(WeightedOps, weighted.graph.backend).is_optimal
     return is_optimal(weighted, replace(transversal, matching=given), tolerance, threads)
 
 
@@ -363,7 +308,7 @@ def full_matching(cost: Any, name: str) -> Matching:
     """Find a matching of all rows, or all columns if there are fewer, of least cost.
 
     `cost` is a csr_array of finite doubles, no entry repeated, called `name` in messages. Raises
-    ValueError if there is none. Time: that of `maximum_sum_transversal`.
+    ValueError if there is none.
     """
     pattern = as_bipartite(cost, name=name)
     short = min(cost.shape)

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparsematch._api.arguments import check_flags, check_tolerance
-from sparsematch._api.check import fit_shape, read_matching
+from sparsematch._api.check import matching_of
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import FloatArray
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import unknown_choice, wrong_type
-from sparsematch._engines.operations import CertificateOps, WeightedOps
+from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.signed import as_signed
 from sparsematch._types.choices import Cardinality
@@ -23,6 +24,7 @@ from sparsematch._types.weighted_matching import WeightedMatching
 UnmatchedCost: TypeAlias = float | tuple[ArrayLike | None, ArrayLike | None] | None
 
 
+@documented
 def maximum_weight_matching(
     A: Local,
     *,
@@ -32,8 +34,6 @@ def maximum_weight_matching(
     workers: int | None = None,
 ) -> WeightedMatching:
     """Find a matching of rows and columns of greatest or least total weight, full or not.
-
-    An assignment where some pairs are impossible, and some rows and columns are better left alone.
 
     Parameters
     ----------
@@ -52,8 +52,7 @@ def maximum_weight_matching(
     cardinality : {"any", "maximum"}, optional
         ``"any"``: rows and columns are matched where that is better than to leave both unmatched.
         ``"maximum"``: as many pairs as possible, and the best of all such matchings.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {workers}
 
     Returns
     -------
@@ -61,13 +60,8 @@ def maximum_weight_matching(
         With ``matching``, ``weight`` (the sum over the pairs), ``objective`` (with the costs of
         what is unmatched), ``row_dual`` and ``col_dual``; the same for any number of workers.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix of real numbers, or an argument is of the wrong type.
-    ValueError
-        If the index arrays of `A` are inconsistent, an entry or a cost is NaN or infinite, naming
-        the first, costs have the wrong shape, or another argument is out of range.
+    {raises_of_numbers}
+        Costs likewise, and if they have the wrong shape.
 
     See Also
     --------
@@ -78,22 +72,16 @@ def maximum_weight_matching(
     Notes
     -----
     With ``maximize=False``, ``cardinality="any"`` and no `unmatched_cost`, only negative entries
-    are worth a pair: of positive costs, the empty matching is the cheapest. With ``"any"``, a pair
-    that is no better than to leave both unmatched is not made.
+    are worth a pair: of positive costs, the empty matching is the cheapest. ``unmatched_cost=c`` is
+    the ``costUnmatched`` of MATLAB's ``matchpairs``; a pair is that of
+    ``assignDetectionsToTracks``. Rounding is relative to the largest weight or cost: a very large
+    cost in place of ``cardinality="maximum"`` drowns the others.
 
-    ``unmatched_cost=c`` is the ``costUnmatched`` of MATLAB's ``matchpairs``; a pair is that of
-    ``assignDetectionsToTracks``. Of several best matchings, always the same is returned. Rounding
-    is relative to the largest weight or cost: a very large cost in place of
-    ``cardinality="maximum"`` drowns the others.
-
-    A least-cost assignment by shortest augmenting paths, as `maximum_product_transversal`, with a
-    column of its own for each row, for its cost if unmatched. Ctrl-C stops a run. Time: in the
-    worst case O(n nnz log n), mostly a few passes over the entries.
+    Shortest augmenting paths, as in `maximum_product_transversal`, with a column of its own for
+    each row, for its cost if unmatched. Time: in the worst case O(n nnz log n).
 
     Examples
     --------
-    Similarities; one good pair is better than two bad ones, unless pairs count first:
-
     >>> from scipy.sparse import csr_array
     >>> from sparsematch import maximum_weight_matching
     >>> A = csr_array([[0.1, 0], [1.0, 0.5]])
@@ -101,13 +89,6 @@ def maximum_weight_matching(
     [-1, 0]
     >>> maximum_weight_matching(A, cardinality="maximum").weight
     0.6
-
-    Distances of objects in two frames; what has moved by more than 2 + 2 is not the same:
-
-    >>> distance = csr_array([[1.0, 7.0], [0, 5.0], [0, 3.0]])
-    >>> found = maximum_weight_matching(distance, maximize=False, unmatched_cost=2)
-    >>> found.matching.row_mate.tolist(), found.objective
-    ([0, -1, 1], 6.0)
     """
     check_flags(maximize=maximize)
     if not isinstance(cardinality, str) or cardinality not in get_args(Cardinality):
@@ -119,6 +100,7 @@ def maximum_weight_matching(
     return find(signed, unmatched, bool(maximize), cardinality == "maximum", threads)
 
 
+@documented
 def is_optimal_matching(
     A: Local,
     found: WeightedMatching,
@@ -128,21 +110,15 @@ def is_optimal_matching(
 ) -> bool:
     """Tell whether a weighted matching is what it says, by its duals alone.
 
-    Nothing is matched again: one pass over the entries and, at maximum cardinality, one search for
-    an augmenting path.
-
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
         The matrix.
     found : WeightedMatching
         What `maximum_weight_matching` returned.
-    tolerance : float, optional
-        By how much weights may differ from what the duals say. By default a few thousand roundings
-        of the largest dual, weight or cost; with 0, whole numbers are proved exactly, as long as
-        their sums stay below 2**30.
-    workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    {tolerance}
+        With 0, whole numbers are proved exactly, as long as their sums stay below 2**30.
+    {workers}
 
     Returns
     -------
@@ -152,13 +128,7 @@ def is_optimal_matching(
         that no other such matching has an objective that is better by more than the tolerance for
         each row and column.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of the wrong type.
-    ValueError
-        If `A` is refused by `maximum_weight_matching`, has another shape, `tolerance` is negative,
-        or `workers` is out of range.
+    {raises_of_proofs}
 
     See Also
     --------
@@ -166,9 +136,9 @@ def is_optimal_matching(
 
     Notes
     -----
-    The proof, for costs. Those of the pairs and of the unmatched of any matching add up to no less
-    than all duals, for each row and column is in one pair or unmatched; those of this one to as
-    much. At maximum cardinality as many rows are unmatched in all matchings, so that what their
+    Nothing is matched again. Costs of the pairs and of the unmatched of any matching add up to no
+    less than all duals, for each row and column is in one pair or unmatched; those of this one to
+    as much. At maximum cardinality as many rows are unmatched in all matchings, so that what their
     duals exceed their costs by is no less in this one than in any other; columns likewise. Time:
     O(n_rows + n_cols + nnz).
 
@@ -186,20 +156,13 @@ def is_optimal_matching(
     check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
     signed = as_signed(A, threads=threads)
-    graph = signed.graph
-    if graph.shape != found.shape:
-        raise ValueError(f"A has shape {graph.shape}, but {found.shape} was matched")
-    unmatched = found.row_unmatched_cost, found.col_unmatched_cost
-    if not fit_shape(graph.shape, (found.row_dual, found.col_dual), unmatched):
+    duals = found.row_dual, found.col_dual
+    costs = found.row_unmatched_cost, found.col_unmatched_cost
+    how: Any = {"is_maximum": found.maximum_cardinality, "threads": threads}
+    given = matching_of(signed.graph, found, "found", duals, costs, **how)
+    if given is None:
         return False
-    try:
-        given = read_matching(graph, found.matching, "found.matching")
-    except ValueError:
-        return False
-    cover = operations(CertificateOps, graph.backend).vertex_cover
-    if found.maximum_cardinality and cover(graph, given, threads) is None:
-        return False
-    is_optimal = operations(WeightedOps, graph.backend).is_optimal_matching
+    is_optimal = operations(WeightedOps, signed.graph.backend).is_optimal_matching
     return is_optimal(signed, replace(found, matching=given), tolerance, threads)
 
 

@@ -31,10 +31,8 @@ def set_workers(workers: int) -> AbstractContextManager[None]:
 
     Raises
     ------
-    TypeError
-        If `workers` is not an integer.
-    ValueError
-        If it is none of the above.
+    TypeError, ValueError
+        If `workers` is not an integer, or none of the above.
 
     See Also
     --------

@@ -10,6 +10,7 @@ from typing import Any
 #: Where each function is; its module is imported when it is first asked for.
 ABOVE = {
     "of_arrays": "sparsematch._input.bipartite",
+    "read_entries": "sparsematch._input.bipartite",
     "checked": "sparsematch._input.matrix",
     "checked_like": "sparsematch._input.matrix",
     "explain_singularity": "sparsematch._api.explain",

@@ -16,9 +16,8 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.labels import CoarseParts
 from sparsematch._types.over_ranks.block_form import DistributedBlockForm
 from sparsematch._types.over_ranks.graph_part import GraphPart, LocalMaxPart, PartProperties
-from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching, DistributedTransversal
 from sparsematch._types.over_ranks.matrix import DistributedCSR
-from sparsematch._types.over_ranks.transversal import DistributedTransversal
 
 
 @dataclass(frozen=True, kw_only=True)

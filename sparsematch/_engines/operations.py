@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
     from sparsematch._engines.registry import Run
     from sparsematch._types.bipartite import BipartiteCSR
-    from sparsematch._types.block_layout import BlockLayout
+    from sparsematch._types.block_form import BlockLayout
     from sparsematch._types.edge_file import EdgeFile, EdgeReport
     from sparsematch._types.factors import BlockLU, BlockPlan, UpperTrapezoid
     from sparsematch._types.graph import GraphProperties

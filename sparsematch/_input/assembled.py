@@ -19,7 +19,7 @@ def compressed_matrix(
     if not on_gpu(indptr):
         matrix: Any = (csr_array if form == "csr" else csc_array)(shape, dtype=data.dtype)
     else:
-        data = _as_cupyx_holds(data)
+        data = as_cupyx_holds(data)
         sparse = import_module("cupyx.scipy.sparse")
         matrix = getattr(sparse, f"{form}_matrix")(shape, dtype=data.dtype)
     matrix.indptr, matrix.indices, matrix.data = indptr, indices, data
@@ -31,8 +31,11 @@ def coordinate_matrix(shape: tuple[int, ...], rows: Any, cols: Any, data: Any) -
     if not on_gpu(rows):
         return coo_array((data, (rows, cols)), shape=shape)
     sparse = import_module("cupyx.scipy.sparse")
-    return sparse.coo_matrix((_as_cupyx_holds(data), (rows, cols)), shape=shape)
+    return sparse.coo_matrix((as_cupyx_holds(data), (rows, cols)), shape=shape)
 
 
-def _as_cupyx_holds(data: Any) -> Any:
-    return data if data.dtype.char in _CUPYX_VALUES else data.astype(np.float64)
+def as_cupyx_holds(data: Any) -> Any:
+    """Return values in a type that these matrices have."""
+    if data.dtype.char in _CUPYX_VALUES:
+        return data
+    return data.astype(np.complex128 if data.dtype.kind == "c" else np.float64)

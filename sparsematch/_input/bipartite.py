@@ -14,10 +14,12 @@ from sparsematch._base.compressed import as_one_type, check_compressed, check_va
 from sparsematch._base.dlpack import pair_of_arrays
 from sparsematch._base.errors import not_sparse, unknown_choice, wrong_type
 from sparsematch._input import cupy
+from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import compress
-from sparsematch._input.zeros import check_choice, no_values, split_zeros
+from sparsematch._input.zeros import no_values, split_zeros
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.view import MatrixView
 
 _SPARSE = "a sparse array or matrix of SciPy or CuPy"
 
@@ -43,8 +45,8 @@ class Entries:
         check_values(data, self.graph.nnz, self.name)
         return data[: self.graph.nnz]
 
-    def without_zeros(self, threads: int = 1) -> tuple[BipartiteCSR, int]:
-        """Return the pattern of the entries that are not zero, and how many places are; O(nnz)."""
+    def without_zeros(self, threads: int = 1) -> tuple[BipartiteCSR, int, Any]:
+        """Return the pattern without zeros, how many there are, and the other values; O(nnz)."""
         return split_zeros(self.graph, self.values, threads)
 
 
@@ -57,6 +59,11 @@ def read_entries(
     `SparseEfficiencyWarning`. A view is checked again, and refused if the matrix is to be `valued`,
     as is a matrix on a GPU if it is to be `in_host` memory. Raises as `as_bipartite` does.
     """
+    if isinstance(A, MatrixView):
+        if in_host and A.device:
+            raise TypeError(f"{name} is viewed on a GPU, but this is done in host memory only")
+        how: Any = {"name": name, "threads": threads, "valued": valued, "in_host": in_host}
+        return _viewed(A, read_entries(A.matrix, **how), valued, threads)
     if not issparse(A):
         A = from_other_library(A)
     if issparse(A):
@@ -78,38 +85,33 @@ def read_entries(
     return Entries(graph, A, name)
 
 
-def as_bipartite(
-    A: Any,
-    *,
-    name: str = "A",
-    device: str | None = None,
-    threads: int = 1,
-    explicit_zeros: str = "keep",
-) -> BipartiteCSR:
+def as_bipartite(A: Any, *, name: str = "A", threads: int = 1) -> BipartiteCSR:
     """View a sparse matrix as a bipartite graph; its indices are int32 if both arrays of `A` are.
 
-    Messages call the matrix `name`; ``device="cuda"`` copies to the current GPU what is in host
-    memory; `threads` check the indices of a large matrix there. ``explicit_zeros="drop"`` views the
-    entries that are not zero, whose arrays are new; see `sparsematch._input.zeros`.
+    Messages call the matrix `name`; `threads` check the indices of a large one in host memory.
 
     Raises TypeError if `A` is no sparse matrix, or its index arrays do not hold integers;
     ValueError if they are inconsistent, there are not two dimensions, it is on another GPU than the
     current one, or zeros are to be dropped and there are no values; ImportError, RuntimeError if a
     GPU is asked for and CuPy, the driver or the GPU is missing.
     """
-    entries = read_entries(A, name=name, threads=threads)
-    graph = entries.graph
-    if explicit_zeros != "keep":
-        check_choice(explicit_zeros)
-        graph, _ = entries.without_zeros(threads)
-    return to_device(graph, device)
+    return read_entries(A, name=name, threads=threads).graph
 
 
-def to_device(graph: BipartiteCSR, device: str | None) -> BipartiteCSR:
-    """Copy a view in host memory to the current GPU if that is asked for."""
-    if device is not None and device != "cuda":
-        raise unknown_choice("device", device, ("cuda",))
-    return graph if device is None or graph.backend == "cupy" else cupy.copy_to_gpu(graph)
+def _viewed(view: MatrixView, entries: Entries, valued: bool, threads: int) -> Entries:
+    """Return what is viewed of the entries of a matrix, with values if they are wanted."""
+    graph, data = entries.graph, entries.values if valued else None
+    if view.zeros == "drop":
+        graph, _, data = entries.without_zeros(threads)
+    if view.device and graph.backend == "numpy":
+        graph, data = cupy.copy_to_gpu(graph, data if valued else None)
+    if graph is entries.graph:
+        return entries
+    matrix: Any = graph
+    if valued:
+        form, arrays = "csc" if graph.flipped else "csr", (graph.indptr, graph.indices, data)
+        matrix = compressed_matrix(form, graph.shape, *arrays)
+    return Entries(graph, matrix, entries.name)
 
 
 def of_arrays(indptr: Any, indices: Any, shape: tuple[int, int], layout: str) -> BipartiteCSR:

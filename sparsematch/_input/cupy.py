@@ -11,6 +11,7 @@ from sparsematch._base.compressed import as_one_type, check_compressed, check_va
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import DeviceCheckOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.assembled import as_cupyx_holds
 from sparsematch._input.scipy import warn_of_conversion
 from sparsematch._types.bipartite import BipartiteCSR
 
@@ -69,11 +70,12 @@ def view_of_arrays(
 
 
 @advising
-def copy_to_gpu(graph: BipartiteCSR) -> BipartiteCSR:
-    """Copy a view in host memory to the current GPU."""
+def copy_to_gpu(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, Any]:
+    """Copy a view in host memory to the current GPU, and its values if there are some."""
     cupy, nnz = import_cupy(), graph.nnz
     arrays = cupy.asarray(graph.indptr), cupy.asarray(graph.indices[:nnz])
-    return BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "cupy", graph.flipped, nnz)
+    there = BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "cupy", graph.flipped, nnz, True)
+    return there, data if data is None else cupy.asarray(as_cupyx_holds(data))
 
 
 def _refuse_other_gpu(array: Any, name: str) -> None:

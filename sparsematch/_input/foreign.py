@@ -11,15 +11,18 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sparsematch._input import casadi, cvxopt, jax, pydata, torch, triple
+from sparsematch._types.view import MatrixView
 
 #: Each has `convert`, which returns None of what is not its own.
 _ADAPTERS = (triple, torch, pydata, jax, cvxopt, casadi)
 
 
 def from_other_library(A: Any) -> Any:
-    """Convert a sparse matrix of another library than SciPy and CuPy; return the rest as it is."""
+    """Read a view, convert a matrix of another library; return all else as it is."""
     if issparse(A) or isinstance(A, np.ndarray):
         return A
+    if isinstance(A, MatrixView):
+        return A.read()
     for adapter in _ADAPTERS:
         if (matrix := adapter.convert(A)) is not None:
             return matrix

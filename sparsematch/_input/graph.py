@@ -5,27 +5,25 @@ from typing import Any
 import numpy as np
 
 from sparsematch._base.arrays import FloatArray, advising, namespace
-from sparsematch._input.bipartite import read_entries, to_device
+from sparsematch._input.bipartite import read_entries
 from sparsematch._types.graph import Graph
 
 
 @advising
-def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | None = None) -> Graph:
+def as_graph(G: Any, *, weights: bool = True, name: str = "G") -> Graph:
     """View a square sparse matrix as a graph, without reading its values.
 
     CSR and CSC are viewed without a copy where their values are doubles (on a GPU also floats);
-    without `weights`, values are not wanted. `name` and `device` are those of `as_bipartite`, as
-    are the errors; a matrix that is not square is a ValueError.
+    without `weights`, values are not wanted. `name` is that of `as_bipartite`, as are the errors; a
+    matrix that is not square is a ValueError.
     """
     entries = read_entries(G, name=name, valued=True)
-    pattern = to_device(entries.graph, device)
+    pattern = entries.graph
     if pattern.n_rows != pattern.n_cols:
         raise ValueError(
             f"{name} has shape {pattern.shape}, but the matrix of a graph must be square"
         )
     weight = read_weights(entries.values) if weights else None
-    if weight is not None and device is not None:
-        weight = namespace(pattern.indptr).asarray(weight)
     arrays = pattern.indptr, pattern.indices, weight
     return Graph(pattern.n_rows, *arrays, pattern.backend, pattern.nnz)
 

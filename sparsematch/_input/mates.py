@@ -31,6 +31,8 @@ def copied(graph: BipartiteCSR, given: Any, name: str) -> Matching:
     """
     if given is None:
         raise wrong_type(name, given, _EXPECTED)
+    if graph.from_host:
+        given = copy_to_gpu(given)
     if isinstance(given, Matching):
         given = given.row_mate, given.col_mate
     rows, cols = ("row", graph.n_rows), ("column", graph.n_cols)

@@ -17,6 +17,7 @@ from sparsematch._input.duplicates import has_duplicates, type_of_sums
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.view import MatrixView
 
 Values = NDArray[Any]
 
@@ -72,6 +73,7 @@ class Pattern:
         `values` is an array, or for one matrix a sparse matrix with this pattern. Raises TypeError
         if it is neither, or does not hold numbers; ValueError if its shape or pattern is another.
         """
+        values = values.read() if isinstance(values, MatrixView) else values
         if ndim == 1 and sp.issparse(values):
             values = self.data_of(values)[: self.nnz]
         try:

@@ -12,32 +12,32 @@ from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 
 
-def check_choice(explicit_zeros: Any) -> None:
+def check_choice(zeros: Any) -> None:
     """Raise unless it is one of the choices."""
-    if not isinstance(explicit_zeros, str) or explicit_zeros not in ("keep", "drop"):
-        raise unknown_choice("explicit_zeros", explicit_zeros, ("keep", "drop"))
+    if not isinstance(zeros, str) or zeros not in ("keep", "drop"):
+        raise unknown_choice("zeros", zeros, ("keep", "drop"))
 
 
 def no_values(name: str) -> ValueError:
     """Word why the zeros of a pattern cannot be dropped."""
     return ValueError(
-        f'{name} has no values, so none of its entries is known to be zero: explicit_zeros="drop" '
-        "needs a matrix that has some"
+        f'{name} has no values, so none of its entries is known to be zero: zeros="drop" needs a '
+        "matrix that has some"
     )
 
 
 @advising
-def split_zeros(graph: BipartiteCSR, data: Any, threads: int = 1) -> tuple[BipartiteCSR, int]:
-    """Return the pattern of the entries that are not zero, `graph` itself if none is, and how many.
+def split_zeros(graph: BipartiteCSR, data: Any, threads: int = 1) -> tuple[BipartiteCSR, int, Any]:
+    """Return the pattern of the entries that are not zero, how many are, and the others' values.
 
-    `data` are the values, one for each entry of `graph`, in the same memory. Time: O(nnz), where
-    indices ascend; else they are sorted first.
+    `data` are the values, one for each entry of `graph`, in the same memory. If none is zero, both
+    come back as they are. Time: O(nnz), where indices ascend; else they are sorted first.
     """
-    places = graph
+    given, places = data, graph
     if on_gpu(data):
         places, data = add_up_on_gpu(graph, data)
     elif has_duplicates(graph, threads):
         places, data = add_up(graph, data)
     keep = data != 0
     n_zeros = keep.size - int(keep.sum())
-    return (keep_entries(places, keep) if n_zeros else graph), n_zeros
+    return (keep_entries(places, keep), n_zeros, data[keep]) if n_zeros else (graph, 0, given)

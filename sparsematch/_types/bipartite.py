@@ -39,6 +39,8 @@ class BipartiteCSR:
     known_nnz : int
         The number of entries where `indptr` is on a device, so that no thread waits for it; -1: to
         be read there.
+    from_host : bool
+        Whether it was copied from host memory for a `view`: what comes with it is, too, then.
     """
 
     n_rows: int
@@ -48,6 +50,7 @@ class BipartiteCSR:
     backend: str = "numpy"
     flipped: bool = False
     known_nnz: int = -1
+    from_host: bool = False
 
     @classmethod
     def from_arrays(
@@ -58,10 +61,9 @@ class BipartiteCSR:
         Parameters
         ----------
         indptr, indices : array of integers
-            As in SciPy's CSR format; of NumPy, CuPy, or any library that has the DLPack protocol
-            (PyTorch, JAX, TensorFlow, Numba). They are read where they are, in host memory or on an
-            NVIDIA GPU, and copied only if they are not contiguous, or neither both int32 nor both
-            int64.
+            As in SciPy's CSR format; of NumPy, CuPy, or any library that has the DLPack protocol.
+            They are read where they are, in host memory or on an NVIDIA GPU, and copied only if
+            they are not contiguous, or neither both int32 nor both int64.
         shape : (int, int)
             Rows and columns.
         layout : {"csr", "csc"}, optional
@@ -74,14 +76,9 @@ class BipartiteCSR:
 
         Raises
         ------
-        TypeError
-            If the arrays do not hold integers, or are not in the same memory.
-        ValueError
-            If they are inconsistent, the shape is none, or `layout` is none of the choices.
-
-        Notes
-        -----
-        Time: O(n_rows + nnz), for the check.
+        TypeError, ValueError
+            If the arrays do not hold integers, are not in the same memory, or inconsistent, which
+            takes O(n_rows + nnz) to see; or another argument is none of the choices.
 
         Examples
         --------

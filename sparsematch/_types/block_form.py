@@ -7,9 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from sparsematch._base.above import above
-from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace
+from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace, on_gpu
+from sparsematch._base.docstrings import documented
 from sparsematch._types import conventions
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import frozen
 from sparsematch._types.sparse_like import Sparse
 
 
@@ -29,8 +31,29 @@ class Part(NamedTuple):
         return f"Part({self.rows.size}x{self.cols.size})"
 
 
+class Blocks:
+    """What block forms have in common, of one process and over ranks."""
+
+    __slots__ = ()
+
+    shape: Any
+    n_blocks: Any
+    structural_rank: Any
+
+    @property
+    def is_reducible(self) -> bool:
+        """Whether there is more than one block."""
+        return bool(self.n_blocks > 1)
+
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        blocks = "1 block" if self.n_blocks == 1 else f"{self.n_blocks} blocks"
+        rank = f"structural rank {self.structural_rank}"
+        return f"{type(self).__name__}({n_rows}x{n_cols}, {blocks}, {rank})"
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BlockForm:
+class BlockForm(Blocks):
     """A block upper triangular form: the Dulmage-Mendelsohn decomposition, coarse and fine.
 
     With ``p, q = form.row_perm, form.col_perm`` the permuted matrix ``C = A[p][:, q]`` is::
@@ -94,11 +117,6 @@ class BlockForm:
         return self.row_blocks.size - 1
 
     @property
-    def is_reducible(self) -> bool:
-        """Whether there is more than one block."""
-        return self.n_blocks > 1
-
-    @property
     def structural_rank(self) -> int:
         """Cardinality of the matching."""
         return int(self.coarse_rows[3])
@@ -125,25 +143,20 @@ class BlockForm:
         """The over-determined part: rows of A34 and A44, columns of A34."""
         return self._part(2, 4, 3, 4)
 
+    @documented
     def permute(self, A: Sparse) -> Sparse:
         """Return ``A[p][:, q]`` in the format of `A`.
 
         Parameters
         ----------
-        A : sparse array or matrix, shape (n_rows, n_cols)
-            The matrix of this form, or another one of the same shape, in the same memory.
+        {A_as_matched}
 
         Returns
         -------
         sparse array or matrix, shape (n_rows, n_cols)
             A new matrix; with blocks of one entry if the format is BSR.
 
-        Raises
-        ------
-        TypeError
-            If `A` is not sparse, or is on a GPU and the block form is not, or the other way round.
-        ValueError
-            If `A` has another shape, or its arrays are inconsistent.
+        {raises_of_A}
         """
         given = above("checked_like")(A, self.shape, self.row_perm, "the block form")
         compressed = given if given.format == "csc" else given.tocsr()
@@ -154,22 +167,8 @@ class BlockForm:
     def to_pyomo(self) -> tuple[conventions.RowPartition, conventions.ColPartition]:
         """Return what Pyomo's ``dulmage_mendelsohn`` returns of a matrix.
 
-        Returns
-        -------
-        (RowPartition, ColPartition)
-            Named tuples of lists with Pyomo's fields, in Pyomo's orders: ``(unmatched,
-            overconstrained, underconstrained, square)`` for the rows, ``(unmatched,
-            underconstrained, overconstrained, square)`` for the columns. Lists of the same name
-            pair up to the matching, except those of the unmatched.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import block_triangular_form
-        >>> A = csr_array([[1, 1, 0], [0, 0, 1], [0, 0, 1]])
-        >>> rows, cols = block_triangular_form(A).to_pyomo()
-        >>> rows.underconstrained, rows.overconstrained, rows.unmatched
-        ([0], [1], [2])
+        Named tuples of lists, for the rows and for the columns, with Pyomo's fields in its orders.
+        Lists of the same name pair up to the matching, except those of the unmatched.
         """
         return conventions.partitions(
             self.row_perm, self.col_perm, self.coarse_rows, self.coarse_cols
@@ -178,15 +177,8 @@ class BlockForm:
     def to_pyomo_blocks(self) -> tuple[list[list[int]], list[list[int]]]:
         """Return what Pyomo's ``block_triangularize`` does: a block **lower** triangular form.
 
-        Returns
-        -------
-        (list of list of int, list of list of int)
-            The rows and the columns of each block, the last block first.
-
-        Raises
-        ------
-        ValueError, RuntimeError
-            If the matrix is not square, or singular: Pyomo has no form then, and raises the same.
+        The rows and the columns of each block, the last block first. Of a matrix that is not
+        square, or singular, Pyomo has no form, and raises ValueError or RuntimeError, as this does.
         """
         n_rows, n_cols = self.shape
         what = f"the matrix is {n_rows} x {n_cols} of structural rank {self.structural_rank}"
@@ -200,29 +192,14 @@ class BlockForm:
         return rows, cols
 
     def to_matlab(self) -> tuple[IndexArray, ...]:
-        """Return the arrays of MATLAB's ``[p, q, r, s, cc, rr] = dmperm(A)``, counted from 1.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import block_triangular_form
-        >>> p, q, r, s, cc, rr = block_triangular_form(csr_array([[0, 1], [1, 1]])).to_matlab()
-        >>> p.tolist(), q.tolist(), r.tolist()
-        ([2, 1], [1, 2], [1, 2, 3])
-        """
+        """Return the arrays of MATLAB's ``[p, q, r, s, cc, rr] = dmperm(A)``, counted from 1."""
         return tuple(array + 1 for array in self)
 
     def to_casadi(self) -> tuple[Any, ...]:
         """Return what ``Sparsity.btf()`` of CasADi does: a block **lower** triangular form.
 
-        It is this form in reverse order: the last block comes first, and the over-determined part
-        before the square one.
-
-        Returns
-        -------
-        (int, list, list, list, list, list, list)
-            The number of blocks, ``rowperm``, ``colperm``, ``rowblock``, ``colblock``,
-            ``coarse_rowblock``, ``coarse_colblock``.
+        It is this form in reverse order: the number of blocks, and as lists ``rowperm``,
+        ``colperm``, ``rowblock``, ``colblock``, ``coarse_rowblock``, ``coarse_colblock``.
 
         Examples
         --------
@@ -234,8 +211,6 @@ class BlockForm:
         array([[1, 1, 0],
                [1, 1, 0],
                [0, 1, 1]])
-        >>> n_blocks, r, s
-        (2, [0, 2, 3], [0, 2, 3])
         """
         n_rows, n_cols = self.shape
         return (
@@ -252,20 +227,8 @@ class BlockForm:
     def from_matlab(cls, p: Any, q: Any, r: Any, s: Any, cc: Any, rr: Any) -> "BlockForm":
         """Read the six arrays of MATLAB's ``dmperm``, counted from 1.
 
-        Parameters
-        ----------
-        p, q, r, s, cc, rr : array_like of integers
-            Permutations and boundaries. Doubles with integer values will do, as rows or as columns.
-
-        Returns
-        -------
-        BlockForm
-            With int64 indices, and the matching that stands on the diagonals of A12, A23 and A34.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `p` or `q` is no permutation, or the boundaries do not fit, naming which.
+        Doubles with integer values will do, as rows or as columns. Indices are int64 then. Raises
+        TypeError or ValueError if `p` or `q` is no permutation, or the boundaries do not fit.
         """
         p, q = conventions.permutation(p, "p"), conventions.permutation(q, "q")
         r, s = conventions.boundaries(r, "r", p.size), conventions.boundaries(s, "s", q.size)
@@ -280,9 +243,7 @@ class BlockForm:
             )
         mates = np.full(p.size, UNMATCHED, np.int64), np.full(q.size, UNMATCHED, np.int64)
         mates[0][p[:rank]], mates[1][q[n_free:]] = q[n_free:], p[:rank]
-        for array in (p, q, r, s, cc, rr):
-            array.flags.writeable = False
-        return cls(p, q, r, s, cc, rr, Matching(*mates).freeze())
+        return frozen(cls(p, q, r, s, cc, rr, Matching(*mates)))
 
     def __iter__(self) -> Iterator[IndexArray]:
         """Unpack in the order of MATLAB's dmperm: p, q, r, s, cc, rr."""
@@ -300,11 +261,6 @@ class BlockForm:
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        n_rows, n_cols = self.shape
-        blocks = "1 block" if self.n_blocks == 1 else f"{self.n_blocks} blocks"
-        return f"BlockForm({n_rows}x{n_cols}, {blocks}, structural rank {self.structural_rank})"
-
     def _part(self, top: int, bottom: int, left: int, right: int) -> Part:
         rr, cc = self.coarse_rows.tolist(), self.coarse_cols.tolist()
         return Part(self.row_perm[rr[top] : rr[bottom]], self.col_perm[cc[left] : cc[right]])
@@ -317,6 +273,75 @@ def square_form(row_perm: IndexArray, col_perm: IndexArray, row_blocks: IndexArr
     mates[0][row_perm], mates[1][col_perm] = col_perm, row_perm
     coarse = np.array([0, 0, n, n, n], dtype), np.array([0, 0, 0, n, n], dtype)
     arrays = row_perm, col_perm, row_blocks, row_blocks.copy(), coarse[1], coarse[0]
-    for array in arrays:
-        array.flags.writeable = False
-    return BlockForm(*arrays, Matching(*mates).freeze())
+    return frozen(BlockForm(*arrays, Matching(*mates)))
+
+
+class BlockLayout(NamedTuple):
+    """The blocks of rows and columns, in host memory."""
+
+    #: The block of each row and column, from 0 at the upper left.
+    row_block: IndexArray
+    col_block: IndexArray
+    #: The matching on the diagonals.
+    row_mate: IndexArray
+    col_mate: IndexArray
+    n_blocks: int  #: How many there are.
+
+
+def block_layout(form: BlockForm) -> BlockLayout | None:
+    """Return the layout of a block form; None if its arrays contradict each other.
+
+    Time: O(n_rows + n_cols).
+    """
+    mates = form.matching.row_mate, form.matching.col_mate
+    p, q, r, s, cc, rr, *given = map(_on_host, (*form, *mates))
+    if not (_is_permutation(p) and _is_permutation(q)):
+        return None
+    ends = (r, p.size), (s, q.size), (rr, p.size), (cc, q.size)
+    if not all(_are_boundaries(*end) for end in ends) or r.size != s.size:
+        return None
+    if not (cc.size == rr.size == 5 and _parts_fit(r, s, cc, rr)):
+        return None
+    rank, n_free = int(rr[3]), int(cc[1])
+    blocks = np.empty(p.size, np.int64), np.empty(q.size, np.int64)
+    blocks[0][p] = np.repeat(np.arange(r.size - 1), np.diff(r))
+    blocks[1][q] = np.repeat(np.arange(s.size - 1), np.diff(s))
+    mates = np.full(p.size, UNMATCHED, np.int64), np.full(q.size, UNMATCHED, np.int64)
+    mates[0][p[:rank]], mates[1][q[n_free:]] = q[n_free:], p[:rank]
+    if not all(map(np.array_equal, mates, given)):
+        return None
+    return BlockLayout(*blocks, *mates, r.size - 1)
+
+
+def _on_host(array: Any) -> Any:
+    return array.get() if on_gpu(array) else np.asarray(array)
+
+
+def _is_permutation(order: Any) -> bool:
+    if order.ndim != 1 or order.dtype.kind not in "iu":
+        return False
+    if order.size == 0:
+        return True
+    within = order.min() >= 0 and order.max() < order.size
+    return bool(within and np.bincount(order, minlength=order.size).max() == 1)
+
+
+def _are_boundaries(ends: Any, n: int) -> bool:
+    if ends.ndim != 1 or ends.dtype.kind not in "iu" or ends.size == 0:
+        return False
+    return bool(ends[0] == 0 and ends[-1] == n and np.all(ends[1:] >= ends[:-1]))
+
+
+def _parts_fit(r: Any, s: Any, cc: Any, rr: Any) -> bool:
+    """Tell whether A12, A23 and A34 are square, and the blocks are those of the three parts.
+
+    The horizontal and vertical parts are one block each, if they are not empty.
+    """
+    if not np.array_equal(np.diff(rr)[:3], np.diff(cc)[1:]):
+        return False
+    first, last = int(cc[2] > 0), r.size - 1 - int(rr[4] > rr[2])
+    if first > last:
+        return False
+    rows, cols = r[first : last + 1] - rr[1], s[first : last + 1] - cc[2]
+    bounded = rows[0] == cols[0] == 0 and rows[-1] == rr[2] - rr[1]
+    return bool(bounded and np.array_equal(rows, cols) and np.all(np.diff(rows) > 0))

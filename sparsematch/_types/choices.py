@@ -19,7 +19,7 @@ ApproximateMethod = Literal["auto", "greedy", "hem", "gpa", "suitor", "red_blue"
 
 Cardinality = Literal["any", "maximum"]
 Triangle = Literal["lower", "upper"]
-ExplicitZeros = Literal["keep", "drop"]
+Zeros = Literal["keep", "drop"]
 Pivoting = Literal["auto", "structure", "product"]
 Solver = Literal["auto", "superlu", "umfpack", "pardiso", "mumps"]
 Side = Literal["N", "T", "H"]

@@ -8,7 +8,7 @@ import numpy as np
 from sparsematch._base.above import above
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._base.errors import wrong_type
-from sparsematch._types.graph_matching import GraphMatching
+from sparsematch._types.matching import GraphMatching
 
 
 class Coarsening(NamedTuple):
@@ -22,19 +22,6 @@ class Coarsening(NamedTuple):
         else CSR; an array if that is one.
     prolongation : sparse array or matrix, shape (n, n_coarse)
         P: a 1 in each row, in the column of the aggregate that the vertex is in. CSR.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import approximate_matching, coarsen
-    >>> G = csr_array([[0, 5, 1, 0], [5, 0, 3, 0], [1, 3, 0, 2], [0, 0, 2, 0]])
-    >>> coarse = coarsen(G, approximate_matching(G))
-    >>> coarse
-    Coarsening(4 -> 2 vertices)
-    >>> matrix, P = coarse
-    >>> matrix.toarray()
-    array([[10,  4],
-           [ 4,  4]])
     """
 
     matrix: Any
@@ -79,17 +66,6 @@ class CoarseningHierarchy:
     stopped_by : {"min_vertices", "max_levels", "max_ratio"}
         Why there is no further level: small enough; as many levels as were asked for; or the next
         one would hardly have been smaller.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from sparsematch import coarsening_hierarchy
-    >>> path = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(64, 64), format="csr")
-    >>> hierarchy = coarsening_hierarchy(path, min_vertices=10)
-    >>> hierarchy.sizes[0], hierarchy.sizes[-1] <= 10, hierarchy.stopped_by
-    (64, True, 'min_vertices')
-    >>> hierarchy.prolongation(-1).shape == (64, hierarchy.sizes[-1])
-    True
     """
 
     levels: tuple[CoarseLevel, ...]
@@ -105,17 +81,7 @@ class CoarseningHierarchy:
         return tuple(level.matrix.shape[0] for level in self.levels)
 
     def aggregates(self, level: int = -1) -> IndexArray:
-        """Return the vertex of a level that each vertex of the finest one is part of.
-
-        Parameters
-        ----------
-        level : int, optional
-            Negative numbers count from the coarsest level.
-
-        Returns
-        -------
-        ndarray of int32 or int64, shape (n,)
-        """
+        """Return the vertex of a level, -1 for the coarsest, that each of the finest is in."""
         level = self._index(level)
         if level == 0:
             G = self.levels[0].matrix
@@ -127,17 +93,9 @@ class CoarseningHierarchy:
         return labels
 
     def prolongation(self, level: int = -1) -> Any:
-        """Return the operator from a level to the finest one: the product of those between them.
+        """Return the operator from a level, -1 being the coarsest, to the finest one, in CSR.
 
-        Parameters
-        ----------
-        level : int, optional
-            Negative numbers count from the coarsest level; of level 0 it is the identity.
-
-        Returns
-        -------
-        sparse array or matrix, shape (n, n_level)
-            With a 1 in each row, in CSR format.
+        It is the product of those between them: a 1 in each row.
         """
         level = self._index(level)
         G = self.levels[0].matrix

@@ -67,12 +67,6 @@ class DeficientPieces(Sequence[DeficientPiece]):
     rows, cols : ndarray
         All rows and columns of the pieces, ascending: the vertical or the horizontal part of the
         block form.
-    surplus : int
-        How many rows, or columns, are too many in all.
-    empty : ndarray
-        The rows, or columns, without entries: each is a piece by itself.
-    n_empty : int
-        How many they are; the other pieces are ``pieces[n_empty:]``.
     """
 
     side: str

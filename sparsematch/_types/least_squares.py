@@ -23,10 +23,9 @@ class LeastSquares:
         The shape of the matrix.
     backward_error : float, or ndarray of shape (k,)
         By how much `A` and `b` would have to change at most, relative to ``|A| |x| + |b|``, for
-        `x` to be an exact least-squares solution: the norm of what the range of `A` has of the
-        residual. Where that is above 1e-13, the largest cosine between a column of `A` and the
-        residual, if this is less (Stewart, On the perturbation of pseudo-inverses, projections and
-        linear least squares problems, SIAM Review 19, 1977). About 1e-16 of a good one.
+        `x` to be an exact least-squares solution (Stewart, On the perturbation of pseudo-inverses,
+        projections and linear least squares problems, SIAM Review 19, 1977). About 1e-16 of a good
+        one.
     minimum_norm : bool
         Whether `x` is the solution of least norm. Of full column rank there is only one solution.
     """

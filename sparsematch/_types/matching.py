@@ -1,4 +1,4 @@
-"""The one result of every matching engine."""
+"""The results of matching engines: of a matrix, and of a graph, whose sides are the same."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,8 @@ import numpy as np
 from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace, unmatched
 from sparsematch._types import conventions
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.mates import Mates
+from sparsematch._types.mates import GraphMates, Mates
+from sparsematch._types.run_info import RunInfo
 
 #: What can be wrong with a matching, once every mate is within range: row i, column j.
 FLAWS = {
@@ -43,17 +44,6 @@ class Matching(Mates):
         ``row_mate[i]`` is the column matched with row i, or -1.
     col_mate : ndarray of int32 or int64, shape (n_cols,)
         ``col_mate[j]`` is the row matched with column j, or -1.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import maximum_transversal
-    >>> A = csr_array([[0, 1, 0], [1, 1, 0], [0, 1, 0]])
-    >>> matching = maximum_transversal(A)
-    >>> matching
-    Matching(3x3, cardinality 2)
-    >>> matching.cardinality, matching.is_perfect
-    (2, False)
     """
 
     def as_permutation(self) -> IndexArray:
@@ -84,25 +74,11 @@ class Matching(Mates):
 
     @classmethod
     def from_matlab(cls, p: Any, n_rows: int) -> "Matching":
-        """Read MATLAB's ``p = dmperm(A)``.
+        """Read MATLAB's ``p = dmperm(A)``: the row of each column, counted from 1, or 0.
 
-        Parameters
-        ----------
-        p : array_like of integers, n_cols elements
-            The row of each column, counted from 1, or 0. Doubles with integer values will do.
-        n_rows : int
-            The number of rows, which `p` does not tell.
-
-        Returns
-        -------
-        Matching
-            With int64 indices. Whether its pairs are entries of a matrix is for `is_matching` to
-            tell.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `p` holds something else than integers from 0 to `n_rows`, or a row twice.
+        Doubles with integer values will do; indices are int64 then. Whether pairs are entries of a
+        matrix is for `is_matching` to tell. Raises TypeError or ValueError if `p` holds something
+        else than integers from 0 to `n_rows`, or a row twice.
         """
         col_mate = conventions.from_one(p, "p", low=0)
         rows = col_mate[col_mate >= 0]
@@ -116,25 +92,11 @@ class Matching(Mates):
 
     @classmethod
     def from_pyomo(cls, given: Any, shape: tuple[int, int]) -> "Matching":
-        """Read a matching of Pyomo's incidence analysis.
+        """Read what ``maximum_matching`` or ``dulmage_mendelsohn`` of Pyomo return of a matrix.
 
-        Parameters
-        ----------
-        given : dict or (RowPartition, ColPartition)
-            What ``maximum_matching`` or ``dulmage_mendelsohn`` return of a matrix.
-        shape : (int, int)
-            Rows and columns of the matrix, which `given` leaves open.
-
-        Returns
-        -------
-        Matching
-            With int64 indices. Whether its pairs are entries of a matrix is for `is_matching` to
-            tell.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `given` is neither, or pairs something that is no row or column, or a column twice.
+        `shape` are its rows and columns. Whether pairs are entries is for `is_matching` to tell.
+        Raises TypeError or ValueError if `given` is neither a dict nor a pair (RowPartition,
+        ColPartition), or pairs something that is no row or column, or a column twice.
         """
         row_mate = conventions.row_mate_of(conventions.pairs_of(given, "given"), shape, "given")
         return cls(row_mate, invert(row_mate, shape[1], "given")).freeze()
@@ -145,6 +107,39 @@ class Matching(Mates):
         # one large block comes cheaper than two
         mates = unmatched(graph.n_rows + graph.n_cols, graph.indptr)
         return cls(mates[: graph.n_rows], mates[graph.n_rows :])
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GraphMatching(GraphMates, Matching):
+    """A set of edges of a graph, no two at the same vertex.
+
+    It is a `Matching` of the symmetric matrix: ``row_mate`` and ``col_mate`` are one array, called
+    `mate` as well.
+
+    Attributes
+    ----------
+    weight_sum : float, or array of shape () on a GPU
+        What `weight` returns.
+    guarantee : float
+        The weight is at least this share of the greatest that a matching can have (without weights:
+        the number of pairs). 0.5, or 0.0 from an engine that promises nothing about the weight.
+    info : RunInfo
+        The engine that ran, and its account: ``info.steps[0].phases`` are the rounds.
+    """
+
+    weight_sum: Any
+    guarantee: float
+    info: RunInfo
+
+    @property
+    def weight(self) -> float:
+        """The sum of the magnitudes of the matched edges; without weights, the number of pairs."""
+        return float(self.weight_sum)
+
+    @property
+    def cardinality(self) -> int:
+        """Number of matched pairs, counted each time: O(n)."""
+        return int(namespace(self.mate).count_nonzero(self.mate >= 0)) // 2
 
 
 def invert(row_mate: IndexArray, n_cols: int, name: str) -> IndexArray:

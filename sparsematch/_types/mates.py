@@ -1,29 +1,36 @@
 """The mates of rows and columns: what a matching holds, of a matrix or of a rank's part of one."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace, on_gpu
 
+_Result = TypeVar("_Result")
+
+
+def frozen(result: _Result) -> _Result:
+    """Make the arrays of a dataclass read-only, and return it. CuPy knows no read-only arrays."""
+    for name in result.__dataclass_fields__:  # type: ignore[attr-defined]
+        value = getattr(result, name)
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        elif isinstance(value, Frozen):
+            frozen(value)
+    return result
+
 
 class Frozen:
-    """A frozen dataclass whose arrays are read-only once it is handed out."""
+    """A dataclass whose arrays are read-only once it is handed out."""
 
     __slots__ = ()
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def freeze(self) -> Self:
-        """Make the arrays read-only, and return the object. CuPy knows no read-only arrays."""
-        for name in self.__dataclass_fields__:
-            value = getattr(self, name)
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            elif isinstance(value, Frozen):
-                Frozen.freeze(value)
-        return self
+        """Make the arrays read-only, and return the object."""
+        return frozen(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -49,51 +56,26 @@ class Mates(Frozen):
         return self.shape[0] == self.shape[1] == self.cardinality
 
     def pairs(self) -> tuple[IndexArray, IndexArray]:
-        """Return the matched rows, of this rank, in ascending order, and their columns.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sparsematch import Matching
-        >>> rows, cols = Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).pairs()
-        >>> rows.tolist(), cols.tolist()
-        ([0, 2], [2, 0])
-        """
+        """Return the matched rows, of this rank, in ascending order, and their columns."""
         return self._pairs(self.row_mate >= 0)
 
     def to_matlab(self) -> IndexArray:
-        """Return what MATLAB's ``p = dmperm(A)`` is: the row of each column, counted from 1, or 0.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sparsematch import Matching
-        >>> Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).to_matlab().tolist()
-        [3, 0, 1]
-        """
+        """Return MATLAB's ``p = dmperm(A)``: the row of each column, counted from 1, or 0."""
         return self.col_mate + 1
 
     def to_pyomo(self) -> dict[int, int]:
-        """Return what Pyomo's ``maximum_matching`` is: a dict from rows, of this rank, to columns.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sparsematch import Matching
-        >>> Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).to_pyomo()
-        {0: 2, 2: 0}
-        """
+        """Return Pyomo's ``maximum_matching``: a dict from rows, of this rank, to columns."""
         rows, cols = self._pairs(self.row_mate >= 0)
         return dict(zip(rows.tolist(), cols.tolist(), strict=True))
 
     def get(self) -> Self:
         """Return the matching in host memory: itself, or a copy of one on a GPU. Not collective."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        here: dict[int, Any] = {id(v): v.get() for v in fields.values() if on_gpu(v)}
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        here: dict[int, Any] = {id(v): v.get() for v in values.values() if on_gpu(v)}
         if not here:
             return self
-        changed = {name: here[id(v)] for name, v in fields.items() if id(v) in here}
-        return Frozen.freeze(replace(self, **changed))
+        changed = {name: here[id(v)] for name, v in values.items() if id(v) in here}
+        return frozen(replace(self, **changed))
 
     def _pairs(self, chosen: Any) -> tuple[IndexArray, IndexArray]:
         """Return the numbers of the chosen rows, and their mates."""
@@ -145,14 +127,6 @@ class GraphMates(Mates):
         """Return the vertices, of this rank, that are the smaller of their pair, and their mates.
 
         The former ascend.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import maximal_matching
-        >>> smaller, larger = maximal_matching(csr_array([[0, 0, 1], [0, 0, 0], [1, 0, 0]])).pairs()
-        >>> smaller.tolist(), larger.tolist()
-        ([0], [2])
         """
         mate, first = self.row_mate, self._first_row
         own = namespace(mate).arange(first, first + mate.size, dtype=mate.dtype)
@@ -162,3 +136,54 @@ class GraphMates(Mates):
         weight: float = self.weight  # type: ignore[attr-defined]
         n, pairs = self.shape[0], self.cardinality
         return f"{type(self).__name__}({n} vertices, cardinality {pairs}, weight {weight:g})"
+
+
+class OfMatching(Frozen):
+    """A frozen dataclass with a matching of the whole matrix, and arrays of its own."""
+
+    __slots__ = ()
+
+    matching: Mates
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the whole matrix."""
+        return self.matching.shape
+
+    @property
+    def cardinality(self) -> int:
+        """Number of matched pairs, of all ranks."""
+        return self.matching.cardinality
+
+
+class MatchedResult(OfMatching):
+    """One of which all rows and columns are here."""
+
+    __slots__ = ()
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether every row and every column is matched."""
+        return self.matching.is_perfect
+
+    @property
+    def unmatched_rows(self) -> IndexArray:
+        """Rows without a column, in ascending order."""
+        return _free(self.matching.row_mate)
+
+    @property
+    def unmatched_cols(self) -> IndexArray:
+        """Columns without a row, in ascending order."""
+        return _free(self.matching.col_mate)
+
+
+def listed(what: str, rows: IndexArray) -> str:
+    """Return a line that lists the first of some rows or columns; none if there are none."""
+    if not rows.size:
+        return ""
+    first = ", ".join(map(str, rows[:10].tolist())) + ", ..." * (rows.size > 10)
+    return f"\n  {what}: {rows.size} ({first})"
+
+
+def _free(mate: IndexArray) -> IndexArray:
+    return namespace(mate).flatnonzero(mate < 0).astype(mate.dtype, copy=False)

@@ -81,10 +81,8 @@ class StepInfo(NamedTuple):
         Breadth-first levels in all phases.
     edges : int
         Entries scanned; 0 from an engine on a GPU that does not count them.
-    augmentations : int
-        Augmenting paths applied.
-    path_edges : int
-        Their total length, in entries.
+    augmentations, path_edges : int
+        Augmenting paths applied, and their total length, in entries.
     cardinality : int
         Pairs in the matching afterwards.
     exhausted : bool
@@ -94,12 +92,9 @@ class StepInfo(NamedTuple):
         and on a GPU.
     frontier : tuple of int
         Vertices per level; empty unless details were asked for.
-    matched : tuple of int
-        Of an approximate engine that works in rounds: vertices matched by the end of each; empty
-        unless details were asked for.
-    live_edges : tuple of int
-        Of such an engine: edges with both ends free at the beginning of each round; empty unless
-        details were asked for.
+    matched, live_edges : tuple of int
+        Of an approximate engine that works in rounds: vertices matched by the end of each, edges
+        with both ends free at its beginning; empty unless details were asked for.
     failed_edges : int
         Of an engine that searches from one vertex at a time: how many of the entries were scanned
         by searches that found no path.
@@ -107,10 +102,9 @@ class StepInfo(NamedTuple):
         Bytes copied between a GPU and the host, both ways, by the step ``"host_fallback"``; else 0.
     reason : str
         Why it was chosen, if ``"auto"`` chose it; else empty.
-    rounds : int
-        Of an engine on several ranks: exchanges of arrays between all of them.
-    bytes_sent : int
-        Of such an engine: bytes that ranks have sent to others, all together.
+    rounds, bytes_sent : int
+        Of an engine on several ranks: exchanges of arrays between all of them, and the bytes that
+        ranks have sent to others, all together.
     carrier : str
         Of an engine on several GPUs, what has carried them: ``"NCCL"``, or ``"MPI"``, through host
         memory; else empty.

@@ -190,11 +190,7 @@ def one_of_each(dependences: Sequence[Dependence], preferred: IndexArray) -> Ind
     """Return a member of each dependence, such that without these the others are independent.
 
     A large one, and rather one of `preferred`, the singular blocks: what is outside follows from
-    them.
-
-    Dependences may share members, so that not any choice will do: each is made on what is left of a
-    dependence once those chosen before are eliminated from it. Time: nearly that of reading them,
-    and O(members) for each two that share what was chosen.
+    them. Each is chosen from what is left of a dependence once those chosen before are eliminated.
     """
     left = [(each.indices, each.coefficients) for each in dependences]
     chosen = []

@@ -6,6 +6,7 @@ Nothing is checked by these at run time; `as_bipartite` does that.
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.view import MatrixView
 
 
 class Convertible(Protocol):
@@ -26,20 +27,12 @@ class Convertible(Protocol):
 class Tensor(Protocol):
     """What the tensors of PyTorch have."""
 
-    @property
-    def shape(self) -> Any:
-        """Its sides."""
-
     def crow_indices(self) -> Any:
         """Return where each row begins."""
 
 
 class Batched(Protocol):
     """What the arrays of ``jax.experimental.sparse`` have."""
-
-    @property
-    def shape(self) -> Any:
-        """Its sides."""
 
     @property
     def n_batch(self) -> Any:
@@ -64,7 +57,9 @@ class Symbolic(Protocol):
 #: Entries as SciPy's `coo_array` takes them: their values, their rows and columns.
 Triple: TypeAlias = tuple[Any, tuple[Any, Any]]
 
-SparseLike: TypeAlias = Convertible | Tensor | Batched | Spmatrix | Symbolic | Triple | BipartiteCSR
+SparseLike: TypeAlias = (
+    Convertible | Tensor | Batched | Spmatrix | Symbolic | Triple | BipartiteCSR | MatrixView
+)
 
 
 #: A matrix that comes back with its type.

@@ -8,8 +8,9 @@ import scipy.sparse as sp
 
 from sparsematch._base.above import above
 from sparsematch._base.arrays import FloatArray, IndexArray, scale_entries
-from sparsematch._types.matched import MatchedResult
+from sparsematch._base.docstrings import documented
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import MatchedResult, listed
 from sparsematch._types.sparse_like import Sparse
 
 #: The magnitude of a scaled 1 x 1 pivot below which threshold pivoting delays it where the rest of
@@ -20,8 +21,6 @@ _WEAK = 0.01
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SymmetricTransversal(MatchedResult):
     """A transversal of greatest product of a symmetric matrix, and the pivots made of it.
-
-    The arrays are read-only; copy them to change them.
 
     Attributes
     ----------
@@ -42,17 +41,6 @@ class SymmetricTransversal(MatchedResult):
         Positive factors that make matched entries 1 in magnitude when rows and columns are
         multiplied by them, and leave none larger. In a row that is left out the largest entry
         becomes 1. None if no scaling was wanted.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import symmetric_product_transversal
-    >>> A = csr_array([[0., 100., 0.], [100., 3., 2.], [0., 2., 4.]])
-    >>> best = symmetric_product_transversal(A)
-    >>> best
-    SymmetricTransversal(3x3, 1 pair, 1 single)
-    >>> best.partner.tolist(), best.pairs.tolist(), best.singles.tolist()
-    ([1, 0, 2], [[0, 1]], [2])
     """
 
     matching: Matching
@@ -91,25 +79,22 @@ class SymmetricTransversal(MatchedResult):
     def _where(self, flags: Any) -> IndexArray:
         return np.flatnonzero(flags).astype(self.partner.dtype, copy=False)
 
+    @documented
     def scale(self, A: Sparse) -> Sparse:
         """Return the matrix with its rows and columns multiplied by the factors, not reordered.
 
         Parameters
         ----------
-        A : sparse array or matrix, shape (n, n)
-            The matrix that was matched, or one triangle of it; it is not modified.
+        {A_as_matched}
+            One triangle will do.
 
         Returns
         -------
         sparse array, CSR
             ``diag(factors) @ A @ diag(factors)``: as symmetric as `A` is.
 
-        Raises
-        ------
-        TypeError
-            If `A` is not a sparse matrix.
-        ValueError
-            If it has another shape, its arrays are inconsistent, or there are no factors.
+        {raises_of_A}
+            Also if there are no factors.
         """
         if self.factors is None:
             raise ValueError(
@@ -121,27 +106,22 @@ class SymmetricTransversal(MatchedResult):
         S.data = scale_entries(S.data, rows, self.factors[S.indices])
         return S
 
+    @documented
     def compress(self, A: Sparse) -> sp.csr_array:
         """Return the compressed graph: one vertex for each pivot, an edge where entries couple two.
 
         Parameters
         ----------
-        A : sparse array or matrix, shape (n, n)
-            The matrix that was matched, or one triangle of it; it is not modified.
+        {A_as_matched}
+            One triangle will do.
 
         Returns
         -------
         sparse array of int8, CSR
-            A symmetric pattern of ones, with a full diagonal: what orderings (reverse
-            Cuthill-McKee, minimum degree, nested dissection) start from. Vertices are numbered by
-            their first rows; a row that is left out is one, too.
+            A symmetric pattern of ones, with a full diagonal, that orderings start from. Vertices
+            are numbered by their first rows; a row that is left out is one, too.
 
-        Raises
-        ------
-        TypeError
-            If `A` is not a sparse matrix.
-        ValueError
-            If it has another shape, or its arrays are inconsistent.
+        {raises_of_A}
         """
         M, vertex = self._checked(A).tocoo(), self._vertices()
         n = int(vertex.max(initial=-1)) + 1
@@ -171,10 +151,8 @@ class SymmetricTransversal(MatchedResult):
 
         Raises
         ------
-        TypeError
-            If `order` does not hold integers.
-        ValueError
-            If it does not name every vertex once.
+        TypeError, ValueError
+            If `order` does not hold integers, or does not name every vertex once.
 
         Examples
         --------
@@ -202,13 +180,13 @@ class SymmetricTransversal(MatchedResult):
         keys = place[vertex] + np.where(self.partner < 0, n, 0)
         return np.argsort(keys, kind="stable").astype(self.partner.dtype, copy=False)
 
+    @documented
     def permute(self, A: Sparse, order: Any = None) -> Sparse:
         """Return the matrix, scaled if there are factors, its rows and columns reordered alike.
 
         Parameters
         ----------
-        A : sparse array or matrix, shape (n, n)
-            The matrix that was matched, with both triangles; it is not modified.
+        {A_as_matched}
         order : array of integers, shape (n_vertices,), optional
             As for `permutation`.
 
@@ -239,9 +217,5 @@ class SymmetricTransversal(MatchedResult):
         return f"SymmetricTransversal({n}x{n}, {text})"
 
     def __str__(self) -> str:
-        text = repr(self)
-        for what, rows in (("weak singles", self.weak_singles), ("left out", self.unmatched)):
-            if rows.size:
-                listed = ", ".join(map(str, rows[:10].tolist())) + ", ..." * (rows.size > 10)
-                text += f"\n  {what}: {rows.size} ({listed})"
-        return text
+        weak = listed("weak singles", self.weak_singles)
+        return repr(self) + weak + listed("left out", self.unmatched)

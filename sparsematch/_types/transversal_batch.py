@@ -18,8 +18,7 @@ from sparsematch._types.weighted import WeightedTransversal
 class TransversalBatch(Frozen):
     """Transversals with the largest product, one for each row of an array of values.
 
-    ``batch[b]`` is that of matrix `b`, a view of its rows of the arrays. The arrays are read-only;
-    copy them to change them.
+    ``batch[b]`` is that of matrix `b`, a view of its rows of the arrays.
 
     Attributes
     ----------
@@ -27,24 +26,8 @@ class TransversalBatch(Frozen):
         The matchings; -1 for rows and columns without a partner.
     cardinality : ndarray of int64, shape (k,)
         Numbers of pairs: fewer where zeros among the values leave fewer entries.
-    objective : ndarray of float64, shape (k,)
-        Sums of the natural logarithms of the absolute values of the matched entries.
-    row_dual, col_dual : ndarray of float64, shapes (k, n_rows), (k, n_cols)
-        The duals that prove them.
-    row_scale, col_scale : ndarray of float64 or None, shapes (k, n_rows), (k, n_cols)
-        The factors that scale matched entries to 1; None where no scaling was wanted.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import analyse_transversal
-    >>> batch = analyse_transversal(csr_array([[1, 1], [1, 1]])).maximum_products(
-    ...     [[1.0, 2.0, 3.0, 4.0], [5.0, 1.0, 1.0, 5.0]]
-    ... )
-    >>> batch
-    TransversalBatch(2 of 2x2)
-    >>> batch.row_mate.tolist(), batch[1].matching.row_mate.tolist()
-    ([[1, 0], [0, 1]], [0, 1])
+    objective, row_dual, col_dual, row_scale, col_scale
+        As in `WeightedTransversal`, with a row for each matrix.
     """
 
     row_mate: IndexArray

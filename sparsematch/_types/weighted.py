@@ -9,9 +9,10 @@ import scipy.sparse as sp
 
 from sparsematch._base.above import above
 from sparsematch._base.arrays import FloatArray, IndexArray, namespace, on_gpu, scale_by_parts
+from sparsematch._base.docstrings import documented
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import MatchedResult, listed
 from sparsematch._types.sparse_like import Sparse
 
 #: log(2) in two parts: a whole number below 2**20 times the first is exact.
@@ -56,8 +57,6 @@ class LeastCost(NamedTuple):
 class WeightedTransversal(MatchedResult):
     """A maximum transversal of greatest weight, with the duals that prove it.
 
-    The arrays are read-only; copy them to change them.
-
     Attributes
     ----------
     matching : Matching
@@ -88,18 +87,6 @@ class WeightedTransversal(MatchedResult):
     gap : float
         By how much the objective of a ``"product"`` or ``"sum"`` can be below the greatest, as the
         duals prove: 0 in host memory; on a GPU some roundings, or what a `tolerance` allowed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import maximum_product_transversal
-    >>> A = csr_array([[1., 100., 0.], [2., 10., 4.], [0., 8., 2.]])
-    >>> best = maximum_product_transversal(A)
-    >>> best
-    WeightedTransversal(3x3, product, cardinality 3)
-    >>> best.matching.row_mate.tolist(), float(np.exp(best.objective).round(9))
-    ([1, 0, 2], 400.0)
     """
 
     matching: Matching
@@ -113,25 +100,21 @@ class WeightedTransversal(MatchedResult):
     dual_unit: float = 1.0
     gap: float = 0.0
 
+    @documented
     def scale(self, A: Sparse) -> Sparse:
         """Return the matrix with its rows and columns multiplied by the factors, not reordered.
 
         Parameters
         ----------
-        A : sparse array or matrix, shape (n_rows, n_cols)
-            The matrix that was matched; it is not modified.
+        {A_as_matched}
 
         Returns
         -------
         sparse array, CSR
             ``diag(row_scale) @ A @ diag(col_scale)``.
 
-        Raises
-        ------
-        TypeError
-            If `A` is not a sparse matrix, or not in the memory of the result.
-        ValueError
-            If it has another shape, its arrays are inconsistent, or there are no factors.
+        {raises_of_A}
+            Also if there are no factors.
         """
         (row, p), (col, q) = self.scale_parts()
         S = self._checked(A)
@@ -151,29 +134,15 @@ class WeightedTransversal(MatchedResult):
 
         Returns
         -------
-        (ndarray of float64, ndarray of int64), shape (n_rows,) each
-            For the rows: factors are ``mantissa * 2.0**exponent``, with ``0.5 <= mantissa < 1``.
-        (ndarray of float64, ndarray of int64), shape (n_cols,) each
-            For the columns.
+        (ndarray of float64, ndarray of int64), shape (n_rows,) each, and (n_cols,) each
+            Factors of rows, and of columns, are ``mantissa * 2.0**exponent``, with ``0.5 <=
+            mantissa < 1``. They are ``row_scale`` and ``col_scale`` where these are in the range of
+            doubles, and the exponentials of the duals elsewhere.
 
         Raises
         ------
         ValueError
             If there are no factors.
-
-        Notes
-        -----
-        They are ``row_scale`` and ``col_scale`` where these are in the range of doubles, and the
-        exponentials of the duals elsewhere.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import maximum_product_transversal
-        >>> best = maximum_product_transversal(csr_array([[4.0, 0.0], [0.0, 0.5]]))
-        >>> (row, p), (col, q) = best.scale_parts()
-        >>> (4.0 * row[0] * col[0] * 2.0 ** (p[0] + q[0])).item()
-        1.0
         """
         if self.row_scale is None or self.col_scale is None:
             raise ValueError(
@@ -182,28 +151,18 @@ class WeightedTransversal(MatchedResult):
             )
         return _parts(self.row_scale, self.row_dual), _parts(self.col_scale, self.col_dual)
 
+    @documented
     def permute(self, A: Sparse) -> Sparse:
         """Return the matrix, scaled if there are factors, rows reordered: pairs on the diagonal.
 
         Parameters
         ----------
-        A : sparse array or matrix, shape (n_rows, n_cols)
-            The matrix that was matched; it is not modified.
+        {A_as_matched}
 
         Returns
         -------
         sparse array or matrix, CSR
             ``scale(A)[matching.as_permutation()]``.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import maximum_product_transversal
-        >>> A = csr_array([[1., 100., 0.], [2., 10., 4.], [0., 8., 2.]])
-        >>> maximum_product_transversal(A).permute(A).toarray().round(3)
-        array([[1.  , 0.1 , 1.  ],
-               [0.5 , 1.  , 0.  ],
-               [0.  , 0.16, 1.  ]])
         """
         scaled: Any = self._checked(A) if self.row_scale is None else self.scale(A)
         return scaled[self.matching.as_permutation()]
@@ -217,12 +176,8 @@ class WeightedTransversal(MatchedResult):
         return f"WeightedTransversal({n_rows}x{n_cols}, {self.job}, cardinality {self.cardinality})"
 
     def __str__(self) -> str:
-        text = repr(self)
-        for side, left in (("rows", self.unmatched_rows), ("columns", self.unmatched_cols)):
-            if left.size:
-                listed = ", ".join(map(str, left[:10].tolist())) + ", ..." * (left.size > 10)
-                text += f"\n  unmatched {side}: {left.size} ({listed})"
-        return text
+        rows = listed("unmatched rows", self.unmatched_rows)
+        return repr(self) + rows + listed("unmatched columns", self.unmatched_cols)
 
 
 def _parts(scale: FloatArray, dual: FloatArray) -> tuple[FloatArray, IndexArray]:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from sparsematch._base.arrays import FloatArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.matched import MatchedResult
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import MatchedResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,6 @@ class SignedCSR:
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WeightedMatching(MatchedResult):
     """A matching of greatest or least weight, with the duals that prove it.
-
-    The arrays are read-only; copy them to change them.
 
     Attributes
     ----------
@@ -49,16 +47,6 @@ class WeightedMatching(MatchedResult):
     dual_unit : float
         What 1 of the duals stands for: 1, or a greater power of two where duals would be beyond the
         range of doubles.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import maximum_weight_matching
-    >>> found = maximum_weight_matching(csr_array([[0.1, 0], [1.0, 0.5]]))
-    >>> found
-    WeightedMatching(2x2, greatest objective 1, cardinality 1)
-    >>> found.row_dual.tolist(), found.col_dual.tolist()
-    ([0.0, 0.5], [0.5, 0.0])
     """
 
     matching: Matching

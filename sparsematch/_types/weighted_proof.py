@@ -1,16 +1,34 @@
-"""What every proof of a weighted transversal reads, where its arrays live: but not the entries."""
+"""What proofs of weighted transversals read where its arrays live, and factors that are cut off."""
 
 import math
+import sys
+import warnings
 
 import numpy as np
 
 from sparsematch._base.arrays import FloatArray, namespace
+from sparsematch._base.errors import stack_level
 from sparsematch._types.matching import Matching
-from sparsematch._types.scale_factors import LARGEST_FACTOR, LEAST_FACTOR
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 
 #: Of costs and duals up to it, a cost less two duals is finite.
 _SAFE = 2.0**1020
+#: The range in which doubles have all their digits.
+LEAST_FACTOR, LARGEST_FACTOR = sys.float_info.min, sys.float_info.max
+
+
+def cut_factors(scale: FloatArray) -> bool:
+    """Put factors within the range of doubles; tell whether some were not."""
+    if not scale.size or (scale.min() >= LEAST_FACTOR and scale.max() <= LARGEST_FACTOR):
+        return False
+    namespace(scale).clip(scale, LEAST_FACTOR, LARGEST_FACTOR, out=scale)
+    return True
+
+
+def warn_of_cut_factors(logarithms: str = "row_dual and col_dual hold") -> None:
+    """Say that some factors are not what the duals say."""
+    text = f"factors beyond the range of doubles are cut off; {logarithms} their logarithms"
+    warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
 
 
 def has_its_objective(transversal: WeightedTransversal, matched: FloatArray) -> bool:

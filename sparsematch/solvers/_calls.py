@@ -12,8 +12,9 @@ from scipy.sparse import csc_array, issparse
 from sparsematch._base.arrays import on_gpu
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.choices import ExplicitZeros, Pivoting, Solver
+from sparsematch._types.choices import Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
+from sparsematch._types.view import MatrixView, without_view
 from sparsematch.solvers._checks import check_choice, refuse_on_gpu
 from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
 from sparsematch.solvers._external import MakeExternal
@@ -42,15 +43,16 @@ def analyse(
     solver: Solver | MakeExternal = "auto",
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
-    explicit_zeros: ExplicitZeros = "keep",
 ) -> Analysis:
     """Find the block triangular form of a square matrix, to factorise matrices with its pattern.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
-        In any format; CSC spares a conversion. Every stored entry counts, whatever its value, but
-        for what `explicit_zeros` says.
+        In any format; CSC spares a conversion. Every stored entry counts, whatever its value,
+        unless ``sparsematch.view(A, zeros="drop")`` is given, where they are zero in all matrices
+        to come. That spares what they cost: smaller blocks, less fill. Matrices to come still have
+        them, and a ValueError says where one is not zero.
     matching : Matching, (row_mate, col_mate) or row_mate, optional
         A matching to start from, or one to be kept: its entries are on the diagonals of the blocks.
     pivoting : {"auto", "structure", "product"}, optional
@@ -66,10 +68,6 @@ def analyse(
     row_names, col_names : iterable of length n, optional
         What the equations and variables are called in errors and warnings, those of later
         factorisations, too. Made strings.
-    explicit_zeros : {"keep", "drop"}, optional
-        Whether entries whose value is zero belong to the pattern. ``"drop"``, to be chosen where
-        they are zero in all matrices to come, spares what they cost: smaller blocks, less fill.
-        Matrices to come still have them, and a ValueError says where one is not zero.
 
     Returns
     -------
@@ -105,8 +103,9 @@ def analyse(
     >>> analyse(csc_array([[0.0, 1.0], [1.0, 1.0]]))
     Analysis(2x2, 2 blocks, the largest of 1 rows)
     """
-    reading = row_names, col_names, explicit_zeros
-    return Analysis(plan_factorisation(A, matching, pivoting, solver, *reading)[0])
+    matrix, drops_zeros = without_view(A)
+    given = matching, pivoting, solver, row_names, col_names, drops_zeros
+    return Analysis(plan_factorisation(matrix, *given)[0])
 
 
 def splu(
@@ -117,18 +116,16 @@ def splu(
     solver: Solver | MakeExternal = "auto",
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
-    explicit_zeros: ExplicitZeros = "keep",
 ) -> BlockTriangularLU:  # a DeviceLU on a GPU: narrow by isinstance
     """Factorise a sparse square matrix.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
-        In any format; CSC spares a conversion. A matrix of ``cupyx.scipy.sparse`` is processed
-        on its GPU.
-    matching, pivoting, solver, row_names, col_names, explicit_zeros
+        As that of `analyse`. A matrix of ``cupyx.scipy.sparse`` is processed on its GPU.
+    matching, pivoting, solver, row_names, col_names
         As those of `analyse`. The first three are those of `DeviceLU` if `A` is on a GPU, and the
-        others are refused: no names are kept there, and all entries.
+        others are refused: no names are kept there.
 
     Returns
     -------
@@ -169,21 +166,23 @@ def splu(
     >>> lu.solve(np.array([6.0, 6.0, 8.0]), trans="T")
     array([1., 1., 1.])
     """
-    A = from_other_library(A)
-    if on_gpu(A):
-        refuse_on_gpu(row_names, col_names, explicit_zeros)
+    matrix, drops_zeros = without_view(A)
+    matrix = from_other_library(matrix)
+    viewed: Any = MatrixView(matrix, "drop") if drops_zeros else matrix
+    if on_gpu(matrix):
+        refuse_on_gpu(row_names, col_names)
         from sparsematch.solvers._device import DeviceLU
 
-        on_device: Any = DeviceLU(A, matching=matching, pivoting=pivoting, solver=solver)
+        viewed = from_other_library(viewed)
+        on_device: Any = DeviceLU(viewed, matching=matching, pivoting=pivoting, solver=solver)
         return on_device
     return BlockTriangularLU(
-        A,
+        viewed,
         matching=matching,
         pivoting=pivoting,
         solver=solver,
         row_names=row_names,
         col_names=col_names,
-        explicit_zeros=explicit_zeros,
     )
 
 
@@ -257,19 +256,18 @@ def spsolve(
             return x
     given: Any = from_other_library(A)
     if on_gpu(given):
-        refuse_on_gpu(row_names, col_names, "keep")
+        refuse_on_gpu(row_names, col_names)
         lu = splu(given, matching=matching, pivoting=pivoting, solver=solver)
         return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
     right, is_sparse = right_hand_sides(b)
     try:
         lu = BlockTriangularLU(
-            given,
+            MatrixView(given, "drop"),
             matching=matching,
             pivoting=pivoting,
             solver=solver,
             row_names=row_names,
             col_names=col_names,
-            explicit_zeros="drop",
         )
     except (SingularMatrixError, NotFiniteError):
         if singular == "raise" or is_sparse:

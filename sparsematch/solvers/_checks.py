@@ -34,7 +34,7 @@ def check_right_hand_side(b: Any, n: int, trans: Any) -> None:
         raise ValueError(f"b has shape {b.shape}, but must have shape ({n},) or ({n}, k)")
 
 
-def refuse_on_gpu(row_names: Any, col_names: Any, explicit_zeros: Any) -> None:
+def refuse_on_gpu(row_names: Any, col_names: Any) -> None:
     """Raise ValueError for arguments that a factorisation on a GPU has no use for."""
     for argument, value in (("row_names", row_names), ("col_names", col_names)):
         if value is not None:
@@ -42,8 +42,3 @@ def refuse_on_gpu(row_names: Any, col_names: Any, explicit_zeros: Any) -> None:
                 f"{argument} is given for a matrix on a GPU, of which errors explain nothing: "
                 "sparsematch.explain_singularity(A.get(), row_names, col_names, numeric=True) does"
             )
-    if explicit_zeros != "keep":
-        raise ValueError(
-            f"explicit_zeros is {explicit_zeros!r}, but must be 'keep' for a matrix on a GPU: "
-            "A.eliminate_zeros() drops its zeros"
-        )

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from sparsematch._api.coarse_parts import coarse_parts
+from sparsematch._api.decomposition import coarse_parts
 from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._base.errors import stack_level, wrong_type
 from sparsematch._engines.operations import DecompositionOps

@@ -17,10 +17,11 @@ from sparsematch._base.arrays import BoolArray, IndexArray
 from sparsematch._base.errors import stack_level, wrong_type
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._types.block_form import BlockForm, square_form
-from sparsematch._types.choices import ExplicitZeros, Pivoting, Side, Solver
+from sparsematch._types.choices import Pivoting, Side, Solver
 from sparsematch._types.factorisation_report import FactorisationReport
 from sparsematch._types.factors import SIDES
 from sparsematch._types.sparse_like import SparseLike
+from sparsematch._types.view import without_view
 from sparsematch.solvers._checks import check_right_hand_side
 from sparsematch.solvers._condition import SINGULAR, inverse_norm
 from sparsematch.solvers._errors import IllConditionedWarning, name_block
@@ -37,8 +38,6 @@ Solutions = tuple[NDArray[Any], NDArray[np.float64]]
 #: The componentwise backward error, four digits lost, above which the matrix is factorised again
 #: with partial pivoting, and what remains is warned of.
 _UNSTABLE = 1e-12
-
-_PLAIN_SETTINGS = (("auto", "auto", "keep"), ("auto", "auto", "drop"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,7 +156,7 @@ class BlockTriangularLU(InverseOperator):
         The matrix, of real or complex numbers. With `analysis`, an array of its values will do.
     analysis : Analysis, optional
         What `analyse` has found of a matrix with the same pattern.
-    matching, pivoting, solver, row_names, col_names, explicit_zeros
+    matching, pivoting, solver, row_names, col_names
         As those of `analyse`; without effect if `analysis` is given, which has its own.
 
     Attributes
@@ -212,7 +211,6 @@ class BlockTriangularLU(InverseOperator):
         solver: Solver | MakeExternal = "auto",
         row_names: Iterable[Any] | None = None,
         col_names: Iterable[Any] | None = None,
-        explicit_zeros: ExplicitZeros = "keep",
     ) -> None:
         self.shape: tuple[int, int]
         self._analysis = analysis
@@ -220,15 +218,15 @@ class BlockTriangularLU(InverseOperator):
         self._whole: WholeMatrix | None = None
         self._n_refactorised = 0  # calls, by which `PatternSolver` knows that somebody else called
         is_plain = analysis is matching is row_names is col_names is None
-        quick = None
-        if is_plain and _are_defaults(pivoting, solver, explicit_zeros):
-            quick = BlockFactors.in_one_call(A, explicit_zeros == "drop")
+        quick, (matrix, drops_zeros) = None, without_view(A)
+        if is_plain and _are_defaults(pivoting, solver):
+            quick = BlockFactors.in_one_call(matrix, drops_zeros)
         if quick:
             self._factors, self.dtype, self.shape = quick, quick.dtype, quick.shape
             return self._warn_of_suspects()
         if analysis is None:
-            reading = row_names, col_names, explicit_zeros
-            plan, measured = plan_factorisation(A, matching, pivoting, solver, *reading)
+            given = matching, pivoting, solver, row_names, col_names, drops_zeros
+            plan, measured = plan_factorisation(matrix, *given)
             plan.pattern.refuse_infinite(measured)
         else:
             plan = analysis._plan
@@ -502,10 +500,9 @@ def _inverse(permutation: IndexArray) -> IndexArray:
     return inverse
 
 
-def _are_defaults(pivoting: Any, solver: Any, explicit_zeros: Any) -> bool:
+def _are_defaults(pivoting: Any, solver: Any) -> bool:
     """Tell whether settings are those for which one call of the core may do."""
-    are_strings = type(pivoting) is type(solver) is type(explicit_zeros) is str
-    return are_strings and (pivoting, solver, explicit_zeros) in _PLAIN_SETTINGS
+    return type(pivoting) is type(solver) is str and pivoting == solver == "auto"
 
 
 def _adopt_better(

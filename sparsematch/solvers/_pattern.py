@@ -26,6 +26,7 @@ from sparsematch._input.foreign import from_other_library
 from sparsematch._input.names import read_names
 from sparsematch._input.pattern import is_plain
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.view import without_view
 from sparsematch.solvers._checks import check_square
 from sparsematch.solvers._errors import NamedSystem, NotFiniteError
 
@@ -98,7 +99,7 @@ class Pattern(pattern.Pattern):
 
     def any_values(self, A: Any) -> Values:
         """Return the values that `values` does, finite or not."""
-        A = from_other_library(A)
+        A = from_other_library(without_view(A)[0])
         return self.arrange(self.data_of(A) if sp.issparse(A) else self._read_values(A))
 
     def arrange(self, data: Values) -> Values:
@@ -130,7 +131,7 @@ class Pattern(pattern.Pattern):
             row, col = (side[place] for side in _positions(self.layout, self.arrays))
             raise ValueError(
                 f"A[{row}, {col}] is {data[p]}, but it was 0 in the matrix that was analysed with "
-                'explicit_zeros="drop": analyse this one, or with explicit_zeros="keep"'
+                'zeros="drop": analyse this one, or with zeros="keep"'
             )
         return values
 

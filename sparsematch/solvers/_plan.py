@@ -16,10 +16,8 @@ from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.zeros import check_choice as check_explicit_zeros
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
-from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 from sparsematch.solvers._checks import PIVOTING, check_choice
 from sparsematch.solvers._errors import structurally_singular
@@ -137,11 +135,10 @@ def plan_factorisation(
     solver: Any,
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
-    explicit_zeros: ExplicitZeros = "keep",
+    drops_zeros: bool = False,
 ) -> tuple[FactorisationPlan, MeasuredValues]:
     """Analyse a matrix as `analyse` does; also return its values, measured."""
     check_choice("pivoting", pivoting, PIVOTING)
-    check_explicit_zeros(explicit_zeros)
     chooser = find_solver(solver)
     A = from_other_library(A)
     pattern = read_pattern(A)
@@ -149,8 +146,7 @@ def plan_factorisation(
         pattern = pattern.named(row_names, col_names)
     values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
     policy = chooser.policy | DIAGONALS[pivoting if matching is None else "structure"]
-    drop = explicit_zeros == "drop"
-    pattern, values, found = _analyse_blocks(pattern, values, matching, policy, drop)
+    pattern, values, found = _analyse_blocks(pattern, values, matching, policy, drops_zeros)
     failures = np.zeros(found.row_blocks.size - 1, np.int8)
     plan = _make_plan(pattern, found, chooser, failures, policy)
     return plan, MeasuredValues(values, found.largest, found.norm)

@@ -1,8 +1,6 @@
 """Stored zeros: entries, unless a call drops them; then as if they had never been stored."""
 
-import inspect
 import itertools
-import re
 
 import numpy as np
 import pytest
@@ -69,22 +67,24 @@ def without_zeros(A):
     return B
 
 
-# Every call that has the argument, with whatever else it needs; what it answers as plain values.
+def dropped(A):
+    return sm.view(A, zeros="drop")
+
+
+# Every call that reads a pattern, with whatever else it needs; what it answers as plain values.
 CALLS = {
-    "maximum_transversal": lambda A, how, _: sm.maximum_transversal(A, **how).cardinality,
-    "structural_rank": lambda A, how, _: sm.structural_rank(A, **how),
-    "is_structurally_singular": lambda A, how, _: sm.is_structurally_singular(A, **how),
-    "block_triangular_form": lambda A, how, _: _sizes(sm.block_triangular_form(A, **how)),
-    "is_reducible": lambda A, how, _: sm.is_reducible(A, **how),
-    "connected_components": lambda A, how, _: sm.connected_components(A, **how).row_labels.tolist(),
-    "coarse_dulmage_mendelsohn": lambda A, how, _: _parts(sm.coarse_dulmage_mendelsohn(A, **how)),
-    "is_block_form": lambda A, how, form: sm.is_block_form(A, form, **how),
-    "is_matching": lambda A, how, form: sm.is_matching(A, form.matching, **how),
-    "is_maximal": lambda A, how, form: sm.is_maximal(A, form.matching, **how),
-    "is_maximum": lambda A, how, form: sm.is_maximum(A, form.matching, **how),
-    "vertex_cover": lambda A, how, form: [
-        x.tolist() for x in sm.vertex_cover(A, form.matching, **how)
-    ],
+    "maximum_transversal": lambda A, _: sm.maximum_transversal(A).cardinality,
+    "structural_rank": lambda A, _: sm.structural_rank(A),
+    "is_structurally_singular": lambda A, _: sm.is_structurally_singular(A),
+    "block_triangular_form": lambda A, _: _sizes(sm.block_triangular_form(A)),
+    "is_reducible": lambda A, _: sm.is_reducible(A),
+    "connected_components": lambda A, _: sm.connected_components(A).row_labels.tolist(),
+    "coarse_dulmage_mendelsohn": lambda A, _: _parts(sm.coarse_dulmage_mendelsohn(A)),
+    "is_block_form": lambda A, form: sm.is_block_form(A, form),
+    "is_matching": lambda A, form: sm.is_matching(A, form.matching),
+    "is_maximal": lambda A, form: sm.is_maximal(A, form.matching),
+    "is_maximum": lambda A, form: sm.is_maximum(A, form.matching),
+    "vertex_cover": lambda A, form: [x.tolist() for x in sm.vertex_cover(A, form.matching)],
 }
 
 
@@ -98,22 +98,8 @@ def _parts(parts):
     return parts.row_part.tolist(), parts.col_part.tolist()
 
 
-def answers(A, form, **how):
-    return {name: call(A, how, form) for name, call in CALLS.items()}
-
-
-def test_every_call_that_reads_a_pattern_has_it():
-    """Keyword only, keeping zeros by default; calls with weights and of graphs have own rules."""
-    have = set()
-    for name in sm.__all__:
-        value = getattr(sm, name)
-        parameters = inspect.signature(value).parameters if inspect.isfunction(value) else {}
-        if "explicit_zeros" in parameters:
-            have.add(name)
-            argument = parameters["explicit_zeros"]
-            assert (argument.default, argument.kind) == ("keep", argument.KEYWORD_ONLY)
-            assert value.__annotations__["explicit_zeros"] == "ExplicitZeros"
-    assert have - {"explain_singularity"} == set(CALLS)
+def answers(A, form):
+    return {name: call(A, form) for name, call in CALLS.items()}
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -121,9 +107,9 @@ def test_every_call_that_reads_a_pattern_has_it():
 def test_zeros_that_hide_a_rank(form, kind):
     A = getattr(sp, f"{form}_{kind}")(HIDDEN)
     before = A.copy()
-    assert sm.structural_rank(A) == sm.structural_rank(A, explicit_zeros="keep") == 13
-    assert sm.structural_rank(A, explicit_zeros="drop") == 5
-    assert sm.coarse_dulmage_mendelsohn(A, explicit_zeros="drop").sizes[2] == (13, 0)
+    assert sm.structural_rank(A) == sm.structural_rank(sm.view(A)) == 13
+    assert sm.structural_rank(dropped(A)) == 5
+    assert sm.coarse_dulmage_mendelsohn(dropped(A)).sizes[2] == (13, 0)
     assert count_stored_zeros(A) == IS_ZERO.sum() + (form == "bsr") * (A.nnz - 30)
     assert A.nnz == before.nnz
     assert np.array_equal(A.toarray(), before.toarray())
@@ -131,15 +117,15 @@ def test_zeros_that_hide_a_rank(form, kind):
 
 def test_diagonals_have_no_zeros_for_scipy_either():
     A = sp.dia_array(([[1.0, 0.0, 2.0]], [0]), shape=(3, 3))
-    assert sm.structural_rank(A, explicit_zeros="drop") == 2
+    assert sm.structural_rank(dropped(A)) == 2
 
 
 def test_zeros_that_glue_blocks():
     A = glued(12, 5, np.random.default_rng(0))
     assert sm.block_triangular_form(A).n_blocks == 1
-    form = sm.block_triangular_form(A, explicit_zeros="drop")
-    assert form.n_blocks == sm.connected_components(A, explicit_zeros="drop").n_components == 12
-    assert sm.is_block_form(A, form, explicit_zeros="drop")
+    form = sm.block_triangular_form(dropped(A))
+    assert form.n_blocks == sm.connected_components(dropped(A)).n_components == 12
+    assert sm.is_block_form(dropped(A), form)
     assert not sm.is_block_form(A, form)
     permuted = form.permute(A)
     assert permuted.nnz == A.nnz
@@ -152,7 +138,7 @@ def test_all_small_matrices():
     for kinds in itertools.combinations_with_replacement(rows, 3):
         kinds = np.array(kinds)
         A = raw((kinds == 2).astype(float), kinds > 0)
-        found = sm.maximum_transversal(A, explicit_zeros="drop")
+        found = sm.maximum_transversal(dropped(A))
         A.eliminate_zeros()
         assert found == sm.maximum_transversal(A)
 
@@ -169,11 +155,11 @@ def test_every_call_is_that_of_the_matrix_without_zeros(dtype):
         expected = {kept: answers(B.asformat(kept), form) for kept in ("csr", "csc")}
         for same in (A, A.tocsc(), A.T.tocsc().T, A.tocoo(copy=True), A.copy().tolil()):
             kept = "csc" if same.format == "csc" else "csr"
-            assert answers(same, form, explicit_zeros="drop") == expected[kept]
+            assert answers(dropped(same), form) == expected[kept]
             assert count_stored_zeros(same) == len(_places(A)) - B.nnz
         for name in ("data", "indices", "indptr"):
             assert np.array_equal(getattr(A, name), getattr(before, name))
-        assert sm.maximum_transversal(A, explicit_zeros="drop").row_mate.dtype == dtype
+        assert sm.maximum_transversal(dropped(A)).row_mate.dtype == dtype
 
 
 def _places(A):
@@ -184,17 +170,17 @@ def _places(A):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_types_of_values(dtype):
     A = raw(np.eye(4, dtype=dtype), np.ones((4, 4)))
-    assert sm.connected_components(A, explicit_zeros="drop").n_components == 4
+    assert sm.connected_components(dropped(A)).n_components == 4
     assert count_stored_zeros(A) == 12
 
 
 def test_values_that_are_zero_and_that_are_not():
     for value in (-0.0, 0j, complex(-0.0, 0.0)):
         A = raw([[value, 1.0]], np.ones((1, 2)))
-        assert sm.maximum_transversal(A, explicit_zeros="drop").row_mate.tolist() == [1]
+        assert sm.maximum_transversal(dropped(A)).row_mate.tolist() == [1]
     for value in (np.nan, np.inf, 5e-324, 1e-200j, complex(0, np.nan), complex(0, -5e-324)):
         A = raw([[value], [0]], np.ones((2, 1)))
-        assert sm.maximum_transversal(A, explicit_zeros="drop").row_mate.tolist() == [0, -1]
+        assert sm.maximum_transversal(dropped(A)).row_mate.tolist() == [0, -1]
 
 
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, sp.coo_array])
@@ -209,7 +195,7 @@ def test_entries_in_one_place_are_added_up(form):
             A.coords = both, both
         else:
             A.indices, A.indptr = both, np.array([0, 2], np.int32)
-        assert sm.structural_rank(A, explicit_zeros="drop") == rank
+        assert sm.structural_rank(dropped(A)) == rank
         assert count_stored_zeros(A) == 1 - rank
         assert A.nnz == 2
 
@@ -217,7 +203,7 @@ def test_entries_in_one_place_are_added_up(form):
 def test_what_lies_behind_the_last_entry_is_not_read():
     A = raw([[1.0, 0.0]], np.ones((1, 2)))
     A.indices, A.data = np.array([0, 1, 99], np.int32), np.array([1.0, 0.0, 0.0])
-    assert sm.connected_components(A, explicit_zeros="drop").n_components == 2
+    assert sm.connected_components(dropped(A)).n_components == 2
     assert count_stored_zeros(A) == 1
 
 
@@ -225,30 +211,52 @@ def test_a_matching_of_a_stored_zero_is_none():
     A = raw(np.eye(2), np.ones((2, 2)))
     crossed = np.array([1, 0])
     for name, call in (
-        ("initial", lambda: sm.maximum_transversal(A, initial=crossed, explicit_zeros="drop")),
-        ("matching", lambda: sm.block_triangular_form(A, matching=crossed, explicit_zeros="drop")),
-        ("matching", lambda: sm.is_maximum(A, crossed, explicit_zeros="drop")),
+        ("initial", lambda: sm.maximum_transversal(dropped(A), initial=crossed)),
+        ("matching", lambda: sm.block_triangular_form(dropped(A), matching=crossed)),
+        ("matching", lambda: sm.is_maximum(dropped(A), crossed)),
     ):
         with pytest.raises(ValueError, match=rf"{name} is not a matching .* A\[0, 1\]"):
             call()
     assert sm.is_maximum(A, crossed)
-    assert not sm.is_matching(A, crossed, explicit_zeros="drop")
+    assert not sm.is_matching(dropped(A), crossed)
+
+
+def test_wrong_arguments():
+    A = raw(np.eye(2), np.eye(2))
+    with pytest.raises(ValueError, match="zeros is 'remove', but must be one of 'keep', "):
+        sm.view(A, zeros="remove")
+    for value in (None, True, ["drop"]):
+        with pytest.raises(TypeError, match="zeros must be a string, one of 'keep', 'drop'"):
+            sm.view(A, zeros=value)
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_wrong_arguments(name):
+def test_patterns_have_no_zeros_to_drop(name):
     A = raw(np.eye(2), np.eye(2))
-    form, call = sm.block_triangular_form(A), CALLS[name]
-    with pytest.raises(ValueError, match="explicit_zeros is 'remove', but must be one of 'keep', "):
-        call(A, {"explicit_zeros": "remove"}, form)
-    for value in (None, True, ["drop"]):
-        with pytest.raises(TypeError, match="explicit_zeros must be a string, one of 'keep', 'dro"):
-            call(A, {"explicit_zeros": value}, form)
     pattern = sm.BipartiteCSR.from_arrays(A.indptr, A.indices, A.shape)
+    form = sm.block_triangular_form(sm.view(pattern))
     with pytest.raises(ValueError, match="A has no values"):
-        call(pattern, {"explicit_zeros": "drop"}, form)
+        CALLS[name](dropped(pattern), form)
     with pytest.raises(ValueError, match="A has no values"):
         count_stored_zeros(pattern)
+
+
+def test_calls_with_values_leave_zeros_out_as_well():
+    """Where they would count; a view of a view is both, and what it holds may change."""
+    A = raw([[2.0, 0.0], [0.0, 3.0]], np.ones((2, 2)))
+    assert sm.maximum_weight_matching(A, maximize=False, cardinality="maximum").weight == 0
+    with_views = sm.maximum_weight_matching(dropped(A), maximize=False, cardinality="maximum")
+    assert with_views.weight == 5
+    assert sm.maximal_matching(A).cardinality == 1
+    assert sm.maximal_matching(dropped(A)).cardinality == 0
+    view = sm.view(dropped(A), zeros="keep")
+    assert view.shape == A.shape
+    form = sm.block_triangular_form(view)
+    assert (form.permute(view).nnz, form.permute(A).nnz) == (2, 4)
+    assert sm.linalg.splu(view).nnz == sm.solvers.splu(view).nnz == 2
+    A.data[:] = 1
+    assert sm.block_triangular_form(view).n_blocks == 1
+    assert "zeros='drop'" in repr(view)
 
 
 def test_broken_values():
@@ -256,16 +264,16 @@ def test_broken_values():
     A.data = A.data[:3]
     assert sm.structural_rank(A) == 2
     with pytest.raises(ValueError, match=r"A.data has shape \(3,\), but there are 4 entries"):
-        sm.structural_rank(A, explicit_zeros="drop")
+        sm.structural_rank(dropped(A))
     A.data = np.array(list("abcd"))
     with pytest.raises(TypeError, match=r"A.data must hold numbers, not <U1"):
-        sm.structural_rank(A, explicit_zeros="drop")
+        sm.structural_rank(dropped(A))
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 def test_tensors(form):
     tensor = SparseTensor(HIDDEN.asformat(form))
-    assert sm.structural_rank(tensor, explicit_zeros="drop") == 5
+    assert sm.structural_rank(dropped(tensor)) == 5
     assert sm.structural_rank(tensor) == 13
 
 
@@ -280,8 +288,8 @@ def test_on_a_gpu(form):
         B = without_zeros(A)
         there = gpu_calls.values_to_gpu(A)
         with gpu_calls.one_call:
-            found = sm.maximum_transversal(there, explicit_zeros="drop")
-            labels = sm.connected_components(there, explicit_zeros="drop").row_labels
+            found = sm.maximum_transversal(dropped(there))
+            labels = sm.connected_components(dropped(there)).row_labels
             assert isinstance(found.row_mate, gpu_calls.CUPY.ndarray)
         mates = tuple(map(gpu_calls.host, (found.row_mate, found.col_mate)))
         assert sm.is_maximum(B, mates)
@@ -293,25 +301,32 @@ def test_on_a_gpu(form):
 @pytest.mark.kernels
 def test_host_matrix_on_a_gpu():
     with gpu_calls.one_call:
-        assert sm.structural_rank(HIDDEN, device="cuda", explicit_zeros="drop") == 5
+        there = sm.view(dropped(HIDDEN), device="cuda")
+        assert sm.structural_rank(there) == 5
+        assert sm.maximum_sum_transversal(there).cardinality == 5
+        mates = sm.maximum_transversal(HIDDEN).row_mate
+        assert sm.is_matching(sm.view(HIDDEN, device="cuda"), mates)
+        assert not sm.is_matching(there, mates)
+    with pytest.raises(TypeError, match="A is viewed on a GPU"):
+        sm.maximum_weight_matching(there)
 
 
 def test_over_one_rank():
     A = sm.DistributedCSR.from_local(None, sp.csr_array(HIDDEN))
     assert sm.structural_rank(A) == 13
-    assert sm.structural_rank(A, explicit_zeros="drop") == 5
-    assert sm.is_structurally_singular(A, explicit_zeros="drop")
-    assert sm.coarse_dulmage_mendelsohn(A, explicit_zeros="drop").sizes[2] == (13, 0)
-    assert sm.is_reducible(A, explicit_zeros="drop")
-    form = sm.block_triangular_form(A, explicit_zeros="drop")
-    assert form.n_blocks == sm.block_triangular_form(HIDDEN, explicit_zeros="drop").n_blocks
-    matching = sm.maximum_transversal(A, explicit_zeros="drop")
+    assert sm.structural_rank(dropped(A)) == 5
+    assert sm.is_structurally_singular(dropped(A))
+    assert sm.coarse_dulmage_mendelsohn(dropped(A)).sizes[2] == (13, 0)
+    assert sm.is_reducible(dropped(A))
+    form = sm.block_triangular_form(dropped(A))
+    assert form.n_blocks == sm.block_triangular_form(dropped(HIDDEN)).n_blocks
+    matching = sm.maximum_transversal(dropped(A))
     for call in (sm.is_matching, sm.is_maximal, sm.is_maximum):
-        assert call(A, matching, explicit_zeros="drop")
+        assert call(dropped(A), matching)
     assert not sm.is_maximum(A, matching)
-    assert sm.vertex_cover(A, matching, explicit_zeros="drop").size == 5
+    assert sm.vertex_cover(dropped(A), matching).size == 5
     bare = sm.DistributedCSR(None, A.indptr, A.indices, 0, A.shape)
     with pytest.raises(ValueError, match="A has no values"):
-        sm.structural_rank(bare, explicit_zeros="drop")
-    with pytest.raises(ValueError, match=re.escape("explicit_zeros is 'x'")):
-        sm.structural_rank(A, explicit_zeros="x")
+        sm.structural_rank(dropped(bare))
+    with pytest.raises(ValueError, match="zeros is 'x'"):
+        sm.view(A, zeros="x")

@@ -125,7 +125,7 @@ def test_answers_are_on_the_gpu():
     B = to_gpu(G)
     before = [x.get() for x in (B.data, B.indices, B.indptr)]
     with gpu_calls.one_call:
-        found = sm.approximate_matching(B), sm.approximate_matching(G, device="cuda")
+        found = sm.approximate_matching(B), sm.approximate_matching(sm.view(G, device="cuda"))
         for m in (*found, sm.maximal_matching(B)):
             assert all(isinstance(x, CUPY.ndarray) for x in (m.mate, m.weight_sum, *m.pairs()))
             assert m.weight_sum.shape == ()
@@ -178,9 +178,8 @@ def test_repeats_are_added_up_in_order():
 
 def test_bad_arguments():
     words = "method is 'greedy', but must be one of 'auto', .*'local_max', 'red_blue'"
-    for how, message in (({"method": "greedy"}, words), ({"device": "gpu"}, "device is 'gpu'")):
-        with pytest.raises(ValueError, match=message):
-            gpu_calls.approximate(path([1.0]), **how)
+    with pytest.raises(ValueError, match=words):
+        gpu_calls.approximate(path([1.0]), method="greedy")
     with pytest.raises(TypeError, match="sparse"):
         sm.approximate_matching(CUPY.asarray(np.eye(3)))
     with pytest.raises(ValueError, match=r"shape \(2, 3\)"):

@@ -27,6 +27,11 @@ def over_ranks(A: sm.DistributedCSR) -> None:
     assert_type(sm.maximum_product_transversal(A), sm.DistributedTransversal)
 
 
+def of_views(A: Any, D: sm.DistributedCSR) -> None:
+    assert_type(sm.block_triangular_form(sm.view(A, zeros="drop")), sm.BlockForm)
+    assert_type(sm.block_triangular_form(sm.view(D, zeros="drop")), sm.DistributedBlockForm)
+
+
 class Typed:
     """A matrix whose library has types."""
 

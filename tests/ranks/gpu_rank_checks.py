@@ -89,10 +89,10 @@ def check_stored_zeros(comm, folder):
         B = A.copy()
         B.sum_duplicates()
         B.eliminate_zeros()
-        matching = sm.maximum_transversal(D, explicit_zeros="drop")
+        matching = sm.maximum_transversal(sm.view(D, zeros="drop"))
         assert isinstance(matching.row_mate, CUPY.ndarray)
         oracle.assert_maximum(B, *GPUS.gathered(matching))
-        assert sm.is_maximum(D, matching, explicit_zeros="drop")
+        assert sm.is_maximum(sm.view(D, zeros="drop"), matching)
 
 
 def check_larger_matrices(comm, folder):

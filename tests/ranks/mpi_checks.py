@@ -19,7 +19,7 @@ from rank_driver import PATCH, run_script
 from sparsematch._engines.mpi.core import sides
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.matching import forest, gathered
-from sparsematch._types.over_ranks import row_blocks
+from sparsematch._types.over_ranks import matrix
 from strategies import build, partial_matching
 
 #: Random matrices, by the number of ranks: on few cores many ranks wait for each other.
@@ -184,19 +184,19 @@ def check_stored_zeros(comm, folder):
         B.sum_duplicates()
         B.eliminate_zeros()
         rank = sm.structural_rank(B)
-        assert sm.structural_rank(D, explicit_zeros="drop") == rank
-        assert sm.is_structurally_singular(D, explicit_zeros="drop") == (rank < min(A.shape))
-        matching = sm.maximum_transversal(D, explicit_zeros="drop")
+        assert sm.structural_rank(sm.view(D, zeros="drop")) == rank
+        assert sm.is_structurally_singular(sm.view(D, zeros="drop")) == (rank < min(A.shape))
+        matching = sm.maximum_transversal(sm.view(D, zeros="drop"))
         together = matching.gather()
         oracle.assert_maximum(B, together.row_mate, together.col_mate)
         for call in (sm.is_matching, sm.is_maximal, sm.is_maximum):
-            assert call(D, matching, explicit_zeros="drop")
-        rows, cols = sm.vertex_cover(D, matching, explicit_zeros="drop")
+            assert call(sm.view(D, zeros="drop"), matching)
+        rows, cols = sm.vertex_cover(sm.view(D, zeros="drop"), matching)
         assert len(whole(comm, rows)) + len(whole(comm, cols)) == rank
-        form = sm.block_triangular_form(D, explicit_zeros="drop")
+        form = sm.block_triangular_form(sm.view(D, zeros="drop"))
         assert form.n_blocks == sm.block_triangular_form(B).n_blocks
-        assert sm.is_reducible(D, explicit_zeros="drop") == (form.n_blocks > 1)
-        parts = sm.coarse_dulmage_mendelsohn(D, explicit_zeros="drop")
+        assert sm.is_reducible(sm.view(D, zeros="drop")) == (form.n_blocks > 1)
+        parts = sm.coarse_dulmage_mendelsohn(sm.view(D, zeros="drop"))
         assert parts.sizes == sm.coarse_dulmage_mendelsohn(B).sizes
 
 
@@ -371,7 +371,7 @@ def superlu_dist(comm, D, b_local):
 
 def check_wide_indices(comm, folder):
     """Kernels for 64 bits, as for matrices with more rows than 32 bits number."""
-    PATCH.setattr(row_blocks, "INT32_MAX", -1)
+    PATCH.setattr(matrix, "INT32_MAX", -1)
     as_if_large()
     A = sp.random_array((300, 280), density=0.01, format="csr", rng=np.random.default_rng(9))
     D = spread(comm, A, 1)

@@ -83,17 +83,19 @@ def check_bad_calls(comm, folder):
 
     assert_raises_on_all(comm, ValueError, front + "method is 'sort'", call(method="sort"))
     assert_raises_on_all(comm, ValueError, front + "rng is -1", call(rng=-1))
-    assert_raises_on_all(comm, TypeError, front + "A is distributed", call(device="cuda"))
     words = "method must be the same on all ranks, but is 'auto' on rank 0 and 'ms_bfs' on rank"
     assert_raises_on_all(comm, ValueError, words, call(method="ms_bfs"))
-    if comm.size > 1:
-        words = f"but {front[:-2]} calls the drop of stored zeros on matrix"
-        assert_raises_on_all(comm, RuntimeError, words, call(explicit_zeros="drop"))
+
+    def view(matrix=D, **changes):
+        return lambda: sm.view(matrix, **(changes if last else {}))
+
+    assert_raises_on_all(comm, TypeError, front + "A is distributed", view(device="cuda"))
+    assert_raises_on_all(comm, ValueError, front + "zeros is 'x', but must be ", view(zeros="x"))
     bare = block(comm, with_values=False)()
-    for value, words in (("drop", "A has no values"), ("x", "explicit_zeros is 'x', but must be ")):
-        assert_raises_on_all(
-            comm, ValueError, words, lambda how=value: sm.is_reducible(bare, explicit_zeros=how)
-        )
+    assert_raises_on_all(comm, ValueError, front + "A has no values", view(bare, zeros="drop"))
+    if comm.size > 1:
+        words = "zeros must be the same on all ranks, but is 'keep' on rank 0 and 'drop' on rank"
+        assert_raises_on_all(comm, ValueError, words, view(zeros="drop"))
     mates = sm.maximum_transversal(D)
     short = mates.row_mate[:1], mates.col_mate
     words = front + "initial is not a matching of this matrix: the mates of the rows of this rank"

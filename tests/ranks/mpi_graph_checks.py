@@ -176,7 +176,6 @@ def check_bad_graphs(comm, folder):
     words = "method is 'suitor', but must be one of 'auto', 'local_max'"
     refuse(ValueError, front + words, call(method="suitor"))
     refuse(TypeError, front + "symmetrize must be True or False", call(symmetrize=1))
-    refuse(TypeError, front + "G is distributed over ranks, so device must", call(device="cuda"))
     refuse(ValueError, front + "options['p'] is given", call(options={"p": 0.5}))
     refuse(ValueError, front + "workers is 0", call(workers=0))
     words = "must be the same on all ranks, but is"

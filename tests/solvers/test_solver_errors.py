@@ -244,11 +244,11 @@ def test_reading_walks_no_pieces_but_those_shown(monkeypatch):
     assert error.cols.tolist() == list(range(25))
 
 
-def test_names_and_zeros_are_refused_on_a_gpu(monkeypatch):
-    """Where errors explain nothing, and zeros are entries; a stand-in will do."""
+def test_names_are_refused_on_a_gpu(monkeypatch):
+    """Where errors explain nothing; a stand-in will do."""
     monkeypatch.setattr(_calls, "on_gpu", lambda A: True)
     A = types.SimpleNamespace()
-    for named in ({"row_names": ROWS}, {"col_names": COLS}, {"explicit_zeros": "drop"}):
+    for named in ({"row_names": ROWS}, {"col_names": COLS}):
         with pytest.raises(ValueError, match=f"{next(iter(named))} .*GPU"):
             solvers.splu(A, **named)
 

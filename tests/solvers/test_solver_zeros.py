@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import block_diag
 
+import sparsematch as sm
 from sparsematch import solvers
 from sparsematch.solvers import BlockTriangularLU
 from test_solvers import FORMS, check, staircase
@@ -54,7 +55,7 @@ def test_dropped_or_not_the_solution_is_the_same(system, call, seed):
     x = np.linalg.solve(dense, b)
     assert np.allclose(solvers.spsolve(A, b), x)
     assert np.allclose(call(A).solve(b), x)
-    lu = call(A, explicit_zeros="drop")
+    lu = call(sm.view(A, zeros="drop"))
     check(dense, lu, b)
     assert lu.n_blocks == without.n_blocks
     assert lu.nnz == without.nnz
@@ -75,7 +76,7 @@ def test_dropped_or_not_the_solution_is_the_same(system, call, seed):
 def test_a_dropped_entry_that_is_no_longer_zero(layout):
     A = sp.coo_array(np.arange(1.0, 10).reshape(3, 3)).asformat(layout)
     A.data[A.data == 8] = 0  # row 2, column 1
-    lu = solvers.splu(A, explicit_zeros="drop")
+    lu = solvers.splu(sm.view(A, zeros="drop"))
     B = A.copy()
     B.data[A.data == 0] = 8.5
     for again in (lu.refactorise, lu.analysis.factorise):
@@ -91,7 +92,7 @@ def test_a_dropped_entry_that_is_no_longer_zero(layout):
 def test_an_entry_kept_may_become_zero():
     A = sp.csc_array([[4.0, 1, 0], [1, 4, 1], [0, 1, 4]])
     A.data[A.data == 1] = [0, 1, 1, 1]
-    lu = solvers.splu(A, explicit_zeros="drop")
+    lu = solvers.splu(sm.view(A, zeros="drop"))
     B = A.copy()
     B.data[B.data == 1] = 0
     lu.refactorise(B)
@@ -106,7 +107,7 @@ def test_zeros_that_make_the_structure_singular():
             call(A)
         assert caught.value.report.structural_rank == 1
     with pytest.raises(solvers.SingularMatrixError, match=r"^Structurally singular"):
-        solvers.analyse(A, explicit_zeros="drop")
+        solvers.analyse(sm.view(A, zeros="drop"))
     assert solvers.analyse(A).shape == (2, 2)
 
 
@@ -118,17 +119,11 @@ def test_blocks_that_zeros_glue_together():
     rows, cols = np.concatenate([A.row, i]), np.concatenate([A.col, j])
     glued = sp.coo_array((np.concatenate([A.data, np.zeros(99)]), (rows, cols)), shape=(27, 27))
     assert solvers.splu(glued).n_blocks == 1
-    assert solvers.splu(glued, explicit_zeros="drop").n_blocks == 9
+    assert solvers.splu(sm.view(glued, zeros="drop")).n_blocks == 9
     assert np.allclose(solvers.spsolve(glued, A @ np.ones(27)), 1)
-
-
-@pytest.mark.parametrize("wrong", ["no", True, None])
-def test_what_to_do_with_zeros_is_one_of_two(wrong):
-    with pytest.raises((TypeError, ValueError), match="explicit_zeros"):
-        solvers.splu(sp.csc_array(np.eye(2)), explicit_zeros=wrong)
 
 
 def test_pattern_without_zeros_is_not_copied():
     A = sp.csc_array(np.eye(3))
-    analysis = solvers.analyse(A, explicit_zeros="drop")
+    analysis = solvers.analyse(sm.view(A, zeros="drop"))
     assert analysis._plan.pattern.kept is None

@@ -1,50 +1,18 @@
-"""Is this a matching over ranks, is it maximal, is it maximum, and how can one see it."""
+"""What is accepted as a matching of a matrix over ranks."""
 
 from typing import Any
 
 import numpy as np
 
-from sparsematch._api.over_ranks.zeros import entries_of as entries_of
 from sparsematch._base.arrays import IndexArray, on_gpu
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.mates import check_mates, is_pair
-from sparsematch._types.labels import VertexCover
-from sparsematch._types.matching import not_a_matching, not_maximum
+from sparsematch._types.matching import not_a_matching
 from sparsematch._types.mates import Mates
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
-
-
-def is_matching(A: DistributedCSR, matching: Any) -> bool:
-    """Tell whether mates form a matching of a matrix. Collective."""
-    try:
-        read_matching(A, matching, "matching", "is_matching")
-    except ValueError:
-        return False
-    return True
-
-
-def is_maximal(A: DistributedCSR, matching: Any) -> bool:
-    """Tell whether a matching is maximal. Collective."""
-    given = read_matching(A, matching, "matching", "is_maximal")
-    return operations(CertificateOps, A.backend).free_pair(A, given) is None
-
-
-def is_maximum(A: DistributedCSR, matching: Any) -> bool:
-    """Tell whether a matching is maximum. Collective."""
-    given = read_matching(A, matching, "matching", "is_maximum")
-    return operations(CertificateOps, A.backend).vertex_cover(A, given) is not None
-
-
-def vertex_cover(A: DistributedCSR, matching: Any) -> VertexCover:
-    """Return the own rows and columns of a smallest cover. Collective."""
-    given = read_matching(A, matching, "matching", "vertex_cover")
-    cover = operations(CertificateOps, A.backend).vertex_cover(A, given)
-    if cover is None:
-        raise not_maximum(given.cardinality)
-    return cover
 
 
 def read_matching(A: DistributedCSR, given: Any, name: str, call: str) -> DistributedMatching:

@@ -6,17 +6,16 @@ from typing import Any
 import numpy as np
 
 from sparsematch._api.arguments import Rng, check_flags, read_seed
-from sparsematch._api.graph_runs import checked, matched
-from sparsematch._api.over_ranks.transversal import refuse_device
+from sparsematch._api.runs import checked, matched
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import namespace
 from sparsematch._base.compressed import INT32_MAX, check_values
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import Run, operations, read_options, select
 from sparsematch._input.graph import read_weights
-from sparsematch._types.mates import Frozen
-from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
+from sparsematch._types.mates import frozen
 from sparsematch._types.over_ranks.graph_part import GraphPart
+from sparsematch._types.over_ranks.matching import DistributedGraphMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
 
@@ -28,7 +27,6 @@ def approximate_matching(
     rng: Rng,
     workers: int | None,
     symmetrize: bool,
-    device: str | None,
     options: Mapping[str, Any] | None,
     return_info: bool,
 ) -> DistributedGraphMatching:
@@ -36,7 +34,6 @@ def approximate_matching(
     choice = {"weights": weights, "symmetrize": symmetrize, "return_info": return_info}
     with agreed(G, "approximate_matching", method=method, **choice):
         check_flags(**choice)
-        refuse_device(device, "G")
         graph = _part(G, bool(weights))
         engine = select(method, G.backend, "approximate", argument="method", also=("auto",))
         settings = read_options(options, engine)
@@ -49,7 +46,7 @@ def approximate_matching(
     weight, guarantee, info = rest
     mates = mate, operations(DistributionOps, G.backend).mates_by_column(G, mate)
     found = {"weight": weight, "guarantee": guarantee, "info": info}
-    return Frozen.freeze(DistributedGraphMatching(*mates, G, info.cardinality, **found))
+    return frozen(DistributedGraphMatching(*mates, G, info.cardinality, **found))
 
 
 def _part(G: DistributedCSR, weights: bool) -> GraphPart:

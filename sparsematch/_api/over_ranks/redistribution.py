@@ -6,15 +6,15 @@ from sparsematch._api.over_ranks.check import read_matching
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import operations
+from sparsematch._types.over_ranks.matching import DistributedTransversal
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
-from sparsematch._types.over_ranks.transversal import DistributedTransversal
 
 
 def permute_and_redistribute(A: DistributedCSR, matching: Any) -> DistributedCSR:
     """Move rows to where their matched entries are on the diagonal, to the ranks of these places.
 
-    What a distributed solver that does not permute rows itself is given: a matrix with a zero-free
-    diagonal, in blocks of rows as before. Collective. No rank has the whole permutation.
+    For distributed solvers that do not permute rows themselves. Collective. No rank has the whole
+    permutation.
 
     Parameters
     ----------
@@ -27,17 +27,14 @@ def permute_and_redistribute(A: DistributedCSR, matching: Any) -> DistributedCSR
     Returns
     -------
     DistributedCSR
-        Row j of it is the row matched with column j. Each rank has as many rows as in `A`. Columns
-        are where they were. Rows that are left take the places that are left, both in ascending
-        order, as in `Matching.as_permutation`.
+        Row j of it is the row matched with column j, others as in `Matching.as_permutation`. Each
+        rank has as many rows as in `A`. Columns are where they were.
 
     Raises
     ------
-    TypeError
-        If `A` is no DistributedCSR, or `matching` does not hold integers.
-    ValueError
-        If `matching` is not a matching of `A`, naming the first wrong pair, or there are factors
-        and `A` has no values.
+    TypeError, ValueError
+        If `A` is no DistributedCSR, `matching` not one of `A`, naming the first wrong pair, or
+        there are factors and `A` has no values.
 
     See Also
     --------
@@ -48,10 +45,9 @@ def permute_and_redistribute(A: DistributedCSR, matching: Any) -> DistributedCSR
     Notes
     -----
     SuperLU_DIST is told ``RowPerm = NOROWPERM``; PETSc creates a matrix of the result's arrays.
-    With x the solution of the permuted system, whose right-hand side is permuted in the same way,
-    nothing has to be undone: the unknowns are the columns. With factors, the right-hand side is
-    multiplied by ``row_scale`` before it is permuted, and x by ``col_scale`` afterwards. Time:
-    O(own rows and entries), three exchanges, and more only for many entries.
+    The right-hand side is permuted in the same way, and the solution is that of `A`. With factors,
+    the former is multiplied by ``row_scale`` before, and the latter by ``col_scale`` afterwards.
+    Time: O(own rows and entries), three exchanges, and more only for many entries.
 
     Examples
     --------

@@ -1,14 +1,16 @@
-"""Maximum transversals over ranks."""
+"""Maximum transversals over ranks, and the decompositions that are built on them."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from sparsematch._api.arguments import Rng, read_seed
 from sparsematch._api.over_ranks.check import read_matching
-from sparsematch._api.over_ranks.zeros import entries_of as entries_of
 from sparsematch._api.runs import improve, report
 from sparsematch._api.workers import resolve_workers
-from sparsematch._engines.registry import Run, plan, plan_exact, read_options
+from sparsematch._engines.distributed_operations import DistributedDecompositionOps
+from sparsematch._engines.registry import Run, operations, plan, plan_exact, read_options
+from sparsematch._types.labels import CoarseParts
+from sparsematch._types.over_ranks.block_form import DistributedBlockForm
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 from sparsematch._types.run_info import RunInfo
@@ -21,7 +23,6 @@ def maximum_transversal(
     init: str,
     initial: Any,
     workers: int | None,
-    device: str | None,
     rng: Rng,
     options: Mapping[str, Any] | None,
     return_info: bool,
@@ -29,7 +30,6 @@ def maximum_transversal(
     """Find a maximum transversal. Collective."""
     same = {"method": method, "init": init, "return_info": return_info}
     with agreed(A, "maximum_transversal", **same, warm=initial is not None):
-        refuse_device(device)
         chosen = plan(A.backend, method, init)
         settings, warm = read_options(options, *chosen), initial is not None
         run = Run(resolve_workers(workers), read_seed(rng), settings, return_info, warm=warm)
@@ -38,32 +38,17 @@ def maximum_transversal(
     return (matching, report(chosen, run, matching.cardinality)) if return_info else matching
 
 
-def structural_rank(
-    A: DistributedCSR,
-    *,
-    method: str = "auto",
-    workers: int | None,
-    device: str | None,
-    call: str = "structural_rank",
-) -> int:
-    """Count the pairs of a maximum transversal. Collective."""
-    how: Any = {"method": method, "workers": workers, "device": device}
-    return maximum_matching(A, call, **how)[0].cardinality
-
-
 def maximum_matching(
     A: DistributedCSR,
     call: str,
     initial: Any = None,
     *,
-    method: str,
+    method: str = "auto",
     workers: int | None,
-    device: str | None,
     options: Mapping[str, Any] | None = None,
 ) -> tuple[DistributedMatching, Run]:
     """Find a maximum matching for a call; also return the run. Collective."""
     with agreed(A, call, method=method, warm=initial is not None):
-        refuse_device(device)
         chosen = plan_exact(A.backend, method)
         settings = read_options(options, *chosen)
         run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
@@ -72,14 +57,22 @@ def maximum_matching(
     return matching, run
 
 
+def block_triangular_form(
+    A: DistributedCSR, matching: Any = None, call: str = "block_triangular_form", **settings: Any
+) -> DistributedBlockForm:
+    """Return the block form. Collective."""
+    maximum, run = maximum_matching(A, call, matching, **settings)
+    return operations(DistributedDecompositionOps, A.backend).block_form(A, maximum, run)
+
+
+def coarse_dulmage_mendelsohn(A: DistributedCSR, matching: Any, **settings: Any) -> CoarseParts:
+    """Return the coarse part of the own rows and columns. Collective."""
+    maximum, _ = maximum_matching(A, "coarse_dulmage_mendelsohn", matching, **settings)
+    return operations(DistributedDecompositionOps, A.backend).coarse_parts(A, maximum)
+
+
 def _start(A: DistributedCSR, initial: Any, name: str) -> DistributedMatching:
     """Return the empty matching, or a copy of a given one. Collective."""
     if initial is None:
         return DistributedMatching.start(A)
     return read_matching(A, initial, name, "maximum_transversal from a matching")
-
-
-def refuse_device(device: str | None, name: str = "A") -> None:
-    """Raise TypeError if a device is named: the work is done where the matrix is."""
-    if device is not None:
-        raise TypeError(f"{name} is distributed over ranks, so device must be None")

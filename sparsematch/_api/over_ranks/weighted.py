@@ -9,8 +9,8 @@ from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.distributed_operations import DistributedWeightedOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._input.weighted import as_weighted
+from sparsematch._types.over_ranks.matching import DistributedTransversal
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
-from sparsematch._types.over_ranks.transversal import DistributedTransversal
 
 
 def maximum_product_transversal(

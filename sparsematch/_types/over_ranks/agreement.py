@@ -64,16 +64,6 @@ def collect(comm: Any, call: str, make: Callable[[], _T], **same: Any) -> list[_
     return [made for _, _, made, _ in everywhere]
 
 
-def agree(comm: Any, call: str, error: Exception | None = None, **same: Any) -> None:
-    """Raise on all ranks the error of the first rank that has one. Collective; as `collect`."""
-
-    def fail() -> None:
-        if error is not None:
-            raise error
-
-    collect(comm, call, fail, **same)
-
-
 @contextmanager
 def agreeing(comm: Any, call: str, **same: Any) -> Iterator[None]:
     """Run a block that needs no other rank; an error in it is raised on all ranks.
@@ -85,7 +75,12 @@ def agreeing(comm: Any, call: str, **same: Any) -> Iterator[None]:
         yield
     except Exception as caught:
         error = caught
-    agree(comm, call, error, **same)
+
+    def fail() -> None:
+        if error is not None:
+            raise error
+
+    collect(comm, call, fail, **same)
 
 
 def _check_calls(calls: list[str]) -> None:

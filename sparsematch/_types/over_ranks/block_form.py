@@ -7,20 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._types.block_form import BlockForm
-from sparsematch._types.mates import Frozen
+from sparsematch._types.block_form import BlockForm, Blocks
+from sparsematch._types.mates import Frozen, frozen
 from sparsematch._types.over_ranks.agreement import collect
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import call_on
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DistributedBlockForm(Frozen):
+class DistributedBlockForm(Blocks, Frozen):
     """A block upper triangular form of a `DistributedCSR`: coarse and fine decomposition.
 
     The parts and the order of rows and columns are those of `BlockForm`; here each rank has the
     places of its own rows and columns in the permuted matrix, and the fine blocks that these are
-    in. Nothing is of the size of the whole matrix: what is known of a block is on one rank.
+    in.
 
     Attributes
     ----------
@@ -71,11 +71,6 @@ class DistributedBlockForm(Frozen):
         return self.matching.shape
 
     @property
-    def is_reducible(self) -> bool:
-        """Whether there is more than one block."""
-        return self.n_blocks > 1
-
-    @property
     def structural_rank(self) -> int:
         """Cardinality of the matching."""
         return self.matching.cardinality
@@ -104,17 +99,7 @@ class DistributedBlockForm(Frozen):
             np.array(coarse_rows, dtype),
             self.matching.gather(),
         )
-        for array in form:
-            array.flags.writeable = False
-        return form
-
-    def __repr__(self) -> str:
-        n_rows, n_cols = self.shape
-        blocks = "1 block" if self.n_blocks == 1 else f"{self.n_blocks} blocks"
-        return (
-            f"DistributedBlockForm({n_rows}x{n_cols}, {blocks}, structural rank "
-            f"{self.structural_rank})"
-        )
+        return frozen(form)
 
 
 def _inverse(place: IndexArray) -> IndexArray:

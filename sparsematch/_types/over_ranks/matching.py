@@ -1,15 +1,16 @@
-"""The result of a matching engine over several ranks: each has the mates of what it owns."""
+"""The results of matching over several ranks: each has the mates of what it owns."""
 
 import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
-from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace
-from sparsematch._types.matching import Matching
-from sparsematch._types.mates import Frozen, Mates
+from sparsematch._base.arrays import UNMATCHED, FloatArray, IndexArray, namespace
+from sparsematch._types.matching import GraphMatching, Matching
+from sparsematch._types.mates import GraphMates, Mates, OfMatching, frozen
 from sparsematch._types.over_ranks.agreement import collect
 from sparsematch._types.over_ranks.matrix import DistributedCSR, call_on
+from sparsematch._types.run_info import RunInfo
 
 _frozen = itertools.count(1)
 
@@ -59,28 +60,18 @@ class DistributedMatching(Mates):
         return self.layout.first_row
 
     def as_permutation(self) -> IndexArray:
-        """Return the whole permutation of the rows, on every rank. Collective.
+        """Return `Matching.as_permutation` of the whole matrix, on every rank. Collective.
 
         It is of size n_rows; `permute_and_redistribute` does without it.
-
-        Returns
-        -------
-        ndarray of int32 or int64, shape (n_rows,)
-            As `Matching.as_permutation`: row ``p[j]`` of the matrix goes to place j.
         """
         return self.gather().as_permutation()
 
     def perm_r(self) -> IndexArray:
         """Return the row permutation in SuperLU's sense, whole, on every rank. Collective.
 
-        What ``options.RowPerm = MY_PERMR`` of SuperLU_DIST expects. It is of size n_rows; where
-        that is too much, `permute_and_redistribute` moves the rows themselves, and SuperLU_DIST is
-        told ``NOROWPERM``.
-
-        Returns
-        -------
-        ndarray of int32 or int64, shape (n_rows,)
-            Row i goes to place ``perm_r[i]``: the inverse of `as_permutation`.
+        What ``options.RowPerm = MY_PERMR`` of SuperLU_DIST expects: row i goes to place
+        ``perm_r[i]``, the inverse of `as_permutation`. It is of size n_rows; where that is too
+        much, `permute_and_redistribute` moves the rows themselves, for ``NOROWPERM``.
         """
         places = self.as_permutation()
         xp = namespace(places)
@@ -114,4 +105,104 @@ class DistributedMatching(Mates):
         counts = collect(self.layout.comm, call, lambda: (own, next(_frozen)))
         object.__setattr__(self, "cardinality", sum(count for count, _ in counts))
         object.__setattr__(self, "serial", counts[0][1])
-        return self if writeable else Frozen.freeze(self)
+        return self if writeable else frozen(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class DistributedGraphMatching(GraphMates, DistributedMatching):
+    """A set of edges of a graph over ranks, no two at the same vertex.
+
+    On each rank the mates of its own vertices, which are its rows, called `mate` as well. It is a
+    `DistributedMatching` of the symmetric matrix.
+
+    Attributes
+    ----------
+    weight : float
+        The sum of the magnitudes of the matched edges of all ranks; without weights, the number of
+        pairs. On another number of ranks its last digits may differ, as it is added up in another
+        order.
+    guarantee, info
+        As in `GraphMatching`.
+    """
+
+    weight: float
+    guarantee: float
+    info: RunInfo
+
+    def gather(self) -> GraphMatching:
+        """Return the matching of the whole graph, on every rank. Collective.
+
+        It is of size n.
+        """
+        here = self.get().mate
+        what = f"gather of {self.cardinality} pairs of weight {self.weight!r}"
+        parts = collect(self.layout.comm, call_on(self.layout, what), lambda: here)
+        mate = namespace(self.mate).asarray(np.concatenate(parts))
+        return GraphMatching(mate, mate, self.weight, self.guarantee, self.info).freeze()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DistributedTransversal(OfMatching):
+    """A maximum transversal of a `DistributedCSR`, and by how much its product may be too small.
+
+    The pairs are as many as there can be. Their product is the largest, or a large one; no other
+    transversal has a product above ``exp(upper_bound)``, and the duals prove it.
+
+    Attributes
+    ----------
+    matching : DistributedMatching
+        The mates of the own rows and columns; its ``layout`` is the matrix of magnitudes without
+        the entries that are zero.
+    objective : float
+        The sum of the natural logarithms of the absolute values of the matched entries, of all
+        ranks.
+    upper_bound : float
+        No maximum transversal has a larger sum.
+    row_dual, col_dual : ndarray of float64, shapes (own rows,), (own columns,)
+        With the cost ``c = -log(abs(a))``, no entry costs less than ``row_dual[i] + col_dual[j]``.
+    row_scale, col_scale : ndarray of float64 or None
+        Factors of the own rows and columns, the exponentials of the duals: no scaled entry is above
+        1 in magnitude, rounding apart. If the matrix is square and all rows are matched, the scaled
+        matched entries have the product ``exp(-gap)``: all are 1 if the gap is 0. None where no
+        scaling was wanted.
+
+    Examples
+    --------
+    On a single process, where the result is exact:
+
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import DistributedCSR, maximum_product_transversal
+    >>> A = csr_array([[1., 100., 0.], [2., 10., 4.], [0., 8., 2.]])
+    >>> best = maximum_product_transversal(DistributedCSR.from_local(None, A))
+    >>> best
+    DistributedTransversal(3x3, cardinality 3, at most 0 below the largest logarithm)
+    >>> best.matching.row_mate.tolist()
+    [1, 0, 2]
+    """
+
+    matching: DistributedMatching
+    objective: float
+    upper_bound: float
+    row_dual: FloatArray
+    col_dual: FloatArray
+    row_scale: FloatArray | None = None
+    col_scale: FloatArray | None = None
+
+    @property
+    def gap(self) -> float:
+        """By how much the sum of logarithms is at most below the largest; 0 within rounding."""
+        gap = self.upper_bound - self.objective
+        rounding = 1e-12 * max(1.0, abs(self.objective), float(self.cardinality))
+        return gap if gap > rounding else 0.0
+
+    @property
+    def approximate(self) -> bool:
+        """Whether it is not proved that the product is the largest."""
+        return self.gap > 0
+
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        return (
+            f"DistributedTransversal({n_rows}x{n_cols}, cardinality {self.cardinality}, at most "
+            f"{self.gap:.3g} below the largest logarithm)"
+        )

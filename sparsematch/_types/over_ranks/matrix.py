@@ -3,28 +3,23 @@
 This is the layout of PETSc's MATMPIAIJ and of SuperLU_DIST's SLU_NR_loc: each rank has consecutive
 rows, whole, in the order of the ranks, with column numbers of the whole matrix. A rank may have no
 row. Columns are owned by ranks too, as equal blocks, for what is known of a column: its mate, its
-label.
-
-Creating one is collective: all ranks of the communicator take part, and what one of them finds
-wrong is raised on all. `A.row_starts` and `A.col_starts` are the boundaries: rank r has rows
-``row_starts[r]:row_starts[r + 1]`` and columns ``col_starts[r]:col_starts[r + 1]``. Nothing of the
-size of the whole matrix is on one rank.
+label. Nothing of the size of the whole matrix is on one rank.
 """
 
 import copy
 import itertools
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._base.above import above
-from sparsematch._base.arrays import IndexArray, on_gpu
+from sparsematch._base.arrays import IndexArray, namespace, on_gpu
+from sparsematch._base.compressed import INT32_MAX
 from sparsematch._base.errors import check_count, wrong_type
-from sparsematch._types.over_ranks import row_blocks
 from sparsematch._types.over_ranks.agreement import (
     agreeing,
     check_communicator,
@@ -34,6 +29,9 @@ from sparsematch._types.over_ranks.agreement import (
 )
 
 _constructions = itertools.count(1)
+
+#: Entries checked in one call; bounds the workspace on a GPU.
+_SLICE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -66,39 +64,29 @@ class DistributedCSR:
 
     Attributes
     ----------
-    comm : mpi4py communicator or None
-        As given.
-    indptr : ndarray of int64, shape (own rows + 1,)
-        Boundaries of the own rows.
-    indices : ndarray of int32 or int64
-        Columns; int32 where the numbers of all rows and columns fit. Mates have the same type.
-    values : ndarray or None
-        Values.
+    comm, indptr, indices, values
+        As given, indptr in int64; indices in int32 where the numbers of all rows and columns fit.
+        Mates have the same type.
     first_row, first_col : int
         The first own row, and the first own column.
     row_starts, col_starts : ndarray of int64, shape (ranks + 1,)
         Where the rows and columns of each rank begin.
-    n_rows, n_cols : int
-        The shape of the whole matrix.
+    n_rows, n_cols, nnz : int
+        The shape and the stored entries of the whole matrix; `local_nnz` counts the own ones.
     backend : str
         Where the arrays live: ``"mpi"`` for host memory, ``"nccl"`` for the GPUs of the ranks.
-    nnz : int
-        Stored entries of the whole matrix; `local_nnz` counts the own ones.
     largest_nnz : int
         The largest number of entries that a rank has.
     serial : int
-        The number of this matrix among all that rank 0 has constructed: the same on all ranks, by
-        which they notice that one of them passes another matrix.
+        The number of this matrix, the same on all ranks, by which they notice that one of them
+        passes another one.
 
     Raises
     ------
-    TypeError
-        If an argument is of the wrong type, the ranks have values of different types, or some
-        arrays are on a GPU and others in host memory.
-    ValueError
-        If a block is inconsistent, an index is out of range, the ranks disagree on the shape, or
-        their rows are not consecutive: a row on no rank, or on two. On all ranks, with the message
-        of the first that found something.
+    TypeError, ValueError
+        If an argument is of the wrong type, a block inconsistent, or an index out of range; the
+        ranks disagree on the shape, or on the type of the values or where they are; or their rows
+        are not consecutive. On all ranks, with the message of the first that found something.
 
     See Also
     --------
@@ -144,20 +132,18 @@ class DistributedCSR:
         check_communicator(comm)
         parts: list[Any] = []
 
-        def check() -> row_blocks.BlockFields:
-            n_rows, n_cols = row_blocks.read_shape(shape)
+        def check() -> _BlockFields:
+            n_rows, n_cols = _read_shape(shape)
             check_count("first_row", first_row)
-            parts[:] = row_blocks.read_block(indptr, indices, values, n_rows, n_cols)
+            parts[:] = _read_block(indptr, indices, values, n_rows, n_cols)
             local, _, given = parts
             kind = "none" if given is None else str(given.dtype)
             sizes = int(first_row), local.size - 1, int(local[-1])
-            memory = row_blocks.memory_of(local)
-            return row_blocks.BlockFields(
-                (n_rows, n_cols), *sizes, kind, memory, next(_constructions)
-            )
+            memory = _memory_of(local)
+            return _BlockFields((n_rows, n_cols), *sizes, kind, memory, next(_constructions))
 
         blocks = collect(comm, "DistributedCSR", check)
-        row_blocks.check_together(blocks)
+        _check_together(blocks)
         ends = [block.first_row + block.n_rows for block in blocks]
         n_rows, n_cols = blocks[0].shape
         rank, size = rank_of(comm), size_of(comm)
@@ -202,13 +188,6 @@ class DistributedCSR:
         ------
         TypeError, ValueError
             As the constructor, on all ranks.
-
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import DistributedCSR
-        >>> DistributedCSR.from_local(None, csr_array([[0, 1], [1, 1]]))
-        DistributedCSR(2x2, 3 entries, rows 0:2 on rank 0 of 1)
         """
         check_communicator(comm)
         found: list[Any] = []
@@ -229,21 +208,8 @@ class DistributedCSR:
     def from_petsc(cls, mat: Any) -> "DistributedCSR":
         """Make one of a matrix of petsc4py, or of an object with the same methods. Collective.
 
-        Parameters
-        ----------
-        mat : petsc4py.PETSc.Mat
-            An assembled matrix of type AIJ. Used are ``comm``, ``getSize``, ``getOwnershipRange``
-            and ``getValuesCSR``.
-
-        Returns
-        -------
-        DistributedCSR
-            With the values of `mat`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If it has not these methods; otherwise as the constructor.
+        It is to be assembled, of type AIJ. Used are ``comm``, ``getSize``, ``getOwnershipRange``
+        and ``getValuesCSR``; TypeError if it has not these, else errors are as the constructor's.
         """
         needed = "getSize", "getOwnershipRange", "getValuesCSR", "comm"
         if missing := [name for name in needed if not hasattr(mat, name)]:
@@ -338,3 +304,135 @@ def agreed(A: DistributedCSR, call: str, **same: Any) -> AbstractContextManager[
 def call_on(A: DistributedCSR, call: str) -> str:
     """Return how ranks that agree on a call on a matrix name it."""
     return f"{call} on matrix {A.serial} ({A.n_rows}x{A.n_cols})"
+
+
+class _BlockFields(NamedTuple):
+    """What the ranks have to agree on."""
+
+    shape: tuple[int, int]
+    first_row: int
+    n_rows: int
+    nnz: int
+    values: str
+    memory: str
+    serial: int
+
+
+def _read_shape(shape: Any) -> tuple[int, int]:
+    """Return the rows and columns of the whole matrix."""
+    if not isinstance(shape, tuple | list) or len(shape) != 2:
+        raise wrong_type("shape", shape, "a pair (rows, columns)")
+    for name, size in zip(("shape[0]", "shape[1]"), shape, strict=True):
+        check_count(name, size)
+    return int(shape[0]), int(shape[1])
+
+
+def _read_block(
+    indptr: Any, indices: Any, values: Any, n_rows: int, n_cols: int
+) -> tuple[IndexArray, IndexArray, NDArray[Any] | None]:
+    """Return the arrays of a rank in their types, checked where they are.
+
+    Time: O(own rows + entries).
+    """
+    device = _device_of(indptr)
+    indptr, indices = (
+        _integers(array, name, device) for array, name in ((indptr, "indptr"), (indices, "indices"))
+    )
+    xp = namespace(indptr)
+    if not indptr.size or indptr[0] != 0:
+        first = f"{int(indptr[0])}" if indptr.size else "missing"
+        raise ValueError(f"indptr[0] is {first}, but must be 0: boundaries are those of own rows")
+    falls = indptr[1:] < indptr[:-1]
+    if falls.any():
+        k = int(falls.argmax())
+        raise ValueError(
+            f"indptr must not fall, but goes from {int(indptr[k])} to {int(indptr[k + 1])}"
+        )
+    nnz = int(indptr[-1])
+    if indices.size != nnz:
+        raise ValueError(f"indices has {indices.size} elements, but indptr ends with {nnz}")
+    for begin in range(0, nnz, _SLICE):
+        part = indices[begin : begin + _SLICE]
+        if not (int(part.min()) >= 0 and int(part.max()) < n_cols):
+            p = int(((part < 0) | (part >= n_cols)).argmax())
+            raise ValueError(
+                f"indices[{begin + p}] is {int(part[p])}, but the matrix has {n_cols} columns"
+            )
+    if values is not None:
+        _check_device(values, "values", device)
+        values = xp.asarray(values)
+        if values.shape != (nnz,):
+            raise ValueError(f"values has shape {values.shape}, but there are {nnz} entries")
+    small = n_rows <= INT32_MAX and n_cols <= INT32_MAX
+    dtype = np.dtype(np.int32 if small else np.int64)
+    indices = xp.ascontiguousarray(indices.astype(dtype, copy=False))
+    return xp.ascontiguousarray(indptr.astype(np.int64, copy=False)), indices, values
+
+
+def _memory_of(array: Any) -> str:
+    """Return where an array is, as messages have it."""
+    return "on a GPU" if on_gpu(array) else "in host memory"
+
+
+def _device_of(array: Any) -> int | None:
+    """Return the number of the GPU that an array is on, which must be the current one, or None."""
+    if not on_gpu(array):
+        return None
+    here, there = namespace(array).cuda.runtime.getDevice(), int(array.device.id)
+    if here != there:
+        raise ValueError(
+            f"indptr is on GPU {there}, but GPU {here} is the current one of this rank; "
+            f"cupy.cuda.Device({there}).use() selects the other"
+        )
+    return there
+
+
+def _check_device(array: Any, name: str, device: int | None) -> None:
+    """Raise unless an array is where `indptr` is."""
+    if on_gpu(array) != (device is not None):
+        other = "in host memory" if device is None else "on a GPU"
+        raise TypeError(f"{name} is {_memory_of(array)}, but indptr is {other}")
+    if device is not None and array.device.id != device:
+        raise ValueError(f"{name} is on GPU {array.device.id}, but indptr is on GPU {device}")
+
+
+def _integers(array: Any, name: str, device: int | None) -> NDArray[Any]:
+    _check_device(array, name, device)
+    array = np.asarray(array) if device is None else array
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"{name} must hold integers, not {array.dtype}")
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, not {array.ndim}")
+    return array
+
+
+def _check_together(blocks: list[_BlockFields]) -> None:
+    """Raise, on all ranks alike, unless the blocks make up one matrix."""
+    end = 0
+    for rank, block in enumerate(blocks):
+        if block.memory != blocks[0].memory:
+            raise TypeError(
+                f"the arrays are {blocks[0].memory} on rank 0, but {block.memory} on rank {rank}: "
+                "they must be in the same kind of memory"
+            )
+        if block.shape != blocks[0].shape:
+            raise ValueError(
+                f"shape is {blocks[0].shape} on rank 0, but {block.shape} on rank {rank}: it is "
+                "that of the whole matrix"
+            )
+        if block.values != blocks[0].values:
+            raise TypeError(
+                f"values are {blocks[0].values} on rank 0, but {block.values} on rank {rank}: they "
+                "must have one type"
+            )
+        if block.first_row != end:
+            what = f"rows {end}:{block.first_row} are on no rank"
+            if block.first_row < end:
+                what = f"rows {block.first_row}:{end} are on rank {rank - 1} too"
+            raise ValueError(
+                f"rank {rank} begins with row {block.first_row}, but the ranks before it end with "
+                f"row {end}: {what}"
+            )
+        end += block.n_rows
+    if end != blocks[0].shape[0]:
+        raise ValueError(f"the ranks have {end} rows, but shape is {blocks[0].shape}")

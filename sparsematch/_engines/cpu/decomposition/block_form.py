@@ -16,7 +16,7 @@ from sparsematch._engines.cpu.matching.auto import Policy
 from sparsematch._engines.cpu.ordering.features import degree_statistics, order_features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.block_layout import BlockLayout
+from sparsematch._types.block_form import BlockLayout
 from sparsematch._types.labels import (
     BlockLabels,
     BlockPermutation,

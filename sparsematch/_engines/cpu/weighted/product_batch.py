@@ -8,9 +8,9 @@ from sparsematch._base.arrays import FloatArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.scale_factors import warn_of_cut_factors
 from sparsematch._types.transversal_batch import TransversalBatch
 from sparsematch._types.weighted import WeightedTransversal
+from sparsematch._types.weighted_proof import warn_of_cut_factors
 
 #: Steps towards central duals. 5, 10, 20, 40 of them: 42, 40, 38, 34 us for each of 2,000 matrices
 #: of 300 rows whose values differ by a tenth.

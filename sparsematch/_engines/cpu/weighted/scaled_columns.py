@@ -9,7 +9,7 @@ from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.scale_factors import warn_of_cut_factors
+from sparsematch._types.weighted_proof import warn_of_cut_factors
 
 
 def product_diagonal(

@@ -11,9 +11,9 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.weighted.transversals import maximum_product
 from sparsematch._types.matching import Matching
-from sparsematch._types.scale_factors import cut_factors, warn_of_cut_factors
 from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.weighted import WeightedCSR
+from sparsematch._types.weighted_proof import cut_factors, warn_of_cut_factors
 
 #: By how much scaled entries may exceed 1: 4,500 roundings. Matched ones may be below it by as many
 #: roundings of the largest logarithm of a factor, which is what duals are exact to; 5e-12 was met

@@ -9,8 +9,8 @@ from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.scale_factors import warn_of_cut_factors
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
+from sparsematch._types.weighted_proof import warn_of_cut_factors
 
 #: No logarithm of a double is larger, of base 2 or e.
 _LOGARITHM = 1100.0

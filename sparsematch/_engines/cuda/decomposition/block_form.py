@@ -15,7 +15,7 @@ from sparsematch._engines.cuda.decomposition import (
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.block_layout import BlockLayout
+from sparsematch._types.block_form import BlockLayout
 from sparsematch._types.labels import BlockLabels, BlockPermutation, groups_of_blocks
 from sparsematch._types.matching import Matching
 

@@ -9,13 +9,13 @@ from sparsematch._engines.cuda.weighted.least_cost import least_cost
 from sparsematch._engines.cuda.weighted.proof import pair_values
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.scale_factors import (
+from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
+from sparsematch._types.weighted_proof import (
     LARGEST_FACTOR,
     LEAST_FACTOR,
     cut_factors,
     warn_of_cut_factors,
 )
-from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 
 
 def maximum_product(

@@ -17,10 +17,9 @@ from sparsematch._engines.mpi.weighted.gathered import on_one_rank
 from sparsematch._engines.mpi.weighted.interchange import Interchange
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
 from sparsematch._engines.registry import Run, select
-from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching, DistributedTransversal
 from sparsematch._types.over_ranks.matrix import DistributedCSR
-from sparsematch._types.over_ranks.transversal import DistributedTransversal
-from sparsematch._types.scale_factors import cut_factors, warn_of_cut_factors
+from sparsematch._types.weighted_proof import cut_factors, warn_of_cut_factors
 
 
 def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTransversal:
