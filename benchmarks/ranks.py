@@ -38,9 +38,8 @@ import driver
 import graphs
 import rank_matrices
 import sparsematch as sm
+from sparsematch._engines.mpi.core import host
 from sparsematch._engines.mpi.core.exchange import abort_on_error, import_mpi
-from sparsematch._engines.mpi.decomposition import small_rest
-from sparsematch._engines.mpi.matching import gathered
 
 SCALE = [
     "matrix", "rows", "entries", "ranks", "seconds", "efficiency", "start, search", "levels",
@@ -242,7 +241,7 @@ def on_host(array):
 
 def real(comm, args):
     """Compare with published values; return how many matrices differ."""
-    gathered.GATHERED = small_rest.SMALL = 0
+    host.GATHERED = 0
     with open(args.folder / "index.csv", newline="") as file:
         index = {row["name"]: row for row in csv.DictReader(file)}
     names = args.names or [n for n in index if (args.folder / f"{n}.npz").exists()]

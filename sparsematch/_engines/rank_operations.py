@@ -11,7 +11,7 @@ from sparsematch._base.arrays import IndexArray
 class RankOps:
     """Operations of one of several ranks in host memory, between two exchanges.
 
-    The first six make kernels, which an exchange steps until no rank is busy; see `Kernel` of the
+    The first six make kernels, which an exchange steps until no rank is busy; see the
     back-end for ranks. Starts: the first major and the first minor of each rank.
     """
 

@@ -8,7 +8,6 @@ matter (`sparsematch._types.edge_file`).
 
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.formats import FORMATS
-from sparsematch._io.names import read_names
-from sparsematch._io.read import read_matrix, read_stream
+from sparsematch._io.read import read_matrix, read_names, read_stream
 
 __all__ = ["FORMATS", "UnreadableFile", "read_matrix", "read_names", "read_stream"]

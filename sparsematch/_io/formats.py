@@ -18,8 +18,6 @@ from sparsematch._io.market_text import check_text
 from sparsematch._io.matlab import as_npz
 from sparsematch._types.upstream_warnings import NO_NUMBER, upstream_warnings_raised
 
-__all__ = ["FORMATS", "Reader", "one_line_of", "reader_of", "sniff"]
-
 FORMATS = (
     "Matrix Market (.mtx, .mm), SciPy (.npz), MATLAB (.mat), Harwell-Boeing and Rutherford-Boeing "
     "(.hb, .rb, .rua and the like), the text formats also compressed (.gz, .bz2); SuiteSparse "

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market_text import NUMBERS, count_entries, read_header
 from sparsematch._types.over_ranks.matrix import balanced
-from sparsematch._types.upstream_warnings import NO_NUMBER, upstream_warnings_raised
 
 #: Bytes that are parsed at a time.
 _PIECE = 1 << 22
@@ -55,7 +54,8 @@ class MarketFile:
 
     def _entries(self, text: bytes) -> Iterator[_Batch]:
         self.lines += count_entries(self._header, text)
-        table = _numbers(text).reshape(-1, 2 + NUMBERS[self._header.field])
+        numbers = np.fromstring(text.decode("ascii"), dtype=np.float64, sep=" ")
+        table = numbers.reshape(-1, 2 + NUMBERS[self._header.field])
         places = table[:, :2].T
         for name, indices, size in zip(("row", "column"), places, self.shape, strict=True):
             if indices.size and not 1 <= indices.min() <= indices.max() <= size:
@@ -79,12 +79,3 @@ class MarketFile:
         if self._header.symmetry == "skew-symmetric":
             return -values
         return np.conj(values) if self._header.symmetry == "hermitian" else values
-
-
-def _numbers(text: bytes) -> NDArray[np.float64]:
-    """Parse numbers between blanks."""
-    try:
-        with upstream_warnings_raised(DeprecationWarning, NO_NUMBER):
-            return np.fromstring(text.decode("ascii"), dtype=np.float64, sep=" ")
-    except (ValueError, DeprecationWarning):
-        raise UnreadableFile("has a line that does not consist of numbers") from None

@@ -24,30 +24,11 @@ _PACKED: dict[bytes, Callable[[bytes], bytes]] = {
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Any:
-    """Read a sparse matrix from a file.
+    """Read a sparse matrix from a file whose extension says what it is, as in `FORMATS`.
 
-    Parameters
-    ----------
-    path : str or path-like
-        The file extension says what the file is: ``.mtx`` or ``.mm`` (Matrix Market), ``.npz``
-        (`scipy.sparse.save_npz`), ``.mat`` (MATLAB), ``.hb``, ``.rb`` or a Harwell-Boeing type such
-        as ``.rua``. The text formats may be compressed: ``.mtx.gz``, ``.rua.bz2``. ``.tar.gz`` is
-        an archive of SuiteSparse's collection.
+    It is CSR or CSC, as SciPy reads it, its structure checked. Raises UnreadableFile if the file is
+    missing, has an unrecognised extension, or is malformed.
 
-    Returns
-    -------
-    csr or csc matrix or array
-        As SciPy reads it (``.npz`` and Harwell-Boeing keep their format, all else becomes CSR),
-        structure checked.
-
-    Raises
-    ------
-    UnreadableFile
-        The file is missing, has an unrecognised extension, or is malformed.
-
-    Examples
-    --------
-    >>> from sparsematch._io import read_matrix
     >>> read_matrix("absent.mtx")
     Traceback (most recent call last):
     ...
@@ -75,6 +56,28 @@ def read_stream(stream: BinaryIO) -> Any:
         if not text:
             raise UnreadableFile("is empty")
         return _as_compressed(sniff(text[:512])(io.BytesIO(text)))
+
+
+def read_names(path: str | os.PathLike[str], size: int, noun: str) -> list[str]:
+    """Read the names of all rows or all columns, one per line, blanks around them removed.
+
+    There must be `size` of them; `noun` says in messages what has them, in the plural. Empty lines
+    are empty names, but those left over at the end do not count. Raises UnreadableFile if the file
+    is missing, is no text in UTF-8, or has another number of names.
+    """
+    path = Path(path)
+    check_is_file(path)
+    with in_one_sentence(str(path)):
+        names = [name.strip() for name in path.read_text(encoding="utf-8-sig").splitlines()]
+        while len(names) > size and not names[-1]:
+            names.pop()
+        if len(names) != size:
+            count = "1 name" if len(names) == 1 else f"{len(names):,} names"
+            raise UnreadableFile(
+                f"has {count}, but the matrix has {size:,} {noun}: there must be one a line for "
+                "each"
+            )
+    return names
 
 
 def check_is_file(path: Path) -> None:

@@ -324,15 +324,15 @@ def _part(part: DeficientPieces, wording: Wording) -> list[str]:
 
 def _empty(part: DeficientPieces, wording: Wording) -> list[str]:
     """Put all rows, or columns, without entries together: there may be thousands."""
+    noun, fault, verb, other = _COL, "in no equation", "fix", "write an equation with each"
     if part.side == "rows":
-        words, noun = f"{count(part.n_empty, _ROW)} without variables", "equations"
-        names = wording.rows.list(part.empty, wording.most_names)
-        advice = "drop these equations, or bring a variable into each"
-    else:
-        words, noun = f"{count(part.n_empty, _COL)} in no equation", "variables"
-        names = wording.cols.list(part.empty, wording.most_names)
-        advice = "fix these variables, or write an equation with each"
-    return [words, f"  {noun}: {names}", f"  to do: {advice}"]
+        noun, fault, verb, other = _ROW, "without variables", "drop", "bring a variable into each"
+    names = wording.names(part.side).list(part.empty, wording.most_names)
+    return [
+        f"{count(part.n_empty, noun)} {fault}",
+        f"  {noun}s: {names}",
+        f"  to do: {verb} these {noun}s, or {other}",
+    ]
 
 
 def _words(piece: DeficientPiece) -> str:
@@ -351,27 +351,22 @@ def _words(piece: DeficientPiece) -> str:
 def _details(piece: DeficientPiece, wording: Wording) -> list[str]:
     """Name the members of a conflict, and say what resolves it."""
     over, (rows, cols) = piece.side == "rows", piece.conflict
+    noun, verb, other = _COL, "fix", "write another equation with"
+    if over:
+        noun, verb, other = _ROW, "drop", "bring another variable into"
     lists = [
         ("equations", wording.rows.list(rows, wording.most_names)),
         ("variables", wording.cols.list(cols, wording.most_names)),
     ]
     lines = [f"  {label}: {names}" for label, names in (lists if over else lists[::-1]) if names]
     if rest := piece.surplus - 1:
-        noun = count(rest, f"more {_ROW if over else _COL}")
+        more = count(rest, f"more {noun}")
         size = f"{piece.rows.size:,} x {piece.cols.size:,}"
-        lines.append(f"  beside it, {noun} too many in the same piece of {size}")
-    many = piece.candidates.size > 1
-    if over:
-        advice = "drop one of these equations (any will do)" if many else "drop this equation"
-        return [
-            *lines,
-            f"  to do: {advice}, or bring another variable into {'one of them' if many else 'it'}",
-        ]
-    advice = "fix one of these variables (any will do)" if many else "fix this variable"
-    return [
-        *lines,
-        f"  to do: {advice}, or write another equation with {'one of them' if many else 'it'}",
-    ]
+        lines.append(f"  beside it, {more} too many in the same piece of {size}")
+    which, them = f"this {noun}", "it"
+    if piece.candidates.size > 1:
+        which, them = f"one of these {noun}s (any will do)", "one of them"
+    return [*lines, f"  to do: {verb} {which}, or {other} {them}"]
 
 
 def _repair(why: Explanation) -> list[str]:

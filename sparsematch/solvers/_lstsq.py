@@ -329,17 +329,13 @@ def _by_parts(
     """Solve by the coarse parts; None if one of them is deficient."""
     x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
     rank, left, done = 0, np.zeros(b.shape[1]), np.empty(0, np.intp)
-    for part, solve in (
-        (VERTICAL, _with_columns),
-        (SQUARE, _with_square),
-        (HORIZONTAL, _with_rows),
-    ):
+    for part, solve in ((VERTICAL, _by_columns), (SQUARE, _with_square), (HORIZONTAL, _by_rows)):
         rows, cols = np.flatnonzero(row_part == part), np.flatnonzero(col_part == part)
         if cols.size == 0:
             continue
         mine = sp.csr_array(A)[rows]
         solved = solve(sp.csc_array(mine)[:, cols], b[rows] - mine[:, done] @ x[done], rcond)
-        if solved is None:
+        if solved is None or not solved.is_settled or solved.rank < min(rows.size, cols.size):
             return None
         x[cols] = solved.x
         rank, left = rank + solved.rank, np.hypot(left, solved.left)
@@ -378,18 +374,6 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         return None
     x = col[:, np.newaxis] * x
     return _Solved(x, S.shape[0], _norm(b - S @ x), True)
-
-
-def _with_columns(V: Any, b: Values, rcond: float) -> _Solved | None:
-    return _if_full(_by_columns(V, b, rcond), V.shape[1])
-
-
-def _with_rows(H: Any, b: Values, rcond: float) -> _Solved | None:
-    return _if_full(_by_rows(H, b, rcond), H.shape[0])
-
-
-def _if_full(solved: _Solved, rank: int) -> _Solved | None:
-    return solved if solved.is_settled and solved.rank == rank else None
 
 
 def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:

@@ -399,3 +399,13 @@ def test_roots_of_failed_searches_are_given_up():
     step, _ = run_engine("pothen_fan", *after_cheap(A, 1))
     assert step.phases >= 8
     assert step.edges < 5 * A.nnz  # 11 where each phase searches from them again
+
+
+def test_options_of_a_named_start_are_not_those_of_the_stages():
+    """One makes the start give up at once; the first stage is the same engine without it."""
+    A = scrambled(random_matrix(20_000, 20_000, 3, 1), 2)[:, :9000]
+    _, info = sm.maximum_transversal(A, init="cheap", options={"patience": 1e-9}, return_info=True)
+    start, first = info.steps[:2]
+    assert (start.engine, first.engine) == ("cheap", "cheap")
+    assert start.exhausted
+    assert not first.exhausted

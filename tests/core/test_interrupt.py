@@ -137,8 +137,8 @@ def test_long_passes_poll():
     lists = np.empty(n + 1, np.int32), np.empty(4 * n, np.int32)
     labels = np.empty(n, np.int32), np.empty(n, np.int32)
     for call in (
-        partial(_core.transpose, (n, *arrays), lists, 1),
-        partial(_core.connected_components, (n, *arrays), labels),
+        partial(_core.transpose, (n, *arrays), *lists, 1),
+        partial(_core.connected_components, (n, *arrays), *labels),
         partial(stable_order, indices),
     ):
         assert handled_during(call) >= 3

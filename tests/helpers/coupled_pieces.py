@@ -126,14 +126,14 @@ def find_here(A, rng):
 
 def find_over_ranks(comm):
     """The form over ranks, which have rows of the same number or of any, at times as if large."""
-    from sparsematch._engines.mpi.decomposition import small_rest
+    from sparsematch._engines.mpi.core import host
 
-    usual = small_rest.SMALL
+    usual = host.GATHERED
 
     def find(A, rng):
         n, size = A.shape[0], comm.size
         ends = np.sort(rng.integers(0, n + 1, size - 1)), np.arange(1, size) * n // size
-        small_rest.SMALL = (0, usual)[rng.integers(2)]
+        host.GATHERED = (0, usual)[rng.integers(2)]
         starts = [0, *ends[rng.integers(2)].tolist(), n]
         part = sp.csr_array(A)[starts[comm.rank] : starts[comm.rank + 1]]
         return sm.block_triangular_form(sm.DistributedCSR.from_local(comm, part)).gather()

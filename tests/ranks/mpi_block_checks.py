@@ -9,12 +9,8 @@ import coupled_pieces
 import sparsematch as sm
 from mpi_checks import as_if_large, cases, spread, spread_evenly, whole
 from rank_driver import PATCH, run_script
-from sparsematch._engines.mpi.decomposition import small_rest, strong_components
-
-
-def every_block_over_ranks():
-    as_if_large()
-    PATCH.setattr(small_rest, "SMALL", 0)
+from sparsematch._engines.mpi.core import host
+from sparsematch._engines.mpi.decomposition import strong_components
 
 
 def labels_of(form):
@@ -58,8 +54,8 @@ def assert_block_form(comm, A, D):
 
 def check_random_matrices(comm, folder):
     """Any shape and rank; the rest by one rank, and everything over ranks."""
-    for small in (small_rest.SMALL, 0):
-        PATCH.setattr(small_rest, "SMALL", small)
+    for small in (host.GATHERED, 0):
+        PATCH.setattr(host, "GATHERED", small)
         for A, D, _ in cases(comm):
             assert_block_form(comm, A, D)
 
@@ -91,7 +87,7 @@ def families(n, rng):
 
 def check_families(comm, folder):
     """In natural order, backwards and scrambled, with rows anywhere."""
-    every_block_over_ranks()
+    as_if_large()
     rng = np.random.default_rng(4)
     n = 200
     for name, A in families(n, rng):
@@ -109,7 +105,7 @@ def check_families(comm, folder):
 
 def check_coupled_pieces(comm, folder):
     """Pieces whose blocks SciPy knows, and every digraph of three vertices."""
-    every_block_over_ranks()
+    as_if_large()
     find, rng = coupled_pieces.find_over_ranks(comm), np.random.default_rng(comm.size)
     for A, want in [
         *(coupled_pieces.coupled(rng, (4, 10, 30)) for _ in range(6)),
@@ -120,7 +116,7 @@ def check_coupled_pieces(comm, folder):
 
 def check_few_rounds(comm, folder):
     """A chain of blocks is halved again and again, not taken apart from one end."""
-    every_block_over_ranks()
+    as_if_large()
     n, calls, by_labels = 1000, [], strong_components._Search.by_labels
     count = lambda self: calls.append(comm.rank) or by_labels(self)
     PATCH.setattr(strong_components._Search, "by_labels", count)

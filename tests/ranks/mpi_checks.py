@@ -16,9 +16,9 @@ import oracle
 import sparsematch as sm
 from every_start import GIVEN, PATTERNS, fault, start_of
 from rank_driver import PATCH, run_script
-from sparsematch._engines.mpi.core import sides
+from sparsematch._engines.mpi.core import host, sides
 from sparsematch._engines.mpi.core.exchange import Exchange
-from sparsematch._engines.mpi.matching import forest, gathered
+from sparsematch._engines.mpi.matching import forest
 from sparsematch._types.over_ranks import matrix
 from strategies import build, partial_matching
 
@@ -155,8 +155,8 @@ def owned(D, mates, place):
 
 def check_auto_after_every_start(comm, folder):
     """Alone, gathered, and together, on matrices that other steps suit than random ones."""
-    for limit in (0, gathered.GATHERED):
-        PATCH.setattr(gathered, "GATHERED", limit)
+    for limit in (0, host.GATHERED):
+        PATCH.setattr(host, "GATHERED", limit)
         assert_auto_follows_every_start(comm, HOST)
 
 
@@ -218,7 +218,7 @@ def larger_matrices():
 def as_if_large():
     """Let a matrix of any size be a large one: nothing is gathered, slices are small."""
     PATCH.setattr(sides, "_LEAST_SLICE", 64)
-    PATCH.setattr(gathered, "GATHERED", 0)
+    PATCH.setattr(host, "GATHERED", 0)
 
 
 def check_larger_matrices(comm, folder):
@@ -406,7 +406,7 @@ def check_karp_sipser(comm, folder):
 
 def check_choice_of_start(comm, folder):
     """Neighbours near each other are matched rank by rank, others by Karp-Sipser."""
-    PATCH.setattr(gathered, "GATHERED", 0)
+    PATCH.setattr(host, "GATHERED", 0)
     n, rng = 2000, np.random.default_rng(6)
     band = sp.csr_array(sp.diags_array(np.ones((3, n)), offsets=[0, 1, 5], shape=(n, n)))
     far = band[rng.permutation(n)][:, rng.permutation(n)]

@@ -8,9 +8,8 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from rank_driver import PATCH, run_script
-from sparsematch._engines.mpi.core import exchange, sides
-from sparsematch._engines.mpi.decomposition import small_rest
-from sparsematch._engines.mpi.matching import by_rank, forest, gathered
+from sparsematch._engines.mpi.core import exchange, host, sides
+from sparsematch._engines.mpi.matching import by_rank, forest
 from sparsematch._engines.mpi.weighted import auction, duals
 from sparsematch._io import UnreadableFile
 
@@ -170,7 +169,7 @@ def as_if_very_large():
     """A matrix of these tests, which has 100,000 rows, in as many rounds and slices."""
     for module, name, value in (
         *((sides, "_LEAST_SLICE", 1 << 11), (forest, "_ANNOUNCED", 1 << 9)),
-        *((gathered, "GATHERED", 0), (small_rest, "SMALL", 0)),
+        (host, "GATHERED", 0),
         *((auction, "ROUNDS", 4), (duals, "ROUNDS", 4)),  # as much memory in a round as in many
     ):
         PATCH.setattr(module, name, value)

@@ -6,8 +6,7 @@ import scipy.sparse as sp
 import sparsematch as sm
 from mpi_checks import as_if_large, cases, distribute, row_starts, spread, superlu_dist, whole
 from rank_driver import PATCH, run_script
-from sparsematch._engines.mpi.matching import gathered
-from sparsematch._engines.mpi.weighted import product
+from sparsematch._engines.mpi.core import host
 
 
 def with_values(A, rng):
@@ -52,8 +51,8 @@ def assert_transversal(comm, A, D):
 
 def check_random_matrices(comm, folder):
     """Any shape and rank, duplicates, zeros, complex values; gathered and not."""
-    for limit in (gathered.GATHERED, 0):
-        PATCH.setattr(gathered, "GATHERED", limit)
+    for limit in (host.GATHERED, 0):
+        PATCH.setattr(host, "GATHERED", limit)
         for A, D, rng in cases(comm):
             B = with_values(A, rng)
             found, exact = assert_transversal(comm, B, distribute(comm, B, D.row_starts.tolist()))
@@ -85,28 +84,10 @@ def check_quality(comm, folder):
     assert not found.approximate
 
 
-def check_cycles_of_four(comm, folder):
-    """Without the auction, exchanges alone make a bad matching heavier, never lighter."""
-    as_if_large()
-    rng = np.random.default_rng(8)
-    A = sp.csr_array(np.exp(2 * rng.normal(size=(40, 40))))
-    D = spread(comm, A, rng)
-    no_prices = lambda costs, matching: np.zeros(matching.col_mate.size)
-    PATCH.setattr(product, "auction", no_prices)
-    heavier = sm.maximum_product_transversal(D).objective
-    PATCH.setattr(product.Interchange, "run", lambda self: 0)
-    lighter = sm.maximum_product_transversal(D).objective
-    exact = sm.maximum_product_transversal(A).objective
-    if comm.size > 1:
-        assert heavier > lighter + 1
-    assert heavier <= exact + 1e-9
-    assert heavier >= exact - 0.5 * (exact - lighter) - 1e-9
-
-
 def check_scaled_and_permuted(comm, folder):
     """The matrix that a solver is given has large entries on its diagonal, same solution."""
-    for limit in (gathered.GATHERED, 0):
-        PATCH.setattr(gathered, "GATHERED", limit)
+    for limit in (host.GATHERED, 0):
+        PATCH.setattr(host, "GATHERED", limit)
         rng = np.random.default_rng(5)
         A, b = square(60, 4, rng), rng.random(60)
         starts = row_starts(rng, 60, comm.size)

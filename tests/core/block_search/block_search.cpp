@@ -162,7 +162,7 @@ std::vector<Way> ways() {
     direct.copied = any, copied.copied = never;
     brief.sweeps.gain = brief.sweeps.rest = never;
     brief.horizontal_gain = never;
-    trimmed.few_settled = never, trimmed.go_on = never;
+    trimmed.go_on = never;
     return {{"default", false, {}},
             {"sweeps", false, sweeping(1, 8)},
             {"follow and pull", false, sweeping(0, 0)},
@@ -446,8 +446,7 @@ std::vector<Way> drawn_ways(Random& random) {
         s.candidates = 1 + static_cast<int>(random() % 64);
         s.rows_at_a_time = 1 + static_cast<std::int64_t>(random() % 20);
         BlockLimits& b = way.limits;
-        for (double* value :
-             {&b.horizontal_gain, &b.likely, &b.copied, &b.go_on, &b.large, &b.few_settled})
+        for (double* value : {&b.horizontal_gain, &b.likely, &b.copied, &b.go_on, &b.large})
             *value = share(*value);
         b.many_arcs = static_cast<unsigned char>(1 + random() % 4);
         b.turn = 1 + static_cast<std::int64_t>(random() % 50);

@@ -1,7 +1,4 @@
-// The module, and what Python calls of the core package: arrays in, arrays out, the GIL released in
-// between.
-#include <nanobind/stl/string.h>
-
+// The module, and what Python calls of the core package.
 #include "bindings/nanobind_helpers.hpp"
 #include "core/certificates.hpp"
 #include "core/transpose.hpp"
@@ -11,40 +8,11 @@ using namespace sparsematch;
 namespace {
 
 template <class Index>
-void run_transpose(CsrArg<Index> a, Sides<Index> lists, int workers) {
-    interruptible(workers, [&](RunContext& run) {
-        transpose(a.view(), lists.first.data(), lists.second.data(), run);
-    });
-}
-
-template <class Index>
-std::tuple<const char*, Index, Index> run_check_matching(CsrArg<Index> a,
-                                                         Sides<const Index> mates) {
-    const auto found = interruptible(
-        1, [&](RunContext& run) { return check_matching(a.view(), view(mates), run); });
-    return {found.fault, found.i, found.j};
-}
-
-template <class Index>
-std::pair<Index, Index> run_free_entry(CsrArg<Index> a, Sides<const Index> mates) {
-    const auto found =
-        interruptible(1, [&](RunContext& run) { return free_entry(a.view(), view(mates), run); });
-    return {found.i, found.j};
-}
-
-template <class Index>
-bool run_cover(CsrArg<Index> a, Sides<const Index> mates, Sides<bool> cover, int workers) {
-    return interruptible(workers, [&](RunContext& run) {
-        return koenig_cover(a.view(), view(mates), cover.first.data(), cover.second.data(), run);
-    });
-}
-
-template <class Index>
 void bind(nb::module_& m) {
-    m.def("transpose", run_transpose<Index>);
-    m.def("check_matching", run_check_matching<Index>);
-    m.def("free_entry", run_free_entry<Index>);
-    m.def("vertex_cover", run_cover<Index>);
+    m.def("transpose", Bound<transpose<Index>>::by_workers);
+    m.def("check_matching", Bound<check_matching<Index>>::alone);
+    m.def("free_entry", Bound<free_entry<Index>>::alone);
+    m.def("vertex_cover", Bound<koenig_cover<Index>>::by_workers);
 }
 
 }  // namespace

@@ -29,63 +29,14 @@ Index run_block_labels(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>&
 }
 
 template <class Index>
-bool run_is_block_form(CsrArg<Index> matrix, Sides<const Index> mates, Sides<const Index> blocks,
-                       Index n_blocks) {
-    const auto a = matrix.view();
-    return interruptible(1, [&](RunContext& run) {
-        return BlockFormCheck<Index>(a, view(mates), blocks.first.data(), blocks.second.data(),
-                                     n_blocks)
-            .holds(run);
-    });
-}
-
-template <class Index>
-Index run_connected_components(CsrArg<Index> a, Sides<Index> labels) {
-    return interruptible(1, [&](RunContext& run) {
-        return connected_components(a.view(), labels.first.data(), labels.second.data(), run);
-    });
-}
-
-template <class Index>
-Index run_hall_violators(CsrArg<Index> matrix, Sides<const Index> mates, Sides<Index> pieces,
-                         Out<Index> rows, Out<Index> partners, Out<Index> starts) {
-    return interruptible(1, [&](RunContext& run) {
-        const auto a = matrix.view();
-        DeficientPieces<Index> part(a, view(mates), run);
-        const Index n = part.label(pieces.first.data(), pieces.second.data());
-        part.renumber(n);
-        HallViolators<Index>(part, run).find(n, rows.data(), partners.data(), starts.data());
-        return n;
-    });
-}
-
-template <class Index>
-void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order, Out<Index> starts) {
-    const ReleasedGil released;
-    sort_by_label(label.data(), static_cast<Index>(label.size()), n_labels, order.data(),
-                  starts.data());
-}
-
-template <class Index>
-void run_block_permutation(In<Index> group, In<Index> row_mate, Index n_square, Sides<Index> perms,
-                           Out<Index> starts, int workers) {
-    const ReleasedGil released;
-    ThreadTeam team(workers);
-    const auto& [rows, cols] = perms;
-    block_permutation(group.data(), row_mate.data(), static_cast<Index>(rows.size()),
-                      static_cast<Index>(cols.size()), n_square, rows.data(), cols.data(),
-                      starts.data(), team);
-}
-
-template <class Index>
 void bind(nb::module_& m) {
     m.def("block_labels", run_block_labels<Index>, "matrix"_a, "transposed"_a.none(), "mates"_a,
           "row_group"_a, "forced"_a.none(), "workers"_a);
-    m.def("is_block_form", run_is_block_form<Index>);
-    m.def("connected_components", run_connected_components<Index>);
-    m.def("hall_violators", run_hall_violators<Index>);
-    m.def("sort_by_label", run_sort_by_label<Index>);
-    m.def("block_permutation", run_block_permutation<Index>);
+    m.def("is_block_form", Bound<is_block_form<Index>>::alone);
+    m.def("connected_components", Bound<connected_components<Index>>::alone);
+    m.def("hall_violators", Bound<hall_violators<Index>>::alone);
+    m.def("sort_by_label", Bound<sort_by_label<Index>>::alone);
+    m.def("block_permutation", Bound<block_permutation<Index>>::by_workers);
 }
 
 }  // namespace

@@ -6,19 +6,27 @@
 #include "graph/local_max_part.hpp"
 #include "graph/validate.hpp"
 
-using namespace sparsematch;
-
-namespace {
+namespace sparsematch {
 
 // indptr, indices, weights.
 template <class Index>
 using GraphArg = std::tuple<In<Index>, In<Index>, std::optional<In<double>>>;
 
 template <class Index>
+struct Passed<const Graph<Index>&> {
+    using Given = GraphArg<Index>;
+    static Graph<Index> get(const Given& given) {
+        const auto& [indptr, indices, weight] = given;
+        return {static_cast<Index>(indptr.size() - 1), indptr.data(), indices.data(),
+                weight ? weight->data() : nullptr};
+    }
+};
+
+namespace {
+
+template <class Index>
 Graph<Index> view(const GraphArg<Index>& given) {
-    const auto& [indptr, indices, weight] = given;
-    return {static_cast<Index>(indptr.size() - 1), indptr.data(), indices.data(),
-            weight ? weight->data() : nullptr};
+    return Passed<const Graph<Index>&>::get(given);
 }
 
 // Returns fields of StepInfo.
@@ -34,21 +42,6 @@ nb::dict run_match_graph(const char* name, GraphArg<Index> graph, Out<Index> mat
     return step_info(report);
 }
 
-template <class Index>
-std::tuple<bool, bool, std::uint64_t> run_validate_graph(GraphArg<Index> graph, Index first,
-                                                         int workers) {
-    const auto found = interruptible(
-        workers, [&](RunContext& run) { return validate_graph(view<Index>(graph), first, run); });
-    return {found.ascending, found.finite, found.balance};
-}
-
-template <class Index>
-double run_matched_weight(GraphArg<Index> graph, In<Index> mate, Index first) {
-    return interruptible(1, [&](RunContext& run) {
-        return matched_weight(view<Index>(graph), mate.data(), first, run);
-    });
-}
-
 // The messages of a part after a step of it, and the entries scanned.
 template <class Index, class Step>
 nb::tuple step_of(LocalMaxPart<Index>& part, int workers, const Step& step) {
@@ -56,9 +49,8 @@ nb::tuple step_of(LocalMaxPart<Index>& part, int workers, const Step& step) {
         step(run);
         return run.edges();
     });
-    const auto n = part.to.size();
-    auto to = owned(std::exchange(part.to, {}), n), what = owned(std::exchange(part.what, {}), n);
-    return nb::make_tuple(to, what, edges);
+    return nb::make_tuple(owned(std::exchange(part.to, {})), owned(std::exchange(part.what, {})),
+                          edges);
 }
 
 template <class Index>
@@ -92,16 +84,18 @@ void bind_part(nb::module_& m, const char* name) {
 template <class Index>
 void bind(nb::module_& m) {
     m.def("match_graph", run_match_graph<Index>);
-    m.def("validate_graph", run_validate_graph<Index>);
-    m.def("matched_weight", run_matched_weight<Index>);
+    m.def("validate_graph", Bound<validate_graph<Index>>::by_workers);
+    m.def("matched_weight", Bound<matched_weight<Index>>::alone);
 }
 
 }  // namespace
 
-void sparsematch::bind_graph(nb::module_& m) {
+void bind_graph(nb::module_& m) {
     m.def("graph_engines", [] { return list_engines(graph_engines); });
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);
     bind_part<std::int32_t>(m, "LocalMaxPart32");
     bind_part<std::int64_t>(m, "LocalMaxPart64");
 }
+
+}  // namespace sparsematch

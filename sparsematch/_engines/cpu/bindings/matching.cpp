@@ -28,16 +28,10 @@ nb::tuple run_improve(const char* name, CsrArg<Index> matrix,
 }
 
 template <class Index>
-bool run_match_diagonal(CsrArg<Index> a, Sides<Index> mates) {
-    const ReleasedGil released;
-    return match_diagonal(a.view(), view(mates));
-}
-
-template <class Index>
 void bind(nb::module_& m) {
     m.def("run_engine", run_improve<Index>, "name"_a, "matrix"_a, "transposed"_a.none(), "mates"_a,
           "workers"_a, "settings"_a, "options"_a, "finished"_a.none(), "forced"_a.none());
-    m.def("match_diagonal", run_match_diagonal<Index>);
+    m.def("match_diagonal", Bound<match_diagonal<Index>>::alone);
 }
 
 }  // namespace

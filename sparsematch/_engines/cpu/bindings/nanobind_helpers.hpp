@@ -108,6 +108,12 @@ auto owned(Container&& from, std::size_t n) {
     return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(kept->data(), {n}, owner);
 }
 
+template <class Vector>
+auto owned(Vector&& from) {
+    const std::size_t n = from.size();
+    return owned(std::forward<Vector>(from), n);
+}
+
 // At exit Python ends a daemon thread that asks for the GIL, with glibc by unwinding its stack,
 // which may pass neither a destructor nor nanobind. Such a thread sleeps until the process ends, as
 // Python itself lets it from 3.14 on. Call: of Python's C functions alone, which throw nothing.
@@ -195,6 +201,71 @@ template <class Call>
 auto interruptible(int workers, const Call& call) {
     return interruptible(workers, {}, Signals{}, call);
 }
+
+// How Python passes what a parameter of a function of the core takes: an array for each pointer, a
+// tuple for a pattern, an array for each side of a matching; read only where that is const.
+template <class T>
+struct Passed {
+    using Given = T;
+    static T get(T given) { return given; }
+};
+template <class T>
+struct Passed<T*> {
+    using Given = Array<T>;
+    static T* get(const Given& given) { return given.data(); }
+};
+template <class Index>
+struct Passed<const Csr<Index>&> {
+    using Given = CsrArg<Index>;
+    static Csr<Index> get(const Given& given) { return given.view(); }
+};
+template <class Index>
+struct Passed<Matching<Index>> {
+    using Given = Sides<Index>;
+    static Matching<Index> get(const Given& given) { return view(given); }
+};
+template <class Index>
+struct Passed<const Matching<Index>&> {
+    using Given = Sides<const Index>;
+    static Matching<Index> get(const Given& given) { return view(given); }
+};
+
+template <class Function>
+struct Signature;
+template <class Result, class... Parameters>
+struct Signature<Result(Parameters...)> {
+    using Types = std::tuple<Parameters...>;
+    static constexpr std::size_t n = sizeof...(Parameters);
+    static constexpr bool takes_run =
+        std::is_same_v<std::tuple_element_t<n - 1, Types>, RunContext&>;
+    using Given = std::make_index_sequence<n - takes_run>;
+};
+
+template <auto function>
+using SignatureOf = Signature<std::remove_pointer_t<decltype(function)>>;
+
+// A function of the core as Python calls it: with the number of workers in place of the RunContext
+// that its parameters may end in, or alone, by one. Structs that can be are returned as tuples.
+template <auto function, class Places = typename SignatureOf<function>::Given>
+struct Bound;
+template <auto function, std::size_t... place>
+struct Bound<function, std::index_sequence<place...>> {
+    using Of = SignatureOf<function>;
+    template <std::size_t k>
+    using Parameter = Passed<std::tuple_element_t<k, typename Of::Types>>;
+
+    static auto by_workers(typename Parameter<place>::Given... given, int workers) {
+        const auto call = [&](RunContext& run) {
+            if constexpr (Of::takes_run) return function(Parameter<place>::get(given)..., run);
+            else return function(Parameter<place>::get(given)...);
+        };
+        using Result = decltype(call(std::declval<RunContext&>()));
+        if constexpr (requires(Result result) { result.as_tuple(); })
+            return interruptible(workers, call).as_tuple();
+        else return interruptible(workers, call);
+    }
+    static auto alone(typename Parameter<place>::Given... given) { return by_workers(given..., 1); }
+};
 
 void bind_matching(nb::module_& m);
 void bind_over_ranks(nb::module_& m);

@@ -6,42 +6,12 @@ using namespace sparsematch;
 
 namespace {
 
-// Calls measure(team) with no more threads than there is work for, in entries or rows.
-template <class Measure>
-auto over_workers(std::int64_t work, int workers, const Measure& measure) {
-    constexpr std::int64_t share = 1 << 18;  // work that repays waking a thread
-    const ReleasedGil released;
-    ThreadTeam team(static_cast<int>(std::clamp<std::int64_t>(work / share, 1, workers)));
-    return measure(team);
-}
-
-template <class Index>
-auto run_degree_statistics(In<Index> indptr, int workers) {
-    const Csr<Index> a{static_cast<Index>(indptr.size() - 1), 0, indptr.data(), nullptr};
-    return over_workers(a.n_rows, workers,
-                        [&](ThreadTeam& team) { return degree_statistics(a, team); });
-}
-
-template <class Index>
-auto run_column_statistics(CsrArg<Index> matrix, int workers) {
-    const auto a = matrix.view();
-    return over_workers(a.nnz(), workers,
-                        [&](ThreadTeam& team) { return column_statistics(a, team); });
-}
-
-template <class Index>
-double run_shared_pair_density(CsrArg<Index> matrix, int workers) {
-    const auto a = matrix.view();
-    return over_workers(a.nnz() / 4, workers,
-                        [&](ThreadTeam& team) { return shared_pair_density(a, team); });
-}
-
 template <class Index>
 void bind(nb::module_& m) {
     m.def("order_features", [](CsrArg<Index> a) { return order_features(a.view()); });
-    m.def("degree_statistics", run_degree_statistics<Index>);
-    m.def("column_statistics", run_column_statistics<Index>);
-    m.def("shared_pair_density", run_shared_pair_density<Index>);
+    m.def("degree_statistics", Bound<degree_statistics<Index>>::by_workers);
+    m.def("column_statistics", Bound<column_statistics<Index>>::by_workers);
+    m.def("shared_pair_density", Bound<shared_pair_density<Index>>::by_workers);
 }
 
 }  // namespace

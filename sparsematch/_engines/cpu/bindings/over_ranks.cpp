@@ -1,5 +1,5 @@
 // Bindings for a matrix over several ranks: kernels that Python steps, exchanging their messages in
-// between, and the sorts of elements to send.
+// between, and the sorts of elements to send. A kernel keeps the arrays alive that it works on.
 #include <nanobind/stl/string.h>
 
 #include "bindings/nanobind_helpers.hpp"
@@ -7,7 +7,6 @@
 #include "decomposition/over_ranks/trimming.hpp"
 #include "matching/over_ranks/augment.hpp"
 #include "matching/over_ranks/karp_sipser.hpp"
-#include "matching/over_ranks/owner_order.hpp"
 #include "matching/over_ranks/transposition.hpp"
 
 using namespace sparsematch;
@@ -16,22 +15,16 @@ using namespace sparsematch::over_ranks;
 namespace {
 
 using Starts = In<std::int64_t>;
+using BothStarts = std::pair<Starts, Starts>;  // of majors, of minors
+template <class Index>
+using Lists = std::pair<Starts, In<Index>>;  // indptr and indices
+template <std::size_t argument>
+using Keep = nb::keep_alive<0, argument>;
 
 template <class Index>
 Owners<Index> owners(const Starts& starts, int rank) {
     return {starts.data(), static_cast<int>(starts.size()) - 1, rank};
 }
-
-// A kernel, and the arrays that it works on.
-template <class Kernel, class Arrays>
-struct Bound {
-    Arrays arrays;
-    Kernel kernel;
-};
-
-// indptr and indices.
-template <class Index>
-using Lists = std::pair<Starts, In<Index>>;
 
 // Lists; mates, trees, parent and before; leaf.
 template <class Index>
@@ -46,10 +39,6 @@ ForestArrays<Index> view(const ForestArg<Index>& given) {
             mates.second.data(), trees.first.data(),  trees.second.data(),
             links.first.data(),  links.second.data(), leaf.data()};
 }
-template <class Index>
-using BoundForest = Bound<Forest<Index>, ForestArg<Index>>;
-template <class Index>
-using BoundAugmentation = Bound<Augmentation<Index>, std::pair<ForestArg<Index>, Sides<Index>>>;
 
 // Lists, mate, and degree and last neighbour of each vertex.
 template <class Index>
@@ -62,146 +51,120 @@ KarpSipserSide<Index> view(const SideArg<Index>& given) {
     return {lists.first.data(), lists.second.data(), mate.data(),
             reinterpret_cast<Residual*>(residual.data())};
 }
-template <class Index>
-using BoundKarpSipser = Bound<KarpSipser<Index>, std::pair<SideArg<Index>, SideArg<Index>>>;
 
-template <class Index>
-BoundForest<Index>* make_forest(ForestArg<Index> arrays, std::pair<Starts, Starts> starts, int rank,
-                                std::pair<std::int64_t, std::int64_t> limits, bool prune) {
-    const auto [budget, announced] = limits;
-    return new BoundForest<Index>{arrays,
-                                  {view(arrays), owners<Index>(starts.first, rank),
-                                   owners<Index>(starts.second, rank), budget, announced, prune}};
-}
-template <class Index>
-BoundAugmentation<Index>* make_augmentation(ForestArg<Index> arrays, Sides<Index> mates,
-                                            std::pair<Starts, Starts> starts, int rank) {
-    return new BoundAugmentation<Index>{
-        {arrays, mates},
-        {view(arrays), mates.first.data(), mates.second.data(), owners<Index>(starts.first, rank),
-         owners<Index>(starts.second, rank)}};
-}
-template <class Index>
-BoundKarpSipser<Index>* make_karp_sipser(SideArg<Index> rows, SideArg<Index> cols,
-                                         std::pair<Starts, Starts> starts, int rank,
-                                         std::int64_t budget, std::uint64_t seed) {
-    return new BoundKarpSipser<Index>{{rows, cols},
-                                      {view(rows), view(cols), owners<Index>(starts.first, rank),
-                                       owners<Index>(starts.second, rank), budget, seed}};
-}
-
-// An array of the kernel's, for as long as the kernel does not resize it.
-template <class T>
-auto seen(std::vector<T>& vector, nb::handle owner) {
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(vector.data(), {vector.size()}, owner);
-}
-
-// The methods of every kernel: see Kernel of mpi/core/exchange.py.
-template <class B>
-nb::class_<B> bind_kernel(nb::module_& m, const char* name) {
-    const auto messages = [](nb::handle self) -> auto& {
-        return nb::cast<B&>(self).kernel.messages();
+// The methods of every kernel: see Kernel of mpi/core/exchange.py. Arrays are the kernel's, to be
+// used before it is stepped again.
+template <class Kernel>
+nb::class_<Kernel> bind_kernel(nb::module_& m, const std::string& name) {
+    nb::class_<Kernel> kernel(m, name.c_str());
+    kernel.def("step", &Kernel::step, nb::call_guard<ReleasedGil>())
+        .def("read_headers", [](Kernel& self) { return self.messages.read_headers(); })
+        .def("bytes", &Kernel::bytes);
+    const auto def_array = [&](const char* name, auto member) {
+        kernel.def(name, [member](nb::handle self) {
+            auto& array = nb::cast<Kernel&>(self).messages.*member;
+            using Value = std::remove_reference_t<decltype(array[0])>;
+            return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(array.data(), {array.size()}, self);
+        });
     };
-    return nb::class_<B>(m, name)
-        .def("step",
-             [](B& self, bool quiet) {
-                 const ReleasedGil released;
-                 self.kernel.step(quiet);
-             })
-        .def("read_headers", [](B& self) { return self.kernel.messages().read_headers(); })
-        .def("bytes", [](B& self) { return self.kernel.bytes(); })
-        .def("send_headers",
-             [=](nb::handle self) { return seen(messages(self).send_headers(), self); })
-        .def("receive_headers",
-             [=](nb::handle self) { return seen(messages(self).receive_headers(), self); })
-        .def("send_buffer",
-             [=](nb::handle self) { return seen(messages(self).send_buffer(), self); })
-        .def("receive_buffer",
-             [=](nb::handle self) { return seen(messages(self).receive_buffer(), self); })
-        .def("send_counts",
-             [=](nb::handle self) { return seen(messages(self).send_counts(), self); })
-        .def("receive_counts",
-             [=](nb::handle self) { return seen(messages(self).receive_counts(), self); });
+    using Messages = decltype(Kernel::messages);
+    def_array("send_headers", &Messages::send_headers);
+    def_array("receive_headers", &Messages::receive_headers);
+    def_array("send_buffer", &Messages::send_buffer);
+    def_array("receive_buffer", &Messages::receive_buffer);
+    def_array("send_counts", &Messages::send_counts);
+    def_array("receive_counts", &Messages::receive_counts);
+    return kernel;
 }
 
 template <class Index>
-using BoundTransposition =
-    Bound<Transposition<Index>, std::tuple<Lists<Index>, Out<std::int64_t>, Out<Index>>>;
-
-template <class Index>
-BoundTransposition<Index>* make_transposition(Starts indptr, In<Index> indices,
-                                              std::pair<Starts, Starts> starts, int rank,
-                                              Out<std::int64_t> filled, Out<Index> lists, bool fill,
-                                              std::int64_t budget) {
-    return new BoundTransposition<Index>{
-        {{indptr, indices}, filled, lists},
-        {indptr.data(), indices.data(), owners<Index>(starts.first, rank),
-         owners<Index>(starts.second, rank), filled.data(), lists.data(), fill, budget}};
+void bind_matching_kernels(nb::module_& m, const std::string& bits) {
+    bind_kernel<Forest<Index>>(m, "Forest" + bits)
+        .def("plant", &Forest<Index>::plant)
+        .def("release", [](Forest<Index>& self, In<bool> done) { self.release(done.data()); })
+        .def("roots",
+             [](const Forest<Index>& self) { return owned(std::vector<Index>(self.roots())); })
+        .def("edges", &Forest<Index>::edges)
+        .def("has_found", &Forest<Index>::has_found);
+    m.def(
+        "forest_over_ranks",
+        [](const ForestArg<Index>& arrays, const BothStarts& starts, int rank,
+           std::pair<std::int64_t, std::int64_t> limits, bool prune) {
+            return new Forest<Index>(view(arrays), owners<Index>(starts.first, rank),
+                                     owners<Index>(starts.second, rank), limits.first,
+                                     limits.second, prune);
+        },
+        Keep<1>());
+    bind_kernel<Augmentation<Index>>(m, "Augmentation" + bits)
+        .def("paths", &Augmentation<Index>::paths)
+        .def("pairs", &Augmentation<Index>::pairs);
+    m.def(
+        "augmentation_over_ranks",
+        [](const ForestArg<Index>& arrays, const Sides<Index>& mates, const BothStarts& starts,
+           int rank) {
+            return new Augmentation<Index>(view(arrays), mates.first.data(), mates.second.data(),
+                                           owners<Index>(starts.first, rank),
+                                           owners<Index>(starts.second, rank));
+        },
+        Keep<1>(), Keep<2>());
+    bind_kernel<KarpSipser<Index>>(m, "KarpSipser" + bits).def("edges", &KarpSipser<Index>::edges);
+    m.def(
+        "karp_sipser_over_ranks",
+        [](const SideArg<Index>& rows, const SideArg<Index>& cols, const BothStarts& starts,
+           int rank, std::int64_t budget, std::uint64_t seed) {
+            return new KarpSipser<Index>(view(rows), view(cols), owners<Index>(starts.first, rank),
+                                         owners<Index>(starts.second, rank), budget, seed);
+        },
+        Keep<1>(), Keep<2>());
+    bind_kernel<Transposition<Index>>(m, "Transposition" + bits);
+    m.def(
+        "transposition_over_ranks",
+        [](Starts indptr, In<Index> indices, const BothStarts& starts, int rank,
+           Out<std::int64_t> filled, Out<Index> lists, bool fill, std::int64_t budget) {
+            return new Transposition<Index>(
+                indptr.data(), indices.data(), owners<Index>(starts.first, rank),
+                owners<Index>(starts.second, rank), filled.data(), lists.data(), fill, budget);
+        },
+        Keep<1>(), Keep<2>(), Keep<5>(), Keep<6>());
 }
 
 template <class Index>
-using BoundTrimming = Bound<Trimming<Index>, std::tuple<Lists<Index>, Out<Index>, Out<Index>>>;
-template <class Index>
-BoundTrimming<Index>* make_trimming(Starts indptr, In<Index> indices, Out<Index> count,
-                                    Out<Index> level, Starts starts, int rank,
-                                    std::int64_t budget) {
-    return new BoundTrimming<Index>{{{indptr, indices}, count, level},
-                                    {indptr.data(), indices.data(), count.data(), level.data(),
-                                     owners<Index>(starts, rank), budget}};
-}
-
-template <class Index>
-using BoundPropagation = Bound<Propagation<Index>, std::tuple<Starts, In<Index>, Out<Index>>>;
-template <class Index>
-BoundPropagation<Index>* make_propagation(Starts indptr, In<Index> indices, Out<Index> label,
-                                          Starts starts, int rank, std::int64_t budget) {
-    return new BoundPropagation<Index>{
-        {indptr, indices, label},
-        {indptr.data(), indices.data(), label.data(), owners<Index>(starts, rank), budget}};
-}
-
-template <class Index>
-void run_owner_order(Starts starts, In<Index> keys, Out<std::int64_t> order,
-                     Out<std::int64_t> counts) {
-    const ReleasedGil released;
-    owner_order(owners<Index>(starts, 0), keys.data(), keys.size(), order.data(), counts.data());
-}
-template <class Index>
-void run_places_in_lists(In<Index> keys, Out<std::int64_t> filled, Out<std::int64_t> places) {
-    const ReleasedGil released;
-    places_in_lists(keys.data(), keys.size(), filled.data(), places.data());
+void bind_decomposition_kernels(nb::module_& m, const std::string& bits) {
+    bind_kernel<Trimming<Index>>(m, "Trimming" + bits);
+    m.def(
+        "trimming_over_ranks",
+        [](Starts indptr, In<Index> indices, Out<Index> count, Out<Index> level, Starts starts,
+           int rank, std::int64_t budget) {
+            return new Trimming<Index>(indptr.data(), indices.data(), count.data(), level.data(),
+                                       owners<Index>(starts, rank), budget);
+        },
+        Keep<1>(), Keep<2>(), Keep<3>(), Keep<4>());
+    bind_kernel<Propagation<Index>>(m, "Propagation" + bits);
+    m.def(
+        "propagation_over_ranks",
+        [](Starts indptr, In<Index> indices, Out<Index> label, Starts starts, int rank,
+           std::int64_t budget) {
+            return new Propagation<Index>(indptr.data(), indices.data(), label.data(),
+                                          owners<Index>(starts, rank), budget);
+        },
+        Keep<1>(), Keep<2>(), Keep<3>());
 }
 
 template <class Index>
 void bind(nb::module_& m, const std::string& bits) {
-    bind_kernel<BoundForest<Index>>(m, ("Forest" + bits).c_str())
-        .def("plant", [](BoundForest<Index>& self) { self.kernel.plant(); })
-        .def("release",
-             [](BoundForest<Index>& self, In<bool> done) { self.kernel.release(done.data()); })
-        .def("roots",
-             [](BoundForest<Index>& self) {
-                 std::vector<Index> roots = self.kernel.roots();
-                 const auto n = roots.size();
-                 return owned(std::move(roots), n);
-             })
-        .def("edges", [](BoundForest<Index>& self) { return self.kernel.edges(); })
-        .def("has_found", [](BoundForest<Index>& self) { return self.kernel.has_found(); });
-    bind_kernel<BoundAugmentation<Index>>(m, ("Augmentation" + bits).c_str())
-        .def("paths", [](BoundAugmentation<Index>& self) { return self.kernel.paths(); })
-        .def("pairs", [](BoundAugmentation<Index>& self) { return self.kernel.pairs(); });
-    bind_kernel<BoundKarpSipser<Index>>(m, ("KarpSipser" + bits).c_str())
-        .def("edges", [](BoundKarpSipser<Index>& self) { return self.kernel.edges(); });
-    m.def("forest_over_ranks", make_forest<Index>);
-    m.def("augmentation_over_ranks", make_augmentation<Index>);
-    m.def("karp_sipser_over_ranks", make_karp_sipser<Index>);
-    bind_kernel<BoundTransposition<Index>>(m, ("Transposition" + bits).c_str());
-    m.def("transposition_over_ranks", make_transposition<Index>);
-    bind_kernel<BoundTrimming<Index>>(m, ("Trimming" + bits).c_str());
-    m.def("trimming_over_ranks", make_trimming<Index>);
-    bind_kernel<BoundPropagation<Index>>(m, ("Propagation" + bits).c_str());
-    m.def("propagation_over_ranks", make_propagation<Index>);
-    m.def("owner_order", run_owner_order<Index>);
-    m.def("places_in_lists", run_places_in_lists<Index>);
+    bind_matching_kernels<Index>(m, bits);
+    bind_decomposition_kernels<Index>(m, bits);
+    m.def("owner_order",
+          [](Starts starts, In<Index> keys, Out<std::int64_t> order, Out<std::int64_t> counts) {
+              const ReleasedGil released;
+              owner_order(owners<Index>(starts, 0), keys.data(), keys.size(), order.data(),
+                          counts.data());
+          });
+    m.def("places_in_lists",
+          [](In<Index> keys, Out<std::int64_t> filled, Out<std::int64_t> places) {
+              const ReleasedGil released;
+              places_in_lists(keys.data(), keys.size(), filled.data(), places.data());
+          });
 }
 
 }  // namespace

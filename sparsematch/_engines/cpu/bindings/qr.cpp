@@ -28,12 +28,8 @@ nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> 
                                             static_cast<std::int64_t>(right.shape(1)),
                                             tolerance.data(), last.data(), multiply, room, counter);
     });
-    const auto result = [](auto& from) {
-        const std::size_t n = from.size();
-        return owned(std::move(from), n);
-    };
-    return nb::make_tuple(result(qr.start), result(qr.column), result(qr.value), result(qr.top),
-                          qr.foreseen);
+    return nb::make_tuple(owned(std::move(qr.start)), owned(std::move(qr.column)),
+                          owned(std::move(qr.value)), owned(std::move(qr.top)), qr.foreseen);
 }
 
 template <class Index, class Value>

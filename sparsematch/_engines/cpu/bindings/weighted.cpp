@@ -5,7 +5,6 @@
 #include "weighted/bottleneck.hpp"
 #include "weighted/entry_values.hpp"
 #include "weighted/least_cost_matching.hpp"
-#include "weighted/matched_entries.hpp"
 #include "weighted/product_batch.hpp"
 #include "weighted/scale_factors.hpp"
 #include "weighted/scaled_columns.hpp"
@@ -29,53 +28,20 @@ void run_least_cost(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, S
     });
 }
 
-template <class Index>
-void run_matched_entries(CsrArg<Index> a, In<Index> row_mate, Out<Index> entry, int workers) {
-    interruptible(workers, [&](RunContext& run) {
-        matched_entries(a.view(), row_mate.data(), entry.data(), run);
-    });
-}
-
-// Whether all entries of a row ascend, the least magnitude, the largest.
-template <class Index>
-std::tuple<bool, double, double> run_magnitudes(CsrArg<Index> a, In<double> value,
-                                                Out<double> magnitude, int workers) {
-    const auto found = interruptible(workers, [&](RunContext& run) {
-        return read_magnitudes(a.view(), value.data(), magnitude.data(), run);
-    });
-    return {found.ascending, found.least, found.largest};
-}
-
-template <class Index>
-double run_matched_sum(CsrArg<Index> a, In<double> value, In<Index> mate) {
-    return matched_sum(a.view(), value.data(), mate.data());
-}
-
 // Whether all factors are in the range of doubles.
 template <class Index>
 bool run_scale_factors(CsrArg<Index> a, std::pair<In<double>, In<Index>> pairs,
                        std::pair<In<double>, In<double>> duals, Sides<double> scales,
-                       std::tuple<bool, bool, bool> flags, int workers) {
+                       std::pair<bool, bool> flags, int workers) {
     return interruptible(workers, [&](RunContext& run) {
-        const auto [flipped, powers_of_two, raised] = flags;
+        const auto [flipped, powers_of_two] = flags;
         const ScaleFactors factors{duals.first.data(),
                                    duals.second.data(),
                                    scales.first.data(),
                                    scales.second.data(),
                                    flipped,
-                                   powers_of_two,
-                                   raised};
+                                   powers_of_two};
         return write_factors(a.view(), pairs.first.data(), pairs.second.data(), factors, run);
-    });
-}
-
-template <class Index>
-double run_bottleneck(CsrArg<Index> matrix, In<double> magnitude, Sides<Index> mates,
-                      Sides<bool> covers, int workers) {
-    return interruptible(workers, [&](RunContext& run) {
-        const auto a = matrix.view();
-        bool *rows = covers.first.data(), *cols = covers.second.data();
-        return Bottleneck<Index>(a, magnitude.data(), run).solve(view(mates), rows, cols);
     });
 }
 
@@ -123,32 +89,6 @@ void run_scale_columns(CsrArg<Index> a, In<Value> values, In<Index> row_of,
                                 {row.data(), value.data(), sum.data()});
 }
 
-// The position of an entry, or -1; the diagonal.
-template <class Index>
-Index run_unsymmetric_entry(CsrArg<Index> a, In<double> weight, Out<double> diagonal) {
-    return interruptible(1, [&](RunContext& run) {
-        return unsymmetric_entry(a.view(), weight.data(), diagonal.data(), run);
-    });
-}
-
-template <class Index>
-void run_largest_scaled(CsrArg<Index> a, In<double> weight, In<double> scale, Out<double> largest,
-                        int workers) {
-    interruptible(workers, [&](RunContext& run) {
-        largest_scaled(a.view(), weight.data(), scale.data(), largest.data(), run);
-    });
-}
-
-// mates: of the matching, and in the pivots.
-template <class Index>
-void run_make_pivots_ones(CsrArg<Index> a, In<double> weight, In<double> diagonal,
-                          Sides<const Index> mates, Out<double> scale) {
-    interruptible(1, [&](RunContext& run) {
-        make_pivots_ones(a.view(), weight.data(), diagonal.data(), mates.first.data(),
-                         mates.second.data(), scale.data(), run);
-    });
-}
-
 template <class Index>
 void run_split_pivots(In<double> diagonal, Sides<Index> mates, Out<Index> partner) {
     interruptible(1, [&](RunContext& run) {
@@ -159,19 +99,19 @@ void run_split_pivots(In<double> diagonal, Sides<Index> mates, Out<Index> partne
 
 template <class Index>
 void bind(nb::module_& m) {
-    m.def("bottleneck", run_bottleneck<Index>);
-    m.def("magnitudes", run_magnitudes<Index>);
-    m.def("matched_sum", run_matched_sum<Index>);
+    m.def("bottleneck", Bound<bottleneck<Index>>::by_workers);
+    m.def("magnitudes", Bound<read_magnitudes<Index>>::by_workers);
+    m.def("matched_sum", Bound<matched_sum<Index>>::alone);
     m.def("scale_factors", run_scale_factors<Index>);
     m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
           "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
     m.def("product_batch", run_product_batch<Index>);
     m.def("scale_columns", run_scale_columns<Index, double>);
     m.def("scale_columns", run_scale_columns<Index, std::complex<double>>);
-    m.def("matched_entries", run_matched_entries<Index>);
-    m.def("unsymmetric_entry", run_unsymmetric_entry<Index>);
-    m.def("largest_scaled", run_largest_scaled<Index>);
-    m.def("make_pivots_ones", run_make_pivots_ones<Index>);
+    m.def("matched_entries", Bound<matched_entries<Index>>::by_workers);
+    m.def("unsymmetric_entry", Bound<unsymmetric_entry<Index>>::alone);
+    m.def("largest_scaled", Bound<largest_scaled<Index>>::by_workers);
+    m.def("make_pivots_ones", Bound<make_pivots_ones<Index>>::alone);
     m.def("split_pivots", run_split_pivots<Index>);
 }
 

@@ -1,5 +1,5 @@
 // Whether a matrix is symmetric, Hermitian, or one of these but for the sign, by fingerprints of
-// both triangles (symmetry_fingerprint.hpp).
+// both triangles (graph.hpp).
 //
 // Sums of rounded numbers depend on the order. The coarse matrix of a symmetric one is made
 // symmetric again to the last bit by copying the upper triangle, but only if the fine one was.
@@ -11,7 +11,6 @@
 #include <complex>
 
 #include "graph/graph.hpp"
-#include "graph/symmetry_fingerprint.hpp"
 
 namespace sparsematch {
 

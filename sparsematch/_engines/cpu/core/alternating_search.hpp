@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"

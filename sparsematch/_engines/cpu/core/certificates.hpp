@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/alternating_search.hpp"
 #include "core/csr.hpp"
@@ -16,12 +17,13 @@ template <class Index>
 struct PairReport {
     const char* fault;  // a mate out of range, or a key of FLAWS in _types/matching.py; null: none
     Index i, j;
+    auto as_tuple() const { return std::tuple(fault, i, j); }
 };
 
 // The first pair that makes this no matching of this matrix. Time: O(n_rows + n_cols + entries of
 // matched rows).
 template <class Index>
-PairReport<Index> check_matching(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
+PairReport<Index> check_matching(const Csr<Index>& a, const Matching<Index>& m, RunContext& run) {
     WorkCounter counter(run);
     for (Index i = 0; i < a.n_rows && counter.add(1); ++i) {
         const Index j = m.row_mate[i];
@@ -44,7 +46,7 @@ PairReport<Index> check_matching(const Csr<Index>& a, Matching<Index> m, RunCont
 
 // An entry whose ends are both free, or (UNMATCHED, UNMATCHED) when the matching is maximal.
 template <class Index>
-PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
+PairReport<Index> free_entry(const Csr<Index>& a, const Matching<Index>& m, RunContext& run) {
     WorkCounter counter(run);
     for (Index i = 0; i < a.n_rows && counter.add(1); ++i)
         if (m.row_mate[i] == UNMATCHED<Index> && counter.add(a.degree(i)))
@@ -77,7 +79,7 @@ bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached
 // many vertices as the matching has pairs, so that neither can be improved. False, and nothing
 // written, if the matching is not maximum.
 template <class Index>
-bool koenig_cover(const Csr<Index>& a, Matching<Index> m, bool* row_cover, bool* col_cover,
+bool koenig_cover(const Csr<Index>& a, const Matching<Index>& m, bool* row_cover, bool* col_cover,
                   RunContext& run) {
     Bitmap rows(a.n_rows), cols(a.n_cols);
     if (!reach_from_free(a, m, rows, cols, run)) return false;

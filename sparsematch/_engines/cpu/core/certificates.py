@@ -24,8 +24,8 @@ def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] 
 
 def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None:
     """Return an entry whose row and column are both unmatched. Time: O(n_major + nnz)."""
-    pair = _core.free_entry(csr(graph), mates(graph, matching))
-    return None if pair[0] < 0 else graph.orient(*pair)
+    _, row, col = _core.free_entry(csr(graph), mates(graph, matching))
+    return None if row < 0 else graph.orient(row, col)
 
 
 def vertex_cover(graph: BipartiteCSR, matching: Matching, workers: int = 1) -> VertexCover | None:
@@ -34,7 +34,7 @@ def vertex_cover(graph: BipartiteCSR, matching: Matching, workers: int = 1) -> V
     Time: O(n_rows + n_cols + nnz).
     """
     in_cover = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
-    sides = mates(graph, matching), graph.orient(*in_cover)
+    sides = mates(graph, matching), *graph.orient(*in_cover)
     if not _core.vertex_cover(csr(graph), *sides, worthwhile(workers, graph.nnz)):
         return None
     rows, cols = (np.flatnonzero(side).astype(graph.dtype, copy=False) for side in in_cover)

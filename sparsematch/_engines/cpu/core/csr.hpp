@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <functional>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -137,29 +137,16 @@ class Bitmap {
     void fill(bool value) {
         std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t));
     }
-    // Bit k says whether wanted(k), of n bits. A word at a time, since bits set one by one depend
-    // on each other. any(begin, size): whether one of these may be wanted.
-    template <class Wanted, class Any>
-    void mark(std::size_t n, const Wanted& wanted, const Any& any) {
-        for (std::size_t begin = 0; begin < n; begin += 64) {
-            const std::size_t size = n - begin < 64 ? n - begin : 64;
-            std::uint64_t bits = 0;
-            if (any(begin, size))
-                for (std::size_t k = 0; k < size; ++k)
-                    bits |= std::uint64_t{wanted(begin + k)} << k;
-            words_[begin >> 6] = bits;
-        }
-    }
+    // Bit k says whether wanted(k), from begin, a multiple of 64, to end - 1. A word at a time,
+    // since bits set one by one depend on each other.
     template <class Wanted>
-    void mark(std::size_t n, const Wanted& wanted) {
-        mark(n, wanted, [](std::size_t, std::size_t) { return true; });
-    }
-    // Bit k says whether mate[k] is UNMATCHED.
-    template <class Index>
-    void mark_free(std::size_t n, const Index* mate) {
-        mark(
-            n, [&](std::size_t k) { return mate[k] == UNMATCHED<Index>; },
-            [&](std::size_t begin, std::size_t size) { return any_free(mate + begin, size); });
+    void mark(std::size_t begin, std::size_t end, const Wanted& wanted) {
+        for (; begin < end; begin += 64) {
+            std::uint64_t bits = 0;
+            for (std::size_t k = 0; k < std::min<std::size_t>(64, end - begin); ++k)
+                bits |= std::uint64_t{wanted(begin + k)} << k;
+            set_bits(begin, bits);
+        }
     }
     void copy(const Bitmap& other) {
         std::memcpy(words_.data(), other.words_.data(), words_.size() * sizeof(std::uint64_t));
@@ -202,10 +189,6 @@ class Bitmap {
         w = before | bit(k);
         return !(before >> (k & 63) & 1);
     }
-    // Clears the bit; true for the one caller that cleared it. Several callers at a time.
-    bool clear_claim(std::size_t k) {
-        return test(k) && (word(k).fetch_and(~bit(k), std::memory_order_acq_rel) & bit(k));
-    }
     // As set, with several callers at a time.
     void set_shared(std::size_t k) { word(k).fetch_or(bit(k), std::memory_order_acq_rel); }
     template <bool Threads>
@@ -239,6 +222,19 @@ void each(const Bitmap& bitmap, bool value, std::size_t begin, std::size_t end, 
 template <class Index, class Use>
 void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
     each<Index>(bitmap, value, 0, n, use);
+}
+
+// Appends what(j) to a list of `size` for every neighbour j that is not in `seen`, which it joins.
+// Returns the new size. The list has room for one more than it can come to hold, as every neighbour
+// is written and stays if it is new (branch-free selection, decision 0005).
+template <class Index, class Size, class What = std::identity>
+SPARSEMATCH_INLINE inline Size append_unseen(std::span<const Index> neighbours, Bitmap& seen,
+                                             Index* list, Size size, const What& what = {}) {
+    for (const Index j : neighbours) {
+        list[size] = what(j);
+        size += seen.insert(j);
+    }
+    return size;
 }
 
 // Access to a word that another thread may write meanwhile: a plain move, and no data race.

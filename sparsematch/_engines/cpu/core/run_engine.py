@@ -92,7 +92,7 @@ def run_engine(
     edge_limit : int, optional
         Entries after which to stop, about, short of the goal; 0: never.
     options : mapping, optional
-        Options of this step, before those of the run.
+        Options of this step, in place of those of the run.
     workers : int, optional
         Threads, if not those of the run.
     reason : str, optional
@@ -126,7 +126,7 @@ def run_engine(
         pair,
         workers or run.workers,
         settings,
-        {**run.options, **options} if options else run.options,
+        run.options if options is None else options,
         finished,
         forced,
     )
@@ -143,7 +143,7 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     begin = perf_counter()
     indptr = np.empty(graph.n_minor + 1, graph.dtype)
     indices = np.empty(graph.nnz, graph.dtype)
-    _core.transpose(csr(graph), (indptr, indices), run.workers)
+    _core.transpose(csr(graph), indptr, indices, run.workers)
     run.transposes_built += 1
     run.transpose_seconds += perf_counter() - begin
     return BipartiteCSR(

@@ -3,21 +3,17 @@
 //
 // One pass over a large matrix whose numbering says nothing would write to random addresses. There
 // the first of two distributes the entries to buckets of consecutive columns, each small enough for
-// the second-level cache, and the second sorts each bucket by column. Between the passes the
-// entries of a bucket are stored where its indices will be: the row and, packed into the same word
-// if it fits (decision 0005), the column within the bucket.
+// the second-level cache, and the second sorts each bucket by column. Between the passes the rows
+// of the entries of a bucket are stored where its indices will be.
 // Invariant: all passes are stable, so the indices of each list ascend, for any number of threads.
 //
 // Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: an
-// index per column; or a bucket per thread, and an index per entry where a word cannot hold both.
-// Time: O(nnz + n_rows + n_cols).
+// index per column; or a bucket per thread, and an index per entry. Time: O(nnz + n_rows + n_cols).
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstdlib>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,22 +29,27 @@ class Transposer {
     static constexpr std::int64_t max_buckets = 512;
     static constexpr int shift = 40;
     static constexpr Index ahead = 16;  // entries of a bucket
-    using Word = std::make_unsigned_t<Index>;
 
   public:
     Transposer(const Csr<Index>& a, Index* indptr, Index* indices, RunContext& run)
-        : run_(run), team_(run.team), a_(a), indptr_(indptr), indices_(indices) {
-        const auto wanted = std::clamp<std::int64_t>(a.nnz() / bucket_entries, 1, max_buckets);
-        std::int64_t n = wanted;
-        for (choose_buckets(n); !fits_word() && n <= max_buckets;) choose_buckets(n *= 2);
-        if (!fits_word()) choose_buckets(wanted);
+        : run_(run), team_(run.team), a_(a), indptr_(indptr), indices_(indices), cols_(a.nnz()) {
+        choose_buckets(std::clamp<std::int64_t>(a.nnz() / bucket_entries, 1, max_buckets));
+        for (int rank = 0; rank <= team_.size(); ++rank)
+            first_row_.push_back(first_row_of(a_, rank, team_.size()));
     }
 
     void run() {
-        for (int rank = 0; rank <= team_.size(); ++rank)
-            first_row_.push_back(first_row_of(a_, rank, team_.size()));
-        if (fits_word()) sort_by<true>();
-        else sort_by<false>();
+        touch_pages();
+        if (!count() || !distribute()) return;
+        team_.each([&](int rank) {
+            WorkCounter counter(run_, rank);
+            std::vector<Index> rows, place;
+            for (Index b = rank; b < n_buckets_; b += team_.size()) {
+                sort(b, rows, place);
+                if (!counter.add(begin_[b + 1] - begin_[b])) return;
+            }
+        });
+        indptr_[a_.n_cols] = a_.nnz();
     }
 
   private:
@@ -62,40 +63,16 @@ class Transposer {
         factor_ = (std::uint64_t{1} << shift) / width;
         n_buckets_ = a_.n_cols > 0 ? bucket(a_.n_cols - 1) + 1 : 0;
         first_col_.resize(n_buckets_ + 1);
-        Index widest = 1;
         for (Index b = 0; b <= n_buckets_; ++b) {
             const std::uint64_t first =
                 ((static_cast<std::uint64_t>(b) << shift) + factor_ - 1) / factor_;
             first_col_[b] = static_cast<Index>(std::min<std::uint64_t>(first, a_.n_cols));
-            if (b > 0) widest = std::max(widest, first_col_[b] - first_col_[b - 1]);
         }
-        col_bits_ = std::bit_width(static_cast<std::uint64_t>(widest - 1));
     }
     // The column divided by the width, nearly.
     Index bucket(Index j) const { return static_cast<Index>(j * factor_ >> shift); }
-    bool fits_word() const {
-        return col_bits_ + std::bit_width(static_cast<std::uint64_t>(a_.n_rows)) <=
-               8 * static_cast<int>(sizeof(Index));
-    }
 
     // ---- the two passes
-
-    template <bool Packed>
-    void sort_by() {
-        if constexpr (!Packed) cols_ = Buffer<Index>(a_.nnz());
-        touch_pages();
-        if (!count() || !distribute<Packed>()) return;
-        team_.each([&](int rank) {
-            WorkCounter counter(run_, rank);
-            std::vector<Word> words;
-            std::vector<Index> place;
-            for (Index b = rank; b < n_buckets_; b += team_.size()) {
-                sort<Packed>(b, words, place);
-                if (!counter.add(begin_[b + 1] - begin_[b])) return;
-            }
-        });
-        indptr_[a_.n_cols] = a_.nnz();
-    }
 
     // The result is mostly fresh memory: of threads that fault on the same page at the same time,
     // each would clear one.
@@ -129,7 +106,6 @@ class Transposer {
         return true;
     }
 
-    template <bool Packed>
     bool distribute() {
         team_.each([&](int rank) {
             WorkCounter counter(run_, rank);
@@ -137,18 +113,12 @@ class Transposer {
             const Index* const first_col = first_col_.data();
             for (Index i = first_row_[rank]; i < first_row_[rank + 1]; ++i) {
                 for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                    const Index j = a_.indices[p], b = bucket(j), to = place[b]++,
-                                col = j - first_col[b];
+                    const Index j = a_.indices[p], b = bucket(j), to = place[b]++;
                     // more streams than a hardware prefetcher follows
                     SPARSEMATCH_PREFETCH(&indices_[to + ahead], 1);
-                    if constexpr (Packed) {
-                        indices_[to] = static_cast<Index>(static_cast<Word>(i) << col_bits_ |
-                                                          static_cast<Word>(col));
-                    } else {
-                        SPARSEMATCH_PREFETCH(&cols_[to + ahead], 1);
-                        indices_[to] = i;
-                        cols_[to] = col;
-                    }
+                    SPARSEMATCH_PREFETCH(&cols_[to + ahead], 1);
+                    indices_[to] = i;
+                    cols_[to] = j - first_col[b];
                 }
                 if (!counter.add(a_.degree(i))) return;
             }
@@ -157,33 +127,27 @@ class Transposer {
     }
 
     // Sorts the entries of bucket b by column, from a copy.
-    template <bool Packed>
-    void sort(Index b, std::vector<Word>& words, std::vector<Index>& place) {
+    void sort(Index b, std::vector<Index>& rows, std::vector<Index>& place) {
         const Index begin = begin_[b], n = begin_[b + 1] - begin;
-        const int shift = Packed ? col_bits_ : 0;
-        const auto col = [&](Index p) {
-            return Packed ? words[p] & ((Word{1} << shift) - 1) : cols_[begin + p];
-        };
-        words.assign(indices_ + begin, indices_ + begin + n);
+        const Index* const cols = cols_.data() + begin;
+        rows.assign(indices_ + begin, indices_ + begin + n);
         place.assign(first_col_[b + 1] - first_col_[b], 0);
-        for (Index p = 0; p < n; ++p) ++place[col(p)];
+        for (Index p = 0; p < n; ++p) ++place[cols[p]];
         Index total = begin;
         for (Index k = 0; k < static_cast<Index>(place.size()); ++k) {
             indptr_[first_col_[b] + k] = total;
             total += std::exchange(place[k], total);
         }
-        for (Index p = 0; p < n; ++p)
-            indices_[place[col(p)]++] = static_cast<Index>(words[p] >> shift);
+        for (Index p = 0; p < n; ++p) indices_[place[cols[p]]++] = rows[p];
     }
 
     RunContext& run_;
     ThreadTeam& team_;
     const Csr<Index>& a_;
     Index *indptr_, *indices_;
-    Buffer<Index> cols_;        // of the entries, if they do not fit into their words
+    Buffer<Index> cols_;        // of the entries, within their buckets
     std::uint64_t factor_ = 0;  // 2^shift over the width of a bucket
     Index n_buckets_ = 0;
-    int col_bits_ = 0;  // of a column within its bucket
     std::vector<Index> first_col_, first_row_, begin_;
     std::vector<std::vector<Index>> place_;
 };

@@ -11,7 +11,6 @@ from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates, worthwhile
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, transpose
-from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._engines.cpu.matching.auto import Policy
 from sparsematch._engines.cpu.ordering.features import degree_statistics, order_features
 from sparsematch._engines.registry import Run
@@ -68,7 +67,7 @@ def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
         blocks = [graph.dtype.type(layout.n_blocks - 1) - block for block in blocks]
     pairs = Matching(layout.row_mate.astype(graph.dtype), layout.col_mate.astype(graph.dtype))
     return _core.is_block_form(
-        csr(graph), mates(graph, pairs), graph.orient(*blocks), layout.n_blocks
+        csr(graph), mates(graph, pairs), *graph.orient(*blocks), layout.n_blocks
     )
 
 
@@ -107,7 +106,7 @@ def hall_violators(
     n_pieces = _core.hall_violators(
         csr(searched),
         mates(searched, matching),
-        searched.orient(*pieces),
+        *searched.orient(*pieces),
         members,
         partners,
         starts,
@@ -121,7 +120,7 @@ def hall_violators(
 def connected_components(graph: BipartiteCSR) -> Components:
     """Return the component of every row and column. Time: O(n_rows + n_cols + nnz), nearly."""
     labels = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-    n_components = _core.connected_components(csr(graph), graph.orient(*labels))
+    n_components = _core.connected_components(csr(graph), *graph.orient(*labels))
     return Components(n_components, *labels)
 
 
@@ -131,7 +130,7 @@ def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, Index
     Time: O(n + n_labels).
     """
     order, starts = np.empty_like(labels), np.empty(n_labels + 1, labels.dtype)
-    _core.sort_by_label(labels, n_labels, order, starts)
+    _core.sort_by_label(labels, labels.size, n_labels, order, starts)
     return order, starts
 
 
@@ -145,11 +144,18 @@ def block_permutation(
     n_square, n_cols = labels.n_square, matching.col_mate.size
     one_block = n_square == 1 and matching.is_perfect
     rows = labels.row_group if one_block else np.empty_like(matching.row_mate)
-    row_perm, col_perm = Workspace(rows, np.empty_like(matching.col_mate))
+    row_perm, col_perm = rows, np.empty_like(matching.col_mate)
     starts = np.empty(n_square + 4, row_perm.dtype)
-    perms = row_perm, col_perm
-    workers = worthwhile(workers, row_perm.size)
-    _core.block_permutation(labels.row_group, matching.row_mate, n_square, perms, starts, workers)
+    _core.block_permutation(
+        labels.row_group,
+        matching.row_mate,
+        *matching.shape,
+        n_square,
+        row_perm,
+        col_perm,
+        starts,
+        worthwhile(workers, row_perm.size),
+    )
     first_square, first_vertical, rank = starts[[1, n_square + 1, n_square + 2]].tolist()
     if rank < n_cols:
         col_perm[: n_cols - rank] = np.flatnonzero(matching.col_mate < 0)

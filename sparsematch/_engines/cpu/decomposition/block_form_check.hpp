@@ -103,4 +103,10 @@ class BlockFormCheck {
     const bool free_rows_, free_cols_;
 };
 
+template <class Index>
+bool is_block_form(const Csr<Index>& a, const Matching<Index>& m, const Index* row_block,
+                   const Index* col_block, Index n_blocks, RunContext& run) {
+    return BlockFormCheck<Index>(a, m, row_block, col_block, n_blocks).holds(run);
+}
+
 }  // namespace sparsematch

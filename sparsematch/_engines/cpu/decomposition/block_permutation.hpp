@@ -5,16 +5,24 @@
 #include <numeric>
 
 #include "core/csr.hpp"
-#include "core/thread_team.hpp"
+#include "core/run_context.hpp"
 #include "core/transpose.hpp"
 
 namespace sparsematch {
 
 inline constexpr std::int64_t labels_at_a_time = 1 << 16;
 
-// Stable counting sort: order lists 0..n-1 by ascending label, labels in [0, n_labels).
+// Stable counting sort: order lists 0..n-1 by ascending label, labels in [0, n_labels). By many
+// workers it is the transpose of a matrix with one entry in each row, which reads and writes more
+// often: two gain nothing.
 template <class Index>
-void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, Index* starts) {
+void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, Index* starts,
+                   RunContext& run) {
+    if (run.team.size() > 2 && n > labels_at_a_time) {
+        Buffer<Index> one_each(static_cast<std::size_t>(n) + 1);
+        std::iota(one_each.begin(), one_each.end(), Index{0});
+        return transpose(Csr<Index>{n, n_labels, one_each.data(), label}, starts, order, run);
+    }
     std::fill(starts, starts + n_labels + 1, Index{0});
     for (Index v = 0; v < n; ++v) ++starts[label[v] + 1];
     for (Index k = 0; k < n_labels; ++k) starts[k + 1] += starts[k];
@@ -23,28 +31,13 @@ void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, In
     starts[0] = 0;
 }
 
-// The same by all workers: the transpose of a matrix with one entry in each row.
-template <class Index>
-void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, Index* starts,
-                   ThreadTeam& team) {
-    // which reads and writes more often: two workers gain nothing
-    if (team.size() <= 2 || n <= labels_at_a_time)
-        return sort_by_label(label, n, n_labels, order, starts);
-    Buffer<Index> one_each(static_cast<std::size_t>(n) + 1);
-    team.loop(static_cast<std::int64_t>(n) + 1, labels_at_a_time, [&](int, Index begin, Index end) {
-        std::iota(one_each.begin() + begin, one_each.begin() + end, begin);
-    });
-    RunContext run(team);
-    transpose(Csr<Index>{n, n_labels, one_each.data(), label}, starts, order, run);
-}
-
 // The permutations of the block form: rows by ascending group, in ascending order within one, and
 // columns beside their mates, after the free ones, whose places are left as they are. Groups are
 // those of Blocks::components with n blocks; starts has n + 4 places. row_perm may be group itself
 // if all rows are in one.
 template <class Index>
 void block_permutation(const Index* group, const Index* row_mate, Index n_rows, Index n_cols,
-                       Index n, Index* row_perm, Index* col_perm, Index* starts, ThreadTeam& team) {
+                       Index n, Index* row_perm, Index* col_perm, Index* starts, RunContext& run) {
     Index others = 0;
     for (Index i = 0; i < n_rows; ++i) others |= group[i] ^ group[0];
     if (n_rows > 0 && others == 0) {  // a common case, three times as fast as sorting
@@ -55,10 +48,10 @@ void block_permutation(const Index* group, const Index* row_mate, Index n_rows, 
         if (only < n + 2) std::copy(row_mate, row_mate + n_rows, col_perm + n_cols - n_rows);
         return;
     }
-    sort_by_label(group, n_rows, n + 3, row_perm, starts, team);
+    sort_by_label(group, n_rows, n + 3, row_perm, starts, run);
     const Index n_matched = starts[n + 2];
     Index* const cols = col_perm + n_cols - n_matched;
-    team.loop(n_matched, labels_at_a_time, [&](int, Index begin, Index end) {
+    run.team.loop(n_matched, labels_at_a_time, [&](int, Index begin, Index end) {
         for (Index k = begin; k < end; ++k) cols[k] = row_mate[row_perm[k]];
     });
 }

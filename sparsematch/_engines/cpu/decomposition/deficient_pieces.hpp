@@ -14,6 +14,7 @@
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 #include "core/union_find.hpp"
+#include "decomposition/block_permutation.hpp"
 
 namespace sparsematch {
 
@@ -23,7 +24,8 @@ class DeficientPieces {
     // The matching must be maximum. Workspace: two indices per row, one per column.
     // Time: O(entries of the part), nearly.
     DeficientPieces(const Csr<Index>& a, Matching<Index> m, RunContext& run)
-        : a_(a), m_(m), order_(a.n_rows), piece_(a.n_rows), place_(a.n_cols, UNMATCHED<Index>) {
+        : a_(a), m_(m), run_(run), order_(a.n_rows), piece_(a.n_rows),
+          place_(a.n_cols, UNMATCHED<Index>) {
         for (Index i = 0; i < a.n_rows; ++i)
             if (m.row_mate[i] == UNMATCHED<Index>) {
                 piece_[n_rows_] = n_rows_;
@@ -31,7 +33,7 @@ class DeficientPieces {
             }
         n_free_ = n_rows_;
         UnionFind<Index> trees(n_free_);
-        grow(trees, run);
+        grow(trees);
         for (Index p = 0; p < n_rows_; ++p) piece_[p] = trees.find(piece_[p]);
     }
 
@@ -58,19 +60,16 @@ class DeficientPieces {
     // several free rows; in the others there is nothing to be chosen. To be called after `label`,
     // which gave the number of pieces. Workspace: some indices per row of the part, one per entry.
     void renumber(Index n_pieces) {
-        start_ = Buffer<Index>(static_cast<std::size_t>(n_pieces) + 1, Index{0});
+        start_ = Buffer<Index>(static_cast<std::size_t>(n_pieces) + 1);
         free_end_ = Buffer<Index>(n_pieces);
-        for (Index p = 0; p < n_rows_; ++p) ++start_[piece_[p] + 1];
-        for (Index k = 0; k < n_pieces; ++k) start_[k + 1] += start_[k];
-        Buffer<Index> next(n_pieces);
-        std::copy(start_.begin(), start_.end() - 1, next.begin());
         row_ = Buffer<Index>(n_rows_);
-        for (Index p = 0; p < n_rows_; ++p) {
-            if (p == n_free_) std::copy(next.begin(), next.end(), free_end_.begin());
-            piece_[p] = next[piece_[p]]++;
-            row_[piece_[p]] = order_[p];
+        sort_by_label(piece_.data(), n_rows_, n_pieces, row_.data(), start_.data(), run_);
+        for (Index r = 0; r < n_rows_; ++r) {
+            const Index p = row_[r];
+            if (p < n_free_) free_end_[piece_[p]] = r + 1;
+            piece_[p] = r;
+            row_[r] = order_[p];
         }
-        if (n_free_ == n_rows_) std::copy(next.begin(), next.end(), free_end_.begin());
         for (Index j = 0; j < a_.n_cols; ++j)
             if (place_[j] != UNMATCHED<Index>) place_[j] = piece_[place_[j]];
         order_ = Buffer<Index>();
@@ -89,8 +88,8 @@ class DeficientPieces {
     Index col(Index c) const { return m_.row_mate[row_[c]]; }
 
   private:
-    void grow(UnionFind<Index>& trees, RunContext& run) {
-        WorkCounter counter(run);
+    void grow(UnionFind<Index>& trees) {
+        WorkCounter counter(run_);
         Index tail = n_rows_;
         for (Index p = 0; p < tail && counter.add(a_.degree(order_[p])); ++p) {
             PrefetchAhead<16>::lists(a_, order_.data(), p, tail);
@@ -137,6 +136,7 @@ class DeficientPieces {
 
     const Csr<Index>& a_;
     const Matching<Index> m_;
+    RunContext& run_;
     Index n_rows_ = 0, n_free_ = 0;  // of the part
     // The rows as they were reached, and the piece of each, at first a free row of it; where the
     // mate of each column is among them.

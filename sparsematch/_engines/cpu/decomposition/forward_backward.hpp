@@ -49,24 +49,9 @@ class ForwardBackward {
   private:
     // The row with the most entries.
     Index pivot() const {
-        std::vector<Index> best(run_.team.size(), UNMATCHED<Index>);
-        // the first of several, whoever of the workers sees which rows
-        const auto better = [&](Index i, Index than) {
-            return than == UNMATCHED<Index> || a_.degree(i) > a_.degree(than) ||
-                   (a_.degree(i) == a_.degree(than) && i < than);
-        };
-        run_.team.loop(a_.n_rows, limits_.bits_at_a_time, [&](int rank, Index begin, Index end) {
-            Index pivot = best[rank], most = pivot == UNMATCHED<Index> ? -1 : a_.degree(pivot);
-            for (Index i = begin; i < end; ++i)
-                if (a_.degree(i) > most && !row_.test(i)) {
-                    pivot = i;
-                    most = a_.degree(i);
-                }
-            best[rank] = pivot;
-        });
-        Index pivot = UNMATCHED<Index>;
-        for (const Index i : best)
-            if (i != UNMATCHED<Index> && better(i, pivot)) pivot = i;
+        Index pivot = UNMATCHED<Index>, most = -1;
+        for (Index i = 0; i < a_.n_rows; ++i)
+            if (a_.degree(i) > most && !row_.test(i)) pivot = i, most = a_.degree(i);
         return pivot;
     }
 

@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "decomposition/deficient_pieces.hpp"
 #include "decomposition/minimal_violator.hpp"
@@ -217,5 +216,16 @@ class HallViolators {
     std::int64_t cheap_;       // entries still to be read for smaller violators
     std::int64_t work_ = 0;
 };
+
+// Writes the pieces, as DeficientPieces::label, and a violator of each. Returns how many there are.
+template <class Index>
+Index hall_violators(const Csr<Index>& a, const Matching<Index>& m, Index* row_piece,
+                     Index* col_piece, Index* rows, Index* cols, Index* starts, RunContext& run) {
+    DeficientPieces<Index> part(a, m, run);
+    const Index n = part.label(row_piece, col_piece);
+    part.renumber(n);
+    HallViolators<Index>(part, run).find(n, rows, cols, starts);
+    return n;
+}
 
 }  // namespace sparsematch

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/csr.hpp"
 #include "core/prefetch.hpp"
@@ -119,7 +120,7 @@ class Sweeps {
         low_ = pivot - std::min(pivot, near);
         const Index high = pivot + std::min(n - pivot, near);
         state(pivot) = VertexState::of_pivot(first_pivot);
-        return up(pivot, high) && down(high, low_) && up(low_, high) && down(high, low_) &&
+        return sweep(pivot, high) && sweep(high, low_) && sweep(low_, high) && sweep(high, low_) &&
                static_cast<double>(count().known()) >
                    std::min(limits_.near_gain * left, limits_.enough_near);
     }
@@ -130,7 +131,7 @@ class Sweeps {
         const Index n = a_.n_rows;
         Counts counts = count();
         if (other != UNMATCHED<Index>) state(other) = VertexState::of_pivot(second_pivot);
-        bool going = up(low_, n);
+        bool going = sweep(low_, n);
         for (int sweeps = 0; going; ++sweeps) {
             const auto left = static_cast<double>(found_.left),
                        before = static_cast<double>(counts.known());
@@ -143,7 +144,7 @@ class Sweeps {
             if (sweeps == limits_.sweeps || !gains || now == 2 * strong ||
                 left - strong <= limits_.rest * left)
                 break;
-            going = sweeps % 2 == 0 ? down(n, 0) : up(0, n);
+            going = sweeps % 2 == 0 ? sweep(n, 0) : sweep(0, n);
         }
         if (other != UNMATCHED<Index> && state(pivot).reached_by() & second_pivot &&
             state(other).reached_by() & first_pivot)
@@ -273,26 +274,20 @@ class Sweeps {
         return pivot;
     }
 
-    // Rows begin..end-1, in this order or the opposite one. False: the run was stopped.
-    bool up(Index begin, Index end) {
+    // The rows between two places, upwards or downwards. False: the run was stopped.
+    bool sweep(Index from, Index to) {
         WorkCounter counter(run_);
         const RowScan<Index> rows = row_scan();
         const Index stride = static_cast<Index>(limits_.rows_at_a_time);
-        for (Index i = begin; i < end;) {
-            const Index stop = std::min<Index>(end - i, stride) + i, first = a_.indptr[i];
-            for (; i < stop; ++i) rows.visit(i);
-            if (!counter.add(a_.indptr[stop] - first + stride)) return false;
-        }
-        return true;
-    }
-    bool down(Index end, Index begin) {
-        WorkCounter counter(run_);
-        const RowScan<Index> rows = row_scan();
-        const Index stride = static_cast<Index>(limits_.rows_at_a_time);
-        for (Index i = end; i > begin;) {
-            const Index stop = i - std::min<Index>(i - begin, stride), last = a_.indptr[i];
-            while (i > stop) rows.visit(--i);
-            if (!counter.add(last - a_.indptr[stop] + stride)) return false;
+        for (Index begin; from != to;) {
+            begin = from;
+            if (from < to)
+                for (const Index stop = std::min<Index>(to - from, stride) + from; from < stop;)
+                    rows.visit(from++);
+            else
+                for (const Index stop = from - std::min<Index>(from - to, stride); from > stop;)
+                    rows.visit(--from);
+            if (!counter.add(std::abs(a_.indptr[from] - a_.indptr[begin]) + stride)) return false;
         }
         return true;
     }

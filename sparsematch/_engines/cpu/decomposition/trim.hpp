@@ -31,25 +31,16 @@ class Trimming {
           many_(limits.many_arcs), at_a_time_(limits.at_a_time), arcs_(a.n_rows, 0),
           queue_(static_cast<std::size_t>(a.n_rows) + 1) {}
 
-    // Counts arcs to unsettled vertices but the own one, where they are. By all workers.
+    // Counts arcs to unsettled vertices but the own one. By all workers.
     void count_arcs(RunContext& run) {
         run.team.loop(a_.n_rows, at_a_time_, [&](int rank, std::int64_t begin, std::int64_t end) {
             WorkCounter counter(run, rank);
             each<Index>(settled_row_, false, begin, end, [&](Index i) {
                 Index n = a_.degree(i) - 1;
                 for (const Index j : a_.neighbours(i)) n -= settled_col_.test(j);
-                count(i, n);
+                arcs_[i] = std::clamp<Index>(n, 0, many_);
                 counter.add(n + 1);
             });
-        });
-    }
-    // Where few are settled: those to settled ones are subtracted. By one worker.
-    void subtract_arcs(RunContext& run) {
-        WorkCounter counter(run);
-        each(settled_row_, false, a_.n_rows, [&](Index i) { count(i, a_.degree(i) - 1); });
-        each(settled_col_, true, t_.n_rows, [&](Index j) {
-            for (const Index i : t_.neighbours(j)) arcs_[i] = fewer(arcs_[i]);
-            counter.add(t_.degree(j));
         });
     }
     void start() {
@@ -83,7 +74,6 @@ class Trimming {
 
   private:
     unsigned char fewer(unsigned char n) const { return n - ((n != 0) & (n != many_)); }
-    void count(Index i, Index n) { arcs_[i] = std::clamp<Index>(n, 0, many_); }
 
     const Csr<Index>&a_, &t_;
     const Index* mate_;
@@ -108,16 +98,12 @@ void trim_ends(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m, Coar
         parts.settled_row.set(i);
         parts.settled_col.set(j);
     };
+    end.count_arcs(run);
     if (run.team.size() == 1) {
-        const bool few_settled = static_cast<double>(parts.settled_col.count()) <
-                                 limits.few_settled * static_cast<double>(a.n_cols);
-        if (few_settled) end.subtract_arcs(run);
-        else end.count_arcs(run);
         end.start();
         return end.trim(std::numeric_limits<std::int64_t>::max(), run, 0, settle_last);
     }
     Trimming<Index> beginning(t, a, m.col_mate, parts.settled_col, parts.settled_row, limits);
-    end.count_arcs(run);
     beginning.count_arcs(run);
     run.team.both([&](int part, int) { part == 0 ? end.start() : beginning.start(); });
     while (!(end.is_done() && beginning.is_done()) && run.flush(0, 0))

@@ -8,7 +8,7 @@
 // afterwards, until no edge has two free ends. Weight: at least half of the greatest.
 #pragma once
 
-#include "graph/edge_list.hpp"
+#include "graph/greedy.hpp"
 
 namespace sparsematch {
 

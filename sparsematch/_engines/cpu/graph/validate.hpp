@@ -3,7 +3,6 @@
 #pragma once
 
 #include "graph/graph.hpp"
-#include "graph/symmetry_fingerprint.hpp"
 
 namespace sparsematch {
 
@@ -12,6 +11,7 @@ struct GraphProperties {
     bool finite = true;     // all weights off the diagonal are
     // the upper triangle less the lower, as fingerprints; meant if neighbours ascend
     std::uint64_t balance = 0;
+    auto as_tuple() const { return std::tuple(ascending, finite, balance); }
 };
 
 // What the entries of some rows add to it. An entry below the diagonal is subtracted, its partner
@@ -78,25 +78,12 @@ GraphProperties validate_graph(const Graph<Index>& g, Index first, RunContext& r
 // smaller ends. Reads: the graph, or rows of one from row `first` on, and their mates.
 template <class Index>
 double matched_weight(const Graph<Index>& g, const Index* mate, Index first, RunContext& run) {
-    constexpr Index ahead = 8;  // prefetched
     double sum = 0;
     WorkCounter counter(run);
     for (Index u = 0; u < g.n && counter.add(8); ++u) {  // about as long as that many edges
-        if (g.weight && u + ahead < g.n && mate[u + ahead] > first + u + ahead) {
-            SPARSEMATCH_PREFETCH(&g.indices[g.indptr[u + ahead]]);
-            SPARSEMATCH_PREFETCH(&g.weight[g.indptr[u + ahead]]);
-        }
         if (mate[u] <= first + u) continue;
-        if (!g.weight) {
-            sum += 1;
-            continue;
-        }
-        Index p = g.indptr[u];
-        for (Index half, left = g.degree(u); left > 1; left -= half) {
-            half = left / 2;
-            p += g.indices[p + half] <= mate[u] ? half : 0;
-        }
-        sum += std::abs(g.weight[p]);
+        const Index *list = g.indices + g.indptr[u], *end = g.indices + g.indptr[u + 1];
+        sum += g.weight ? std::abs(g.weight[std::lower_bound(list, end, mate[u]) - g.indices]) : 1;
     }
     return sum;
 }

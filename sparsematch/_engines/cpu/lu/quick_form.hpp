@@ -67,7 +67,7 @@ class QuickForm {
         for (Index k = 0; k < n_last_; ++k) number[last[k]] = n_blocks - 1 - k;
         SquareForm<Index> out{std::vector<Index>(n), std::vector<Index>(n),
                               std::vector<Index>(n_blocks + std::size_t{1})};
-        sort_by_label(number, n_, n_blocks, out.row_perm.data(), out.starts.data());
+        sort_by_label(number, n_, n_blocks, out.row_perm.data(), out.starts.data(), run_);
         for (std::size_t k = 0; k < n; ++k) out.col_perm[k] = mate_[out.row_perm[k]];
         return out;
     }

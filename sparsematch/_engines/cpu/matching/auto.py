@@ -298,7 +298,7 @@ class Progress:
         else:
             trial = Matching.start(self.graph)
         flags = nothing_finished(self.graph) if stage.engine == "karp_sipser" else None
-        options = {"degree_one_only": True} if stage.start == "peeling" else None
+        options = {"degree_one_only": True} if stage.start == "peeling" else {}
         step, found = run_engine(
             stage.engine,
             self.graph,
@@ -320,7 +320,7 @@ class Progress:
 
     def _improve(self, stage: "Stage") -> None:
         """Run an engine on the matching at hand."""
-        more: dict[str, Any] = {}
+        more: dict[str, Any] = {"options": {}}  # those of the run are of the engines it names
         single = stage.engine == "single_source_bfs"
         passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
         if self.small or (

@@ -42,11 +42,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
 #include "core/options.hpp"
-#include "core/phase_projection.hpp"
 #include "core/run_context.hpp"
 
 namespace sparsematch {
@@ -78,13 +76,10 @@ class HopcroftKarp {
     // Reads: the matrix. Writes: both mates. Workspace: three indices per row, two indices and a
     // bit per column, the first of them as deep as the layers go. Time: O(sqrt(n) nnz).
     void improve() {
-        auto free = free_rows(a_, m_);
+        auto free = free_rows(a_, m_, run_.team);
         for (std::size_t n = free.size(); n > 0 && !run_.stopped() && !run_.exhausted();
              n = keep_free(free, n, m_)) {
-            {
-                auto timer = run_.time("layer");
-                if (!layer(free, n)) return;
-            }
+            if (!layer(free, n)) return;
             auto timer = run_.time("search");
             ++run_.stats.phases;
             for (std::size_t k = 0; k < n && !run_.stopped(); ++k) search<true>(free[k]);
@@ -106,6 +101,7 @@ class HopcroftKarp {
     // Breadth-first levels of the rows, down to the first that sees a free column. False if there
     // is none.
     bool layer(const std::vector<Index>& free, std::size_t n_free) {
+        auto timer = run_.time("layer");
         if (base_ > infinite / 2) {  // levels would overflow
             for (Row& row : row_) row.level = 0;
             base_ = 1;

@@ -93,31 +93,20 @@ class ColumnKeys {
 };
 
 // Rows sorted by degree, ascending, those above the cap as one class; stable. Each worker counts,
-// then places, the rows of its share, in lanes that take turns: few degrees are frequent, and a
-// counter that has just been written is slow to read.
+// then places, the rows of its share.
 template <class Index>
 Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadTeam& team) {
     constexpr Index cap = 255;  // degree above which rows are one class
-    constexpr int lanes = 4;    // counters of a degree, written in turn
     using Places = std::array<Index, cap + 1>;
-    const int n_lanes = lanes * team.size();
-    std::vector<Places> place(n_lanes, Places{});
-    const auto first = [&](int lane) {
-        return static_cast<Index>(static_cast<std::int64_t>(a.n_rows) * lane / n_lanes);
-    };
-    // visit(row, its place) in ascending order in each lane.
+    std::vector<Places> place(team.size(), Places{});
+    // visit(row, its place) in ascending order.
     const auto each_row = [&](const auto& visit) {
         team.each([&](int rank) {
-            Index begin[lanes + 1];
-            for (int l = 0; l <= lanes; ++l) begin[l] = first(rank * lanes + l);
-            const auto visit_row = [&](int l, Index i) {
-                visit(i, place[rank * lanes + l][std::min(a.degree(i), cap)]);
+            const auto first = [&](int part) {
+                return static_cast<Index>(static_cast<std::int64_t>(a.n_rows) * part / team.size());
             };
-            const Index together = (begin[lanes] - begin[0]) / lanes;
-            for (Index k = 0; k < together; ++k)
-                for (int l = 0; l < lanes; ++l) visit_row(l, begin[l] + k);
-            for (int l = 0; l < lanes; ++l)
-                for (Index i = begin[l] + together; i < begin[l + 1]; ++i) visit_row(l, i);
+            for (Index i = first(rank), end = first(rank + 1); i < end; ++i)
+                visit(i, place[rank][std::min(a.degree(i), cap)]);
         });
     };
     each_row([](Index, Index& counter) { ++counter; });
@@ -143,14 +132,8 @@ class MinDegree {
           matched_(Threads ? run.team.size() : 0, a.n_rows) {}
 
     void improve() {
-        {
-            const auto timer = run_.time("sort");
-            order_ = rows_by_degree(a_, run_.team);
-        }
-        {
-            const auto timer = run_.time("count");
-            count();
-        }
+        sort();
+        count();
         const auto timer = run_.time("choose");
         run_.team.loop(a_.n_rows, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
             WorkCounter counter(run_, rank);
@@ -165,7 +148,12 @@ class MinDegree {
     }
 
   private:
+    void sort() {
+        const auto timer = run_.time("sort");
+        order_ = rows_by_degree(a_, run_.team);
+    }
     void count() {
+        const auto timer = run_.time("count");
         const auto part = [&](std::int64_t n, int rank) {
             return static_cast<Index>(n * rank / run_.team.size());
         };

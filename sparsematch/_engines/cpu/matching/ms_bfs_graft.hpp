@@ -22,7 +22,6 @@
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
 #include "core/options.hpp"
-#include "core/phase_projection.hpp"
 #include "core/portability.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
@@ -160,13 +159,10 @@ class MsBfsGraft {
             if (width == 0 || run_.stopped()) return;
             ++run_.stats.levels;
             if (run_.detailed) run_.stats.frontier.push_back(static_cast<std::int64_t>(width));
-            if (prefers_bottom_up(width, level_end)) {
-                auto timer = run_.time("bottom-up");
-                bottom_up(a_.n_cols, [](std::int64_t j) { return static_cast<Index>(j); }, true);
-            } else {
-                auto timer = run_.time("top-down");
-                top_down(width);
-            }
+            const bool upwards = prefers_bottom_up(width, level_end);
+            auto timer = run_.time(upwards ? "bottom-up" : "top-down");
+            if (!upwards) top_down(width);
+            else bottom_up(a_.n_cols, [](std::int64_t j) { return static_cast<Index>(j); }, true);
             level_begin_ = level_end;
             from_roots_ = false;
         }

@@ -20,7 +20,6 @@
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
 #include "core/options.hpp"
-#include "core/phase_projection.hpp"
 #include "core/run_context.hpp"
 
 namespace sparsematch {
@@ -74,10 +73,7 @@ class PothenFan {
             const std::int64_t before = run_.stats.augmentations;
             visited_.copy(dead_);
             forward_ = !options_.fairness || run_.stats.phases % 2 == 0;
-            {
-                auto timer = run_.time("search");
-                search_all(lanes);
-            }
+            search_all(lanes);
             end_phase(lanes);
             if (run_.stats.augmentations == before) break;
         }
@@ -89,6 +85,7 @@ class PothenFan {
     // Large pieces first: consecutive rows are often neighbours, whose searches would block each
     // other. Towards the end each search is long, as most columns have been visited.
     void search_all(std::vector<std::unique_ptr<Lane>>& lanes) {
+        auto timer = run_.time("search");
         const auto n = static_cast<std::int64_t>(roots_.size());
         const std::int64_t pieces = 8 * run_.team.size();  // that what is left is cut into
         std::atomic<std::int64_t> next{0};

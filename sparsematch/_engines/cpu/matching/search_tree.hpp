@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
-#include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
 #include "core/prefetch.hpp"
@@ -19,14 +17,14 @@ namespace sparsematch {
 // The free rows, without those that the caller says no augmenting path needs.
 template <class Index>
 std::vector<Index> search_roots(const Csr<Index>& a, Matching<Index> m, const RunContext& run) {
-    std::vector<Index> roots = free_rows(a, m);
+    std::vector<Index> roots = free_rows(a, m, Index{0}, a.n_rows);
     if (run.finished) std::erase_if(roots, [&](Index i) { return run.finished.row[i]; });
     return roots;
 }
 
 // The columns that the caller says no augmenting path needs.
 inline void mark_finished_columns(Bitmap& visited, std::size_t n_cols, const RunContext& run) {
-    if (run.finished) visited.mark(n_cols, [&](std::size_t j) { return run.finished.col[j]; });
+    if (run.finished) visited.mark(0, n_cols, [&](std::size_t j) { return run.finished.col[j]; });
 }
 
 // Where that many searches have succeeded, no other will.
@@ -56,9 +54,9 @@ class SearchTree {
     // stopped, or its budget is exhausted.
     template <std::memory_order order = std::memory_order_relaxed>
     bool grow(Index root, WorkCounter& counter) {
-        // How many rows of the queue have been prefetched: their mates, lists, places of lists. The
-        // queue grows while it is read, so each link of the chain counts for itself.
-        Index mates = 0, lists = 0, places = 0, n = 0;
+        // How many rows of the queue have been prefetched: their lists, places of lists. The queue
+        // grows while it is read, so each link of the chain counts for itself.
+        Index lists = 0, places = 0, n = 0;
         n_edges = 0;
         leaf = -1;
         queue[0] = root;
@@ -66,7 +64,6 @@ class SearchTree {
             for (; places < std::min(n, head + 16); ++places)
                 SPARSEMATCH_PREFETCH(&a_.indptr[queue[places + 1]]);
             for (; lists < std::min(n, head + 8); ++lists) prefetch_list(a_, queue[lists + 1]);
-            for (; mates < std::min(n, head + 4); ++mates) prefetch_mates(queue[mates + 1]);
             const Index i = queue[head];
             if (!counter.add_within_budget(a_.degree(i))) {
                 size = n;
@@ -111,12 +108,6 @@ class SearchTree {
     std::int64_t n_edges = 0;  // scanned
 
   private:
-    // Most columns of a long list have been visited.
-    SPARSEMATCH_INLINE void prefetch_mates(Index i) const {
-        if (a_.degree(i) > 16) return;
-        for (const Index j : a_.neighbours(i)) SPARSEMATCH_PREFETCH(&col_mate_[j]);
-    }
-
     // Enqueues the mates of the columns from place k of the trail to n, until one has none: those
     // that follow are in no tree.
     template <std::memory_order order>
@@ -135,9 +126,8 @@ class SearchTree {
 
 // Ends a run early if the remaining searches are projected to cost more than half of its budget of
 // edges. Only searches that succeed count, where columns of failed ones are never visited again.
-// With r searches left one costs about r^-alpha: alpha is 0 where free columns are near, 1 where
-// searches go everywhere. It is fitted to the cost of two parts of the searches and to the usual
-// value: larger where the last search has to find the last column, smaller where many are left.
+// They are taken to cost the same each, where free columns are near; where the last search has to
+// find the last column, one with r left costs about 1 / r.
 template <class Index>
 class CostProjection {
   public:
@@ -159,7 +149,7 @@ class CostProjection {
         now_.failed_cost += static_cast<double>(failed_edges);
         if (budget_ <= 0 || now_.cost < next_ || now_.found <= before_.found) return;
         if (2 * remaining() > margin() * budget_) run_.give_up();
-        last_ = std::exchange(before_, now_);
+        before_ = now_;
         next_ = 2 * now_.cost;
     }
 
@@ -170,7 +160,7 @@ class CostProjection {
     };
 
     // How many budgets the remaining searches must cost before they are given up: more after few
-    // paths, whose mean cost is uncertain, and while alpha is unknown.
+    // paths, whose mean cost is uncertain.
     double margin() const { return before_.found > 0 ? 1 : std::exp(2 / std::sqrt(now_.found)); }
     // The cost of the searches that are left, of which as many succeed as did of the last ones, if
     // there are targets.
@@ -182,8 +172,8 @@ class CostProjection {
         const double left =
             std::min(searches_left * found / (found + failed), n_targets_ - now_.found);
         const double cost = now_.cost - before_.cost;
-        const double alpha = before_.found > 0 ? fitted(left, found, cost) : 0;
-        return cost * share(0, left, alpha) / share(left, left + found, alpha);
+        if (!ends_with_last_column()) return cost * left / found;
+        return cost * std::log(left + 1) / std::log((left + found + 1) / (left + 1));
     }
     bool ends_with_last_column() {
         if (now_.failed > now_.found / 4 || now_.failed_cost > now_.cost / 4) return false;
@@ -197,30 +187,6 @@ class CostProjection {
             n += (peek(m_.row_mate[i]) < 0) & !(run_.finished && peek(run_.finished.row[i]));
         return n;
     }
-    // Least squares of the logarithms. The mean cost of a few paths is uncertain, as one may cost
-    // many times what another does.
-    double fitted(double left, double found, double cost) {
-        const double usual = ends_with_last_column() ? 1 : 0, spread = 0.15;
-        const double found_before = before_.found - last_.found;
-        const double ratio = std::log(cost / (before_.cost - last_.cost));
-        const double variance = 2 / found + 2 / found_before;
-        double best = 0, least = std::numeric_limits<double>::infinity();
-        for (double alpha = 0; alpha < 1.01; alpha += 0.05) {
-            const double expected =
-                std::log(share(left, left + found, alpha) /
-                         share(left + found, left + found + found_before, alpha));
-            const double unlikely = (ratio - expected) * (ratio - expected) / variance +
-                                    (alpha - usual) * (alpha - usual) / (spread * spread);
-            if (unlikely < least) least = unlikely, best = alpha;
-        }
-        return best;
-    }
-    // The integral of r^-alpha.
-    static double share(double from, double to, double alpha) {
-        from += 1, to += 1;
-        return alpha > 0.99 ? std::log(to / from)
-                            : (std::pow(to, 1 - alpha) - std::pow(from, 1 - alpha)) / (1 - alpha);
-    }
 
     const Csr<Index>& a_;
     const Matching<Index> m_;
@@ -229,7 +195,7 @@ class CostProjection {
     const double n_roots_, budget_;
     double n_targets_ = -1, n_free_rows_ = -1;  // counted when that is asked for
     double next_;                               // the cost at which the projection is made again
-    Sample last_, before_, now_;
+    Sample before_, now_;
 };
 
 }  // namespace sparsematch

@@ -13,7 +13,7 @@
 
 #include "core/csr.hpp"
 #include "core/portability.hpp"
-#include "core/thread_team.hpp"
+#include "core/run_context.hpp"
 
 namespace sparsematch {
 
@@ -110,12 +110,12 @@ OrderFeatures order_features(const Csr<Index>& a) {
 
 // Reads: indptr. Time: O(n_rows).
 template <class Index>
-DegreeStatistics degree_statistics(const Csr<Index>& a, ThreadTeam& team) {
-    std::vector<DegreeStatistics> part(team.size());
-    team.loop(a.n_rows, 1 << 14, [&](int rank, Index begin, Index end) {
+DegreeStatistics degree_statistics(const Csr<Index>& a, RunContext& run) {
+    std::vector<DegreeStatistics> part(run.team.size());
+    run.team.loop(a.n_rows, 1 << 14, [&](int rank, Index begin, Index end) {
         part[rank].add(begin, end, [&](Index i) { return a.degree(i); });
     });
-    for (int rank = 1; rank < team.size(); ++rank) part[0].add(part[rank]);
+    for (int rank = 1; rank < run.team.size(); ++rank) part[0].add(part[rank]);
     return part[0];
 }
 
@@ -126,7 +126,7 @@ DegreeStatistics degree_statistics(const Csr<Index>& a, ThreadTeam& team) {
 // Reads: the indices. Workspace: an index per column of the sample and worker. Time: O(nnz), at the
 // speed of a stream: 32 entries are tested at once, in 16 bits each.
 template <class Index>
-DegreeStatistics column_statistics(const Csr<Index>& a, ThreadTeam& team) {
+DegreeStatistics column_statistics(const Csr<Index>& a, RunContext& run) {
     constexpr Index most = 1 << 11;  // columns
     constexpr int group = 32;        // entries
     DegreeStatistics statistics;
@@ -142,8 +142,8 @@ DegreeStatistics column_statistics(const Csr<Index>& a, ThreadTeam& team) {
                static_cast<std::uint16_t>(static_cast<std::uint32_t>(j) << (16 - shift));
     };
     const Index n_blocks = (last >> shift) + 1;
-    Buffer<Index> degree(static_cast<std::size_t>(n_blocks) * team.size(), 0);
-    team.loop(a.nnz(), 1 << 17, [&](int rank, std::int64_t begin, std::int64_t end) {
+    Buffer<Index> degree(static_cast<std::size_t>(n_blocks) * run.team.size(), 0);
+    run.team.loop(a.nnz(), 1 << 17, [&](int rank, std::int64_t begin, std::int64_t end) {
         Index* const own = degree.data() + static_cast<std::size_t>(n_blocks) * rank;
         const auto count = [&](const Index* p, int n) SPARSEMATCH_INLINE {
             std::uint16_t sampled[group], any = 0;
@@ -171,10 +171,10 @@ DegreeStatistics column_statistics(const Csr<Index>& a, ThreadTeam& team) {
 // Reads: the matrix. Workspace: two bytes and a bit per column; the bits are read by all workers,
 // and mostly in the cache. Time: O(n_cols + nnz / 16).
 template <class Index>
-double shared_pair_density(const Csr<Index>& a, ThreadTeam& team) {
+double shared_pair_density(const Csr<Index>& a, RunContext& run) {
     constexpr int most = 1024;                 // rows of the sample
     constexpr Index few = 1 << 16, part = 16;  // rows from which a part is read, and which
-    constexpr Index run = 64;                  // of these are read one after the other
+    constexpr Index together = 64;             // of these are read one after the other
     if (a.n_rows == 0) return 0;
     const Index parts = a.n_rows < few ? 1 : part;
     std::vector<Index> sample(1);
@@ -191,25 +191,26 @@ double shared_pair_density(const Csr<Index>& a, ThreadTeam& team) {
         total += a.degree(i) + 1;
     }
     std::atomic<std::int64_t> pairs{0};
-    const std::int64_t period = static_cast<std::int64_t>(run) * parts;
-    team.loop((a.n_rows + period - 1) / period, 16, [&](int, std::int64_t begin, std::int64_t end) {
-        // which row last shared an unpaired column with each of the sample
-        std::vector<Index> last(sample.size(), UNMATCHED<Index>);
-        std::int64_t found = 0;
-        for (; begin < end; ++begin) {
-            const auto first = static_cast<Index>(begin * period);
-            for (Index i = first, stop = first + std::min<Index>(a.n_rows - first, run); i < stop;
-                 ++i)
-                for (const Index j : a.neighbours(i)) {
-                    if (!marked.test(j)) continue;
-                    const auto k = mark[j];
-                    if (sample[k] == i) continue;
-                    found += last[k] == i;
-                    last[k] = last[k] == i ? UNMATCHED<Index> : i;
-                }
-        }
-        pairs.fetch_add(found, std::memory_order_relaxed);
-    });
+    const std::int64_t period = static_cast<std::int64_t>(together) * parts;
+    run.team.loop(
+        (a.n_rows + period - 1) / period, 16, [&](int, std::int64_t begin, std::int64_t end) {
+            // which row last shared an unpaired column with each of the sample
+            std::vector<Index> last(sample.size(), UNMATCHED<Index>);
+            std::int64_t found = 0;
+            for (; begin < end; ++begin) {
+                const auto first = static_cast<Index>(begin * period);
+                for (Index i = first, stop = first + std::min<Index>(a.n_rows - first, together);
+                     i < stop; ++i)
+                    for (const Index j : a.neighbours(i)) {
+                        if (!marked.test(j)) continue;
+                        const auto k = mark[j];
+                        if (sample[k] == i) continue;
+                        found += last[k] == i;
+                        last[k] = last[k] == i ? UNMATCHED<Index> : i;
+                    }
+            }
+            pairs.fetch_add(found, std::memory_order_relaxed);
+        });
     return static_cast<double>(pairs) * parts / n;
 }
 

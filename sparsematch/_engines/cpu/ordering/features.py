@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def degree_statistics(graph: BipartiteCSR, workers: int = 1) -> "DegreeStatistics":
     """Return the statistics of the degrees of the stored rows. Time: O(n_major)."""
-    return _core.degree_statistics(graph.indptr, workers)
+    return _core.degree_statistics(csr(graph), _most(workers, graph.n_major))
 
 
 def minor_statistics(graph: BipartiteCSR, workers: int = 1) -> "DegreeStatistics":
@@ -20,7 +20,7 @@ def minor_statistics(graph: BipartiteCSR, workers: int = 1) -> "DegreeStatistics
 
     Time: O(nnz), at the speed of a stream.
     """
-    return _core.column_statistics(csr(graph), workers)
+    return _core.column_statistics(csr(graph), _most(workers, graph.nnz))
 
 
 def order_features(graph: BipartiteCSR) -> "OrderFeatures":
@@ -33,7 +33,7 @@ def shared_pair_density(graph: BipartiteCSR, workers: int = 1) -> float:
 
     Time: O(n_minor + nnz / 16).
     """
-    return _core.shared_pair_density(csr(graph), workers)
+    return _core.shared_pair_density(csr(graph), _most(workers, graph.nnz // 4))
 
 
 def has_locality(graph: BipartiteCSR, density: float, workers: int = 1) -> bool:
@@ -43,3 +43,8 @@ def has_locality(graph: BipartiteCSR, density: float, workers: int = 1) -> bool:
     """
     by_chance = graph.n_major * (graph.nnz / graph.n_major) ** 4 / graph.n_minor**2
     return shared_pair_density(graph, workers) >= max(density, by_chance)
+
+
+def _most(workers: int, work: int) -> int:
+    """Return how many workers there is work for, in entries or rows: 2^18 repay waking a thread."""
+    return max(1, min(work >> 18, workers))

@@ -4,10 +4,10 @@
 // right for all; what they share is a state (AssignmentState): feasible duals, and a matching along
 // entries whose reduced cost is 0. So each is run within a budget, and leaves to the next what it
 // has found:
-//   1. duals that fit rows and columns, and row reduction (initial_duals, row_reduction);
+//   1. duals that fit rows and columns, and row reduction (initial_duals, reduce_rows);
 //   2. searches from one row after the other: some of any length, then while they are short
 //      (path_search); where costs are tied and these match few, a largest matching along entries
-//      whose reduced cost is 0 (tight_matching);
+//      whose reduced cost is 0 (match_all_tight);
 //   3. where they are not, the same from other duals;
 //   4. searches from all free rows together (path_forest), where costs are tied with such matchings
 //      in between, and where that is expected to take many rounds an auction (auction) and short
@@ -18,20 +18,47 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "matching/cheap.hpp"
 #include "matching/hopcroft_karp.hpp"
+#include "matching/ms_bfs_graft.hpp"
 #include "weighted/assignment_state.hpp"
 #include "weighted/auction.hpp"
 #include "weighted/initial_duals.hpp"
 #include "weighted/path_forest.hpp"
 #include "weighted/path_search.hpp"
-#include "weighted/resume.hpp"
-#include "weighted/row_reduction.hpp"
-#include "weighted/short_auction.hpp"
-#include "weighted/tight_matching.hpp"
 
 namespace sparsematch {
+
+// A largest matching along the entries whose reduced cost is 0: where costs take few values many
+// entries have one, and of the paths of length 0 from free rows to free columns a round of shortest
+// paths takes but one for each tree. The others are what an algorithm for matchings without weights
+// finds, and far sooner: the primal step of the Hungarian method, Kuhn (Nav. Res. Logist. Q. 2,
+// 1955).
+// Keeps the duals. Of a wide matrix only columns with the largest dual may be free: not for these.
+// False: the run was stopped. Workspace: an index for each such entry, and three a vertex. Time:
+// O(nnz), and a search by phases, O(n_rows nnz) at worst, on these entries.
+template <class Index>
+bool match_all_tight(AssignmentState<Index>& s) {
+    const auto& a = s.a;
+    Buffer<Index> indptr(a.n_rows + 1, 0), col_mate(a.n_cols);
+    std::vector<Index> indices;
+    for (Index i = 0; i < a.n_rows; ++i) {
+        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
+            if (a.indices[p] == s.col_of[i] || is_tight(s, i, p)) indices.push_back(a.indices[p]);
+        indptr[i + 1] = static_cast<Index>(indices.size());
+        if (!s.scanned(i)) return false;
+    }
+    for (Index j = 0; j < a.n_cols; ++j) col_mate[j] = s.col[j].mate;
+    const Csr<Index> tight{a.n_rows, a.n_cols, indptr.data(), indices.data()};
+    const std::int64_t before = s.run.edges();
+    ms_bfs_graft<Index>(tight, nullptr, {s.col_of.data(), col_mate.data()}, {}, s.run);
+    s.work += s.run.edges() - before;
+    for (Index j = 0; j < a.n_cols; ++j) s.col[j].mate = col_mate[j];
+    std::erase_if(s.free, [&](Index i) { return s.col_of[i] != UNMATCHED<Index>; });
+    return !s.run.stopped();
+}
 
 // What a step may take, and when it is worth it. Times are predicted ones, in nanoseconds for each
 // row and entry of the matrix, so that steps of different kinds compare; a budget is the number of
@@ -133,7 +160,8 @@ class Assignment {
             return reduce(policy_.reduction);
         }
         if (!has_alternatives()) return reduce(policy_.reduction);
-        if (policy_.auction_first && leaves_one_in(policy_.some)) return auction_first();
+        if (policy_.auction_first && leaves_one_in(policy_.some))
+            return Auction<Index>(s_).run(1) && reduce(policy_.reduction);
         if (!reduce(policy_.first_reduction)) return false;
         if (leaves_one_in(policy_.many)) {
             Saved saved = set_aside();
@@ -159,12 +187,6 @@ class Assignment {
     }
     std::int64_t searches(double ns) const {
         return static_cast<std::int64_t>(scans(ns, policy_.search_scan));
-    }
-    // Duals that fit the prices of a short auction.
-    bool auction_first() {
-        Buffer<Index> first(s_.a.n_rows);
-        return short_auction(s_) && row_minima(s_, first.data()) && fit_duals(s_) &&
-               reduce(policy_.reduction);
     }
     // Columns of a wide matrix start from 0; ties are ties by any duals.
     bool has_alternatives() const { return !s_.wide() && s_.n_tied <= s_.a.n_rows / 2; }
@@ -259,7 +281,8 @@ class Assignment {
                                          after * scans(policy_.last_search, policy_.search_scan));
             if (!may_auction || rest < scans(policy_.auction, policy_.search_scan)) continue;
             may_auction = false;
-            if (!Auction<Index>(s_).run() || !short_searches()) return false;
+            if (!Auction<Index>(s_).run(Auction<Index>::all_levels) || !short_searches())
+                return false;
         }
         return true;
     }

@@ -22,7 +22,7 @@
 #include "matching/cheap.hpp"
 #include "matching/hopcroft_karp.hpp"
 #include "matching/pothen_fan.hpp"
-#include "weighted/matched_entries.hpp"
+#include "weighted/entry_values.hpp"
 
 namespace sparsematch {
 
@@ -179,5 +179,11 @@ class Bottleneck {
     double low_ = std::numeric_limits<double>::infinity(), most_ = 0;
     bool *row_cover_ = nullptr, *col_cover_ = nullptr;  // of all entries above most_
 };
+
+template <class Index>
+double bottleneck(const Csr<Index>& a, const double* magnitude, Matching<Index> m, bool* row_cover,
+                  bool* col_cover, RunContext& run) {
+    return Bottleneck<Index>(a, magnitude, run).solve(m, row_cover, col_cover);
+}
 
 }  // namespace sparsematch

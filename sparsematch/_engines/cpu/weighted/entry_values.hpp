@@ -1,10 +1,13 @@
-// What is checked of the values of a matrix before they become costs.
+// Entries of a matrix: what is checked of their values before they become costs, and where pairs
+// are among them.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -17,6 +20,7 @@ struct EntryValues {
     bool ascending = true;  // the columns of every row: no entry is there twice
     double least = std::numeric_limits<double>::infinity(), largest = 0;  // NaN: one is not finite
 
+    auto as_tuple() const { return std::tuple(ascending, least, largest); }
     void join(const EntryValues& other) {
         ascending = ascending && other.ascending;
         least = std::min(least, other.least);
@@ -25,41 +29,29 @@ struct EntryValues {
     }
 };
 
-// Of the entries first to last - 1. Four at a time, as each of the three results waits for the one
-// before it.
+// Of the entries first to last - 1.
 inline EntryValues write_magnitudes(const double* value, double* magnitude, std::size_t first,
                                     std::size_t last) {
-    constexpr std::size_t lanes = 4;
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    double least[lanes] = {infinity, infinity, infinity, infinity}, largest[lanes] = {},
-           not_finite[lanes] = {};  // NaN where an entry is not finite
-    const auto read = [&](std::size_t p, std::size_t lane) {
-        const double size = std::abs(value[p]);
-        magnitude[p] = size;
-        least[lane] = std::min(least[lane], size);
-        largest[lane] = std::max(largest[lane], size);
-        not_finite[lane] += size * 0;
-    };
-    std::size_t p = first;
-    for (; p + lanes <= last; p += lanes)
-        for (std::size_t lane = 0; lane < lanes; ++lane) read(p + lane, lane);
-    for (; p < last; ++p) read(p, 0);
-    const double bad = not_finite[0] + not_finite[1] + not_finite[2] + not_finite[3];
-    return {true, *std::min_element(least, least + lanes),
-            *std::max_element(largest, largest + lanes) + bad};
+    EntryValues found;
+    double not_finite = 0;  // NaN where an entry is not finite
+    for (std::size_t p = first; p < last; ++p) {
+        const double size = magnitude[p] = std::abs(value[p]);
+        found.least = std::min(found.least, size);
+        found.largest = std::max(found.largest, size);
+        not_finite += size * 0;
+    }
+    found.largest += not_finite;
+    return found;
 }
 
-// Whether the indices of every row ascend: the places where they do not are all between rows.
+// Whether the indices of every row ascend.
 template <class Index>
 bool ascends(const Csr<Index>& a, Index begin, Index end) {
-    const Index first = a.indptr[begin], last = a.indptr[end];
-    std::size_t falls = 0;
-    for (Index p = first + 1; p < last; ++p) falls += a.indices[p] <= a.indices[p - 1];
-    for (Index i = begin; i < end; ++i) {
-        const Index p = a.indptr[i];
-        if (p > first && p < a.indptr[i + 1]) falls -= a.indices[p] <= a.indices[p - 1];
-    }
-    return falls == 0;
+    bool all = true;
+    for (Index i = begin; i < end; ++i)
+        for (Index p = a.indptr[i] + 1; p < a.indptr[i + 1]; ++p)
+            all &= a.indices[p - 1] < a.indices[p];
+    return all;
 }
 
 // Writes the magnitudes of the entries, which may be the array that is read. Time: O(n_rows + nnz),
@@ -79,6 +71,58 @@ EntryValues read_magnitudes(const Csr<Index>& a, const double* value, double* ma
     EntryValues all;
     for (const EntryValues& part : found) all.join(part);
     return all;
+}
+
+// The position of the entry of row i in column j, which must be there; rows need not be sorted.
+// Time: O(degree).
+template <class Index>
+Index entry_at(const Csr<Index>& a, Index i, Index j) {
+    const Index *begin = a.indices + a.indptr[i], *end = a.indices + a.indptr[i + 1];
+    return static_cast<Index>(std::find(begin, end, j) - a.indices);
+}
+
+// The position of each row's matched entry; UNMATCHED for a row without one. Time: O(nnz).
+template <class Index>
+void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, RunContext& run) {
+    run.team.loop(a.n_rows, 1 << 14, [&](int rank, Index first, Index last) {
+        WorkCounter counter(run, rank);
+        for (Index i = first; i < last && counter.add(1 + a.degree(i)); ++i) {
+            const Index j = row_mate[i];
+            entry[i] = j == UNMATCHED<Index> ? j : entry_at(a, i, j);
+        }
+    });
+}
+
+// Logarithms of many numbers, without a branch or a table, so that compilers take several at once.
+//
+// Writes -log of n positive finite numbers; least: none is below it. Error: below 1 ulp. A number
+// is 2^k (1 + f), with 1 + f between sqrt(1/2) and sqrt(2), and log(1 + f) is f - f^2 / 2 + s (f^2
+// / 2 + R(s^2)), where s is f / (2 + f): reduction and coefficients are those of fdlibm (Sun
+// Microsystems, 1993, e_log.c).
+inline void write_costs(const double* x, double* cost, std::size_t n, double least) {
+    constexpr std::uint64_t one = 0x3ff0000000000000, root = 0x3fe6a09e667f3bcd,  // sqrt(1/2)
+        fraction = 0x000fffffffffffff, two_52 = 0x4330000000000000;
+    constexpr double log_2_high = 6.93147180369123816490e-01,
+                     log_2_low = 1.90821492927058770002e-10;
+    if (least < std::numeric_limits<double>::min()) {  // some have another format
+        for (std::size_t p = 0; p < n; ++p) cost[p] = -std::log(x[p]);
+        return;
+    }
+    for (std::size_t p = 0; p < n; ++p) {
+        const auto bits = std::bit_cast<std::uint64_t>(x[p]) + (one - root);
+        // k + 1023, as the last bits of a double
+        const double k = std::bit_cast<double>((bits >> 52) | two_52) - (0x1p52 + 1023);
+        const double f = std::bit_cast<double>((bits & fraction) + root) - 1;
+        const double s = f / (2 + f), z = s * s, w = z * z, half = 0.5 * f * f;
+        const double even = w * (3.999999999940941908e-01 +
+                                 w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
+        const double odd =
+            z * (6.666666666666735130e-01 +
+                 w * (2.857142874366239149e-01 +
+                      w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)));
+        const double rest = s * (half + (odd + even)) + k * log_2_low;
+        cost[p] = ((half - rest) - f) - k * log_2_high;
+    }
 }
 
 }  // namespace sparsematch

@@ -1,8 +1,8 @@
 // Transversals with the largest product, of many matrices with one pattern.
 //
 // Each matrix is matched by one thread, from costs of its own, and begins from the same given
-// matching and duals (resume.hpp): so the results depend neither on how many threads there are nor
-// on which of them was first.
+// matching and duals (initial_duals.hpp): so the results depend neither on how many threads there
+// are nor on which of them was first.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,6 @@
 #include "core/run_context.hpp"
 #include "weighted/entry_values.hpp"
 #include "weighted/least_cost_matching.hpp"
-#include "weighted/logarithms.hpp"
 #include "weighted/scale_factors.hpp"
 
 namespace sparsematch {
@@ -139,13 +138,8 @@ class ProductBatchSearch {
     bool scale(Workspace& space, std::int64_t k) {
         const Csr<Index>& a = space.pattern;
         const std::int64_t row = k * a.n_rows, col = k * a.n_cols;
-        ScaleFactors f{batch_.u + row,
-                       batch_.v + col,
-                       batch_.row_scale + row,
-                       batch_.col_scale + col,
-                       batch_.flipped,
-                       false,
-                       false};
+        ScaleFactors f{batch_.u + row,         batch_.v + col, batch_.row_scale + row,
+                       batch_.col_scale + col, batch_.flipped, false};
         if (f.flipped) std::swap(f.row_dual, f.col_dual), std::swap(f.row_scale, f.col_scale);
         return write_factors(a, space.magnitude.data(), batch_.row_mate + row, f, space.run);
     }

@@ -11,7 +11,7 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
-#include "weighted/matched_entries.hpp"
+#include "weighted/entry_values.hpp"
 
 namespace sparsematch {
 
@@ -20,7 +20,7 @@ namespace sparsematch {
 struct ScaleFactors {
     const double *row_dual, *col_dual;
     double *row_scale, *col_scale;
-    bool flipped, powers_of_two, raised;  // raised: scales hold exponentials, or 0 (rows)
+    bool flipped, powers_of_two;
 };
 
 // Writes the exponentials of the duals, and returns whether all are in the range of doubles, within
@@ -49,11 +49,9 @@ bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* ma
         }
     };
     const Index n_rows = f.flipped ? a.n_cols : a.n_rows, n_cols = f.flipped ? a.n_rows : a.n_cols;
-    if (!f.raised) {
-        if (f.powers_of_two) power(f.row_dual, f.row_scale, n_rows);
-        else std::fill_n(f.row_scale, n_rows, 0.0);
-        power(f.col_dual, f.col_scale, n_cols);
-    }
+    if (f.powers_of_two) power(f.row_dual, f.row_scale, n_rows);
+    else std::fill_n(f.row_scale, n_rows, 0.0);  // those of pairs follow from the columns'
+    power(f.col_dual, f.col_scale, n_cols);
     if (!f.powers_of_two)
         run.team.loop(a.n_rows, 1 << 13, [&](int, Index begin, Index end) {
             for (Index i = begin; i < end; ++i) {

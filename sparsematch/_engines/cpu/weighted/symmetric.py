@@ -36,8 +36,8 @@ def symmetric_product(weighted: WeightedCSR, scaling: bool, workers: int) -> Sym
     factors, cut_off = _exponentials(dual)
     _core.split_pivots(_scaled_diagonal(diagonal, factors), mates, partner)
     if not cut_off:
-        pattern, chosen = csr(weighted.graph), (matching.row_mate, partner)
-        _core.make_pivots_ones(pattern, weighted.magnitude, diagonal, chosen, factors)
+        pattern, row_mate = csr(weighted.graph), matching.row_mate
+        _core.make_pivots_ones(pattern, weighted.magnitude, diagonal, row_mate, partner, factors)
         cut_off = _keep_below_one(weighted, partner, factors, workers)
     if cut_off and scaling:
         warn_of_cut_factors("dual holds")

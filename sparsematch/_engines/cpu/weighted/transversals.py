@@ -14,8 +14,6 @@ from sparsematch._types.weighted_proof import warn_of_cut_factors
 
 #: No logarithm of a double is larger, of base 2 or e.
 _LOGARITHM = 1100.0
-#: Exponentials that NumPy, which takes several at once, finds sooner than the core.
-_MANY = 1 << 11
 #: Entries that tell, on most matrices, that not all are whole numbers.
 _FEW = 16
 
@@ -84,7 +82,7 @@ def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
         csr(graph),
         weighted.magnitude,
         graph.orient(*mates),
-        graph.orient(*covers),
+        *graph.orient(*covers),
         worthwhile(workers, graph.nnz),
     )
     row_dual, col_dual = (cover.astype(np.float64) for cover in covers)
@@ -150,21 +148,12 @@ def _factors(
     graph = weighted.graph
     mate = graph.orient(matching.row_mate, matching.col_mate)[0]
     scales = np.empty_like(row_dual), np.empty_like(col_dual)
-    raised = row_dual.size + col_dual.size > _MANY
-    if raised:
-        with np.errstate(all="ignore"):
-            if approximate:
-                np.exp2(row_dual, out=scales[0])
-                np.exp2(col_dual, out=scales[1])
-            else:
-                scales[0].fill(0)  # the core finds those of pairs from the columns'
-                np.exp(col_dual, out=scales[1])
     in_range = _core.scale_factors(
         csr(graph),
         (weighted.magnitude, mate),
         (row_dual, col_dual),
         scales,
-        (graph.flipped, approximate, raised),
+        (graph.flipped, approximate),
         worthwhile(workers, graph.nnz),
     )
     if not in_range:

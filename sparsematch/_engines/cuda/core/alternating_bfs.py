@@ -69,13 +69,8 @@ def reach(
     searches = (
         kernels.struct(
             "AlternatingSearch",
-            indptr=search.graph.indptr,
-            indices=search.graph.indices,
-            minor_mate=search.minor_mate,
-            major_mate=search.major_mate,
-            seen=search.seen,
-            owner=search.owner,
-            queue=search.queue,
+            search,
+            search.graph,
             hubs=xp.empty(search.graph.nnz // HUB + 1, search.graph.dtype),
             widths=widths,
             shift=lanes_of(search.graph),

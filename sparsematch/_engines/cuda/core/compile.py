@@ -20,13 +20,16 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import nvrtc
-from sparsematch._engines.cuda.core.layout import Layouts, passed, source
+from sparsematch._engines.cuda.core.layout import Layouts, Struct, source
 
 INDEX: dict[np.dtype[Any], str] = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 #: What CuPy adds to the options: the same numbers come out of either way.
 _AS_CUPY = "-default-device", "-ftz=true"
 #: Threads of a block of a kernel that stays on the device, unless its driver says otherwise.
 THREADS = 512
+#: Threads of a launch that fills a GPU: over lists whose lengths the device alone knows, and where
+#: each block adds to the same numbers, which takes 20 ns.
+FILLING = 1 << 18
 #: Bytes of shared memory that every block may have.
 _SHARED_ALWAYS = 48 << 10
 #: The source files that drivers have declared, and the macros of their variants for an index type.
@@ -103,7 +106,7 @@ class Kernels(Layouts):
         if shared_bytes > _SHARED_ALWAYS and function not in self._roomy:
             function.max_dynamic_shared_size_bytes = shared_room()
             self._roomy.add(function)
-        function((blocks,), (threads,), passed(arguments), shared_mem=shared_bytes)
+        function((blocks,), (threads,), _passed(arguments), shared_mem=shared_bytes)
 
     def launch_resident(
         self, kernel: str, *arguments: Any, threads: int = THREADS, blocks_per_processor: int = 1
@@ -111,7 +114,12 @@ class Kernels(Layouts):
         """Start a kernel whose blocks are on the device together, so that they may wait."""
         blocks = _attribute(self._cupy.cuda.Device().id, "MultiProcessorCount")
         blocks *= blocks_per_processor
-        self._function(kernel, True)((blocks,), (threads,), passed(arguments))
+        self._function(kernel, True)((blocks,), (threads,), _passed(arguments))
+
+
+def _passed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments as CuPy takes them."""
+    return tuple([a.passed() if isinstance(a, Struct) else a for a in arguments])
 
 
 @functools.cache

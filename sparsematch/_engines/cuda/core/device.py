@@ -7,6 +7,9 @@ import numpy as np
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 
+#: The largest int of a kernel.
+INT_MAX = 2**31 - 1
+
 
 def lane_shift(entries: int, lists: int, *, each: int = 2, most: int = 5) -> int:
     """Return how many threads share a list, as a power of two.

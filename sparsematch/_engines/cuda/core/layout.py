@@ -45,10 +45,15 @@ class Layouts:
     name: str
     dtype: np.dtype[Any]
 
-    def struct(self, name: str, **fields: Any) -> Struct:
-        """Return a struct of the source with these fields: arrays, None, scalars or structs."""
+    def struct(self, name: str, *objects: Any, **fields: Any) -> Struct:
+        """Return a struct of the source with these fields: arrays, None, scalars or structs.
+
+        Those that are not given by name are attributes of the objects, of the first that has one.
+        """
         form = layout(self.name, self.dtype, name)
         kinds: Any = form.fields or {}
+        for given in reversed(objects):
+            fields = {key: getattr(given, key) for key in kinds if hasattr(given, key)} | fields
         if fields.keys() != kinds.keys():
             raise TypeError(f"{self.name}: {name} has fields {form.names}, not {tuple(fields)}")
         values = tuple([_packed(kind, fields[field]) for field, (kind, *_) in kinds.items()])
@@ -56,7 +61,7 @@ class Layouts:
 
     def csr(self, graph: BipartiteCSR | Graph) -> Struct:
         """Return the lists of a graph."""
-        return self.struct("Csr", indptr=graph.indptr, indices=graph.indices)
+        return self.struct("Csr", graph)
 
     def zeros(self, xp: Any, name: str) -> Any:
         """Return a struct of the source in device memory, all zero."""
@@ -119,8 +124,3 @@ def _packed(kind: np.dtype[Any], value: Any) -> Any:
     if kind.metadata:
         return 0 if value is None else value.data.ptr
     return value.record[()] if isinstance(value, Struct) else value
-
-
-def passed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments as CuPy takes them."""
-    return tuple([a.passed() if isinstance(a, Struct) else a for a in arguments])

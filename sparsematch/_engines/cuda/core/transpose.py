@@ -52,7 +52,7 @@ def _build(graph: BipartiteCSR) -> BipartiteCSR:
         launch(
             "fill", graph.n_major << int(shift), dtype.type(graph.n_major), *arrays, *long, shift
         )
-        launch("fill_long", 1 << 19, *arrays, *long, threads=1024)
+        launch("fill_long", compile.FILLING, *arrays, *long, threads=1024)
     return BipartiteCSR(
         graph.n_rows, graph.n_cols, begin, indices, graph.backend, not graph.flipped, nnz
     )

@@ -86,11 +86,10 @@ def block_permutation(
     row_perm, col_perm = xp.empty(row_mate.size, dtype), xp.empty(col_mate.size, dtype)
     order = kernels.struct(
         "BlockOrder",
+        matching,
         group=labels.row_group,
         place=place,
         begin=begin,
-        row_mate=row_mate,
-        col_mate=col_mate,
         row_perm=row_perm,
         col_perm=col_perm,
     )

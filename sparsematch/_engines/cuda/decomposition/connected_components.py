@@ -6,11 +6,12 @@ from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.cuda.core.running_sum import running_sum
+from sparsematch._engines.cuda.core.transpose import LONG
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import Components
 
-#: Entries that are joined at first; entries above which a list is left to a whole block.
-FIRST, LONG = 2, 2048
+#: Entries that are joined at first.
+FIRST = 2
 
 _load = compile.declare("decomposition/connected_components", FIRST=FIRST, LONG=LONG)
 
@@ -35,7 +36,7 @@ def connected_components(graph: BipartiteCSR) -> Components:
         kernels.launch("join_first", graph.n_major, sizes, *lists, up)
         kernels.launch("flatten", size, n, up)
         kernels.launch("join_others", graph.n_major << int(shift), sizes, *lists, shift, up, *long)
-        kernels.launch("join_long", 1 << 19, *lists, up, *long, threads=1024)
+        kernels.launch("join_long", compile.FILLING, *lists, up, *long, threads=1024)
     is_root, labels = xp.empty(size, dtype), xp.empty(size, dtype)
     kernels.launch("roots", size, n, up, is_root)
     number = running_sum(is_root)

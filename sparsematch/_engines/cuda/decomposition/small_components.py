@@ -11,9 +11,6 @@ from sparsematch._engines.cuda.decomposition.square import Square
 #: Rows of a piece that a block solves, at most.
 LARGE = 2048
 
-#: Threads for the small pieces, a warp each; threads of a block for a large one, and of all these
-#: blocks.
-_SMALL_THREADS, _BLOCK, _LARGE_THREADS = 1 << 18, 128, 1 << 17
 
 load = compile.declare("decomposition/small_components", LARGE=LARGE)
 
@@ -32,15 +29,7 @@ def solve_components(square: Square, rest: IndexArray) -> IndexArray:
     up, sizes, place, begin, order = xp.empty((5, graph.n_rows), dtype)
     assigned, count = xp.zeros(graph.n_rows, dtype), xp.zeros(3, dtype)
     small, large = xp.empty((2, size), dtype)
-    part = kernels.struct(
-        "Square",
-        rows=kernels.csr(graph),
-        row_mate=square.matching.row_mate,
-        col_mate=square.matching.col_mate,
-        label=square.label,
-        rows_in=square.rows_in,
-        cols_in=square.cols_in,
-    )
+    part = kernels.struct("Square", square, square.matching, rows=kernels.csr(graph))
     pieces = kernels.struct("Pieces", order=order, place=place, begin=begin, size=sizes)
     kernels.launch("plant", size, *listed, up, sizes)
     kernels.launch("join_rows", size << int(shift), *listed, part, up, shift)
@@ -48,7 +37,7 @@ def solve_components(square: Square, rest: IndexArray) -> IndexArray:
     divided = assigned, begin, small, large, count
     kernels.launch("divide", size, *listed, up, sizes, square.label, *divided)
     kernels.launch("sort_rows", size, *listed, up, begin, assigned, place, square.label, order)
-    kernels.launch("solve_small", _SMALL_THREADS, part, pieces, small, large, count, threads=32)
-    kernels.launch("solve_large", _LARGE_THREADS, part, pieces, large, count, threads=_BLOCK)
+    kernels.launch("solve_small", compile.FILLING, part, pieces, small, large, count, threads=32)
+    kernels.launch("solve_large", compile.FILLING, part, pieces, large, count, threads=128)
     kernels.launch("list_left", size, *listed, square.rows_in, small, count[2:])
     return small[: int(count[2])]

@@ -70,11 +70,10 @@ def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[in
     queues = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
     trim = kernels.struct(
         "Trim",
+        square,
+        mates,
         rows=rows,
         cols=cols,
-        row_mate=mates.row_mate,
-        col_mate=mates.col_mate,
-        rows_in=square.rows_in,
         from_row=from_row,
         to_col=to_col,
         removed=bit_set(xp, n_rows),

@@ -40,13 +40,13 @@ def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
 
 
 def match(
-    graph: Graph, mate: IndexArray, run: Run, narrow: int = NARROW, **macros: int
+    graph: Graph, mate: IndexArray, run: Run, narrow: int = NARROW
 ) -> tuple[Any, list[tuple[int, int]]]:
     """Run the kernels; return the account of `run_rounds`."""
     xp, n = namespace(mate), graph.dtype.type(graph.n)
-    kernels = _load(graph, **macros)
-    lanes, control = (general.shape(graph) | macros)["LANES"], kernels.zeros(xp, "Control")
-    work = general.adjacency(kernels, graph, run.seed), general.cuts(kernels, graph, **macros)
+    kernels = _load(graph)
+    lanes, control = general.shape(graph)["LANES"], kernels.zeros(xp, "Control")
+    work = general.adjacency(kernels, graph, run.seed), general.cuts(kernels, graph)
     choice, lists = xp.empty(graph.n, graph.dtype), xp.empty(3 * graph.n, graph.dtype)
     kernels.launch("point", lanes * graph.n, n, *work, choice, control)
     taken = bit_set(xp, graph.n)

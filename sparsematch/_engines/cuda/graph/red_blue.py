@@ -34,13 +34,11 @@ def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
     general.report("red_blue", begin, run, words, int(words["scanned"]), account[1:])
 
 
-def match(
-    graph: Graph, mate: IndexArray, run: Run, **macros: int
-) -> tuple[Any, list[tuple[int, int]]]:
+def match(graph: Graph, mate: IndexArray, run: Run) -> tuple[Any, list[tuple[int, int]]]:
     """Run the kernel; return the account of `run_rounds`."""
     xp, n, dtype = namespace(mate), graph.dtype.type(graph.n), graph.dtype
-    kernels = _load(graph, **macros)
-    work = general.adjacency(kernels, graph, run.seed), general.cuts(kernels, graph, **macros)
+    kernels = _load(graph)
+    work = general.adjacency(kernels, graph, run.seed), general.cuts(kernels, graph)
     control, weight = kernels.zeros(xp, "Control"), graph.weight
     proposal, pick = xp.empty((2, graph.n), dtype)  # to which; the best of those that propose
     state = kernels.struct(

@@ -41,12 +41,12 @@ def _macros(weight: int, lanes: int, unroll: int) -> dict[str, int]:
     return {"WEIGHT": weight} | lists
 
 
-def declare(name: str, **macros: int) -> Callable[..., compile.Kernels]:
-    """Declare a source file; return what loads it in the shape that suits a graph, or another."""
+def declare(name: str, **macros: int) -> Callable[[Graph], compile.Kernels]:
+    """Declare a source file; return what loads it in the shape that suits a graph."""
     compile.declared[name] = lambda _: [
         suited | macros for weight in (8, 4, 0) for suited in shapes(weight)
     ]
-    return lambda graph, **other: compile.load(name, graph.dtype, **(shape(graph) | macros | other))
+    return lambda graph: compile.load(name, graph.dtype, **shape(graph), **macros)
 
 
 _load = declare("graph/validate")
@@ -54,14 +54,13 @@ _load = declare("graph/validate")
 
 def adjacency(kernels: compile.Kernels, graph: Graph, seed: int = 0, first: int = 0) -> Struct:
     """Return the graph as the kernels read it; its lists are those of vertices from `first` on."""
-    arrays = {"indptr": graph.indptr, "indices": graph.indices, "weight": graph.weight}
     numbers = {"seed": np.uint64(seed), "first": graph.dtype.type(first)}
-    return kernels.struct("Adjacency", **arrays, **numbers)
+    return kernels.struct("Adjacency", graph, **numbers)
 
 
-def cuts(kernels: compile.Kernels, graph: Graph, **macros: int) -> Struct:
+def cuts(kernels: compile.Kernels, graph: Graph) -> Struct:
     """Return the workspace for long lists."""
-    xp, macros = namespace(graph.indptr), shape(graph) | macros
+    xp, macros = namespace(graph.indptr), shape(graph)
     room = graph.nnz // macros["PART"] + graph.nnz // macros["LONG"] + 1
     vertex, number, best, owner, first = xp.empty((5, room), graph.dtype)
     key = xp.empty(room, np.uint32 if macros["WEIGHT"] == 4 else np.uint64)
@@ -132,7 +131,7 @@ def survey(graph: Graph, first: int = 0) -> tuple[bool, bool, int]:
     n, g, cut = graph.dtype.type(graph.n), adjacency(kernels, graph, 0, first), cuts(kernels, graph)
     control, properties = kernels.zeros(xp, "Control"), kernels.zeros(xp, "Properties")
     kernels.launch("survey", shape(graph)["LANES"] * graph.n, n, g, cut, control, properties)
-    kernels.launch("survey_long", 1 << 18, g, cut, control, properties)
+    kernels.launch("survey_long", compile.FILLING, g, cut, control, properties)
     found = kernels.read("Properties", properties)
     return not found["falls"], not found["infinite"], int(found["balance"])
 

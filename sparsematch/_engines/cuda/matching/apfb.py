@@ -11,7 +11,7 @@ import numpy as np
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
-from sparsematch._engines.cuda.core.device import bit_set, index_bits, lane_shift, seed_of
+from sparsematch._engines.cuda.core.device import INT_MAX, bit_set, index_bits, lane_shift, seed_of
 from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.cuda.matching import ms_bfs
 from sparsematch._engines.registry import Run
@@ -35,7 +35,6 @@ ALONE = 256
 NARROW, STAY = 256, 64
 #: Of the kernels that stay on the device, those of `push_relabel` included.
 MACROS = {"HUB": HUB, "THREADS": compile.THREADS, "BLOCKS": 1}
-_INT_MAX = 2**31 - 1
 
 _load = compile.declare("matching/apfb", **MACROS)
 
@@ -49,7 +48,7 @@ def improve(
     begin = perf_counter()
     given: dict[str, Any] = OPTIONS | dict(run.options)
     if given["constant_threads"] and given["roots"]:
-        limits = {"narrow": NARROW, "stay": STAY, "graft": _INT_MAX, "alone": ALONE}
+        limits = {"narrow": NARROW, "stay": STAY, "graft": INT_MAX, "alone": ALONE}
         limits["depth_eighths"] = int(not given["stop_early"])
         report = ms_bfs.search(graph, matching, run, before, limits, LOCKSTEP=1)
         cardinality = matching.cardinality if run.detailed else 0
@@ -108,9 +107,8 @@ class Phases:
         root, leaf = xp.empty((2, n_major), dtype)
         self._state = self._kernels.struct(
             "Apfb",
+            graph,
             forest=search,
-            n_major=n_major,
-            n_minor=n_minor,
             major_mate=major_mate,
             minor_mate=minor_mate,
             links=xp.empty(2 * n_minor, dtype),

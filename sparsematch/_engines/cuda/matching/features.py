@@ -19,9 +19,6 @@ from sparsematch._types.run_info import StepInfo
 #: Rows of slots that a list may have beside its first.
 LINKED = 15
 
-#: Threads of a launch at most: each block adds to the same numbers, which takes 20 ns.
-THREADS = 1 << 18
-
 load = compile.declare("matching/features")
 
 
@@ -34,7 +31,7 @@ def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFe
     firsts, lasts = xp.zeros((2, graph.n_minor // 32 + 1), np.uint32)
     arrays = graph.indptr, graph.indices, found, firsts, lasts
     sizes = index(n), index(square), np.int32(width), np.int32(LINKED), np.int32(policy.max_shared)
-    kernels.launch("features", min(n, THREADS), *sizes, *arrays, threads=512)
+    kernels.launch("features", min(n, compile.FILLING), *sizes, *arrays, threads=512)
     too_uneven = min(-(-policy.hubs * graph.nnz**2 // max(n, 1)), 2**63)
     few = int(policy.leaves * n)
     if square:
@@ -81,10 +78,10 @@ def _compare_sides(
     # not that of the call: nobody can make a matrix for which the numbers drawn are known
     seed = np.uint64(int.from_bytes(os.urandom(8), "little"))
     given = graph.dtype.type(n), graph.indptr, graph.indices, found, seed
-    threads = min(n << int(shift), THREADS)
+    threads = min(n << int(shift), compile.FILLING)
     unless = too_uneven, few, np.bool_(unless_diagonal)
     kernels.launch("compare_sides", threads, *given, shift, *unless, threads=512)
-    kernels.launch("compare_long", min(n, THREADS), *given, threads=512)
+    kernels.launch("compare_long", min(n, compile.FILLING), *given, threads=512)
 
 
 def match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> None:

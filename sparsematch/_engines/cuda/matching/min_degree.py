@@ -9,7 +9,7 @@ import numpy as np
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile, thresholds
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
-from sparsematch._engines.cuda.core.device import seed_of
+from sparsematch._engines.cuda.core.device import INT_MAX, seed_of
 from sparsematch._engines.cuda.matching import rare_columns, start_common
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -20,7 +20,7 @@ SUMMARY = "Rows of fewest entries first, each with the free column of fewest ent
 
 #: Lengths of lists that are done together, by a thread each; longer ones, by a warp each.
 CLASSES = (0, 1, 2, 3, 4, 6, 8, 12)
-LONG_CLASSES = (12, 16, 24, 32, 64, 128, 2**31 - 1)
+LONG_CLASSES = (12, 16, 24, 32, 64, 128, INT_MAX)
 
 #: Degree at which counting in bytes ends, about: half of what a byte holds, as threads that count
 #: the same column at once go further.

@@ -14,7 +14,7 @@ import numpy as np
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
-from sparsematch._engines.cuda.core.device import bit_set, index_bits, seed_of
+from sparsematch._engines.cuda.core.device import INT_MAX, bit_set, index_bits, seed_of
 from sparsematch._engines.cuda.matching.features import LINKED, features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -32,7 +32,7 @@ ROOM = 128
 #: Defaults of the fields of Limits in ms_bfs.cuh, which defines them and their units. No
 #: figures were kept.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
-LIMITS |= {"wide": 2**31 - 1, "allowance": 2**31 - 1, "own_levels": 0, "paths": 2**31 - 1}
+LIMITS |= {"wide": INT_MAX, "allowance": INT_MAX, "own_levels": 0, "paths": INT_MAX}
 
 #: Levels of a first phase in which trees look for the columns of their roots, where both are free
 #: together: most of these are as near as a triangle.
@@ -199,8 +199,7 @@ class Search:
         self._setup.launch("collect", -(-graph.n_major // 8), *order, *arrays)
         state = kernels.struct(
             "MsBfs",
-            indptr=graph.indptr,
-            indices=graph.indices,
+            graph,
             roots=roots,
             row_mate=self._mates[0],
             col_mate=self._mates[1],

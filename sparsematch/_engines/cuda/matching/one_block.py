@@ -8,7 +8,7 @@ import numpy as np
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
-from sparsematch._engines.cuda.core.device import HostNumbers, lane_shift
+from sparsematch._engines.cuda.core.device import INT_MAX, HostNumbers, lane_shift
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -21,8 +21,6 @@ MOST = 65_534
 
 #: Threads of the block by the least number of rows: a barrier of more threads takes longer.
 THREADS = {0: 256, 384: 512, 3072: 1024}
-
-_MOST_LEVELS = 2**31 - 1
 
 #: What the kernel reports.
 _COUNTS = "stopped", "phases", "levels", "augmentations"
@@ -65,8 +63,7 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     work = kernels.struct(
         "Work",
-        indptr=graph.indptr,
-        indices=graph.indices,
+        graph,
         n_rows=n_rows,
         n_cols=n_cols,
         row_mate=row_mate,
@@ -75,7 +72,7 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
         bits=bits,
         # a level takes as long as its longest list: twice as many threads as the mean
         shift=lane_shift(2 * graph.nnz, n_rows, each=1, most=5),
-        depth=depth or _MOST_LEVELS,
+        depth=depth or INT_MAX,
     )
     threads = max(number for rows, number in THREADS.items() if rows <= n_rows)
     how = {"threads": threads, "shared_bytes": shared}

@@ -65,6 +65,7 @@ def push(
     active, spare = xp.empty((2, n_major), dtype)
     state = kernels.struct(
         "PushRelabel",
+        graph,
         forest=forest(
             kernels,
             transposed,
@@ -76,8 +77,6 @@ def push(
             salt=seed_of(run),
         ),
         majors=kernels.csr(graph),
-        n_major=n_major,
-        n_minor=n_minor,
         infinite=min(n_major, n_minor) + 1,
         major_mate=major_mate,
         minor_mate=minor_mate,
@@ -89,10 +88,8 @@ def push(
         shuffle_bits=index_bits(n_major),
         seed=seed_of(run),
         use_list=given["active_list"],
-        shrink=given["shrink"],
-        adaptive=given["adaptive"],
         complete=False,
-        k=given["k"],
+        **{key: given[key] for key in ("shrink", "adaptive", "k")},
     )
     kernels.launch_resident("push_relabel", state, xp.zeros(2, np.int32))
     return control

@@ -47,7 +47,7 @@ def match_rare_columns(
     """
     xp, n_cols, nnz, index = namespace(degree), graph.n_minor, graph.nnz, graph.dtype.type
     columns, rare = xp.zeros(RARE + 1, np.int64), bit_set(xp, n_cols)
-    kernels.launch("tally", 1 << 18, np.int64(n_cols), degree, columns)
+    kernels.launch("tally", compile.FILLING, np.int64(n_cols), degree, columns)
     upto = min(RARE, nnz // (4 * max(n_cols, 1)))
     having = columns.tolist()[: upto + 1]  # waits
     room = min(sum(k * n for k, n in enumerate(having)), nnz)

@@ -16,9 +16,6 @@ NARROW = 512
 #: with more, as a round may scan them all, fewer in proportion; 0.2 s on an H100.
 ROUNDS, ENTRIES = 2_000, 20_000_000
 
-#: Rows that a bid can name: the lower half of a word.
-MOST_ROWS = 2**32 - 1
-
 _load = compile.declare("weighted/auction", NARROW=NARROW)
 
 
@@ -55,8 +52,7 @@ class Assignment(NamedTuple):
 
     def costs(self, kernels: compile.Kernels) -> Struct:
         """Return the lists with their costs."""
-        arrays = {"indptr": self.indptr, "indices": self.indices, "cost": self.cost}
-        return kernels.struct("Costs", **arrays)
+        return kernels.struct("Costs", self)
 
 
 def initialise(problem: Assignment) -> None:
@@ -86,8 +82,7 @@ def bid(problem: Assignment, eps: float, most: float, enough: int, limit: int) -
     control = xp.asarray(words.view(np.uint8))
     state = kernels.struct(
         "Auction",
-        row_mate=problem.row_mate,
-        col_mate=problem.col_mate,
+        problem,
         v=problem.col_dual,
         to=xp.empty(n, dtype),
         bid=xp.empty(n),

@@ -109,9 +109,8 @@ def _assign(problem: Assignment, tolerance: float, workers: int) -> Assignment:
         return problem
     largest = max(float(problem.cost.max()), -float(problem.cost.min()))
     auction.initialise(problem)
-    may_bid = problem.n <= auction.MOST_ROWS
-    if tolerance and may_bid:
-        may_bid = False
+    may_bid = not tolerance
+    if tolerance:
         _hold_auction(problem, largest, tolerance)
     free = match_tight(problem, _near(problem, largest, tolerance), workers)
     phases = Phases(problem, largest)

@@ -122,5 +122,4 @@ class Phases:
 
 
 def _duals(problem: Assignment, kernels: compile.Kernels) -> Any:
-    arrays = {"u": problem.row_dual, "v": problem.col_dual}
-    return kernels.struct("Duals", **arrays, row_mate=problem.row_mate, col_mate=problem.col_mate)
+    return kernels.struct("Duals", problem, u=problem.row_dual, v=problem.col_dual)

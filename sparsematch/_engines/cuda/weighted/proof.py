@@ -86,7 +86,7 @@ def _launch(graph: BipartiteCSR, kernel: str, *arrays: Any) -> FloatArray:
     found: FloatArray = namespace(graph.indptr).empty(graph.n_major)
     if graph.n_major:
         shift = lanes_of(graph)
-        lists = kernels.struct("Costs", indptr=graph.indptr, indices=graph.indices, cost=arrays[0])
+        lists = kernels.struct("Costs", graph, cost=arrays[0])
         n = graph.dtype.type(graph.n_major)
         kernels.launch(kernel, graph.n_major << int(shift), n, lists, *arrays[1:], shift, found)
     return found

@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,41 +64,6 @@ def abort_on_error(comm: Any) -> Iterator[None]:
         time.sleep(_FORWARDING)
         comm.Abort(_INTERRUPTED if interrupted else _FAILED)
         raise
-
-
-class Kernel(Protocol):
-    """What a rank does alone between two exchanges, with the messages that it reads and writes.
-
-    The messages from one rank to another are packed into an array of indices. Each rank sends each
-    other one a header of fixed length, which holds a short array; a long one follows.
-    """
-
-    def step(self, quiet: bool, /) -> None:
-        """Read messages, work, write messages; `quiet`: no rank was busy in the last step."""
-
-    def send_headers(self) -> _Array:
-        """Return the headers to all ranks, one after the other."""
-
-    def receive_headers(self) -> _Array:
-        """Return where those from all ranks go."""
-
-    def read_headers(self) -> int:
-        """Return the flags of all ranks; 0: no rank has work, and no message is in flight."""
-
-    def send_buffer(self) -> _Array:
-        """Return the arrays that are too long for a header; `send_counts` are their lengths."""
-
-    def receive_buffer(self) -> _Array:
-        """Return where such arrays go; `receive_counts` are their lengths."""
-
-    def send_counts(self) -> _Array:
-        """Return how many elements of the send buffer go to each rank."""
-
-    def receive_counts(self) -> _Array:
-        """Return how many elements of the receive buffer come from each rank."""
-
-    def bytes(self) -> int:
-        """Return the size of its workspace."""
 
 
 class Exchange:
@@ -183,11 +148,13 @@ class Exchange:
         """
         return np.concatenate([[0], np.cumsum(self.allgather_numbers([n]))])
 
-    def run_until_quiescent(self, kernel: Kernel) -> int:
+    def run_until_quiescent(self, kernel: Any) -> int:
         """Step a kernel, and exchange its messages, until no rank has work; return the steps.
 
-        One collective call a step, and one more where messages are long. Every rank
-        learns whether another one is busy, so all end together.
+        A kernel is what a rank does alone between two exchanges. Its messages to another rank are
+        packed into an array of indices: a short one stands in a header of fixed length, a long one
+        follows (`over_ranks/message_buffers.hpp`). One collective call a step, and one more where
+        messages are long. Every rank learns whether another one is busy, so all end together.
         """
         steps, quiet = 0, False
         while True:

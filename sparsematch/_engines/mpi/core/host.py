@@ -9,6 +9,16 @@ from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
+
+#: Size up to which a matrix, or what is left of one, is gathered on rank 0; vertices and entries;
+#: about 30 MB of workspace there.
+GATHERED = 1_000_000
+
+
+def is_small(A: DistributedCSR) -> bool:
+    """Tell whether a matrix is gathered."""
+    return A.n_rows + A.n_cols + A.nnz <= GATHERED
 
 
 def match_in_host_memory(

@@ -14,9 +14,6 @@ from sparsematch._types.matching import Matching
 
 _Array = NDArray[Any]
 
-#: Size up to which the remaining graph is gathered; vertices and edges; about 30 MB of workspace.
-SMALL = 1_000_000
-
 
 def order_on_rank_0(
     side: Side, active: IndexArray, low: IndexArray

@@ -27,10 +27,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsematch._base.arrays import BoolArray, IndexArray
+from sparsematch._engines.mpi.core import host
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._engines.mpi.decomposition import small_rest
 from sparsematch._engines.mpi.decomposition.pair_graph import keep_within
 from sparsematch._engines.mpi.decomposition.places import Places
+from sparsematch._engines.mpi.decomposition.small_rest import order_on_rank_0
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
 
@@ -82,10 +83,10 @@ class _Search:
         if self.is_finished:
             return True
         left, edges = self.exchange.allreduce(self.active.size, self.out.indices.size)
-        if self.exchange.size > 1 and left + edges > small_rest.SMALL:
+        if self.exchange.size > 1 and left + edges > host.GATHERED:
             return False
         if left:
-            place, start = small_rest.order_on_rank_0(self.out, self.active, self.low)
+            place, start = order_on_rank_0(self.out, self.active, self.low)
             self.place[self.active], self.low[self.active] = place, start
         self.is_finished = True
         return True

@@ -6,9 +6,9 @@ entries near the diagonal, by an allreduce.
 
 from sparsematch._engines.mpi.core.cases import Cases, give_reason
 from sparsematch._engines.mpi.core.exchange import Exchange
+from sparsematch._engines.mpi.core.host import GATHERED, is_small
 from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.matching import by_rank, karp_sipser, ms_bfs
-from sparsematch._engines.mpi.matching.gathered import GATHERED, is_small
 from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray
 from sparsematch._engines.mpi.core.exchange import Exchange
-from sparsematch._engines.mpi.weighted.interchange import Interchange
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
+from sparsematch._types.over_ranks.matching import DistributedMatching
 
 _Array = NDArray[Any]
 
@@ -36,15 +36,16 @@ class Duals(NamedTuple):
     bound: float
 
 
-def best_duals(costs: ScaledCosts, pairs: Interchange, col_dual: FloatArray, n_pairs: int) -> Duals:
+def best_duals(costs: ScaledCosts, matching: DistributedMatching, col_dual: FloatArray) -> Duals:
     """Return the duals with the largest bound of three candidates. Collective.
 
     These are the duals of the scaling alone, the given ones of the columns, and distances that
     start from these. Time: O(own entries) a round. Workspace: some numbers for each own row and
     column.
     """
+    n_pairs = matching.cardinality
     best = _with_bound(costs, np.zeros(col_dual.size), n_pairs)
-    for tried in (col_dual, _distances(costs, pairs, col_dual)):
+    for tried in (col_dual, _distances(costs, matching, col_dual)):
         best = max(best, _with_bound(costs, tried, n_pairs), key=lambda duals: duals.bound)
     return best
 
@@ -60,7 +61,7 @@ def _with_bound(costs: ScaledCosts, col_dual: FloatArray, n_pairs: int) -> Duals
     return Duals(rows, cols, bound)
 
 
-def _distances(costs: ScaledCosts, pairs: Interchange, start: FloatArray) -> FloatArray:
+def _distances(costs: ScaledCosts, matching: DistributedMatching, start: FloatArray) -> FloatArray:
     """Return distances of the own columns along alternating paths, from any column. Collective.
 
     At most the given ones. The length of a step from the column of a pair to another column of its
@@ -68,24 +69,26 @@ def _distances(costs: ScaledCosts, pairs: Interchange, start: FloatArray) -> Flo
     """
     A, exchange, side = costs.A, costs.exchange, costs.side
     distance = start.copy()
-    matched = np.flatnonzero(pairs.row_mate >= 0).astype(A.dtype)
-    row_distance = np.zeros(pairs.row_mate.size)
-    row_distance[matched] = exchange.lookup(A.col_starts, pairs.row_mate[matched], start)
+    matched = np.flatnonzero(matching.row_mate >= 0).astype(A.dtype)
+    mates = matching.row_mate[matched]
+    row_distance, pair_cost = (np.zeros(matching.row_mate.size) for _ in range(2))
+    row_distance[matched] = exchange.lookup(A.col_starts, mates, start)
+    pair_cost[matched] = costs.cost[costs.find(matched, mates)]
     (highest,) = exchange.allreduce(float(start.max(initial=-np.inf)), op="MAX")
     for _ in range(ROUNDS):
         before = distance.copy()
         for rows in side.slices_of(matched, together=True):
             entries, counts = side.entries_of(rows)
-            length = np.repeat(row_distance[rows] - pairs.row_cost[rows], counts)
+            length = np.repeat(row_distance[rows] - pair_cost[rows], counts)
             length += costs.cost[entries]
             short = np.flatnonzero(length < highest)
             cols, found = exchange.alltoallv(A.col_starts, A.indices[entries[short]], length[short])
             np.minimum.at(distance, cols - A.first_col, found)
         before -= _LEAST
-        nearer = np.flatnonzero((distance < before) & (pairs.col_mate >= 0))
+        nearer = np.flatnonzero((distance < before) & (matching.col_mate >= 0))
         if not exchange.any(nearer.size > 0):
             break
-        rows, found = exchange.alltoallv(A.row_starts, pairs.col_mate[nearer], distance[nearer])
+        rows, found = exchange.alltoallv(A.row_starts, matching.col_mate[nearer], distance[nearer])
         matched = rows - A.first_row
         row_distance[matched] = found
     return distance

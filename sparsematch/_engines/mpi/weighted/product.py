@@ -1,20 +1,19 @@
 """The transversal with a large product of magnitudes, over ranks, with factors and a bound.
 
-Azad, Buluc, Li, Wang, Langguth, A distributed-memory algorithm for computing a heavy-weight perfect
-matching on bipartite graphs (SIAM J. Sci. Comput. 42, 2020): a heavy matching, extended to a
-maximum one, then made heavier by cycles of four. The initial matching is that of an auction, where
-the paper has a greedy one: its prices are duals, which give a bound.
+A heavy matching, extended to a maximum one, as in Azad, Buluc, Li, Wang, Langguth, A
+distributed-memory algorithm for computing a heavy-weight perfect matching on bipartite graphs (SIAM
+J. Sci. Comput. 42, 2020). It is that of an auction, where the paper has a greedy one: its prices
+are duals, which give a bound, and the paper's cycles of four then gain next to nothing.
 """
 
 import numpy as np
 
 from sparsematch._base.arrays import FloatArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
-from sparsematch._engines.mpi.matching.gathered import is_small
+from sparsematch._engines.mpi.core.host import is_small
 from sparsematch._engines.mpi.weighted.auction import auction
 from sparsematch._engines.mpi.weighted.duals import Duals, best_duals
 from sparsematch._engines.mpi.weighted.gathered import on_one_rank
-from sparsematch._engines.mpi.weighted.interchange import Interchange
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.over_ranks.matching import DistributedMatching, DistributedTransversal
@@ -25,7 +24,7 @@ from sparsematch._types.weighted_proof import cut_factors, warn_of_cut_factors
 def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTransversal:
     """Return a transversal of a matrix whose values are positive. Collective.
 
-    Time: that of an auction, a maximum matching, and at most a hundred passes over the own entries.
+    Time: that of an auction, a maximum matching, and some passes over the own entries.
     Workspace: a double for each own entry, beside that of the matching.
     """
     with abort_on_error(A.comm):
@@ -37,10 +36,8 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
         settings = Run(run.workers, run.seed, warm=True)
         select("auto", "mpi", "exact", argument="method").improve(A, matching, settings)
         matching.freeze(writeable=True)
-        pairs = Interchange(costs, matching)
-        pairs.run()
         np.negative(price, out=price)
-        duals = best_duals(costs, pairs, price, matching.cardinality)
+        duals = best_duals(costs, matching, price)
         rows = np.flatnonzero(matching.row_mate >= 0)
         places = costs.find(rows, matching.row_mate[rows])
         assert A.values is not None

@@ -5,6 +5,7 @@ the matrix, the memory of rank 0 and the skew of the row degrees, the same on al
 """
 
 from sparsematch._base.arrays import namespace
+from sparsematch._engines.cuda.core.device import INT_MAX
 from sparsematch._engines.cuda.core.thresholds import LONG, UNEVEN
 from sparsematch._engines.mpi.core.cases import Cases
 from sparsematch._engines.nccl.core.exchange import Exchange
@@ -15,10 +16,6 @@ from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "One GPU alone, a small matrix on one; else a heuristic, then `ms_bfs`, over all."
-
-#: Size below which the engines for one GPU run if there is one; entries; they count them in 32
-#: bits.
-ALONE = 2**31
 
 #: Degrees that are read at a time; rows; bounds the workspace.
 SLICE = 1 << 24
@@ -48,7 +45,7 @@ def _are_long_and_uneven(A: DistributedCSR) -> bool:
 
 
 improve = Cases(
-    fits_alone=lambda A: A.nnz < ALONE,
+    fits_alone=lambda A: A.nnz <= INT_MAX,  # the engines for one GPU count entries in 32 bits
     is_small=is_small,
     small=f"at most {GATHERED:,} rows, columns and entries, and a third of its free memory: "
     "gathered on the GPU of rank 0",

@@ -32,9 +32,8 @@ DEEP = 12
 #: The next phase finds the others; a level of few rows takes as long as one of many.
 NARROW = 64
 
-#: Threads of a block, and of a launch that scans lists: those resident on a GPU. A warp flushes its
-#: claims when it ends, so more warps would send smaller batches.
-THREADS, RESIDENT = 256, 1 << 18
+#: Threads of a block.
+THREADS = 256
 
 #: Numbers of the send buffers in the counters.
 _CLAIMS, _FOLLOWERS = 0, 1
@@ -74,8 +73,6 @@ class Forest:
         self._queue, self._other = (xp.empty(2 * n_rows, dtype) for _ in range(2))
         self._own_col_mate = col_mate
         self._fields: dict[str, Any] = {
-            "indptr": A.indptr,
-            "indices": A.indices,
             "row_mate": row_mate,
             "parent": xp.empty(n_rows, dtype),
             "col_mate": exchange.allgatherv(col_mate),
@@ -95,7 +92,7 @@ class Forest:
         """Change fields of the argument of kernels."""
         self._fields |= fields
         lists = {"queue": self._queue, "changes": self._other}
-        self._state = self.kernels.struct("Forest", **self._fields, **lists)
+        self._state = self.kernels.struct("Forest", self.A, **self._fields, **lists)
 
     def plant(self, free_cols: int | None = None) -> bool:
         """Make the free rows that have entries roots; return whether there are some. Collective.
@@ -140,9 +137,10 @@ class Forest:
             if last and not again and width * NARROW < widest:
                 break
             level += not again
-            lanes = min(self.width * self.lanes, RESIDENT)
+            # a warp flushes its claims when it ends: more of them would send smaller batches
+            lanes = min(self.width * self.lanes, compile.FILLING)
             self._launch("expand", lanes, np.bool_(again))
-            self._launch("expand_parts", RESIDENT)
+            self._launch("expand_parts", compile.FILLING)
             everyone, numbers = self._read()
             again = bool(self.counts.field(everyone, "again").any())
             grown = self.counts.field(everyone, "tail") - self.counts.field(everyone, "end")

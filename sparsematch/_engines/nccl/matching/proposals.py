@@ -49,11 +49,8 @@ class Proposals:
         self.taken = bit_set(xp, A.n_cols)
         self.lists = [xp.empty(self.n_rows, dtype) for _ in range(2)]
         cols = owners(self.kernels, A, "cols")
+        self._given = A, matching
         self._fields = {
-            "indptr": A.indptr,
-            "indices": A.indices,
-            "row_mate": matching.row_mate,
-            "col_mate": matching.col_mate,
             "taken": self.taken,
             "rows": owners(self.kernels, A, "rows"),
             "cols": cols,
@@ -122,4 +119,4 @@ class Proposals:
         """Return the argument of kernels, with a list of rows to write and a seed of this round."""
         seed = np.uint32((self.seed + 0x9E3779B9 * turn) & 0xFFFFFFFF)
         rest = {"degree": self.degree, "next": self.lists[0], "seed": seed}
-        return self.kernels.struct("Proposals", **self._fields, **rest)
+        return self.kernels.struct("Proposals", *self._given, **self._fields, **rest)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._base.arrays import namespace
+from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.nccl.matching.gathered import GATHERED
@@ -35,7 +36,7 @@ def match_rare_columns(A: DistributedCSR, proposals: Proposals, run: Run) -> int
     xp, n_cols, nnz = namespace(A.indptr), np.int64(A.n_cols), A.local_nnz
     exchange, kernels, degree = proposals.exchange, proposals.kernels, proposals.degree
     columns, rare = xp.zeros(RARE + 1, np.int64), bit_set(xp, A.n_cols)
-    kernels.launch("tally", 1 << 18, n_cols, degree, columns)
+    kernels.launch("tally", compile.FILLING, n_cols, degree, columns)
     having = np.array(columns.tolist())
     entries = np.cumsum(having * np.arange(RARE + 1))
     fit = np.flatnonzero(entries <= LISTED)[-1]  # at least those without entries

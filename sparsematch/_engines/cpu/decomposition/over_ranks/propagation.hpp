@@ -22,8 +22,8 @@ class Propagation {
     // reads.
     Propagation(const std::int64_t* indptr, const Index* indices, Index* label,
                 Owners<Index> owners, std::int64_t budget)
-        : indptr_(indptr), indices_(indices), label_(label), budget_(budget),
-          owners_(std::move(owners)), messages_(owners_.size(), 1),
+        : messages(owners.size(), 1), indptr_(indptr), indices_(indices), label_(label),
+          budget_(budget), owners_(std::move(owners)),
           is_pending_(static_cast<std::size_t>(owners_.n())),
           sent_(owners_.size() > 1 ? cache_size(indptr_[owners_.n()]) : 1,
                 Sent{UNMATCHED<Index>, UNMATCHED<Index>}) {
@@ -32,7 +32,7 @@ class Propagation {
     }
 
     void step(bool) {
-        messages_.receive([this](int, std::span<const Index> words) {
+        messages.receive([this](int, std::span<const Index> words) {
             for (std::size_t k = 0; k < words.size(); k += 2) {
                 const Index v = words[k] - owners_.first();
                 if (label_[v] >= words[k + 1]) continue;
@@ -59,14 +59,14 @@ class Propagation {
         }
         for (const Index v : stack_) defer(v);
         stack_.clear();
-        messages_.pack(!pending_.empty() || messages_.any(0));
+        messages.pack(!pending_.empty() || messages.any(0));
     }
 
-    MessageBuffers<Index>& messages() { return messages_; }
     std::size_t bytes() const {
-        return messages_.bytes() + is_pending_.size() + sent_.size() * sizeof(Sent) +
+        return messages.bytes() + is_pending_.size() + sent_.size() * sizeof(Sent) +
                (pending_.capacity() + stack_.capacity()) * sizeof(Index);
     }
+    MessageBuffers<Index> messages;
 
   private:
     struct Sent {
@@ -97,7 +97,7 @@ class Propagation {
                 stack_.push_back(own);
             } else if (Sent& last = slot_of(w); last.vertex != w || last.label < label) {
                 last = {w, label};
-                messages_.send(owners_(w), 0, w, label);
+                messages.send(owners_(w), 0, w, label);
             }
         }
         return indptr_[v + 1] - indptr_[v] + 1;
@@ -108,7 +108,6 @@ class Propagation {
     Index* label_;
     const std::int64_t budget_;
     const Owners<Index> owners_;
-    MessageBuffers<Index> messages_;
     std::vector<char> is_pending_;
     bool is_sorted_ = false;
     std::vector<Index> pending_, stack_;  // to be expanded: labels ascending; reached in this step

@@ -21,14 +21,14 @@ class Trimming {
     // entries a step reads.
     Trimming(const std::int64_t* indptr, const Index* indices, Index* count, Index* level,
              Owners<Index> owners, std::int64_t budget)
-        : indptr_(indptr), indices_(indices), count_(count), level_(level), budget_(budget),
-          owners_(std::move(owners)), messages_(owners_.size(), 1) {
+        : messages(owners.size(), 1), indptr_(indptr), indices_(indices), count_(count),
+          level_(level), budget_(budget), owners_(std::move(owners)) {
         for (Index v = 0; v < owners_.n(); ++v)
             if (count_[v] == 0) stack_.push_back(v);
     }
 
     void step(bool) {
-        messages_.receive([this](int, std::span<const Index> words) {
+        messages.receive([this](int, std::span<const Index> words) {
             for (std::size_t k = 0; k < words.size(); k += 2)
                 lose(words[k] - owners_.first(), words[k + 1]);
         });
@@ -39,14 +39,14 @@ class Trimming {
             for (auto p = indptr_[v]; p < indptr_[v + 1]; ++p) {
                 const Index w = indices_[p];
                 if (owners_.own(w)) lose(w - owners_.first(), next);
-                else messages_.send(owners_(w), 0, w, next);
+                else messages.send(owners_(w), 0, w, next);
             }
         }
-        messages_.pack(!stack_.empty() || messages_.any(0));
+        messages.pack(!stack_.empty() || messages.any(0));
     }
 
-    MessageBuffers<Index>& messages() { return messages_; }
-    std::size_t bytes() const { return messages_.bytes() + stack_.capacity() * sizeof(Index); }
+    std::size_t bytes() const { return messages.bytes() + stack_.capacity() * sizeof(Index); }
+    MessageBuffers<Index> messages;
 
   private:
     // An own vertex loses a predecessor; its level is at least `level`.
@@ -61,7 +61,6 @@ class Trimming {
     Index *count_, *level_;
     const std::int64_t budget_;
     const Owners<Index> owners_;
-    MessageBuffers<Index> messages_;
     std::vector<Index> stack_;  // trimmed, successors not updated yet
 };
 

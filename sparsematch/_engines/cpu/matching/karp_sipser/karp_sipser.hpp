@@ -82,26 +82,18 @@ class KarpSipser {
         const Index* const mate = side_[0].mate;
         const bool warm = std::any_of(mate, mate + side_[0].lists.n_rows,
                                       [](Index j) { return j != UNMATCHED<Index>; });
-        {
-            auto timer = run_.time("degrees");
-            count(warm);
-        }
+        count(warm);
         if (run_.stopped()) return;
-        {
-            auto timer = run_.time("degree one");
-            match_degree_one(!warm);
-            if (run_.finished && !warm && !run_.stopped()) mark_finished();
-        }
-        if (!degree_one_only && !run_.stopped()) {
-            auto timer = run_.time("picks");
-            match_rest();
-        }
+        match_degree_one(!warm);
+        if (run_.finished && !warm && !run_.stopped()) mark_finished();
+        if (!degree_one_only && !run_.stopped()) match_rest();
         each_piece(2, [&](Worker&, int s, Index v, Index end) { side_[s].copy_mates(v, end); });
     }
 
   private:
     // Warm: some vertices are matched already.
     void count(bool warm) {
+        auto timer = run_.time("degrees");
         each_piece(2, [&](Worker& worker, int s, Index v, Index end) {
             if (warm) side_[s].count_free(v, end, side_[1 - s].mate, worker.counter);
             else side_[s].count(v, end, worker.counter);
@@ -110,6 +102,7 @@ class KarpSipser {
 
     // Records what is forced, if that is wanted: by one worker, as no order is common to several.
     void match_degree_one(bool cold) {
+        auto timer = run_.time("degree one");
         forced_ = !Threads && cold && run_.forced.rows ? &run_.forced : nullptr;
         each_piece(2, [&](Worker& worker, int s, Index v, Index end) {
             side_[s].scan(v, end, worker.stack[s]);
@@ -137,6 +130,7 @@ class KarpSipser {
 
     // Rows in order pick columns; what comes down to degree one waits until it fills a batch.
     void match_rest() {
+        auto timer = run_.time("picks");
         each_piece(1, [&](Worker& worker, int, Index i, Index end) {
             Removed row, col;
             while (i < end && !run_.stopped()) {

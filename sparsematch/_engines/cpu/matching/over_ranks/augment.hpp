@@ -19,11 +19,11 @@ class Augmentation {
     // Writes the mates; paths begin at the leaves of own roots.
     Augmentation(const ForestArrays<Index>& arrays, Index* major_mate, Index* minor_mate,
                  Owners<Index> majors, Owners<Index> minors)
-        : a_(arrays), major_mate_(major_mate), minor_mate_(minor_mate), majors_(std::move(majors)),
-          minors_(std::move(minors)), messages_(majors_.size(), KINDS) {}
+        : messages(majors.size(), KINDS), a_(arrays), major_mate_(major_mate),
+          minor_mate_(minor_mate), majors_(std::move(majors)), minors_(std::move(minors)) {}
 
     void step(bool) {
-        messages_.receive([this](int kind, std::span<const Index> words) {
+        messages.receive([this](int kind, std::span<const Index> words) {
             if (kind == FOLLOW)
                 for (const Index j : words) follow(j);
             else
@@ -34,24 +34,24 @@ class Augmentation {
             for (Index u = 0; u < majors_.n(); ++u)
                 if (a_.leaf[u] >= 0) ++paths_, follow(a_.leaf[u]);
         started_ = true;
-        messages_.pack(messages_.any(FOLLOW) || messages_.any(PAIR));
+        messages.pack(messages.any(FOLLOW) || messages.any(PAIR));
     }
 
     std::int64_t paths() const { return paths_; }
     std::int64_t pairs() const { return pairs_; }
-    MessageBuffers<Index>& messages() { return messages_; }
-    std::size_t bytes() const { return messages_.bytes(); }
+    std::size_t bytes() const { return messages.bytes(); }
+    MessageBuffers<Index> messages;
 
   private:
     // Augments along a path from minor j on, as far as this rank owns the minors.
     void follow(Index j) {
         while (j >= 0) {
-            if (!minors_.own(j)) return messages_.send(minors_(j), FOLLOW, j);
+            if (!minors_.own(j)) return messages.send(minors_(j), FOLLOW, j);
             const Index m = j - minors_.first(), parent = a_.minor_parent[m];
             minor_mate_[m] = parent;
             ++pairs_;
             if (majors_.own(parent)) major_mate_[parent - majors_.first()] = j;
-            else messages_.send(majors_(parent), PAIR, parent, j);
+            else messages.send(majors_(parent), PAIR, parent, j);
             j = a_.minor_before[m];
         }
     }
@@ -59,7 +59,6 @@ class Augmentation {
     const ForestArrays<Index> a_;
     Index *major_mate_, *minor_mate_;
     const Owners<Index> majors_, minors_;
-    MessageBuffers<Index> messages_;
     bool started_ = false;
     std::int64_t paths_ = 0, pairs_ = 0;
 };

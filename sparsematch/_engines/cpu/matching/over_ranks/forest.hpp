@@ -40,8 +40,8 @@ class Forest {
     // If `prune`, a tree that has found a path stops growing.
     Forest(const ForestArrays<Index>& arrays, Owners<Index> majors, Owners<Index> minors,
            std::int64_t budget, std::int64_t announced, bool prune)
-        : a_(arrays), majors_(std::move(majors)), minors_(std::move(minors)),
-          messages_(majors_.size(), KINDS), budget_(budget), announced_(announced), prune_(prune),
+        : messages(majors.size(), KINDS), a_(arrays), majors_(std::move(majors)),
+          minors_(std::move(minors)), budget_(budget), announced_(announced), prune_(prune),
           queue_(majors_.n()),
           claimed_(majors_.size() > 1 ? cache_size(a_.indptr[majors_.n()]) : 1, UNMATCHED<Index>),
           slots_(16, UNMATCHED<Index>) {
@@ -63,12 +63,12 @@ class Forest {
 
     // Reads messages, grows within the budget, writes messages.
     void step(bool) {
-        messages_.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
+        messages.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
         grow();
         const bool busy =
-            head_ < tail_ || messages_.any(CLAIM) || messages_.any(ENTER) || messages_.any(LEAF);
+            head_ < tail_ || messages.any(CLAIM) || messages.any(ENTER) || messages.any(LEAF);
         if (prune_) announce();
-        messages_.pack(busy);
+        messages.pack(busy);
     }
 
     // Releases trees, by number; the others are renumbered, and all their majors are queued again.
@@ -100,12 +100,12 @@ class Forest {
     std::int64_t edges() const { return edges_; }
     // Whether a tree of an own root has found a path.
     bool has_found() const { return found_; }
-    MessageBuffers<Index>& messages() { return messages_; }
     std::size_t bytes() const {
-        return messages_.bytes() + done_.capacity() +
+        return messages.bytes() + done_.capacity() +
                sizeof(Index) * (queue_.size() + claimed_.size() + slots_.size() +
                                 roots_.capacity() + unannounced_.capacity());
     }
+    MessageBuffers<Index> messages;
 
   private:
     static std::size_t cache_size(std::int64_t entries) {
@@ -170,7 +170,7 @@ class Forest {
                 if (a_.minor_tree[m] < 0) accept(m, parent, before, tree);
             } else if (Index& slot = claimed_[mix(j) & (claimed_.size() - 1)]; slot != j) {
                 slot = j;
-                messages_.send(minors_(j), CLAIM, j, parent, before, roots_[tree]);
+                messages.send(minors_(j), CLAIM, j, parent, before, roots_[tree]);
             }
         }
     }
@@ -183,11 +183,11 @@ class Forest {
             const Index root = roots_[tree];
             done_[tree] = true;
             if (majors_.own(root)) note_leaf(root, m + minors_.first());
-            else messages_.send(majors_(root), LEAF, root, m + minors_.first());
+            else messages.send(majors_(root), LEAF, root, m + minors_.first());
         } else if (majors_.own(mate)) {
             enter(mate - majors_.first(), tree);
         } else {
-            messages_.send(majors_(mate), ENTER, mate, roots_[tree]);
+            messages.send(majors_(mate), ENTER, mate, roots_[tree]);
         }
     }
     void enter(Index u, Index tree) {
@@ -210,7 +210,7 @@ class Forest {
         const auto n = std::min<std::size_t>(unannounced_.size(), announced_);
         for (std::size_t k = unannounced_.size() - n; k < unannounced_.size(); ++k)
             for (int r = 0; r < majors_.size(); ++r)
-                if (r != majors_.rank()) messages_.send(r, DONE, unannounced_[k]);
+                if (r != majors_.rank()) messages.send(r, DONE, unannounced_[k]);
         unannounced_.resize(unannounced_.size() - n);
     }
 
@@ -242,7 +242,6 @@ class Forest {
 
     const ForestArrays<Index> a_;
     const Owners<Index> majors_, minors_;
-    MessageBuffers<Index> messages_;
     const std::int64_t budget_, announced_;
     const bool prune_;
     bool found_ = false;

@@ -49,8 +49,8 @@ class KarpSipser {
     KarpSipser(const KarpSipserSide<Index>& rows, const KarpSipserSide<Index>& cols,
                Owners<Index> row_owners, Owners<Index> col_owners, std::int64_t budget,
                std::uint64_t seed)
-        : sides_{rows, cols}, owners_{std::move(row_owners), std::move(col_owners)},
-          messages_(owners_[0].size(), 2 * KINDS), budget_(budget), seed_(seed) {
+        : messages(row_owners.size(), 2 * KINDS), sides_{rows, cols},
+          owners_{std::move(row_owners), std::move(col_owners)}, budget_(budget), seed_(seed) {
         for (int s = 0; s < 2; ++s) count(s);
         const auto n = static_cast<std::uint64_t>(owners_[0].n());
         // a stride coprime to the number of rows
@@ -68,23 +68,23 @@ class KarpSipser {
     // `quiet`: no rank has a vertex with one free neighbour, or an unanswered message.
     void step(bool quiet) {
         const std::int64_t limit = edges_ + budget_;
-        messages_.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
+        messages.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
         answer_waiting();
         if (!started_) start(limit);
         follow(limit);
         ++chain_;
         if (quiet) pick(limit);
         bool busy = !started_ || !ones_.empty() || !matched_.empty() || !waiting_.empty();
-        for (int k = 0; k < 2 * KINDS && !busy; ++k) busy = messages_.any(k);
-        messages_.pack(busy, has_rows());
+        for (int k = 0; k < 2 * KINDS && !busy; ++k) busy = messages.any(k);
+        messages.pack(busy, has_rows());
     }
 
     std::int64_t edges() const { return edges_; }
-    MessageBuffers<Index>& messages() { return messages_; }
     std::size_t bytes() const {
-        return messages_.bytes() + (ones_.capacity() + matched_.capacity()) * sizeof(Vertex) +
+        return messages.bytes() + (ones_.capacity() + matched_.capacity()) * sizeof(Vertex) +
                waiting_.capacity() * sizeof(Waiting) + denied_.capacity() * sizeof(Denied);
     }
+    MessageBuffers<Index> messages;
 
   private:
     struct Vertex {
@@ -158,10 +158,10 @@ class KarpSipser {
     void propose(int s, Index v, Index from) {
         const Index mate = sides_[s].mate[v];
         if (mate >= 0) {
-            messages_.send(owners_[1 - s](from), (1 - s) * KINDS + DENY, from, Index{0});
+            messages.send(owners_[1 - s](from), (1 - s) * KINDS + DENY, from, Index{0});
         } else if (mate == UNMATCHED<Index>) {
-            messages_.send(owners_[1 - s](from), (1 - s) * KINDS + ACCEPT, from,
-                           v + owners_[s].first());
+            messages.send(owners_[1 - s](from), (1 - s) * KINDS + ACCEPT, from,
+                          v + owners_[s].first());
             match(s, v, from);
         } else if (mate == -2 - from) {
             match(s, v, from);  // its owner does the same
@@ -199,7 +199,7 @@ class KarpSipser {
             const Index u = side.indices[p];
             if (u == mate) continue;
             if (owners.own(u)) lose(1 - s, u - owners.first(), number);
-            else messages_.send(owners(u), (1 - s) * KINDS + MATCHED, u, number);
+            else messages.send(owners(u), (1 - s) * KINDS + MATCHED, u, number);
         }
     }
 
@@ -251,7 +251,7 @@ class KarpSipser {
         const auto& owners = owners_[1 - s];
         if (!owners.own(u)) {
             sides_[s].mate[v] = -2 - u;
-            messages_.send(owners(u), (1 - s) * KINDS + PROPOSE, u, v + owners_[s].first());
+            messages.send(owners(u), (1 - s) * KINDS + PROPOSE, u, v + owners_[s].first());
             return true;
         }
         const Index place = u - owners.first(), mate = sides_[1 - s].mate[place];
@@ -323,7 +323,6 @@ class KarpSipser {
 
     const std::array<KarpSipserSide<Index>, 2> sides_;
     const std::array<Owners<Index>, 2> owners_;
-    MessageBuffers<Index> messages_;
     const std::int64_t budget_;
     const std::uint64_t seed_;
     std::int64_t edges_ = 0;

@@ -51,9 +51,10 @@ class MessageBuffers {
     // Messages are of several kinds, each a fixed number of words.
     MessageBuffers(int size, int kinds)
         : size_(size), kinds_(kinds), width_(std::clamp(512 / size, 16, 128)),
-          capacity_(width_ - 2), lists_(static_cast<std::size_t>(size) * kinds),
-          send_headers_(size * width_), receive_headers_(size * width_), send_counts_(size),
-          receive_counts_(size) {}
+          capacity_(width_ - 2), lists_(static_cast<std::size_t>(size) * kinds) {
+        send_headers.resize(size * width_), receive_headers.resize(size * width_);
+        send_counts.resize(size), receive_counts.resize(size);
+    }
 
     template <class... Words>
     SPARSEMATCH_INLINE void send(int rank, int kind, Words... words) {
@@ -67,7 +68,7 @@ class MessageBuffers {
 
     // Packs the messages to each rank: the number of words of each kind, then the words.
     void pack(bool busy, bool deferred = false) {
-        send_buffer_.clear();
+        send_buffer.clear();
         Index flags = (busy ? BUSY : 0) | (deferred ? DEFERRED : 0);
         for (int r = 0; r < size_; ++r) {
             auto* lists = lists_.data() + static_cast<std::size_t>(r) * kinds_;
@@ -75,16 +76,16 @@ class MessageBuffers {
             for (int k = 0; k < kinds_; ++k) words += lists[k].size();
             if (words) words += kinds_;
             const bool is_long = words > capacity_;
-            Index* header = send_headers_.data() + r * width_;
+            Index* header = send_headers.data() + r * width_;
             header[1] = static_cast<Index>(words);
-            send_counts_[r] = is_long ? static_cast<std::int64_t>(words) : 0;
+            send_counts[r] = is_long ? static_cast<std::int64_t>(words) : 0;
             if (!words) continue;
-            if (is_long) flags |= LONG, send_buffer_.resize(send_buffer_.size() + words);
-            Index* to = is_long ? &send_buffer_[send_buffer_.size() - words] : header + 2;
+            if (is_long) flags |= LONG, send_buffer.resize(send_buffer.size() + words);
+            Index* to = is_long ? &send_buffer[send_buffer.size() - words] : header + 2;
             for (int k = 0; k < kinds_; ++k) *to++ = static_cast<Index>(lists[k].size());
             for (int k = 0; k < kinds_; ++k) to = lists[k].move_to(to);
         }
-        for (int r = 0; r < size_; ++r) send_headers_[r * width_] = flags;
+        for (int r = 0; r < size_; ++r) send_headers[r * width_] = flags;
     }
 
     // The flags of all ranks, once the headers have arrived; sizes the receive buffer.
@@ -92,23 +93,23 @@ class MessageBuffers {
         Index flags = 0;
         std::size_t words = 0;
         for (int r = 0; r < size_; ++r) {
-            const Index* header = receive_headers_.data() + r * width_;
+            const Index* header = receive_headers.data() + r * width_;
             flags |= header[0];
             const auto n = static_cast<std::size_t>(header[1]);
-            receive_counts_[r] = n > capacity_ ? header[1] : 0;
-            words += receive_counts_[r];
+            receive_counts[r] = n > capacity_ ? header[1] : 0;
+            words += receive_counts[r];
         }
         if (!(flags & (BUSY | DEFERRED))) return clear_headers(), 0;
-        receive_buffer_.resize(words);
+        receive_buffer.resize(words);
         return flags;
     }
 
     // Calls read(kind, words) for the messages of each rank and kind, and removes them.
     template <class Read>
     void receive(const Read& read) {
-        const Index* next_long = receive_buffer_.data();
+        const Index* next_long = receive_buffer.data();
         for (int r = 0; r < size_; ++r) {
-            const Index* header = receive_headers_.data() + r * width_;
+            const Index* header = receive_headers.data() + r * width_;
             const auto n = static_cast<std::size_t>(header[1]);
             if (!n) continue;
             const Index* counts = n > capacity_ ? next_long : header + 2;
@@ -122,28 +123,24 @@ class MessageBuffers {
         clear_headers();
     }
 
-    std::vector<Index>& send_headers() { return send_headers_; }
-    std::vector<Index>& receive_headers() { return receive_headers_; }
-    std::vector<Index>& send_buffer() { return send_buffer_; }
-    std::vector<Index>& receive_buffer() { return receive_buffer_; }
-    std::vector<std::int64_t>& send_counts() { return send_counts_; }
-    std::vector<std::int64_t>& receive_counts() { return receive_counts_; }
     std::size_t bytes() const {
         std::size_t words =
-            send_buffer_.capacity() + receive_buffer_.capacity() + 2 * receive_headers_.size();
+            send_buffer.capacity() + receive_buffer.capacity() + 2 * receive_headers.size();
         for (const auto& list : lists_) words += list.capacity();
         return words * sizeof(Index);
     }
 
+    // What the caller exchanges.
+    std::vector<Index> send_headers, receive_headers, send_buffer, receive_buffer;
+    std::vector<std::int64_t> send_counts, receive_counts;
+
   private:
-    void clear_headers() { std::fill(receive_headers_.begin(), receive_headers_.end(), Index{0}); }
+    void clear_headers() { std::fill(receive_headers.begin(), receive_headers.end(), Index{0}); }
 
     int size_, kinds_;
     // Words of a header: flags, length of the array, and the array if it is short.
     std::size_t width_, capacity_;
     std::vector<MessageList<Index>> lists_;
-    std::vector<Index> send_headers_, receive_headers_, send_buffer_, receive_buffer_;
-    std::vector<std::int64_t> send_counts_, receive_counts_;
 };
 
 }  // namespace sparsematch::over_ranks

@@ -13,12 +13,12 @@ class Transposition {
     Transposition(const std::int64_t* indptr, const Index* indices, Owners<Index> majors,
                   Owners<Index> minors, std::int64_t* filled, Index* lists, bool fill,
                   std::int64_t budget)
-        : indptr_(indptr), indices_(indices), filled_(filled), lists_(lists), fill_(fill),
-          budget_(budget), majors_(std::move(majors)), minors_(std::move(minors)),
-          messages_(majors_.size(), 1) {}
+        : messages(majors.size(), 1), indptr_(indptr), indices_(indices), filled_(filled),
+          lists_(lists), fill_(fill), budget_(budget), majors_(std::move(majors)),
+          minors_(std::move(minors)) {}
 
     void step(bool) {
-        messages_.receive([this](int, std::span<const Index> words) {
+        messages.receive([this](int, std::span<const Index> words) {
             if (fill_)
                 for (std::size_t k = 0; k < words.size(); k += 2) put(words[k], words[k + 1]);
             else
@@ -29,14 +29,14 @@ class Transposition {
             while (next_ >= indptr_[major_ + 1]) ++major_;
             const Index j = indices_[next_];
             if (minors_.own(j)) put(j, major_ + majors_.first());
-            else if (fill_) messages_.send(minors_(j), 0, j, major_ + majors_.first());
-            else messages_.send(minors_(j), 0, j);
+            else if (fill_) messages.send(minors_(j), 0, j, major_ + majors_.first());
+            else messages.send(minors_(j), 0, j);
         }
-        messages_.pack(next_ < all || messages_.any(0));
+        messages.pack(next_ < all || messages.any(0));
     }
 
-    MessageBuffers<Index>& messages() { return messages_; }
-    std::size_t bytes() const { return messages_.bytes(); }
+    std::size_t bytes() const { return messages.bytes(); }
+    MessageBuffers<Index> messages;
 
   private:
     void put(Index minor, Index major) {
@@ -51,7 +51,6 @@ class Transposition {
     const bool fill_;
     const std::int64_t budget_;
     const Owners<Index> majors_, minors_;
-    MessageBuffers<Index> messages_;
     std::int64_t next_ = 0;
     Index major_ = 0;
 };
