@@ -18,7 +18,7 @@ from gpu_calls import MISSING
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
 
 # Four workers are four threads on two cores, too: what they do to each other is what is tested.
-# test_cores.py tests how many there are without this.
+# test_threads.py tests how many there are without this.
 os.environ["SPARSEMATCH_CORES"] = str(CORES)
 
 # A shell without job control has what it runs in the background ignore Ctrl-C, and so would every
@@ -34,7 +34,7 @@ settings.register_profile("short", derandomize=True, database=None, max_examples
 settings.register_profile("deep", max_examples=2000, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-#: Those for several ranks are run by test_mpi.py and test_several_gpus.py.
+#: Those for several ranks are run by test_mpi.py.
 OVER_RANKS = "mpi", "nccl"
 HERE = [e for e in sparsematch.engines(backend=None) if e.backend not in OVER_RANKS]
 ENGINES = [engine for engine in HERE if engine.kind != "approximate"]

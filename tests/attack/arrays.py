@@ -4,19 +4,15 @@ What is asked of a call is an answer or an exception: a defect that it need not 
 Each case is a process of its own, since one that writes past its memory may crash another later.
 """
 
-import sys
-import warnings
-from pathlib import Path
-
 import numpy as np
 
+import broken
 import sparsematch as sm
-from harness import announce, main
+from broken import MATE, A, N
+from harness import announce
 from sparsematch import plot
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
-import broken
-from broken import MATE, A, N
+HOW = {"isolated": True, "limit": 20}
 
 WRONG = -(10**8), -5, -1, N, 10**8, 2**31 - 1  # as an index, or in place of a row's beginning
 FORMATS = "csr", "csc", "bsr"
@@ -106,8 +102,7 @@ def answer(name, B):
         return None
 
 
-if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    for call in CALLS.values():  # what is imported for them is not imported by each child again
+def prepare():
+    """Call all once: what is imported for them is not imported by each child again."""
+    for call in CALLS.values():
         call(A)
-    sys.exit(main(case, isolated=True, limit=20))

@@ -5,13 +5,7 @@ components, the permuted matrix block upper triangular with no zero on its diago
 the transpose as many.
 """
 
-import sys
-from pathlib import Path
-
 import sparsematch as sm
-from harness import main
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
 from coupled_pieces import coupled, fault, find_here
 
 
@@ -30,7 +24,3 @@ def case(rng):
     for form in ("csr", "csc"):
         for words in wrong(A.asformat(form), want, rng):
             yield f"{A.shape[0]} x {A.shape[1]} {form}: {words}"
-
-
-if __name__ == "__main__":
-    sys.exit(main(case))

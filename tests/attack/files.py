@@ -25,13 +25,12 @@ import scipy.io
 import scipy.sparse as sp
 
 import sparsematch as sm
-from harness import announce, main
+from corruption import corrupted, mat, mtx, npz
+from harness import announce
 from hostile import EDGE_FILES, HEADERS, MEMBERS, Evil
 from sparsematch.cli import main as command_line
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
-from corruption import corrupted
-
+HOW = {"isolated": True}
 FOLDER = Path(tempfile.mkdtemp(prefix="sparsematch-attack-"))
 MEMORY = 2 << 30  # bytes beyond what the process has: headers may promise more
 COMMANDS = "rank", "match", "btf", "explain"
@@ -42,23 +41,20 @@ LINES, SECONDS = 6, 20  # at most, of a message and until it comes
 def good_files():
     """One file of each kind, as bytes by suffix."""
     A = sp.random_array((30, 30), density=0.2, rng=np.random.default_rng(0), format="csr")
-    files = {}
-    for name, matrix in (("csr", A), ("coo", A.tocoo()), ("bsr", A.tobsr((2, 2)))):
-        stream = io.BytesIO()
-        sp.save_npz(stream, matrix, compressed=name == "csr")
-        files[f"{name}.npz"] = stream.getvalue()
-    stream = io.BytesIO()
-    scipy.io.mmwrite(stream, A.tocoo())
-    text = files["a.mtx"] = stream.getvalue()
-    files["a.mtx.gz"], files["a.mtx.bz2"] = gzip.compress(text), bz2.compress(text)
-    stream = io.BytesIO()
-    scipy.io.savemat(stream, {"A": sp.csc_array(A)})
-    files["a.mat"] = stream.getvalue()
+    text = mtx(A.tocoo())
     path = FOLDER / "a.rua"
     scipy.io.hb_write(path, sp.csc_matrix(A))
-    files["a.rua"] = path.read_bytes()
-    files["a.tar.gz"] = archive([("a/a.mtx", text)])
-    return files
+    return {
+        "csr.npz": npz(A),
+        "coo.npz": npz(A.tocoo(), compressed=False),
+        "bsr.npz": npz(A.tobsr((2, 2)), compressed=False),
+        "a.mtx": text,
+        "a.mtx.gz": gzip.compress(text),
+        "a.mtx.bz2": bz2.compress(text),
+        "a.mat": mat({"A": sp.csc_array(A)}),
+        "a.rua": path.read_bytes(),
+        "a.tar.gz": archive([("a/a.mtx", text)]),
+    }
 
 
 def archive(members):
@@ -190,8 +186,9 @@ def told(command, path, stream):
         yield f"{command} {path.name}: {seconds:.0f} s"
 
 
-def warm_up():
+def prepare():
     """Good files are read, and what is imported for them is not imported by each child again."""
+    Evil.marker = FOLDER / "PWNED"
     for suffix, content in GOOD.items():
         path = FOLDER / suffix
         path.write_bytes(content)
@@ -199,9 +196,3 @@ def warm_up():
             assert not list(told(command, path, stream=suffix != "a.rua"))
         if suffix in ("csr.npz", "a.mtx"):
             assert not list(over_ranks(path))
-
-
-if __name__ == "__main__":
-    Evil.marker = FOLDER / "PWNED"
-    warm_up()
-    sys.exit(main(case, isolated=True))

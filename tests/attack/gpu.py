@@ -2,23 +2,17 @@
 
 The matrices of every_start.py, some of them many times as large: every engine after every
 heuristic, with an option or none, in three formats, from five kinds of given matching, as it is and
-as if no matrix were small. And block forms of coupled pieces, after each exact engine. The line at
-the end counts both.
+as if no matrix were small. And block forms of coupled pieces, after each exact engine.
 """
 
 import functools
-import mmap
-import sys
-from pathlib import Path
 
 import numpy as np
 
-from harness import announce, main
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
+from harness import announce
 
 MATCHINGS = 10  # of a matrix, for each block form
-COUNTS = np.frombuffer(mmap.mmap(-1, 2 * 8), np.int64)  # of parent and children
+HOW = {"limit": 300}
 
 
 @functools.cache
@@ -46,7 +40,6 @@ def case(rng):
             form, kind = rng.choice(every.FORMATS), rng.choice(every.GIVEN)
             announce(f"{make.__name__} {A.shape} {how} {form} {kind}")
             words = every.wrong(A, rank, how, str(form), str(kind), "cupy", rng)
-            COUNTS[0] += 1
             if words:
                 yield f"{make.__name__} {words}"
         yield from block_form(every, gpu, rng, scale)
@@ -65,12 +58,5 @@ def block_form(every, gpu, rng, scale):
     with gpu.one_call:
         given = sm.maximum_transversal(B, method=method) if rng.integers(3) == 0 else None
         found = gpu.form_on_host(sm.block_triangular_form(B, method=method, matching=given))
-    COUNTS[1] += 1
     if words := fault(A, found, n_blocks):
         yield f"block form {A.shape} {form} after {method}, given {given is not None}: {words}"
-
-
-if __name__ == "__main__":
-    status = main(case, limit=300)
-    print(f"{COUNTS[0]:,} matchings, {COUNTS[1]:,} block forms")
-    sys.exit(status)

@@ -1,23 +1,21 @@
 """Solutions whose elements differ by orders of magnitude, measured row by row.
 
-Small integers and the patterns of systems.py, real and complex, in units of up to 1e140 and with
-entries of 1e290; chains of refactorisations, transposed, several right-hand sides, easy ones first.
+Small integers and patterns of linear_systems.py, real and complex, in units of up to 1e140 and
+with entries of 1e290; chains of refactorisations, transposed, several right-hand sides, easy first.
 The right-hand side is that of a known solution of which one element is up to 1e10 times the others.
 A solution fails whose componentwise backward error is above 1e-12 without an IllConditionedWarning.
 So does any warning where the matrix without its units has a condition below 1e6, unless rows or
 columns differ by more than 1e5: no scaling that is cheap finds all such units.
 """
 
-import sys
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
 
-from harness import main
+from linear_systems import pattern
 from sparsematch import solvers
 from sparsematch.solvers import IllConditionedWarning, SingularMatrixError
-from systems import pattern
 
 GOOD, WELL_CONDITIONED = 1e-12, 1e6
 TRANSPOSED = {"N": lambda M: M, "T": lambda M: M.T, "H": lambda M: M.conj().T}
@@ -134,8 +132,3 @@ def case(rng):
             yield f"{tag}, {system.n} rows, units {system.most}: warned: {warned[0].message}"
         warnings.simplefilter("ignore")
         yield from check(lu, system, tag)
-
-
-if __name__ == "__main__":
-    np.seterr(all="ignore")
-    sys.exit(main(case))

@@ -1,7 +1,6 @@
 """Runs the cases of an attack, each from a seed of its own, in a child that may crash or hang.
 
-A program is called as `python tests/attack/blocks.py SEED SECONDS [CASE]`, with CASE for that one
-alone. Case k of a seed is the same on every run, whatever the machine. Needs `fork`.
+Case k of a seed is the same on every run, whatever the machine. Needs `fork`.
 """
 
 import mmap
@@ -10,7 +9,6 @@ import signal
 import sys
 import time
 import traceback
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -18,20 +16,6 @@ import numpy as np
 SHOWN = 10  # failures that are printed; all are counted
 NEXT, TRIED, FAILED = range(3)  # places of the numbers that parent and child share
 _words = mmap.mmap(-1, 256)  # what a case is about to do, shared as well
-
-
-def main(case, **how):
-    """Read the command line, run the cases, print one line; return the exit status."""
-    if len(sys.argv) not in (3, 4):
-        sys.exit(f"usage: python {sys.argv[0]} SEED SECONDS [CASE]")
-    # Python's own, about forking with threads, of which we know
-    warnings.filterwarnings("ignore", category=DeprecationWarning)
-    seed, seconds, only = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
-    tried, failed = attack(case, seed, seconds, *map(int, only), **how)
-    name = Path(sys.argv[0]).name
-    again = f"; one again: python {os.path.relpath(sys.argv[0])} {seed} 1 CASE" if failed else ""
-    print(f"{name}, seed {seed}: {tried:,} cases, {failed:,} failed{again}", flush=True)
-    return int(failed > 0)
 
 
 def announce(words):

@@ -38,41 +38,42 @@ MEMBERS = {
     "_is_array": [pickled(), "yes"],
 }
 
-_REAL = "%%MatrixMarket matrix coordinate real general\n"
+REAL = "%%MatrixMarket matrix coordinate real general\n"
+#: Entries of a matrix of 3 by 3 that are said to be two, none of them right.
+LINES = (
+    *("1 1 1.0\n2 2 1.5E", "1 1 1.0\n2 2 1.5E ", "1 1 1.0e+\n2 2 1.5\n", "1 1 1.0\n2 2 -\n"),
+    *("1 1 1.0\0\n2 2 1.5\n", "1 1 1.2.3\n2 2 1.5\n", "1 1 0x10\n2 2 1.5\n"),
+    *("1 1 1.0D5\n2 2 1.5\n", "1 1 1.0abc\n2 2 1.5\n", "1 1 1.0 7\n2 2 1.5\n"),
+    *("1 1\n2 2 1.5\n", "1 1 1.0 2 2 1.5\n", "1.5 1 1.0\n2 2 1.5\n", "-1 1 1.0\n2 2 1.5\n"),
+    *("0 1 1.0\n2 2 1.5\n", "4 1 1.0\n2 2 1.5\n", "99999999999999999999 1 1.0\n2 2 1.5\n"),
+    *("1 1 1.0\n2 2 1.5\n3 3 1\n", "1 1 1.0\n", "1 1 1.0\n% words\n2 2 1.5\n"),
+)
 _BODIES = (
+    *(f"3 3 2\n{lines}" for lines in LINES),
     "1000000000000 1000000000000 1000000000000\n1 1 1\n",
     "3 3 2000000000\n1 1 1\n",
     "2000000000 2000000000 1\n1 1 1\n",
     "3 3 99999999999999999999999\n",
     "-3 3 1\n1 1 1\n",
-    "3 3 1\n4 1 1\n",
-    "3 3 1\n0 1 1\n",
     "3 3 1\n1 1 nan\n",
     "3 3 1\n1 1 inf\n",
-    "3 3 1\n1 1\n",
-    "3 3 1\n1 1 1E",
-    "3 3 1\n1 1 1e+\n",
-    "3 3 1\n1 1 -\n",
-    "3 3 2\n1 1 1\n",
-    "3 3 1\n1 1 1\n2 2 2\n",
     "3 3\n",
     "",
     "0 0 0\n",
     "%" * 10**6 + "\n3 3 0\n",
-    "3 3 1\n1.5 1 1\n",
     "3 3 1\n1 1 1" + "0" * 10**5 + "\n",
 )
 #: Matrix Market files.
 HEADERS = (
-    *(_REAL + body for body in _BODIES),
+    *(REAL + body for body in _BODIES),
     "%%MatrixMarket\n",
-    _REAL.replace("general", "hermitian") + "3 3 1\n1 1 1\n",
-    _REAL.replace("coordinate", "array") + "100000 100000\n1\n",
-    _REAL.replace("real", "pattern").replace("general", "symmetric") + "3 2 1\n1 1\n",
-    _REAL.replace("real", "integer") + "3 3 1\n1 1 99999999999999999999999\n",
-    _REAL.replace("real", "complex") + "3 3 1\n1 1 1\n",
-    _REAL.replace("matrix", "vector") + "3 1\n1 1\n",
-    "\ufeff" + _REAL + "1 1 1\n1 1 1\n",
+    REAL.replace("general", "hermitian") + "3 3 1\n1 1 1\n",
+    REAL.replace("coordinate", "array") + "100000 100000\n1\n",
+    REAL.replace("real", "pattern").replace("general", "symmetric") + "3 2 1\n1 1\n",
+    REAL.replace("real", "integer") + "3 3 1\n1 1 99999999999999999999999\n",
+    REAL.replace("real", "complex") + "3 3 1\n1 1 1\n",
+    REAL.replace("matrix", "vector") + "3 1\n1 1\n",
+    "\ufeff" + REAL + "1 1 1\n1 1 1\n",
 )
 
 _PAIR = "[('u', '<i4'), ('v', '<i4')]"

@@ -11,13 +11,11 @@ norm that is another, each without an IllConditionedWarning; such a warning at a
 CLEAR; another warning or exception.
 """
 
-import sys
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
 
-from harness import main
 from sparsematch.solvers import IllConditionedWarning, lstsq
 
 PRIME = 2147483629  # 1 modulo 4, so that -1 has a root; products of residues are int64
@@ -217,8 +215,3 @@ def case(rng):
     known.solve()
     if known.condition < CLEAR:
         yield f"{tag}: warned of at a condition of {known.condition:.0e}: {seen[0].message}"
-
-
-if __name__ == "__main__":
-    np.seterr(all="ignore")
-    sys.exit(main(case))

@@ -8,10 +8,8 @@ right; calls of several threads at once are right.
 import os
 import resource
 import signal
-import sys
 import threading
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +18,10 @@ import scipy.sparse as sp
 os.environ["SPARSEMATCH_CORES"] = "4"  # before the package asks how many there are
 
 import sparsematch as sm
-from harness import announce, main
+from harness import announce
 from sparsematch import csgraph, solvers
 
+HOW = {"isolated": True, "limit": 300}
 LATE = 1.0  # seconds from Ctrl-C to its exception, on a machine that does other things as well
 HANGS = 30  # seconds until a forked child is given up
 
@@ -201,7 +200,5 @@ def case(rng):
     yield from KINDS[rng.integers(len(KINDS))](rng)
 
 
-if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    WANTED |= {name: call(SMALL, 1) for name, call in CALLS.items()}
-    sys.exit(main(case, isolated=True, limit=300))
+def prepare():
+    WANTED.update({name: call(SMALL, 1) for name, call in CALLS.items()})

@@ -1,43 +1,53 @@
-"""All attacks, a minute each, with a seed that is drawn and printed: `tox -e attack`.
+"""Attacks: cases that nobody has tried before. `tox -e attack`: all of them, a minute each.
 
     python tests/attack/run.py [SEED [SECONDS EACH]]
+    python tests/attack/run.py NAME SEED SECONDS [CASE]
 
-Each program prints its first failures and a line at its end; it is repeated by the command that is
-printed before it. The exit status is 1 if any of them found something.
+Without a seed one is drawn and printed. The modules below each have a `case`; of one, CASE is run
+alone. The first failures are printed, and a line at the end of each; the exit status is 1 if any
+of them found something.
 """
 
+import importlib
 import secrets
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
-PROGRAMS = (
-    "blocks",
-    "linear_systems",
-    "graded_systems",
-    "least_squares",
-    "gpu",
-    "arrays",
-    "files",
-    "processes",
-)
+import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
+from harness import attack
+
+NAMES = "blocks", "linear_systems", "graded_systems", "least_squares"
+NAMES += "gpu", "arrays", "files", "processes"
 
 
-def main():
-    given = sys.argv[1:]
-    seed = given[0] if given else str(secrets.randbelow(10**9))
-    seconds = given[1] if given[1:] else "60"
-    failed = []
-    for name in PROGRAMS:
-        script = Path(__file__).with_name(f"{name}.py")
-        shown = [f"tests/attack/{script.name}", seed, seconds]
-        print(f"python {' '.join(shown)}", flush=True)
-        done = subprocess.run([sys.executable, str(script), *shown[1:]], check=False)
-        if done.returncode:
-            failed.append(name)
+def run(name, seed, seconds, *only):
+    """Run the cases of one module, print one line; return whether any failed."""
+    # of Python's own, about forking with threads we know; solvers warn of most cases
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    module = importlib.import_module(name)
+    getattr(module, "prepare", lambda: None)()
+    how = getattr(module, "HOW", {})
+    tried, failed = attack(module.case, int(seed), float(seconds), *map(int, only), **how)
+    again = f"; one again: python tests/attack/run.py {name} {seed} 1 CASE" if failed else ""
+    print(f"{name}, seed {seed}: {tried:,} cases, {failed:,} failed{again}", flush=True)
+    return failed > 0
+
+
+def run_all(seed=None, seconds="60"):
+    """Run each module in a process of its own; return whether any failed."""
+    seed = seed or str(secrets.randbelow(10**9))
+    commands = [[sys.executable, __file__, name, seed, seconds] for name in NAMES]
+    done = [subprocess.run(command, check=False).returncode for command in commands]
+    failed = [name for name, status in zip(NAMES, done, strict=True) if status]
     print(f"failed: {', '.join(failed)}" if failed else "no attack found anything")
-    return int(bool(failed))
+    return bool(failed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    given = sys.argv[1:]
+    sys.exit(int(run(*given) if given[:1] and given[0] in NAMES else run_all(*given)))

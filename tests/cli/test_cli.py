@@ -1,4 +1,4 @@
-"""The command line: its output for people and for programs, the files it writes."""
+"""The command line: its output for people and for programs, the files it writes, graphs."""
 
 import io
 import json
@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 import sparsematch
 from calls import CORES
+from graphs import random_graph
 from sparsematch.cli import main
 from sparsematch.cli.progress import Progress
 
@@ -62,9 +63,13 @@ def test_rank_json(named, capsys):
     assert fields["workers"] == 1
 
 
-def test_match_json(named, capsys):
+def test_match_json(named, capsys, tmp_path):
     _, file, A = named
-    _, fields = run_json(capsys, "match", file, "--arrays")
+    _, fields = run_json(capsys, "match", file, "--arrays", "--save", str(tmp_path / "out.npz"))
+    with np.load(tmp_path / "out.npz") as saved:
+        assert set(saved) == {"shape", "row_mate", "col_mate", "permutation"}
+        assert tuple(saved["shape"]) == A.shape
+        assert all(saved[name].tolist() == fields[name] for name in set(saved) - {"shape"})
     row_mate, col_mate = np.array(fields["row_mate"], int), np.array(fields["col_mate"], int)
     assert sparsematch.is_maximum(A, (row_mate, col_mate))
     assert fields["unmatched_rows"] == np.count_nonzero(row_mate < 0)
@@ -72,14 +77,17 @@ def test_match_json(named, capsys):
     assert sorted(fields["permutation"]) == list(range(A.shape[0]))
 
 
-def test_btf_json(named, capsys):
+def test_btf_json(named, capsys, tmp_path):
     _, file, A = named
-    _, fields = run_json(capsys, "btf", file, "--arrays")
+    _, fields = run_json(capsys, "btf", file, "--arrays", "--save", str(tmp_path / "out.npz"))
     form = sparsematch.block_triangular_form(A)
     assert fields["n_blocks"] == form.n_blocks
     assert fields["reducible"] is form.is_reducible
-    for name in ARRAYS:
-        np.testing.assert_array_equal(fields[name], getattr(form, name))
+    with np.load(tmp_path / "out.npz") as saved:
+        for name in ARRAYS:
+            np.testing.assert_array_equal(fields[name], getattr(form, name))
+            np.testing.assert_array_equal(saved[name], getattr(form, name))
+        assert sparsematch.is_maximum(A, (saved["row_mate"], saved["col_mate"]))
     blocks = [[r, c] for r, c, count in fields["block_sizes"] for _ in range(count)]
     sizes = np.stack([np.diff(form.row_blocks), np.diff(form.col_blocks)], axis=1)
     assert sorted(blocks) == sorted(sizes.tolist())
@@ -137,31 +145,6 @@ def test_check_and_quiet(command, folder, capsys):
         assert main([command, "--check", "--quiet", str(folder / f"{name}.mtx")]) == status
         assert main([command, "--quiet", str(folder / f"{name}.mtx")]) == 0
     assert capsys.readouterr() == ("", "")
-
-
-def test_save_match(named, tmp_path, capsys):
-    _, file, A = named
-    out = tmp_path / "out.npz"
-    assert main(["match", file, "--save", str(out)]) == 0
-    assert str(out) in capsys.readouterr().out
-    with np.load(out) as saved:
-        assert set(saved) == {"shape", "row_mate", "col_mate", "permutation"}
-        assert tuple(saved["shape"]) == A.shape
-        assert sparsematch.is_maximum(A, (saved["row_mate"], saved["col_mate"]))
-
-
-def test_save_btf(named, tmp_path):
-    _, file, A = named
-    out = tmp_path / "out.npz"
-    assert main(["btf", file, "--quiet", "--save", str(out)]) == 0
-    form = sparsematch.block_triangular_form(A)
-    with np.load(out) as saved:
-        for name in ARRAYS:
-            np.testing.assert_array_equal(saved[name], getattr(form, name))
-        assert sparsematch.is_maximum(A, (saved["row_mate"], saved["col_mate"]))
-        permuted = A[saved["row_perm"]][:, saved["col_perm"]].toarray()
-        for top, left in zip(saved["row_blocks"], saved["col_blocks"], strict=True):
-            assert not permuted[top:, :left].any()
 
 
 def test_plot(folder, tmp_path):
@@ -229,3 +212,81 @@ def test_no_progress_for_a_short_step():
     with Progress(stream).step("match", "matching"):
         pass
     assert stream.getvalue() == ""
+
+
+G = random_graph(3000, 8, seed=61)
+
+
+@pytest.fixture(scope="module")
+def graph_folder(tmp_path_factory):
+    graph_folder = tmp_path_factory.mktemp("graphs")
+    sp.save_npz(graph_folder / "graph.npz", G)
+    sp.save_npz(graph_folder / "one_sided.npz", sp.csr_array(sp.triu(G)))
+    sparsematch.edge_files.write_edge_file(graph_folder / "edges.npy", G)
+    np.save(graph_folder / "wrong.npy", np.ones(3))
+    record = [("u", "i4"), ("v", "i4"), ("weight", "f8")]
+    np.save(graph_folder / "nan.npy", np.array([(0, 1, np.nan)], record))
+    return graph_folder
+
+
+def run(graph_folder, command, file, options):
+    return main([command, str(graph_folder / file), *options.split()])
+
+
+def test_coarsen(graph_folder, capsys, tmp_path):
+    out = str(tmp_path / "levels.npz")
+    assert (
+        run(graph_folder, "coarsen", "graph.npz", f"--min-vertices 200 --workers 2 --save {out}")
+        == 0
+    )
+    text = capsys.readouterr().out
+    h = sparsematch.coarsening_hierarchy(G, min_vertices=200)
+    assert f"{h.sizes[1]:,} vertices" in text
+    assert out in text
+    saved = np.load(out)
+    assert saved["vertices"].tolist() == list(h.sizes)
+    assert np.array_equal(saved["aggregates"][-1], h.aggregates())
+    assert run(graph_folder, "coarsen", "graph.npz", "--max-levels 2 --method greedy --json") == 0
+    fields = json.loads(capsys.readouterr().out)
+    assert (fields["vertices"], fields["stopped_by"]) == (list(h.sizes[:2]), "max_levels")
+    assert fields["pairs"] == [h.levels[0].matching.cardinality]
+
+
+def test_coarsen_what_is_not_symmetric(graph_folder, capsys):
+    assert run(graph_folder, "coarsen", "one_sided.npz", "") == 4
+    said = capsys.readouterr().err
+    assert "must be symmetric" in said
+    assert "; --symmetrize takes the larger" in said
+    assert run(graph_folder, "coarsen", "one_sided.npz", "--symmetrize --unweighted --quiet") == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_match_edges(graph_folder, capsys, tmp_path):
+    out = tmp_path / "mates.npy"
+    options = f"--vertices 3000 --save {out} --scratch {tmp_path}"
+    assert run(graph_folder, "match-edges", "edges.npy", options) == 0
+    text = capsys.readouterr().out
+    m = sparsematch.approximate_matching(G)
+    assert f"3,000 vertices, {G.nnz // 2:,} edges" in text
+    assert f"{m.cardinality:,}, " in text
+    assert np.array_equal(np.load(out), m.mate)
+    assert run(graph_folder, "match-edges", "edges.npy", "--unweighted --seed 3 --json") == 0
+    fields, m = json.loads(capsys.readouterr().out), sparsematch.maximal_matching(G, rng=3)
+    assert fields["weight"] == fields["cardinality"] == m.cardinality
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "words"),
+    [
+        (["absent.npy"], 3, "there is no such file"),
+        (["wrong.npy"], 3, "'u' and 'v'"),
+        (["nan.npy"], 3, "weighs nan"),
+        (["edges.npy", "--vertices", "5"], 3, "the vertices are 0 to 4"),
+        (["edges.npy", "--save", "absent/mates.npy"], 4, "the folder does not exist"),
+        (["edges.npy", "--scratch", "absent"], 4, "No such file"),
+    ],
+)
+def test_match_edges_that_fail(graph_folder, capsys, monkeypatch, argv, status, words):
+    monkeypatch.chdir(graph_folder)
+    assert main(["match-edges", *argv]) == status
+    assert words in capsys.readouterr().err

@@ -1,11 +1,15 @@
-"""The files of the command line: none is destroyed, several in a call, standard input."""
+"""The files of the command line: none is destroyed; how it ends, and one sentence for a fault."""
 
 import gzip
 import io
 import json
 import os
+import signal
+import subprocess
 import sys
 import tarfile
+import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +19,6 @@ import scipy.sparse as sp
 import sparsematch
 from calls import run_python
 from corruption import mat, mtx, npz
-from sparsematch import plot
 from sparsematch._io import UnreadableFile, read_matrix, read_stream
 from sparsematch.cli import main
 from sparsematch.cli.arguments import build_parser
@@ -236,12 +239,6 @@ def test_a_picture_of_a_file_of_any_name(folder, command, name):
     assert picture.stat().st_size > 0
 
 
-def test_no_extension_of_a_picture():
-    pytest.importorskip("matplotlib")
-    with pytest.raises(ValueError, match="the name has no extension"):
-        plot.check_picture("picture")
-
-
 def test_version_says_what_there_is(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["--version"])
@@ -267,3 +264,171 @@ def test_completion_of_the_shell(shell):
     shtab = pytest.importorskip("shtab", reason="writes completions: pip install shtab")
     script = shtab.complete(build_parser(), shell)
     assert all(word in script for word in ("explain", "match-edges", "--row-names", "push_relabel"))
+
+
+@pytest.fixture(scope="module")
+def two_matrices(tmp_path_factory):
+    two_matrices = tmp_path_factory.mktemp("matrices")
+    sp.save_npz(two_matrices / "full.npz", sp.eye_array(30, format="csr"))
+    singular = sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
+    sp.save_npz(two_matrices / "singular.npz", singular)
+    return two_matrices
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ([], "COMMAND"),
+        (["nothing"], "invalid choice: 'nothing'"),
+        (["rank"], "FILE"),
+        (["rank", "a.mtx", "--method", "nothing"], "invalid choice: 'nothing'"),
+        (["rank", "a.mtx", "--method", "none"], "invalid choice: 'none'"),
+        (["rank", "a.mtx", "--init", "nothing"], "invalid choice: 'nothing'"),
+        (["rank", "a.mtx", "--workers", "0"], "workers is 0, but must be"),
+        (["rank", "a.mtx", "--workers", "99999"], "workers is 99999, but must be"),
+        (["rank", "a.mtx", "--workers", "two"], "'two' is not an integer"),
+        (["rank", "a.mtx", "--seed", "-1"], "-1 is not 0 or more"),
+        (["rank", "a.mtx", "--save", "b.npz"], "unrecognized arguments: --save"),
+        (["btf", "a.mtx", "--save", "b.txt"], "b.txt: the name must end in .npz"),
+    ],
+)
+def test_wrong_usage(argv, message, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(argv)
+    captured = capsys.readouterr()
+    assert caught.value.code == 2
+    assert captured.out == ""
+    assert message in captured.err
+
+
+@pytest.mark.parametrize("option", [["--help"], ["rank", "--help"], ["coarsen", "--help"]])
+def test_help(option, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(option)
+    assert caught.value.code == 0
+    assert "sparsematch" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["rank", "match", "btf"])
+@pytest.mark.parametrize(
+    "name",
+    ["missing.mtx", "folder.mtx", "words.mtx", "words.npz", "words.txt", "empty_file.mtx"],
+)
+def test_unreadable_file(command, name, tmp_path, capsys):
+    path = tmp_path / name
+    if name.startswith("folder"):
+        path.mkdir()
+    elif not name.startswith("missing"):
+        path.write_text("" if name.startswith("empty") else "words")
+    assert main([command, str(path), "--json"]) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"sparsematch: {path}: ")
+    assert captured.err.count("\n") == 1
+
+
+def test_results_that_cannot_be_written(two_matrices, tmp_path, capsys):
+    file = str(two_matrices / "full.npz")
+    absent, blocked = tmp_path / "absent", tmp_path / "blocked.npz"
+    blocked.mkdir()
+    for option, target, message in (
+        ("--save", absent / "a.npz", "the folder does not exist"),
+        ("--plot", absent / "a.png", "the folder does not exist"),
+        ("--plot", tmp_path / "a.xyz", "is not a kind of picture"),
+        ("--save", blocked, "Is a directory"),
+    ):
+        assert main(["btf", file, option, str(target)]) == 4
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.startswith(f"sparsematch: cannot write {target}: ")
+        assert message in captured.err
+
+
+def test_without_matplotlib(two_matrices, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert main(["btf", str(two_matrices / "full.npz"), "--plot", str(tmp_path / "a.png")]) == 4
+    assert "python -m pip install matplotlib" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(KeyboardInterrupt, 130), (MemoryError, 4), (BrokenPipeError, 141)]
+)
+@pytest.mark.library_independent
+def test_interrupted(error, status, two_matrices, capsys, monkeypatch):
+    def fail(*_args, **_options):
+        raise error
+
+    monkeypatch.setattr(sparsematch, "maximum_transversal", fail)
+    assert main(["btf", str(two_matrices / "full.npz")]) == status
+    assert "Traceback" not in capsys.readouterr().err
+
+
+run_module = partial(run_python, "-P", "-m", "sparsematch")
+
+
+def test_as_a_program(two_matrices):
+    done = run_module("rank", str(two_matrices / "singular.npz"), "--check", "--json")
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["structural_rank"] == 3
+    done = run_module("rank", str(two_matrices / "absent.npz"))
+    assert done.returncode == 3
+    assert done.stdout == ""
+    assert done.stderr.endswith("absent.npz: there is no such file\n")
+    assert run_module().returncode == 2
+
+
+def test_output_into_a_closed_pipe(two_matrices):
+    command = [sys.executable, "-P", "-m", "sparsematch", "btf", str(two_matrices / "full.npz")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        child.stdout.close()
+        error = child.stderr.read()
+        assert child.wait(timeout=120) == 141
+    assert error == b""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_output_cannot_be_written(two_matrices):
+    where = {"capture_output": False, "stderr": subprocess.PIPE}
+    with open("/dev/full", "w") as full:
+        done = run_module("rank", str(two_matrices / "full.npz"), stdout=full, **where)
+    assert done.returncode == 4
+    assert done.stderr.startswith("sparsematch: cannot write the output: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "mkfifo"),
+    reason="needs named pipes to stop the program in the middle of its work",
+)
+@pytest.mark.library_independent
+def test_interrupted_by_the_user(tmp_path):
+    pipe = tmp_path / "a.mtx.gz"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-P", "-m", "sparsematch", "rank", str(pipe)]
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    # the pipe opens when the program has begun to read
+    with subprocess.Popen(command, text=True, **both) as child, pipe.open("wb"):
+        time.sleep(0.5)  # SciPy's reader is imported by then, and waits for the first byte
+        child.send_signal(signal.SIGINT)
+        out, error = child.communicate(timeout=120)
+    assert child.returncode == 130
+    assert (out, error) == ("", "sparsematch: interrupted\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs signals of POSIX")
+@pytest.mark.parametrize("module", ["sparsematch", "numpy", "scipy.io"])
+@pytest.mark.library_independent
+def test_interrupted_while_it_imports(module, tmp_path):
+    """Ctrl-C at the moment when a module is looked for, wherever that is."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module + '.cli' * (module == 'sparsematch')!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+    )
+    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = run_module("rank", "a.mtx", env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "sparsematch: interrupted\n")

@@ -88,15 +88,6 @@ def test_empty_and_long(shape, tmp_path):
         assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix])
-def test_formats_and_input_untouched(convert):
-    A = convert(CHAIN)
-    kept = A.copy()
-    before, _ = spy_blocks(A).axes
-    np.testing.assert_array_equal(image_of(before) > 0, CHAIN.toarray() > 0)
-    np.testing.assert_array_equal(A.toarray(), kept.toarray())
-
-
 def test_draws_into_a_figure_of_the_user():
     figure = pytest.importorskip("matplotlib.figure").Figure(figsize=(12, 6))
     part, _ = figure.subfigures(2, 1)

@@ -26,37 +26,6 @@ def solve(A, limits=None, workers=1):
     return *mates, *duals
 
 
-def slow_least_cost(A):
-    """A maximum matching of least cost: size and cost.
-
-    Paths of least cost one after the other, by Bellman and Ford's algorithm, from any free row to
-    any free column: of all matchings with as many pairs the one of least cost after each.
-    """
-    D = np.full(A.shape, np.inf)
-    C = A.tocoo()
-    D[C.row, C.col] = C.data
-    n_rows, n_cols = A.shape
-    row_mate, col_mate = np.full(n_rows, -1), np.full(n_cols, -1)
-    while True:
-        to_row = np.where(row_mate < 0, 0.0, np.inf)
-        parent = np.full(n_cols, -1)
-        to_col = np.full(n_cols, np.inf)
-        for _ in range(n_rows + 1):
-            for i, j in zip(C.row, C.col, strict=True):
-                if row_mate[i] != j and to_row[i] + D[i, j] < to_col[j] - 1e-12:
-                    to_col[j], parent[j] = to_row[i] + D[i, j], i
-                    if col_mate[j] >= 0:
-                        to_row[col_mate[j]] = to_col[j] - D[col_mate[j], j]
-        ends = np.where(col_mate < 0, to_col, np.inf)
-        j = int(ends.argmin())
-        if not ends[j] < np.inf:
-            rows = np.flatnonzero(row_mate >= 0)
-            return rows.size, D[rows, row_mate[rows]].sum()
-        while j >= 0:
-            i = parent[j]
-            row_mate[i], col_mate[j], j = j, i, row_mate[i]
-
-
 def check(A, limits=None):
     """Fail unless duals prove a matching of least cost; return its size and cost."""
     row_mate, col_mate, u, v = solve(A, limits)
@@ -102,11 +71,6 @@ def test_all_small_matrices(shape, limits):
     values = (1.0, 3.0) if shape != (3, 3) else (2.0,)
     for A, D in small_matrices(shape, values):
         assert check(A, limits) == brute_force(D)
-
-
-def test_the_slow_twin():
-    for A, D in small_matrices((2, 3), (1.0, 3.0)):
-        assert slow_least_cost(A) == brute_force(D)
 
 
 def random_costs(rng, kind, n):
@@ -169,29 +133,3 @@ def test_families(family, limits):
             assert check(sp.csr_array(A.T), limits) == (size, pytest.approx(cost, rel=1e-12))
             p, q = (rng.permutation(n) for n in A.shape)
             assert check(sp.csr_array(A[p][:, q]), limits) == (size, pytest.approx(cost, rel=1e-12))
-            if n == 8:
-                assert slow_least_cost(A) == (size, pytest.approx(cost, rel=1e-12))
-
-
-@pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
-@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e290])
-def test_costs_of_any_size(scale, limits):
-    """Of one size each, and of all at once."""
-    rng = np.random.default_rng(67)
-    i, j, shape = scattered(200, rng)
-    A = sp.csr_array(sp.coo_array((np.ones(len(i)), (i, j)), shape=shape))
-    A.data = random_costs(rng, "normal", A.nnz) * scale
-    check(A, limits)
-    A.data *= 10.0 ** rng.uniform(-9, 0, A.nnz)
-    check(A, limits)
-
-
-def test_any_number_of_workers():
-    rng = np.random.default_rng(71)
-    i, j, shape = scattered(20_000, rng)
-    A = sp.csr_array(sp.coo_array((np.ones(len(i)), (i, j)), shape=shape))
-    A.data = random_costs(rng, "normal", A.nnz)
-    first = solve(A)
-    for workers in (2, 5):
-        for one, other in zip(first, solve(A, workers=workers), strict=True):
-            assert np.array_equal(one, other)

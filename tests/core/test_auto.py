@@ -1,4 +1,4 @@
-"""The choice that `auto` makes: which stages run, why, and what one leaves to the next."""
+"""The choice that `auto` makes: which stages run, why, how far, and what one leaves to the next."""
 
 import dataclasses
 import pathlib
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 
 import sparsematch as sm
-from calls import certified, certify, grid, names, random_matrix, scrambled
+from calls import certified, certify, grid, names, random_matrix, scrambled, shifted_path
 from circuit import build_circuit
 from sparsematch._engines.cpu.core.run_engine import Forced, HostByProducts, run_engine
 from sparsematch._engines.cpu.matching import auto
@@ -97,6 +97,7 @@ def test_what_is_lost_is_bounded(A, order):
     last = info.steps[-1]
     before = sum(s.edges for s in info.steps if s is not last or s.engine != "push_relabel")
     assert before <= PASSES * A.nnz
+    assert all(step.reason for step in info.steps)
     assert f" {PASSES} passes" in PAGE.read_text(encoding="utf-8")
 
 
@@ -172,17 +173,6 @@ def test_phases_that_will_not_suffice_end_early():
     assert progress.run.steps[-1].edges < 3.5 * A.nnz
 
 
-def test_another_start_never_leaves_a_smaller_matching():
-    """It begins from the empty matching, and is adopted if it is larger."""
-    upper = sp.csr_array(sp.triu(random_matrix(20_000, 20_000, 3, 5)))
-    for A in (scrambled(upper, 6), random_matrix(20_000, 20_000, 5, 7)):
-        progress = run_stages(A, CHEAP)
-        before = progress.rank
-        progress.run_stage(next(s for s in auto.STAGES if s.start == "min_degree"))
-        assert progress.run.steps[-1].engine == "min_degree"
-        assert progress.matching.cardinality == progress.rank >= before
-
-
 def test_a_search_that_will_not_suffice_ends_early():
     """On a random graph the projection ends it long before its allowance is used up."""
     A = random_matrix(100_000, 100_000, 4, 8)
@@ -253,40 +243,6 @@ def test_a_warm_start_stays_matched(by_columns, workers):
         assert (m.col_mate[given.col_mate >= 0] >= 0).all()
 
 
-@pytest.mark.parametrize("n_entries", [3, 6, 9])
-def test_many_workers_search_jointly(n_entries):
-    """Depth first after a start by order or degrees; a forest after Karp-Sipser."""
-    A = random_matrix(40_000, 40_000, n_entries, 51)
-    info = certified(A, workers=auto.POLICY.many_workers)
-    assert "single_source_bfs" not in names(info)
-    assert {"pothen_fan", "ms_bfs_graft"} & set(names(info))
-
-
-KINDS = {
-    "mesh": sp.csr_array(grid(150)),
-    "scrambled mesh": scrambled(grid(150), 1),
-    "random": random_matrix(30_000, 30_000, 3, 2),
-    "tall": random_matrix(40_000, 20_000, 3, 3),
-    "forest": random_matrix(20_000, 26_000, 2, 4),
-    "small": sp.csr_array(np.ones((3, 3))),
-}
-
-
-@pytest.mark.parametrize("A", KINDS.values(), ids=KINDS)
-def test_every_step_has_a_reason_and_one_worker_is_deterministic(A):
-    m, info = sm.maximum_transversal(A, workers=1, return_info=True)
-    certify(A, m)
-    assert all(step.reason for step in info.steps)
-    again, other = sm.maximum_transversal(A, workers=1, return_info=True)
-    assert np.array_equal(m.row_mate, again.row_mate)
-    assert [(s.engine, s.edges) for s in info.steps] == [(s.engine, s.edges) for s in other.steps]
-
-
-def test_a_step_that_the_user_chose_needs_no_reason():
-    info = certified(grid(20)[:, 1:], method="hopcroft_karp", init="cheap")
-    assert [step.reason for step in info.steps] == ["", ""]
-
-
 def test_the_few_rows_that_a_start_leaves_are_searched_for():
     """A circuit, whose degrees are those of a scrambled mesh; stored by rows and by columns."""
     A = sp.csr_array(build_circuit(30_000).matrix)
@@ -350,12 +306,6 @@ def test_a_scrambled_mesh_is_pushed_through(workers):
     assert names(info)[3:4] in ([], ["single_source_bfs"])
 
 
-@pytest.mark.parametrize("workers", [1, 2, 8])
-def test_a_long_ladder(workers):
-    """Many narrow levels."""
-    certified(scrambled(grid(8000, 3), 4), workers=workers)
-
-
 def push_without_transpose(A, **settings):
     """The step, and whether the matching is maximum."""
     graph = as_bipartite(A)
@@ -371,15 +321,6 @@ def test_labels_that_rise_by_pushes_alone_prove_what_they_say(A):
     """It may give up; where it does not, the matching is maximum."""
     step, maximum = push_without_transpose(A)
     assert step.exhausted or maximum
-
-
-def test_searches_end_when_no_column_is_free():
-    A = random_matrix(30_000, 5_000, 6, 34)
-    info = certified(A, method="single_source_bfs", init="cheap")
-    search = info.steps[-1]
-    roots = np.count_nonzero(np.diff(A.indptr)) - info.steps[0].cardinality
-    assert search.cardinality == 5_000
-    assert search.phases < roots / 2
 
 
 def test_a_few_are_searched_for_without_a_transpose():
@@ -402,13 +343,6 @@ def forced(n, seed):
     return scrambled(sp.csr_array(A), seed)
 
 
-def test_one_vertex_of_degree_one_may_lead_through_all():
-    A = forced(60_000, 73)
-    info = certified(A)
-    assert "karp_sipser" in names(info)
-    assert "push_relabel" not in names(info)[names(info).index("karp_sipser") :]
-
-
 def test_pushing_without_a_transpose_ends():
     """On a mesh near its goal; soon where it matches nothing, or its allowance is used up."""
     mesh = scrambled(grid(150), 26)
@@ -424,6 +358,47 @@ def test_pushing_without_a_transpose_ends():
 
 if __name__ == "__main__":
     sys.stdout.write(tables())
+
+
+def after_cheap(A, workers):
+    graph, run = as_bipartite(A), Run(workers)
+    matching = Matching.after_cheap(graph)
+    run_engine("cheap", graph, matching, run)
+    return graph, matching, run
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_pothen_fan_that_will_not_suffice_ends_early(workers):
+    """A projection ends them before the allowance is used up; they would take 22 passes or more."""
+    A = random_matrix(100_000, 100_000, 3, 73)
+    step, _ = run_engine("pothen_fan", *after_cheap(A, workers), edge_limit=4 * A.nnz)
+    assert step.exhausted
+    assert step.edges < 3.6 * A.nnz
+
+
+@pytest.mark.parametrize(
+    ("name", "workers"), [("pothen_fan", 1), ("pothen_fan", 4), ("single_source_bfs", 1)]
+)
+def test_a_search_ends_within_its_budget(name, workers):
+    """The last row of a path is matched by a search through all of it, or by none."""
+    A, n = shifted_path(200_000), 200_000
+    graph, matching, run = after_cheap(A, 1)
+    run.workers = workers
+    step, _ = run_engine(name, graph, matching, run, edge_limit=A.nnz // 4)
+    assert step.exhausted
+    assert step.augmentations == 0
+    assert step.edges < A.nnz / 2
+    step, _ = run_engine(name, graph, matching, run)
+    assert step.cardinality == n
+
+
+def test_roots_of_failed_searches_are_given_up():
+    """Beside a random square, which takes several phases, rows that share too few columns."""
+    square, tall = random_matrix(10_000, 10_000, 4, 74), random_matrix(30_000, 3000, 4, 75)
+    A = sp.block_diag([square, tall], format="csr")
+    step, _ = run_engine("pothen_fan", *after_cheap(A, 1))
+    assert step.phases >= 8
+    assert step.edges < 5 * A.nnz  # 11 where each phase searches from them again
 
 
 def test_options_of_a_named_start_are_not_those_of_the_stages():

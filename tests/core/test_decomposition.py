@@ -7,7 +7,7 @@ from hypothesis import given
 
 import oracle
 import sparsematch as sm
-from calls import frozen, grid, random_matrix, scrambled
+from calls import grid, random_matrix, scrambled
 from gallery import GALLERY
 from strategies import INDEX_TYPES, larger, matrices, with_index_type
 
@@ -121,36 +121,6 @@ def blocks_of(form):
     }
 
 
-def test_by_hand():
-    """One matrix with all the parts, its form known by drawing it."""
-    A = GALLERY["three_coarse_parts"]()
-    form = sm.block_triangular_form(A)
-    check(A, form)
-    parts = form.horizontal, form.square, form.vertical
-    assert [sorted(part.rows.tolist()) for part in parts] == [[0, 1], [2, 3], [4, 5, 6, 7]]
-    assert [sorted(part.cols.tolist()) for part in parts] == [[0, 1, 2, 3], [4, 5], [6, 7]]
-    assert isinstance(form, sm.BlockForm)
-    assert (form.structural_rank, form.n_blocks) == (6, 3)
-
-
-def test_blocks_known_by_construction():
-    form = sm.block_triangular_form(GALLERY["fine_blocks"]())
-    assert sorted(np.diff(form.row_blocks).tolist()) == [1, 2, 3]
-    assert np.diff(form.row_blocks).tolist() == np.diff(form.col_blocks).tolist()
-    known = {"even_cycle": 1, "identity": 5, "full_wide": 1, "no_entries": 2}
-    for name, n in {**known, "no_rows_no_columns": 0}.items():
-        assert sm.block_triangular_form(GALLERY[name]()).n_blocks == n
-
-
-def test_unpacks_in_the_order_of_matlab():
-    form = sm.block_triangular_form(GALLERY["three_coarse_parts"]())
-    p, q, r, s, cc, rr = form
-    assert (p is form.row_perm, q is form.col_perm) == (True, True)
-    assert (r is form.row_blocks, s is form.col_blocks) == (True, True)
-    assert (cc is form.coarse_cols, rr is form.coarse_rows) == (True, True)
-    assert len(cc) == len(rr) == 5
-
-
 def test_given_matching_is_used(exact):
     A = random_matrix(50, 50, 2, seed=107)
     m = sm.maximum_transversal(A, method=exact.name)
@@ -200,13 +170,6 @@ def test_index_types(dtype, form):
     result = sm.block_triangular_form(A)
     check(A, result)
     assert {array.dtype for array in result} == {np.dtype(dtype)}
-
-
-def test_input_is_only_read(matrix):
-    A = frozen(sp.csr_array(matrix))
-    before = [x.tobytes() for x in (A.data, A.indices, A.indptr)]
-    sm.block_triangular_form(A)
-    assert [x.tobytes() for x in (A.data, A.indices, A.indptr)] == before
 
 
 def test_irreducible_and_reducible():

@@ -261,13 +261,6 @@ def test_structure_comes_first_and_zeros_are_dropped():
     assert "The values are looked at only of a square matrix." in str(wide)
 
 
-def test_nonsingular():
-    why = sm.explain_singularity(sp.eye_array(3, format="csr"), numeric=True)
-    assert str(why) == "Nonsingular with these values: 3 equations, 3 variables, rank 3."
-    assert why.to_dict()["numbers"]["singular"] is False
-    assert not sm.explain_singularity(sp.csr_array((0, 0)), numeric=True).numbers.is_singular
-
-
 @pytest.mark.parametrize(
     "dtype", [bool, np.int8, np.int64, np.float32, np.complex64, np.longdouble]
 )
@@ -288,12 +281,6 @@ def test_complex_numbers_are_written_as_pairs():
     assert len(one["coefficients"]) == 2
     assert [len(parts) for parts in one["coefficients"]] == [2, 2]
     assert "row 1 is 2j x row 0\n" in str(why)
-
-
-def test_duplicates_are_added_up():
-    places = [0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 1]
-    A = sp.coo_array(([1, 1, 4, 1, 1, 1], places), shape=(2, 2))
-    assert "row 0 is 2 x row 1\n" in str(sm.explain_singularity(A, numeric=True))
 
 
 def test_dict_and_repr():

@@ -1,20 +1,23 @@
-"""The features by which `auto` chooses, on meshes and on random matrices, and its choice."""
+"""The features by which `auto` chooses, on meshes and random matrices, and the transpose."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sparsematch as sm
-from calls import certify, grid, random_matrix, scrambled
+from calls import grid, random_matrix, scrambled
 from gallery import pattern
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
+from sparsematch._engines.cpu.core.run_engine import transpose
 from sparsematch._engines.cpu.decomposition import block_form
 from sparsematch._engines.cpu.matching.auto import POLICY, Features
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
 from sparsematch._input.bipartite import as_bipartite
-from strategies import with_index_type
+from strategies import larger, matrices, with_index_type
 
 pytestmark = pytest.mark.tsan
 
@@ -89,18 +92,6 @@ def test_blocks_of_a_matching_that_was_given(n, in_order, built):
     graph, run, matching = as_bipartite(A), Run(), sm.maximum_transversal(A)
     assert block_form.block_labels(graph, matching, run).n_square == n * n
     assert run.transposes_built == built
-
-
-@pytest.mark.parametrize("seed", [17, 19, 23])
-def test_the_core_is_searched_from_where_less_is_free(seed):
-    """From the side with fewer free vertices, with the matrix stored by rows or by columns."""
-    A = random_matrix(20_000, 19_900, 3, seed)
-    for B in (A, sp.csr_array(A.T), sp.csc_array(A)):
-        how = {"init": "karp_sipser", "method": "single_source_bfs", "workers": 2}
-        m, info = sm.maximum_transversal(B, **how, return_info=True)
-        certify(B, m)
-        karp_sipser, search = info.steps
-        assert search.phases <= min(B.shape) - karp_sipser.cardinality
 
 
 def test_rows_with_the_same_columns_say_nothing_about_their_numbering():
@@ -238,3 +229,53 @@ def test_pairs_shared_are_the_same_for_any_number_of_workers():
 )
 def test_where_degree_one_leads_through_the_matrix(A, expected):
     assert Features(as_bipartite(sp.csr_array(A)), POLICY, 1).chains == expected
+
+
+def check_transpose(A, workers):
+    graph = as_bipartite(A)
+    found = transpose(graph, Run(workers))
+    assert (found.n_major, found.n_minor, found.flipped) == (
+        graph.n_minor,
+        graph.n_major,
+        not graph.flipped,
+    )
+    majors = np.repeat(np.arange(graph.n_major), np.diff(graph.indptr))
+    order = np.argsort(graph.indices, kind="stable")
+    assert np.array_equal(found.indices, majors[order])
+    assert np.array_equal(
+        found.indptr, np.searchsorted(graph.indices[order], np.arange(graph.n_minor + 1))
+    )
+
+
+@given(matrices() | larger(), st.sampled_from((1, 2, 3)))
+def test_any_matrix(A, workers):
+    check_transpose(A, workers)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize(
+    ("n_rows", "n_cols", "degree"),
+    [
+        (3_000, 2_000, 20),  # several buckets, with three workers
+        (150_000, 150_000, 8),  # with 64-bit indices more than the cache holds
+        (70_000, 70_000, 0.05),  # a row and a column of one bucket do not fit into 32 bits
+        (100, 300_000, 500),
+        (300_000, 100, 0.5),
+    ],
+)
+def test_buckets(n_rows, n_cols, degree, workers):
+    A = random_matrix(n_rows, n_cols, degree, seed=2)
+    check_transpose(A, workers)
+    check_transpose(with_index_type(A, np.int64), workers)
+
+
+def test_a_large_matrix_that_is_well_numbered():
+    """As a single pass is best."""
+    n = 150_000
+    A = sp.diags_array(np.ones((9, n)), offsets=np.arange(-4, 5) * 40, shape=(n, n)).tocsr()
+    check_transpose(with_index_type(A, np.int64), 1)
+
+
+@pytest.mark.large
+def test_more_buckets_where_rows_are_many():
+    check_transpose(random_matrix(2_200_000, 1_500_000, 2, seed=3), 2)

@@ -45,13 +45,6 @@ def test_scrambled_grid(compiled, n):
     certify(A, m, rank=n * n)
 
 
-@pytest.mark.parametrize("n", [101, 501, 2000])
-def test_scrambled_grids_of_all_sizes(n):
-    """On a chessboard of odd sides one colour has a field more than the other, which stays free."""
-    A = scrambled(grid(n), seed=131)
-    certify(A, sm.maximum_transversal(A), rank=n * n - n % 2)
-
-
 @pytest.mark.parametrize("degree", [2, 2.7, 3.5])
 def test_random_near_the_threshold(degree):
     """Around degree e, what degree one cannot settle is hardest."""
@@ -127,9 +120,3 @@ def test_deep_strong_components():
     assert sp.tril(C, -1).nnz == 0
     assert np.all(C.diagonal() == 1)
     assert sm.connected_components(scrambled(path, seed=163)).n_components == 1
-
-
-def test_band_matrix_in_both_orders():
-    for A in (band(200_000), scrambled(band(200_000), seed=167)):
-        certify(A, sm.maximum_transversal(A), rank=200_000)
-        assert not sm.is_reducible(A)

@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
-from gallery import GALLERY
 from sparsematch._input.bipartite import as_bipartite
 
 pytestmark = pytest.mark.wheel
@@ -154,17 +153,6 @@ def test_as_many_columns_as_32_bits_can_number(n, dtype):
     assert as_bipartite(wide).dtype == dtype
 
 
-def test_index_arrays_in_any_memory_layout():
-    """Arrays with strides, and with padding behind the last entry, are read as they are meant."""
-    B = A.copy()
-    B.indices = np.repeat(B.indices, 2)[::2]
-    assert not B.indices.flags.c_contiguous
-    assert sm.structural_rank(B) == 3
-    B.indices = np.concatenate([A.indices, [99, -5]]).astype(np.int32)
-    assert sm.structural_rank(B) == 3
-    assert sm.block_triangular_form(B).structural_rank == 3
-
-
 @pytest.mark.parametrize("argument", ["method", "init"])
 def test_unknown_engine(argument):
     with pytest.raises(ValueError, match=says(argument, "'hopcroft-karp'", "'auto'", "'none'")):
@@ -207,10 +195,6 @@ def test_set_workers(value, error):
         pass
 
 
-def test_numpy_integers_are_workers():
-    assert sm.maximum_transversal(A, workers=np.int64(2), return_info=True)[1].workers == 2
-
-
 def test_options():
     for method, options, error, words in (
         ("hopcroft_karp", {"hkwd": True}, ValueError, ("hkwd", "'hkdw'")),
@@ -228,10 +212,6 @@ def test_options():
 def test_senseless_numbers(method, option, value):
     with pytest.raises(ValueError, match=says(option, value, "positive")):
         sm.maximum_transversal(A, method=method, options={option: value})
-
-
-def test_real_options_accept_integers():
-    assert sm.maximum_transversal(A, method="ms_bfs_graft", options={"alpha": 4}).cardinality == 3
 
 
 @pytest.mark.parametrize("value", ["7", 1.5, [1, "x"]], ids=str)
@@ -281,12 +261,6 @@ def test_start_of_the_wrong_type():
         sm.maximum_transversal(A, initial="cheap")
     with pytest.raises(ValueError, match=says("initial", 2)):
         sm.maximum_transversal(A, initial=np.full((3, 4), -1))
-
-
-def test_start_of_another_matrix():
-    other = sm.maximum_transversal(GALLERY["crown"]())
-    with pytest.raises(ValueError, match=says("initial", 6, 3)):
-        sm.maximum_transversal(A, initial=other)
 
 
 def test_permute_another_shape():

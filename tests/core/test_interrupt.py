@@ -1,5 +1,6 @@
 """Ctrl-C during a long call raises KeyboardInterrupt, and the interpreter goes on working."""
 
+import contextlib
 import queue
 import signal
 import sys
@@ -100,32 +101,30 @@ def test_signals_are_handled_while_a_factorisation_is_planned():
     A = csc_array(diags_array([-1.0, -1, 8, -1, -1], offsets=[-3, -1, 0, 1, 3], shape=(n, n)))
     A = csc_array(A[order][:, order])
     inside = []
-    before = signal.signal(signal.SIGALRM, lambda _, frame: inside.append(frame.f_code.co_name))
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    with alarms(lambda _, frame: inside.append(frame.f_code.co_name), 0.01, 0.01):
         begin(A)
+    assert inside.count("begin") >= 3
+
+
+@contextlib.contextmanager
+def alarms(handler, first, again=0.0):
+    """Handle a signal after some seconds, perhaps again and again."""
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, first, again)
+    try:
+        yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert inside.count("begin") >= 3
 
 
 def handled_during(call):
     """How often a handler of signals ran while one was pending all the time."""
-    count = [0]
-
-    def handle(*_):
-        count[0] += 1
-
-    before = signal.signal(signal.SIGALRM, handle)
-    signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
-    try:
-        count[0] = 0
+    count = []
+    with alarms(lambda *_: count.append(1), 0.002, 0.002):
+        count.clear()
         call()
-        return count[0]
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        return len(count)
 
 
 def test_long_passes_poll():
@@ -208,18 +207,9 @@ def test_qr_is_stopped_wherever_it_is():
     """In the order of columns, too, of which nothing is to be read then."""
     A = sp.vstack([random_matrix(40_000, 30_000, 2, seed=59), sp.eye_array(30_000)], format="csr")
 
-    def stop(*_):
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        for delay in np.linspace(0.02, 0.2, 8):
-            signal.setitimer(signal.ITIMER_REAL, delay)
-            with pytest.raises(TimeoutError):
-                lstsq(A, np.ones(70_000))
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    for delay in np.linspace(0.02, 0.2, 8):
+        with alarms(signal.default_int_handler, delay), pytest.raises(KeyboardInterrupt):
+            lstsq(A, np.ones(70_000))
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -229,15 +219,6 @@ def test_ctrl_c_stops_a_batch_in_one_call_of_the_core(workers, monkeypatch):
     values = np.exp(np.random.default_rng(43).normal(0, 3, (2000, C.nnz)))
     analysis = sm.analyse_transversal(C)
 
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
-        with pytest.raises(KeyboardInterrupt):
-            analysis.maximum_products(values, workers=workers)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    with alarms(signal.default_int_handler, 0.05), pytest.raises(KeyboardInterrupt):
+        analysis.maximum_products(values, workers=workers)
     assert analysis.maximum_products(values[:5]).cardinality.tolist() == [300] * 5

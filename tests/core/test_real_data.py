@@ -1,12 +1,18 @@
-"""Real matrices against published structural ranks and block counts, and other programs."""
+"""Real matrices: published ranks and blocks, weights by their duals, systems beside SuperLU."""
+
+import functools
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+from scipy.sparse.linalg import splu
 
 import gpu_calls
 import sparsematch as sm
 import suitesparse
 from calls import certify
+from sparsematch import solvers
 from suitesparse import ROWS, load
 
 LARGEST = {"reference": 3_000, "compiled": 100_000}  # entries up to which every engine is run
@@ -74,3 +80,110 @@ def test_on_a_gpu(name):
     check_blocks(ROWS[name], form)
     assert sm.is_block_form(B, form)
     assert sm.connected_components(B).n_components == int(ROWS[name]["bip_ncc"])
+
+
+WITH_VALUES = suitesparse.cases(lambda row: row["values"] != "pattern")
+SQUARE = suitesparse.cases(lambda row: row["values"] != "pattern" and row["rows"] == row["cols"])
+#: SciPy takes from seconds to hours on these.
+TOO_HARD_FOR_SCIPY = {"basis_maros-r7", "cavity14", "utm300", "bayer10", "cvxqp3", "CONT-200_A"}
+
+
+@pytest.mark.parametrize("name", WITH_VALUES)
+@pytest.mark.filterwarnings("ignore:factors beyond")
+def test_product(name):
+    A = sp.csr_array(suitesparse.load(name))
+    A.eliminate_zeros()
+    found = sm.maximum_product_transversal(A)
+    assert sm.is_optimal_transversal(A, found)
+    scaled, matched = np.abs(found.scale(A).data), np.abs(found.scale(A)[found.matching.pairs()])
+    assert scaled.max(initial=0) <= 1 + 1e-10
+    np.testing.assert_allclose(matched, 1, rtol=1e-12)
+    rough = sm.maximum_product_transversal(A, approximate=True)
+    assert rough.cardinality == found.cardinality
+    assert np.abs(rough.scale(A).data).max(initial=0) <= 1
+    assert np.abs(rough.scale(A)[rough.matching.pairs()]).min(initial=1) > 0.5
+    if found.cardinality == min(A.shape) and name not in TOO_HARD_FOR_SCIPY:
+        cost = -np.log(np.abs(A.data))
+        shift = 1 - cost.min(initial=0)  # SciPy takes a zero for no entry
+        C = sp.csr_array((cost + shift, A.indices, A.indptr), shape=A.shape)
+        rows, cols = min_weight_full_bipartite_matching(C)
+        assert found.objective == pytest.approx(
+            np.log(np.abs(A[rows, cols])).sum(), rel=1e-9, abs=1e-7
+        )
+
+
+@pytest.mark.parametrize("name", WITH_VALUES)
+def test_sum_and_bottleneck(name):
+    A = suitesparse.load(name)
+    for call in (sm.maximum_sum_transversal, sm.bottleneck_transversal):
+        assert sm.is_optimal_transversal(A, call(A))
+
+
+@pytest.mark.parametrize("name", SQUARE)
+def test_symmetric(name):
+    """All that are symmetric in magnitude, and a refusal of the others."""
+    A = sp.csr_array(suitesparse.load(name))
+    A.eliminate_zeros()
+    if abs(abs(A) - abs(A).T).max() > 0:
+        with pytest.raises(ValueError, match="A is not symmetric"):
+            sm.symmetric_product_transversal(A)
+        return
+    best = sm.symmetric_product_transversal(A)
+    assert sm.is_symmetric_transversal(A, best)
+    unsymmetric = sm.maximum_product_transversal(A)
+    assert best.objective == pytest.approx(unsymmetric.objective, rel=1e-12)
+    assert abs(best.scale(A)).max() <= 1 + 1e-12
+
+
+HEAVY = {"cvxqp3", "CVXQP2_L_kkt", "cage10"}  # seconds each, in SuperLU
+
+
+def is_system(row):
+    return row["rows"] == row["cols"] and row["values"] != "pattern" and row["name"] not in HEAVY
+
+
+REGULAR = suitesparse.cases(lambda row: is_system(row) and row["sprank"] == row["rows"])
+SINGULAR = suitesparse.cases(lambda row: is_system(row) and row["sprank"] != row["rows"])
+
+
+@functools.lru_cache(maxsize=1)
+def load_values(name):
+    A = sp.csc_array(suitesparse.load(name))
+    return A if A.dtype.kind == "c" else A.astype(np.float64)
+
+
+def backward_error(A, x, b):
+    return np.abs(A @ x - b).max() / (abs(A).sum(axis=1).max() * np.abs(x).max() + np.abs(b).max())
+
+
+def reference(A, b):
+    """SuperLU's backward error; infinite where it finds the matrix singular."""
+    try:
+        return backward_error(A, splu(A).solve(b), b)
+    except RuntimeError:
+        return np.inf
+
+
+@pytest.mark.filterwarnings("ignore::sparsematch.solvers.IllConditionedWarning")
+@pytest.mark.parametrize("name", REGULAR)
+def test_backward_error(name):
+    """Of a solution by blocks: small, in whatever order the pivots are."""
+    A = load_values(name)
+    b = A @ np.ones(A.shape[0])
+    if not reference(A, b) < 1e-10:
+        pytest.skip("SuperLU does not solve it either")
+    lu = solvers.splu(A)
+    for _ in range(2):
+        for B, trans in ((A, "N"), (A.T, "T")):
+            b = B @ np.ones(A.shape[0])
+            assert backward_error(B, lu.solve(b, trans), b) < 1e-14
+        lu.refactorise(A.data)
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+def test_singular(name):
+    with pytest.raises(solvers.SingularMatrixError) as caught:
+        solvers.splu(load_values(name))
+    report = caught.value.report
+    assert report.structural_rank == sm.structural_rank(load_values(name))
+    assert np.unique(caught.value.rows).size == caught.value.rows.size > 0

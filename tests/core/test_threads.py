@@ -1,4 +1,4 @@
-"""Many calls at once, from many threads and from forked processes; nothing stays behind."""
+"""Many calls at once, from threads and forks; refused threads, exits, how many cores there are."""
 
 import os
 import sys
@@ -16,6 +16,9 @@ import oracle
 import sparsematch as sm
 from calls import grid, in_a_new_process, random_matrix, scrambled, solve, ticks_during
 from graphs import random_graph
+from sparsematch._api import cores
+from sparsematch._base import pieces
+from sparsematch._base.lazy import lazy_attribute
 
 pytestmark = [pytest.mark.tsan, pytest.mark.wheel]
 
@@ -69,14 +72,6 @@ def test_all_public_functions_together():
 
     found = at_once([lambda k=k: everything(k % 3) for k in range(48)])
     assert found == [expected[k % 3][1] for k in range(48)]
-
-
-def test_a_start_shared_by_many_calls():
-    A = MATRICES[0]
-    start = sm.maximum_transversal(A, method="none", init="cheap")
-    call = partial(sm.maximum_transversal, A, initial=start, workers=2)
-    results = at_once([call] * 24)
-    assert {m.cardinality for m in results} == {RANKS[0]}
 
 
 def test_the_number_of_workers_belongs_to_a_thread():
@@ -252,11 +247,271 @@ def test_weighted_results_by_any_number_of_workers(shape, layout):
     assert sm.is_optimal_transversal(A, best, workers=3)
 
 
-def test_recursion_limit_does_not_matter():
-    limit = sys.getrecursionlimit()
+can_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+no_sanitizer = pytest.mark.skipif(
+    "san.so" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer holds locks of its own"
+)
+
+
+def output(code, *arguments):
+    """Return what other Python prints; fail if it does not end, or not well."""
+    process = in_a_new_process(code, *arguments)
     try:
-        sys.setrecursionlimit(150)
-        n = 2000
-        assert sm.block_triangular_form(random_matrix(n, n, 2, seed=197)).shape == (n, n)
+        printed = process.communicate(timeout=120)[0]
     finally:
-        sys.setrecursionlimit(limit)
+        process.kill()
+    assert process.returncode == 0
+    return printed
+
+
+@can_fork
+@no_sanitizer
+def test_forks_while_threads_are_in_a_call():
+    """A signal ends a child that waits for what only threads of its parent could release."""
+    code = """
+import os, signal, threading, warnings
+os.environ["SPARSEMATCH_CORES"] = "4"
+import sparsematch as sm
+from calls import random_matrix
+warnings.simplefilter("ignore")
+A = random_matrix(8000, 8000, 2.5, seed=1)
+rank = sm.structural_rank(A)
+stop = threading.Event()
+def work():
+    while not stop.is_set():
+        sm.maximum_transversal(A, workers=4)
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+failed = 0
+for workers in [1, 4] * 15:
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(sm.structural_rank(A, workers=workers) != rank)
+    failed += os.waitpid(child, 0)[1] != 0
+    if failed:
+        break
+stop.set()
+print(failed)
+"""
+    assert output(code) == "0\n"
+
+
+@can_fork
+@no_sanitizer
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_lazy_attribute_holds_no_lock():
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Waiting:
+        @lazy_attribute
+        def value(self):
+            if os.getpid() == parent:
+                begun.set()
+                go_on.wait(60)
+            return 7
+
+    parent, waiting = os.getpid(), Waiting()
+    thread = threading.Thread(target=lambda: waiting.value)
+    thread.start()
+    begun.wait()
+    child = os.fork()
+    if child == 0:
+        import signal
+
+        signal.alarm(20)
+        os._exit(Waiting().value)
+    go_on.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert waiting.__dict__ == {"value": 7}
+    assert isinstance(Waiting.value, lazy_attribute)
+
+
+@no_sanitizer
+@pytest.mark.parametrize(
+    "call", ["maximum_transversal", "block_triangular_form", "maximum_product_transversal"]
+)
+def test_daemon_threads_in_a_call_at_exit(call):
+    """Python ends them where they next ask for its lock; the process ends as it should."""
+    code = """
+import os, sys, threading, time
+os.environ["SPARSEMATCH_CORES"] = "4"
+import sparsematch as sm
+from calls import random_matrix
+begun = threading.Semaphore(0)
+A = random_matrix(4000, 4000, 3, seed=1) if "product" in sys.argv[1] else random_matrix(
+    60000, 60000, 3, seed=1
+)
+def work():
+    while True:
+        begun.release()
+        getattr(sm, sys.argv[1])(A, workers=4)
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+for _ in range(2):
+    begun.acquire()
+time.sleep(0.1)
+"""
+    assert output(code, call) == ""
+
+
+def test_where_threads_are_refused_the_caller_does_all_pieces(monkeypatch):
+    def work(begin, end):
+        done.append(threading.get_ident())
+        return values[begin:end].sum()
+
+    values, done, asked = np.arange(1 << 19), [], []
+
+    def refuse(function, arguments):
+        asked.append(function)
+        raise asked_for[len(asked) % 2]("can't start new thread")
+
+    asked_for = RuntimeError, MemoryError
+    expected = pieces.in_pieces(work, values.size, 4)
+    monkeypatch.setattr(pieces, "start_new_thread", refuse)
+    for _ in range(2):
+        done.clear()
+        assert pieces.in_pieces(work, values.size, 4) == expected
+        assert done == [threading.get_ident()] * 4
+    assert len(asked) == 2
+    assert len(expected) == 4
+    assert sum(expected) == values.sum()
+
+
+def test_what_a_piece_raises_is_raised_once_all_have_ended():
+    ended = []
+
+    def work(begin, end):
+        if begin == 0:
+            raise ZeroDivisionError("of the first piece")
+        ended.append(begin)
+
+    with pytest.raises(ZeroDivisionError, match="of the first piece"):
+        pieces.in_pieces(work, 1 << 19, 4)
+    assert len(ended) == 3
+
+
+@no_sanitizer
+@pytest.mark.skipif(
+    sys.implementation.name != "cpython", reason="sub-interpreters are made by CPython's module"
+)
+def test_a_sub_interpreter_is_refused():
+    """It would wait for ever in the first call."""
+    code = """
+try:
+    import _interpreters as interpreters
+    other = interpreters.create("legacy")
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    other = interpreters.create(isolated=False)  # which may start processes, as SciPy 1.15 does
+interpreters.run_string(other, '''
+import scipy.sparse as sp, sparsematch
+for _ in range(2):
+    try:
+        sparsematch.structural_rank(sp.eye_array(3, format="csr"))
+    except ImportError as error:
+        print(str(error)[:50], flush=True)
+''')
+"""
+    refused = "sparsematch cannot be used in a sub-interpreter: i\n"
+    assert output(code) == refused * 2
+
+
+UNLIMITED = 1 << 20
+
+
+def tree(root, groups, files):
+    """Write /proc/self/cgroup, and files below /sys/fs/cgroup."""
+    (root / "proc/self").mkdir(parents=True)
+    (root / "proc/self/cgroup").write_text(groups)
+    for name, text in files.items():
+        file = root / "sys/fs/cgroup" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return root
+
+
+def cfs(folder, quota, period="100000\n"):
+    """The files of a group of the first version."""
+    return {f"{folder}/cpu.cfs_quota_us": quota, f"{folder}/cpu.cfs_period_us": period}
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "expected"),
+    [
+        ("0::/\n", {"cpu.max": "200000 100000\n"}, 2),
+        ("0::/\n", {"cpu.max": "150000 100000\n"}, 2),
+        ("0::/\n", {"cpu.max": "10000 100000\n"}, 1),
+        ("0::/\n", {"cpu.max": "max 100000\n"}, UNLIMITED),
+        ("0::/\n", {}, UNLIMITED),
+        ("0::/a/b\n", {"a/cpu.max": "300000 100000", "a/b/cpu.max": "max 100000"}, 3),
+        ("0::/a/b\n", {"a/cpu.max": "300000 100000", "a/b/cpu.max": "100000 50000"}, 2),
+        ("0::/../../a\n", {"cpu.max": "400000 100000"}, 4),
+        (
+            "4:memory:/m\n3:cpu,cpuacct:/docker/x\n1:name=systemd:/\n0::/\n",
+            cfs("cpu,cpuacct/docker/x", "250000\n") | cfs("cpu,cpuacct", "-1\n"),
+            3,
+        ),
+        ("3:cpuset:/\n2:cpu:/docker/not-to-be-seen-within\n", cfs("cpu", "100000", "50000"), 2),
+        ("2:cpu:/\n", cfs("cpu", "-1"), UNLIMITED),
+        ("0::/\n", {"cpu.max": "100000 0\n"}, UNLIMITED),
+        ("0::/\n", {"cpu.max": "what is this\n"}, UNLIMITED),
+        ("nothing of the kind\n", {"cpu.max": "100000 100000"}, UNLIMITED),
+        ("", {}, UNLIMITED),
+    ],
+)
+def test_quota_of_control_groups(tmp_path, groups, files, expected):
+    assert cores.quota_in_cores(tree(tmp_path, groups, files)) == expected
+
+
+def test_no_control_groups(tmp_path):
+    assert cores.quota_in_cores(tmp_path) == UNLIMITED
+
+
+@pytest.fixture
+def real_cores(monkeypatch):
+    """What the system says, in place of what conftest.py does."""
+    monkeypatch.delenv(cores.VARIABLE)
+    return monkeypatch
+
+
+def workers_of_a_call(**how):
+    A = random_matrix(50, 50, 3, seed=257)
+    return sm.maximum_transversal(A, return_info=True, **how)[1].workers
+
+
+def test_the_smaller_of_affinity_and_quota(real_cores):
+    real_cores.setattr(cores, "_affinity", lambda: 6)
+    for quota, expected in ((2, 2), (9, 6), (UNLIMITED, 6)):
+        real_cores.setattr(cores, "_own_quota", lambda quota=quota: quota)
+        assert cores.usable_cores() == expected
+        assert workers_of_a_call(workers=-1) == expected
+        assert workers_of_a_call(workers=1000) == expected
+        assert workers_of_a_call(workers=1) == 1
+        with sm.set_workers(-1):
+            assert sm.get_workers() == workers_of_a_call() == expected
+        with sm.set_workers(50):
+            assert sm.get_workers() == 50
+            assert workers_of_a_call() == expected
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system does not bind a process to a core"
+)
+def test_one_core_is_one_worker(real_cores):
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(before)})
+        assert workers_of_a_call(workers=16) == workers_of_a_call(workers=-1) == 1
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def test_the_variable_says_how_many(monkeypatch):
+    monkeypatch.setenv(cores.VARIABLE, "3")
+    assert cores.usable_cores() == workers_of_a_call(workers=-1) == 3
+    for text in ("", "0", "many", "-2"):
+        monkeypatch.setenv(cores.VARIABLE, text)
+        assert 1 <= cores.usable_cores() <= (os.cpu_count() or 1)

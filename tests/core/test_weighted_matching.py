@@ -171,59 +171,6 @@ def matrix(entries, shape):
     return sp.coo_array((weights, (rows, cols)), shape=shape)
 
 
-def test_weight_before_cardinality():
-    """Fewer pairs weigh more; the sum of magnitudes at maximum cardinality is another problem."""
-    similarities = sp.csr_array([[0.1, 0], [1.0, 0.5]])
-    found = sm.maximum_weight_matching(similarities)
-    assert (found.weight, found.matching.row_mate.tolist()) == (1.0, [-1, 0])
-    assert sm.maximum_weight_matching(similarities, cardinality="maximum").weight == 0.6
-
-    edges = [(0, 0, 24), (0, 3, 2), (1, 1, 14), (1, 2, 2), (2, 1, 1), (3, 4, 10), (4, 0, 3)]
-    found = sm.maximum_weight_matching(matrix(edges, (5, 5)))
-    assert (found.weight, found.cardinality) == (48.0, 3)
-    found = sm.maximum_weight_matching(matrix(edges, (5, 5)), cardinality="maximum")
-    assert (found.weight, found.cardinality) == (18.0, 5)
-
-    signed = sp.csr_array([[-5.0, 2], [1, -1.0]])
-    assert sm.maximum_weight_matching(signed).weight == 3
-    assert sm.maximum_weight_matching(signed, maximize=False).weight == -6
-    assert sm.maximum_weight_matching(-signed, maximize=False).weight == -3
-
-
-def test_least_cost_where_not_all_pairs_are_known():
-    """No full matching exists; a dense matrix with very large costs is the other way."""
-    rng = np.random.default_rng(0)
-    n, degree = 2000, 3
-    i, j = rng.integers(0, n, degree * n), rng.integers(0, n, degree * n)
-    C = sp.coo_array((rng.uniform(1, 5000, degree * n), (i, j)), shape=(n, n))
-    found = sm.maximum_weight_matching(C, maximize=False, cardinality="maximum")
-    assert found.cardinality == 1856
-    assert found.weight == pytest.approx(4265371.374838, abs=1e-6)
-    assert sm.is_optimal_matching(C, found)
-
-
-@pytest.mark.parametrize("shape", [(40, 40), (25, 60), (60, 25)])
-@pytest.mark.parametrize("maximize", [True, False])
-def test_against_a_dense_assignment(shape, maximize):
-    """Unmatched costs in a dense matrix: a partner of its own for each row and column."""
-    rng = np.random.default_rng(5)
-    W = rng.normal(size=shape)
-    rows, cols = linear_sum_assignment(W, maximize=maximize)
-    found = sm.maximum_weight_matching(sp.csr_array(W), maximize=maximize, cardinality="maximum")
-    assert found.weight == pytest.approx(W[rows, cols].sum(), rel=1e-12)
-
-    costs = rng.uniform(-1, 1, shape[0]), rng.uniform(-1, 1, shape[1])
-    sign = -1 if maximize else 1
-    whole = np.full((sum(shape), sum(shape)), 1e6)
-    whole[: shape[0], : shape[1]] = sign * W
-    whole[: shape[0], shape[1] :][np.diag_indices(shape[0])] = costs[0]
-    whole[shape[0] :, : shape[1]][np.diag_indices(shape[1])] = costs[1]
-    whole[shape[0] :, shape[1] :] = 0
-    best = whole[linear_sum_assignment(whole)].sum()
-    found = sm.maximum_weight_matching(sp.csc_array(W), maximize=maximize, unmatched_cost=costs)
-    assert sign * found.objective == pytest.approx(best, rel=1e-12)
-
-
 def test_stored_zeros_are_pairs_that_weigh_nothing():
     C = matrix([(0, 0, 0.0), (0, 1, 5.0), (1, 0, 2.0), (1, 1, -2.0), (1, 1, 2.0)], (2, 2))
     found = sm.maximum_weight_matching(C, maximize=False, unmatched_cost=1)
@@ -273,33 +220,11 @@ def test_duals_of_whole_costs_are_rounded_to_whole_ones():
     assert least_cost.round_duals(large, large)[0] is large
 
 
-@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
-@pytest.mark.parametrize("form", ["bsr", "dia", "dok", "lil"])
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix])
-def test_other_formats(form, kind):
-    A = kind(np.array([[0.0, 2, 3], [4, 5, 0]]))
-    found = sm.maximum_weight_matching(A.asformat(form), cardinality="maximum")
-    assert found.matching.row_mate.tolist() == [2, 1]
-    assert sm.is_optimal_matching(A.asformat(form), found)
-
-
 def test_whole_numbers_beyond_doubles_are_rounded():
     A = sp.csr_array(np.array([[2**60 + 1, 2**60], [2**60, 0]]))
     found = sm.maximum_weight_matching(A)
     assert found.weight == 2.0**61
     assert sm.is_optimal_matching(A, found, tolerance=0)
-
-
-@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 3)])
-@pytest.mark.parametrize("cardinality", ["any", "maximum"])
-def test_nothing_to_match(shape, cardinality):
-    A = sp.csr_array(shape)
-    found = sm.maximum_weight_matching(A, unmatched_cost=(1.5, -1), cardinality=cardinality)
-    assert (found.cardinality, found.weight) == (0, 0)
-    assert found.objective == shape[1] - 1.5 * shape[0]
-    assert found.unmatched_rows.tolist() == list(range(shape[0]))
-    assert found.unmatched_cols.tolist() == list(range(shape[1]))
-    assert sm.is_optimal_matching(A, found)
 
 
 @pytest.mark.parametrize(

@@ -118,14 +118,6 @@ def test_logarithms_of_batches_are_those_of_numpy():
     np.testing.assert_array_max_ulp(found, np.log(x), 2)
 
 
-def test_many_unlike_matrices_begin_with_an_auction():
-    rng = np.random.default_rng(6)
-    A = dense_random((200, 200), 0.02, 6)
-    values = draw_values(rng, A, 40, "unlike")
-    for found, row in zip(sm.analyse_transversal(A).maximum_products(values), values, strict=True):
-        assert_same(with_data(A, row), found, sm.maximum_product_transversal(with_data(A, row)))
-
-
 def test_zeros_change_the_cardinality_of_one_matrix_alone():
     A = sp.csr_array(np.ones((3, 3)))
     values = np.ones((3, 9))
@@ -163,15 +155,6 @@ def test_a_start_need_not_be_right():
                 single, matching=sm.Matching(row_mate, mates[1]), row_dual=dual, col_dual=dual
             )
             assert_same(A, analysis.maximum_product(A, start=start), single)
-
-
-@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 2)])
-def test_nothing_to_match(shape):
-    analysis = sm.analyse_transversal(sp.csr_array(shape))
-    batch = analysis.maximum_products(np.empty((2, 0)))
-    assert batch.cardinality.tolist() == [0, 0]
-    assert batch.row_mate.shape == (2, shape[0])
-    assert analysis.maximum_product([], start=batch[0]).cardinality == 0
 
 
 def test_no_matrices():

@@ -1,4 +1,4 @@
-"""Matrices on a GPU through the public calls.
+"""Matrices on a GPU through the public calls, and from other libraries.
 
 Where the results live, what is refused, and that none depends on luck.
 """
@@ -17,9 +17,21 @@ import oracle
 import sparsematch as sm
 import test_decomposition
 from calls import certify, grid, random_matrix, scrambled, solve
+from foreign import Foreign, SparseTensor
 from gallery import GALLERY
-from gpu_calls import CUPY, HAS_GPU, form_on_host, host, mates_to_gpu, to_gpu
+from gpu_calls import (
+    CUPY,
+    HAS_GPU,
+    form_on_host,
+    host,
+    mates_to_gpu,
+    one_call,
+    to_gpu,
+    values_to_gpu,
+)
+from sparsematch import csgraph
 from sparsematch._base import arrays
+from sparsematch.graclus import graclus_cluster
 from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
 
 pytestmark = pytest.mark.kernels
@@ -69,13 +81,6 @@ def test_gallery(matrix):
 @given(matrices() | larger())
 def test_random_matrices(A):
     check_everything(A)
-
-
-@pytest.mark.parametrize("name", EXACT)
-def test_every_exact_engine_leads_to_the_same_form(name):
-    A = random_matrix(300, 290, 2, seed=83)
-    form, usual = sm.block_triangular_form(to_gpu(A), method=name), sm.block_triangular_form(A)
-    assert test_decomposition.blocks_of(form_on_host(form)) == test_decomposition.blocks_of(usual)
 
 
 def test_permutation(matrix):
@@ -285,3 +290,73 @@ def test_the_current_stream_is_used():
         m = sm.maximum_transversal(B)
         stream.synchronize()
     certify(A, m.get(), 300 * 300)
+
+
+@pytest.mark.parametrize("dtype", INDEX_TYPES)
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_csgraph_on_the_device(form, dtype):
+    A = random_matrix(60, 50, 2, seed=5)
+    B = to_gpu(A.tocoo() if form == "coo" else with_index_type(A.asformat(form), dtype))
+    with one_call:
+        by_row, by_col = (csgraph.maximum_bipartite_matching(B, kind) for kind in ("row", "column"))
+        rank = csgraph.structural_rank(B)
+    assert isinstance(by_row, CUPY.ndarray)
+    assert by_row.dtype == by_col.dtype == np.int32
+    assert (by_row.shape, by_col.shape) == ((50,), (60,))
+    assert isinstance(rank, np.int64)
+    assert rank == oracle.rank(A) == np.count_nonzero(host(by_row) >= 0)
+
+
+def test_what_is_done_in_host_memory_only_says_so():
+    with pytest.raises(TypeError, match="is on a GPU, but this is done in host memory"):
+        csgraph.min_weight_full_bipartite_matching(values_to_gpu(sp.csr_matrix(np.eye(2))))
+    with pytest.raises(TypeError, match="is on a GPU, but this is done in host memory only"):
+        sm.bottleneck_transversal(SparseTensor(values_to_gpu(sp.csr_matrix(np.eye(2)))))
+    with pytest.raises(TypeError, match=r"A is on a GPU, .*; A\.get\(\) copies it there"):
+        sm.explain_singularity(values_to_gpu(sp.csr_matrix(np.eye(2))), numeric=True)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_arrays_and_tensors_on_the_device(form):
+    A = random_matrix(60, 50, 2, seed=6).asformat(form)
+    B = to_gpu(A)
+    arrays = Foreign(B.indptr), Foreign(B.indices)
+    pattern = sm.BipartiteCSR.from_arrays(*arrays, A.shape, layout=form)
+    assert pattern.indices.data.ptr == B.indices.data.ptr
+    for array in (pattern, SparseTensor(B)):
+        with one_call:
+            matching = sm.maximum_transversal(array)
+            form_of = sm.block_triangular_form(array)
+        assert isinstance(matching.row_mate, CUPY.ndarray)
+        oracle.assert_maximum(A, host(matching.row_mate), host(matching.col_mate))
+        assert form_of.n_blocks == sm.block_triangular_form(A).n_blocks
+
+
+def test_arrays_must_be_in_the_same_memory():
+    with pytest.raises(TypeError, match="indptr is in host memory, but indices are on a GPU"):
+        sm.BipartiteCSR.from_arrays(np.array([0, 1]), Foreign(CUPY.asarray([0])), (1, 1))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_a_tensor_keeps_its_values(dtype):
+    A = sp.csr_matrix(np.array([[0, 3, 0], [3, 0, 5], [0, 5, 0]]).astype(np.float64))
+    B = values_to_gpu(A)
+    B.data = CUPY.asarray(A.data.astype(dtype))
+    with one_call:
+        matching = sm.approximate_matching(SparseTensor(B))
+    assert matching.weight == 5
+    assert host(matching.mate).tolist() == [-1, 2, 1]
+
+
+def test_clusters_on_the_device():
+    rng = np.random.default_rng(8)
+    row, col, weight = rng.integers(0, 200, 500), rng.integers(0, 200, 500), rng.random(500)
+    there = [CUPY.asarray(x) for x in (row, col, weight)]
+    with one_call:
+        clusters = [graclus_cluster(*there), graclus_cluster(*map(Foreign, there))]
+    expected = graclus_cluster(row, col, weight)
+    for cluster in clusters:
+        assert isinstance(cluster, CUPY.ndarray)
+        assert np.array_equal(host(cluster), expected)
+    with pytest.raises(TypeError, match="row and col must both be in host memory, or both on"):
+        graclus_cluster(row, there[1])

@@ -10,7 +10,6 @@ import oracle
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
 from gpu_calls import CUPY, host, on_device, one_call
-from sparsematch._engines.cuda.core import certificates as check
 from sparsematch._engines.cuda.core import running_sum
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.decomposition import block_form as operations
@@ -20,7 +19,7 @@ from sparsematch._engines.cuda.decomposition import (
     strong_components,
 )
 from sparsematch._engines.registry import Run
-from strategies import larger, matrices, partial_matching
+from strategies import larger, matrices
 
 pytestmark = [pytest.mark.asan, pytest.mark.kernels]
 
@@ -151,48 +150,6 @@ def test_block_labels_of_every_digraph(order, as_if_large):
 @pytest.mark.parametrize("seed", range(8))
 def test_block_labels_of_coupled_pieces(seed, as_if_large):
     check_labels(coupled_pieces.coupled(np.random.default_rng(seed), (4, 10, 30))[0])
-
-
-def test_wrong_pair(matrix):
-    """The same result as on the host, for matchings and after mates were exchanged."""
-    rng = np.random.default_rng(49)
-    for form in (sp.csr_array, sp.csc_array):
-        A = form(matrix)
-        row_mate, col_mate = partial_matching(A, rng)
-        assert check.wrong_pair(*prepared(A, (row_mate, col_mate))) is None
-        for side in (row_mate, col_mate):
-            other = col_mate if side is row_mate else row_mate
-            if side.size and other.size:
-                side[rng.integers(side.size)] = rng.integers(-1, other.size)
-        flaw = check.wrong_pair(*prepared(A, (row_mate, col_mate)))
-        try:
-            oracle.assert_matching(A, row_mate, col_mate)
-        except AssertionError:
-            kind, i, j = flaw
-            assert kind != "col_disagrees" or (row_mate[i] == j != -1 and col_mate[j] != i)
-            assert kind != "row_disagrees" or (col_mate[j] == i and row_mate[i] != j)
-            assert kind != "no_entry" or (row_mate[i] == j and A.toarray()[i, j] == 0)
-        else:
-            assert flaw is None
-
-
-@given(matrices() | larger())
-def test_certificates(A):
-    rng = np.random.default_rng(51)
-    for mates in (partial_matching(A, rng), partial_matching(A, rng, 1.0), None):
-        graph, matching = prepared(A, mates)
-        pair, cover = check.free_pair(graph, matching), check.vertex_cover(graph, matching)
-        row_mate, col_mate = host(matching.row_mate), host(matching.col_mate)
-        i, j = oracle.entries(A)
-        both_free = (row_mate[i] == -1) & (col_mate[j] == -1)
-        assert (pair is None) == (not both_free.any())
-        assert pair is None or np.any(both_free & (i == pair[0]) & (j == pair[1]))
-        assert (cover is None) == (matching.cardinality < oracle.rank(A))
-        if cover is not None:
-            rows, cols = np.zeros(A.shape[0], bool), np.zeros(A.shape[1], bool)
-            rows[host(cover.rows)], cols[host(cover.cols)] = True, True
-            assert oracle.is_cover(A, rows, cols)
-            assert cover.size == matching.cardinality
 
 
 @pytest.mark.parametrize("case", LARGER)

@@ -189,13 +189,6 @@ def test_rounded_to_powers_of_two():
     check_scaling(A, found)
 
 
-def test_values_are_added_up_and_zeros_left_out():
-    A = sp.csr_matrix((2, 2))
-    A.indptr, A.indices = np.array([0, 3, 6], np.int32), np.array([0, 1, 1, 0, 1, 1], np.int32)
-    A.data = np.array([1.0, 2.0, -2.0, 5.0, 0.0, 4.0])
-    assert check_exact(A, "product").matching.row_mate.tolist() == [0, 1]
-
-
 def test_sums_beyond_doubles():
     A = sp.csr_array([[1.7e308, 1.0], [1.6e308, 1.5e308]])
     found = solve(A, "sum")
@@ -258,10 +251,3 @@ def test_what_is_refused():
             sm.maximum_product_transversal(A, tolerance=wrong)
     with pytest.raises(TypeError, match="tolerance"):
         sm.maximum_sum_transversal(A, tolerance=None)
-
-
-@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 3)])
-def test_nothing_to_match(shape):
-    found = solve(sp.csr_matrix(shape), "product")
-    assert found.cardinality == found.gap == 0
-    assert found.objective == 0

@@ -3,9 +3,9 @@
     python tests/helpers/suitesparse.py [NAME ...] [--source URL]
 
 fetches those of `suitesparse.csv`, some 10 MB, into the folder SPARSEMATCH_MATRICES, or else
-`~/.cache/sparsematch`. A transfer that was cut off is continued. A matrix is stored when its
-pattern has the checksum of the table: SHA-256 of the row pointers and then the column indices, in
-ascending order, of the entries that are not zero, as little-endian integers of 64 bits.
+`~/.cache/sparsematch`. A matrix is stored when its pattern has the checksum of the table: SHA-256
+of the row pointers and then the column indices, in ascending order, of the entries that are not
+zero, as little-endian integers of 64 bits.
 
 Structural ranks and numbers of blocks are those that the collection publishes; of graphs, for which
 it has none, SciPy's.
@@ -15,11 +15,10 @@ import argparse
 import csv
 import functools
 import hashlib
+import io
 import os
-import shutil
 import sys
 import tarfile
-import urllib.error
 import urllib.request
 import zlib
 from pathlib import Path
@@ -98,47 +97,26 @@ def fetch(name, folder=FETCHED, source=SOURCE):
     """Store one matrix of the table as NAME.npz in the folder; all or nothing is stored."""
     folder.mkdir(parents=True, exist_ok=True)
     url = f"{source}/{TABLE[name]['group']}/{name}.tar.gz"
-    archive, new = folder / f"{name}.tar.gz.part", folder / f"{name}.part.npz"
-    _download(url, archive)
+    new = folder / f"{name}.part.npz"
     try:
-        A = _extract(archive, name)
-        found, expected = pattern_digest(A), TABLE[name]["sha256"]
-        if found != expected:
-            raise FetchError(f"{url}: its pattern has the SHA-256 {found}, expected {expected}")
-        sp.save_npz(new, sp.csc_array(A))
-        os.replace(new, folder / f"{name}.npz")
-    finally:
-        archive.unlink()
-
-
-def _download(url, path):
-    """Append what is missing of a file that may be there in part."""
-    begin = path.stat().st_size if path.exists() else 0
-    request = urllib.request.Request(url, headers={"Range": f"bytes={begin}-"} if begin else {})
-    try:
-        with urllib.request.urlopen(request, timeout=60) as reply:
-            begin = begin if reply.status == 206 else 0
-            with path.open("ab" if begin else "wb") as file:
-                shutil.copyfileobj(reply, file)
-            expected = int(reply.headers.get("Content-Length", 0))
-    except urllib.error.HTTPError as error:
-        if error.code != 416 or not begin:  # else nothing is missing
-            raise FetchError(f"{url}: {error}") from error
-        return
+        with urllib.request.urlopen(url, timeout=60) as reply:
+            archive = io.BytesIO(reply.read())
     except OSError as error:
         raise FetchError(f"{url}: {error}") from error
-    if expected and path.stat().st_size < begin + expected:
-        size = path.stat().st_size
-        raise FetchError(f"{url}: cut off after {size} of {begin + expected} bytes; run this again")
+    A = _extract(archive, name)
+    found, expected = pattern_digest(A), TABLE[name]["sha256"]
+    if found != expected:
+        raise FetchError(f"{url}: its pattern has the SHA-256 {found}, expected {expected}")
+    sp.save_npz(new, sp.csc_array(A))
+    os.replace(new, folder / f"{name}.npz")
 
 
 def _extract(archive, name):
     """The matrix of an archive, which may have others beside it."""
     try:
-        with tarfile.open(archive, "r:gz") as files:
-            return sp.csr_array(
-                scipy.io.mmread(files.extractfile(f"{name}/{name}.mtx"), spmatrix=False)
-            )
+        with tarfile.open(fileobj=archive, mode="r:gz") as files:
+            member = files.extractfile(f"{name}/{name}.mtx")
+            return sp.csr_array(scipy.io.mmread(member, spmatrix=False))
     except (tarfile.TarError, KeyError, EOFError, OSError, ValueError, zlib.error) as error:
         raise FetchError(f"{name}.tar.gz has no matrix {name}/{name}.mtx: {error}") from error
 

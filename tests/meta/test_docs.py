@@ -1,6 +1,9 @@
-"""The pages: examples run, engines are described, links lead somewhere, the benchmark works."""
+"""The pages and docstrings: examples run, engines are described, links lead somewhere."""
 
 import doctest
+import importlib
+import inspect
+import pkgutil
 import re
 import shutil
 from pathlib import Path
@@ -165,28 +168,23 @@ def test_page_tells_what_the_registry_knows_of_an_approximate_engine(approximate
     assert "Transpose" not in fields
 
 
-def test_page_tells_of_the_engine_on_a_gpu():
-    """An engine for both has a section on the differences; all options are there, with defaults."""
-    on_host = {engine.name for engine in sparsematch.engines()}
-    for engine in sparsematch.engines(backend="cupy"):
-        page = page_of(engine)
-        assert ("\n## On a GPU\n" if engine.name in on_host else "\nOn a GPU.") in page
-        for option, default in engine.options.items():
-            assert f"`{option}` (default `{default!r}`)" in " ".join(page.split())
+#: Back-ends, those whose engines have pages of their own, and what the page says of another.
+ELSEWHERE = [
+    ("cupy", ["numpy"], "## On a GPU\n", "On a GPU."),
+    ("mpi", ["numpy", "cupy"], "## Over MPI ranks\n", "Over MPI ranks"),
+    ("nccl", ["numpy", "cupy"], "## Over several GPUs\n", "Over several GPUs"),
+]
 
 
-@pytest.mark.parametrize(
-    ("backend", "heading", "sentence"),
-    [
-        ("mpi", "\n## Over MPI ranks\n", "\nOver MPI ranks"),
-        ("nccl", "\n## Over several GPUs\n", "\nOver several GPUs"),
-    ],
-)
-def test_page_tells_of_the_engine_over_ranks(backend, heading, sentence):
-    """As on a GPU."""
-    elsewhere = {e.name for b in ("numpy", "cupy") for e in sparsematch.engines(backend=b)}
+@pytest.mark.parametrize(("backend", "others", "heading", "sentence"), ELSEWHERE)
+def test_page_tells_of_the_engine_elsewhere(backend, others, heading, sentence):
+    """An engine of several back-ends has a section on the differences; options have defaults."""
+    known = {e.name for other in others for e in sparsematch.engines(backend=other)}
     for engine in sparsematch.engines(backend=backend):
-        assert (heading if engine.name in elsewhere else sentence) in page_of(engine)
+        page = page_of(engine)
+        assert f"\n{heading if engine.name in known else sentence}" in page
+        for option, default in engine.options.items() if backend == "cupy" else ():
+            assert f"`{option}` (default `{default!r}`)" in " ".join(page.split())
 
 
 def test_algorithm_pages_have_the_same_headings():
@@ -268,3 +266,51 @@ def test_tables_of_real_matrices_are_written_by_their_commands(tmp_path, program
     assert "| `small` |" in text
     assert not re.search(r"\| `bayer10` \| \d", text), "the old table is still there"
     assert text.split("##")[0] == (DOCS / page).read_text(encoding="utf-8").split("##")[0]
+
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(sparsematch.__path__, "sparsematch.")
+    if not module.name.endswith(("__main__", "._core"))
+)
+DOCUMENTED = {
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in (sparsematch, csgraph, linalg, solvers)
+    for name in module.__all__
+}
+
+
+@pytest.mark.parametrize("name", ["sparsematch", *MODULES])
+def test_examples_of_docstrings(name):
+    """Every example of a module gives what it says."""
+    module = importlib.import_module(name)
+    report = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module):
+        runner.run(test, out=report.append)
+    assert not runner.failures, "".join(report)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, value in DOCUMENTED.items() if inspect.isfunction(value)]
+)
+def test_a_function_documents_parameters_and_results(name):
+    text, function = inspect.getdoc(DOCUMENTED[name]), DOCUMENTED[name]
+    parameters = inspect.signature(function).parameters
+    needed = ["Parameters"] * bool(parameters) + ["Returns", "See Also", "Examples"]
+    assert [s for s in needed if f"\n{s}\n{'-' * len(s)}\n" not in text] == []
+    heads = [line.lstrip("*").split(" :")[0].split(", ") for line in text.splitlines()]
+    assert [parameter for parameter in parameters if not any(parameter in h for h in heads)] == []
+    assert ">>> " in text
+
+
+TYPES = [
+    name
+    for name, value in DOCUMENTED.items()
+    if inspect.isclass(value) and not issubclass(value, Warning)
+]
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_type_describes_its_attributes(name):
+    assert "\nAttributes\n----------\n" in inspect.getdoc(DOCUMENTED[name])

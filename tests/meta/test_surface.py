@@ -1,4 +1,4 @@
-"""What a user sees of the package itself: names, hints, tables, types."""
+"""What a user sees of the package itself: names, hints, tables, types; what back-ends register."""
 
 import ast
 import inspect
@@ -13,6 +13,8 @@ import scipy.sparse as sp
 import sparsematch as sm
 from calls import run_python
 from sparsematch import csgraph, linalg, plot, solvers
+from sparsematch._engines import operations as concepts
+from sparsematch._engines.registry import Engine, operations, register
 from sparsematch._types.choices import ApproximateMethod, ExactMethod, Heuristic, Pivoting
 from sparsematch._types.over_ranks.matrix import OverRanks
 from sparsematch._types.sparse_like import Convertible, SparseLike
@@ -190,3 +192,30 @@ def test_a_run_is_shown_as_a_table_of_steps():
 def test_only_approximate_engines_have_a_guarantee():
     for engine in sm.engines(backend=None):
         assert (engine.guarantee is None) is (engine.kind != "approximate")
+
+
+def test_host_memory_has_every_operation():
+    for concept in vars(concepts).values():
+        name = getattr(concept, "__name__", "")
+        # those of devices alone, and of several ranks alone
+        if name.endswith("Ops") and not name.startswith(("Device", "Distribut")):
+            offered = operations(concept, "numpy")
+            missing = concept()
+            assert all(
+                getattr(offered, name) is not getattr(missing, name)
+                for name in concept.__dataclass_fields__
+                # which follow from the blocks, or are of several ranks alone
+                if name != "coarse_parts" and not name.startswith("distributed")
+            )
+
+
+def test_an_operation_that_a_back_end_does_not_have():
+    with pytest.raises(TypeError, match="in host memory only"):
+        operations(concepts.WeightedOps, "cupy").least_cost(None, None)
+    with pytest.raises(TypeError, match="in host memory only"):
+        operations(concepts.DecompositionOps, "cupy").hall_violators(None, None, None, True)
+
+
+def test_engines_do_not_replace_each_other():
+    with pytest.raises(ValueError, match="registered already"):
+        register(Engine(name="cheap", kind="heuristic", backend="numpy", summary="", improve=print))

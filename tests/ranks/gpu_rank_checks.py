@@ -1,4 +1,4 @@
-"""What several GPUs must get right; tests/ranks/test_several_gpus.py starts this under mpiexec.
+"""What several GPUs must get right; tests/ranks/test_mpi.py starts this under mpiexec.
 
     mpiexec -n 2 python tests/ranks/gpu_rank_checks.py FOLDER [NAME ...]
 
@@ -8,83 +8,76 @@ threaded C++ take their place. Checks are called as those of mpi_checks.py are.
 """
 
 import itertools
+from functools import partial
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
 import mpi_checks
+import mpi_faults
 import oracle
 import sparsematch as sm
 import suitesparse
 from every_start import as_if_large
-from gpu_calls import CUPY, host, values_to_gpu
-from gpu_ranks import assert_gathers, constants, distribute, on_own_gpus, use_own_gpu
+from gpu_calls import CUPY, HAS_GPU, host, values_to_gpu
 from graphs import assert_maximal, graph, random_graph
-from mpi_checks import SEEDS, random_matrix, row_starts, whole
-from mpi_faults import assert_raises_on_all
+from mpi_checks import Place, larger_matrices, random_matrix, whole
+from mpi_faults import assert_raises_on_all, block
 from mpi_graph_checks import larger_graphs
-from rank_driver import run_script
+from rank_driver import PATCH, run_script
+from sparsematch._engines.nccl.core import layout
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.matching import gathered, min_degree
-from strategies import partial_matching
+from sparsematch._engines.nccl.matching import forest, gathered, min_degree
+
+GPUS = Place("nccl", CUPY.ndarray, CUPY.asarray, host)
+cases, distribute, spread, spread_evenly = (
+    getattr(GPUS, name) for name in ("cases", "distribute", "spread", "spread_evenly")
+)
+assert_right = partial(mpi_checks.assert_right, place=GPUS)
 
 
-def cases(comm):
-    for seed in range(SEEDS[comm.size]):
-        rng = np.random.default_rng([seed, comm.size])
-        A = random_matrix(rng)
-        yield A, distribute(comm, A, row_starts(rng, A.shape[0], comm.size)), rng
+def constants(capacity=3, long=None, deep=3):
+    """Let a small matrix be a large one: send buffers overflow, lists are cut."""
+    PATCH.setattr(layout, "LEAST_CAPACITY", capacity)
+    PATCH.setattr(forest, "DEEP", deep)
+    PATCH.setattr(gathered, "GATHERED", 0)
+    if long:
+        PATCH.setattr(forest, "LONG", long)
 
 
-def assert_right(comm, A, D, matching, rank):
-    """A maximum matching on the GPUs, by the oracle and by the library's own certificates."""
-    assert isinstance(matching, sm.DistributedMatching)
-    assert isinstance(matching.row_mate, CUPY.ndarray)
-    assert matching.row_mate.dtype == matching.col_mate.dtype == D.dtype
-    assert matching.gather().get().cardinality == rank
-    mpi_checks.assert_right(comm, A, D, matching, rank, host)
+def on_own_gpus(comm):
+    return bool(HAS_GPU and comm.size <= CUPY.cuda.runtime.getDeviceCount() and has_nccl())
+
+
+def has_nccl():
+    try:
+        from cupy.cuda import nccl
+    except ImportError:
+        return False
+    return nccl.available
+
+
+def use_own_gpu(comm):
+    """Those of one machine share its GPUs by their numbers."""
+    if HAS_GPU:
+        CUPY.cuda.Device(comm.rank % CUPY.cuda.runtime.getDeviceCount()).use()
 
 
 def check_random_matrices(comm, folder):
     """Any partition, duplicates, both index types; every engine from every start."""
-    heuristics = [engine.name for engine in sm.engines("heuristic", backend="nccl")]
-    for k, (A, D, rng) in enumerate(cases(comm)):
-        rank = sm.structural_rank(A)
-        with constants(capacity=1 if k % 2 else 1 << 14, deep=1 + 3 * (k % 3)):
-            assert sm.structural_rank(D) == rank
-            assert sm.is_structurally_singular(D) == (rank < min(A.shape))
-            for init in ("none", *heuristics):
-                matching, info = sm.maximum_transversal(
-                    D, method="ms_bfs", init=init, return_info=True
-                )
-                assert_right(comm, A, D, matching, rank)
-                assert info.steps[-1].cardinality == info.cardinality == rank
-            for init in heuristics:
-                matching = sm.maximum_transversal(D, method="none", init=init)
-                together = matching.gather().get()
-                oracle.assert_maximal(A, together.row_mate, together.col_mate)
-                assert sm.is_maximal(D, matching)
-                assert sm.is_maximum(D, matching) == (matching.cardinality == rank)
-            start = partial_matching(A, rng)
-            rows, cols = D.own_rows, D.own_cols
-            mine = (
-                CUPY.asarray(start[0][rows.start : rows.stop]),
-                CUPY.asarray(start[1][cols.start : cols.stop]),
-            )
-            for method in ("auto", "ms_bfs"):
-                matching = sm.maximum_transversal(D, method=method, initial=mine)
-                assert_right(comm, A, D, matching, rank)
+    mpi_checks.check_random_matrices(
+        *(comm, folder, GPUS),
+        lambda k: constants(capacity=1 if k % 2 else 1 << 14, deep=1 + 3 * (k % 3)),
+    )
 
 
 def check_auto_after_every_start(comm, folder):
     """On each GPU alone, gathered, and over all of them."""
-    on_gpus = distribute, "nccl", CUPY.asarray, host
-    with pytest.MonkeyPatch.context() as patch:
-        as_if_large(patch.setattr)
-        mpi_checks.assert_auto_follows_every_start(comm, *on_gpus)
-    with constants():
-        mpi_checks.assert_auto_follows_every_start(comm, *on_gpus)
+    as_if_large(PATCH.setattr)
+    mpi_checks.assert_auto_follows_every_start(comm, GPUS)
+    PATCH.undo()
+    constants()
+    mpi_checks.assert_auto_follows_every_start(comm, GPUS)
 
 
 def check_stored_zeros(comm, folder):
@@ -92,41 +85,25 @@ def check_stored_zeros(comm, folder):
     for A, _, rng in cases(comm):
         A = sp.csr_array(A).astype(np.float64)
         A.data[:] = rng.choice([-1, 0, 1], A.data.size)
-        D = distribute(comm, A, row_starts(rng, A.shape[0], comm.size), values=True)
+        D = spread(comm, A, rng)
         B = A.copy()
         B.sum_duplicates()
         B.eliminate_zeros()
         matching = sm.maximum_transversal(sm.view(D, zeros="drop"))
         assert isinstance(matching.row_mate, CUPY.ndarray)
-        together = matching.gather().get()
-        oracle.assert_maximum(B, together.row_mate, together.col_mate)
+        oracle.assert_maximum(B, *GPUS.gathered(matching))
         assert sm.is_maximum(sm.view(D, zeros="drop"), matching)
-
-
-def matrices():
-    """Many levels and phases, hubs, more rows than columns and the reverse."""
-    rng = np.random.default_rng(12)
-    n, ones = 17, np.ones(17 * 17)
-    grid = sp.diags_array([ones[1:], ones[1:], ones[n:], ones[n:]], offsets=[-1, 1, -n, n])
-    scrambled = sp.csr_array(grid)[rng.permutation(n * n)][:, rng.permutation(n * n)]
-    tall = sp.random_array((300, 70), density=0.012, format="csr", rng=rng)
-    path = sp.diags_array([ones[:40], ones[:39]], offsets=[0, 1]).tocsr()[::-1]
-    rows, cols = rng.zipf(1.6, (2, 3000)).clip(1, 400) - 1
-    skewed = sp.coo_array((np.ones(3000), (rows, cols)), shape=(400, 400)).tocsr()
-    skewed = skewed[rng.permutation(400)][:, rng.permutation(400)]
-    sparse = sp.random_array((900, 900), density=3 / 900, format="csr", rng=rng)
-    return [sp.csr_array(A) for A in (grid, scrambled, tall, tall.T, path, skewed, sparse)]
 
 
 def check_larger_matrices(comm, folder):
     """Every step of the search, with small send buffers and with short lists cut to parts."""
-    for A in matrices():
-        starts = row_starts(np.random.default_rng(A.nnz), A.shape[0], comm.size)
-        D, rank = distribute(comm, A, starts), sm.structural_rank(A)
+    for A in larger_matrices():
+        D, rank = spread(comm, A, A.nnz), sm.structural_rank(A)
         for long, how in ((None, {"method": "auto"}), (4, {"method": "ms_bfs", "init": "none"})):
-            with constants(capacity=1 if long else 7, long=long, deep=2 if long else 12):
-                matching, info = sm.maximum_transversal(D, return_info=True, **how)
-                assert_right(comm, A, D, matching, rank)
+            PATCH.undo()
+            constants(capacity=1 if long else 7, long=long, deep=2 if long else 12)
+            matching, info = sm.maximum_transversal(D, return_info=True, **how)
+            assert_right(comm, A, D, matching, rank)
             last = info.steps[-1]
             assert comm.size == 1 or last.engine == "ms_bfs"
             if long and comm.size > 1:
@@ -143,11 +120,10 @@ def check_real_matrices(comm, folder):
     """A chemical plant, and where the others are, all coarse parts, tall and wide."""
     names = "west0479", "494_bus", "lp_25fv47", "celegansneural", "illc1033", "lp_scorpion"
     for A in (sp.csr_array(suitesparse.load(name)) for name in names if suitesparse.find(name)):
-        starts = [A.shape[0] * k // comm.size for k in range(comm.size + 1)]
-        D, rank = distribute(comm, A, starts), sm.structural_rank(A)
-        with constants(capacity=64):
-            assert_right(comm, A, D, sm.maximum_transversal(D), rank)
-            assert sm.structural_rank(D, method="ms_bfs") == rank
+        D, rank = spread_evenly(comm, A), sm.structural_rank(A)
+        constants(capacity=64)
+        assert_right(comm, A, D, sm.maximum_transversal(D), rank)
+        assert sm.structural_rank(D, method="ms_bfs") == rank
 
 
 def check_starts(comm, folder):
@@ -159,14 +135,14 @@ def check_starts(comm, folder):
     uneven = sp.csr_array((np.ones(rows.size, np.int8), (rows, cols)), shape=(3000, 3000))
     even = sp.random_array((500, 500), density=0.02, format="csr", rng=rng)
     for A, start in ((uneven, "min_degree"), (even, "cheap")):
-        starts = [A.shape[0] * k // comm.size for k in range(comm.size + 1)]
-        D, rank = distribute(comm, A, starts), sm.structural_rank(A)
-        with constants(capacity=1 << 14, deep=12):
-            matching, info = sm.maximum_transversal(D, return_info=True)
+        D, rank = spread_evenly(comm, A), sm.structural_rank(A)
+        constants(capacity=1 << 14, deep=12)
+        matching, info = sm.maximum_transversal(D, return_info=True)
         assert_right(comm, A, D, matching, rank)
         if comm.size > 1:
             assert [step.engine for step in info.steps] == [start, "ms_bfs"]
-    D, free = distribute(comm, uneven, row_starts(rng, 3000, comm.size)), {}
+    PATCH.undo()
+    D, free = spread(comm, uneven, rng), {}
     occupied = len(np.unique(uneven.indices))
     for init in ("cheap", "min_degree"):
         matching, info = sm.maximum_transversal(D, method="ms_bfs", init=init, return_info=True)
@@ -193,10 +169,10 @@ def check_rare_columns(comm, folder):
     assert most < 60  # not all of them can be
     for dtype in (np.int32, np.int64):
         A.indptr, A.indices = A.indptr.astype(dtype), A.indices.astype(dtype)
-        D = distribute(comm, A, row_starts(np.random.default_rng(5), 300, comm.size))
-        together = sm.maximum_transversal(D, method="none", init="min_degree").gather().get()
-        oracle.assert_maximal(A, together.row_mate, together.col_mate)
-        assert np.count_nonzero(together.col_mate[200:] >= 0) == most
+        D = spread(comm, A, 5)
+        mates = GPUS.gathered(sm.maximum_transversal(D, method="none", init="min_degree"))
+        oracle.assert_maximal(A, *mates)
+        assert np.count_nonzero(mates[1][200:] >= 0) == most
         matching, info = sm.maximum_transversal(
             D, method="ms_bfs", init="min_degree", return_info=True
         )
@@ -208,29 +184,22 @@ def check_rare_columns(comm, folder):
 def check_wrong_degrees(comm, folder):
     """Degrees are counted by many threads in a byte each; a wrong one costs time, no pair."""
     A = with_rare_columns()
-    D = distribute(comm, A, row_starts(np.random.default_rng(6), 300, comm.size))
-    kept, rank = min_degree.degrees, sm.structural_rank(A)
+    D, rank = spread(comm, A, 6), sm.structural_rank(A)
     for wrong in (0, 1, 255):
-        try:
-            min_degree.degrees = lambda *_, wrong=wrong: CUPY.full(260, wrong, np.uint8)
-            matching = sm.maximum_transversal(D, method="ms_bfs", init="min_degree")
-        finally:
-            min_degree.degrees = kept
+        degrees = CUPY.full(260, wrong, np.uint8)
+        PATCH.setattr(min_degree, "degrees", lambda *_, degrees=degrees: degrees.copy())
+        matching = sm.maximum_transversal(D, method="ms_bfs", init="min_degree")
         assert_right(comm, A, D, matching, rank)
 
 
 def check_memory_bounds_what_is_gathered(comm, folder):
     """What does not fit in a third of the free memory stays where it is."""
     A = random_matrix(np.random.default_rng(1))
-    D = distribute(comm, A, row_starts(np.random.default_rng(2), A.shape[0], comm.size))
+    D = spread(comm, A, 2)
     assert gathered.is_small(D)
-    kept = gathered.SHARE
-    try:
-        gathered.SHARE = 0.0
-        assert not gathered.is_small(D)
-        assert_right(comm, A, D, sm.maximum_transversal(D), sm.structural_rank(A))
-    finally:
-        gathered.SHARE = kept
+    PATCH.setattr(gathered, "SHARE", 0.0)
+    assert not gathered.is_small(D)
+    assert_right(comm, A, D, sm.maximum_transversal(D), sm.structural_rank(A))
 
 
 def check_gathered(comm, folder):
@@ -252,8 +221,7 @@ def check_graphs(comm, folder):
         for kind, weights in ((np.float64, True), (np.float32, True), (np.float64, False)):
             G = sp.csr_array(G).astype(kind)
             G.sort_indices()
-            starts = row_starts(np.random.default_rng(len(name)), G.shape[0], comm.size)
-            D = distribute(comm, G, starts, values=True)
+            D = spread(comm, G, len(name))
             how = {"weights": weights, "rng": 3}
             expected = sm.approximate_matching(G.astype(np.float64), **how)
             matching = sm.approximate_matching(D, return_info=True, **how)
@@ -281,20 +249,19 @@ def check_repeated_entries(comm, folder):
     repeated = sp.csr_array(
         (np.repeat(G.data, 2), np.repeat(G.indices, 2), 2 * G.indptr), shape=G.shape
     )
-    starts = row_starts(np.random.default_rng(9), 80, comm.size)
     expected = sm.approximate_matching(repeated)
-    matching = sm.approximate_matching(distribute(comm, repeated, starts, values=True))
+    matching = sm.approximate_matching(spread(comm, repeated, 9))
     assert np.array_equal(matching.gather().get().mate, expected.mate)
     one_sided = sp.csr_array(G, copy=True)
     one_sided.data[(rows == rows[0]) & (cols == cols[0])] *= 3
-    D = distribute(comm, one_sided, starts, values=True)
+    D = spread(comm, one_sided, 9)
     expected = sm.approximate_matching(one_sided, symmetrize=True)
     matching = sm.approximate_matching(D, symmetrize=True)
     assert np.array_equal(matching.gather().get().mate, expected.mate)
     words = f"G[{rows[0]}, {cols[0]}] is an entry, but"
     assert_raises_on_all(comm, ValueError, words, lambda: sm.approximate_matching(D))
     one_sided.data[0] = np.inf
-    D = distribute(comm, one_sided, starts, values=True)
+    D = spread(comm, one_sided, 9)
     words = "is inf, but weights must be finite"
     assert_raises_on_all(comm, ValueError, words, lambda: sm.approximate_matching(D))
 
@@ -304,24 +271,16 @@ def check_moved_rows(comm, folder):
     for A, D, rng in itertools.islice(cases(comm), 4):
         B = sp.csr_array(A, copy=True)
         B.data = rng.random(B.nnz)
-        D = distribute(comm, B, D.row_starts.tolist(), values=True)
+        D = distribute(comm, B, D.row_starts.tolist())
         assert abs(D.to_local() - B[D.own_rows.start : D.own_rows.stop]).sum() == 0
         assert D.get().backend == "mpi"
-        if D.own_rows and B.shape[1]:
-            block = values_to_gpu(B[D.own_rows.start : D.own_rows.stop])
-        else:
-            block = None
-        if all(comm.allgather(block is not None)):
-            same = sm.DistributedCSR.from_local(comm, block)
+        if all(comm.allgather(bool(D.own_rows and B.shape[1]))):
+            rows = values_to_gpu(B[D.own_rows.start : D.own_rows.stop])
+            same = sm.DistributedCSR.from_local(comm, rows)
             assert same.backend == "nccl"
             assert abs(same.to_local() - D.to_local()).sum() == 0
         assert sm.structural_rank(D.get()) == sm.structural_rank(A)
-        matching = sm.maximum_transversal(D)
-        moved = sm.permute_and_redistribute(D, matching)
-        assert isinstance(moved.indices, CUPY.ndarray)
-        p = host(matching.as_permutation())
-        assert np.array_equal(p[host(matching.perm_r())], np.arange(A.shape[0]))
-        assert abs(moved.to_local() - B[p][D.own_rows.start : D.own_rows.stop]).sum() == 0
+        _, matching, _ = mpi_checks.assert_rows_move(D, B, GPUS)
         rows, cols = matching.pairs()
         assert np.array_equal(host(cols), host(matching.row_mate)[host(rows) - D.first_row])
 
@@ -349,6 +308,65 @@ def check_exchange(comm, folder):
     assert exchange.allreduce(1, comm.rank) == [comm.size, comm.size * (comm.size - 1) // 2]
     assert exchange.rounds == 6 if comm.size > 1 else exchange.bytes_sent == 0
     assert_gathers(exchange)
+
+
+def assert_gathers(exchange):
+    """Arrays of all ranks, of other lengths, to rank 0 and back."""
+    rank, n_ranks = exchange.rank, exchange.size
+    for sizes in (None, np.arange(n_ranks)):
+        whole = exchange.gatherv(CUPY.full(rank, rank, np.int64), sizes)
+        assert (whole is None) == (rank > 0)
+        if whole is not None:
+            assert np.array_equal(host(whole), np.repeat(np.arange(n_ranks), np.arange(n_ranks)))
+    starts = np.cumsum(np.arange(n_ranks + 1))
+    whole = CUPY.asarray(np.arange(starts[-1])) if rank == 0 else None
+    part = exchange.scatterv(starts, whole, np.int64)
+    assert np.array_equal(host(part), np.arange(*starts[rank : rank + 2]))
+
+
+def check_bad_input(comm, folder):
+    """One clear error on all ranks."""
+    last = comm.size - 1
+    front = f"rank {last}: " if last else ""
+    without_values = partial(block, comm, CUPY, with_values=False)
+
+    def put(*values):
+        return CUPY.asarray(np.array(values))
+
+    on_host = {"indptr": np.array([0, 1, 2]), "indices": np.array([0, 1])}
+    for kind, words, changes in (
+        (TypeError, front + "indices is in host memory, but indptr is on a GPU", {"indices": [0]}),
+        (TypeError, front + "indptr must hold integers, not float64", {"indptr": put(0.0, 1, 2)}),
+        (TypeError, front + "indices must hold integers, not float64", {"indices": put(0.0, 1)}),
+        (ValueError, front + "indices[1] is 7, but the matrix has", {"indices": put(0, 7)}),
+        (ValueError, front + "indices[0] is -1", {"indices": put(-1, 1)}),
+        (ValueError, front + "indptr must not fall, but goes from 2", {"indptr": put(0, 2, 1)}),
+        (ValueError, front + "indptr[0] is 1, but must be 0", {"indptr": put(1, 1, 2)}),
+        (ValueError, front + "indices has 1 elements, but", {"indices": put(0)}),
+        (TypeError, front + "values is in host memory, but indptr", {"values": np.ones(2)}),
+    ):
+        assert_raises_on_all(comm, kind, words, without_values(**changes))
+    if comm.size > 1:
+        words = f"the arrays are on a GPU on rank 0, but in host memory on rank {last}"
+        assert_raises_on_all(comm, TypeError, words, without_values(**on_host))
+    D = block(comm, CUPY)()
+    empty = np.full(2, -1), np.full(len(D.own_cols), -1)
+    words = "initial is on the host, but the matrix is on GPUs"
+    assert_raises_on_all(comm, TypeError, words, lambda: sm.maximum_transversal(D, initial=empty))
+    words = "done in host memory only"
+    assert_raises_on_all(comm, TypeError, words, lambda: sm.coarse_dulmage_mendelsohn(D))
+
+
+def check_wrong_matchings(comm, folder):
+    mpi_faults.check_wrong_matchings(comm, folder, CUPY, host)
+
+
+def fail_alone(comm, folder):
+    """An unexpected error on one rank, within an engine."""
+    error = RuntimeError("the device is on fire")
+    mpi_faults.break_alone(comm, forest.Forest, "_launch", error)
+    constants()
+    sm.structural_rank(distribute(comm, np.eye(50), [0, *[50] * comm.size]))
 
 
 if __name__ == "__main__":

@@ -7,15 +7,10 @@ import scipy.sparse as sp
 
 import coupled_pieces
 import sparsematch as sm
-from mpi_checks import cases, distribute, row_starts, whole
-from rank_driver import run_script
-from sparsematch._engines.mpi.core import host, sides
+from mpi_checks import as_if_large, cases, spread, spread_evenly, whole
+from rank_driver import PATCH, run_script
+from sparsematch._engines.mpi.core import host
 from sparsematch._engines.mpi.decomposition import strong_components
-
-
-def small_constants():
-    """Let a matrix of any size be a large one: every block is found over ranks."""
-    sides._LEAST_SLICE, host.GATHERED = 64, 0
 
 
 def labels_of(form):
@@ -60,7 +55,7 @@ def assert_block_form(comm, A, D):
 def check_random_matrices(comm, folder):
     """Any shape and rank; the rest by one rank, and everything over ranks."""
     for small in (host.GATHERED, 0):
-        host.GATHERED = small
+        PATCH.setattr(host, "GATHERED", small)
         for A, D, _ in cases(comm):
             assert_block_form(comm, A, D)
 
@@ -92,25 +87,25 @@ def families(n, rng):
 
 def check_families(comm, folder):
     """In natural order, backwards and scrambled, with rows anywhere."""
-    small_constants()
+    as_if_large()
     rng = np.random.default_rng(4)
     n = 200
     for name, A in families(n, rng):
         for order in (np.arange(n), np.arange(n)[::-1], rng.permutation(n)):
             B = A[order][:, order][rng.permutation(n)]
-            assert_block_form(comm, B, distribute(comm, B, row_starts(rng, n, comm.size)))
+            assert_block_form(comm, B, spread(comm, B, rng))
         if name == "diagonal":
             continue
         # what is singular around a square part: wide and tall pieces
         wide = sp.random_array((7, 20), density=0.3, rng=rng)
         tall = sp.random_array((20, 9), density=0.3, rng=rng)
         C = sp.csr_array(sp.block_diag([wide, A, tall]))[rng.permutation(n + 27)]
-        assert_block_form(comm, C, distribute(comm, C, row_starts(rng, n + 27, comm.size)))
+        assert_block_form(comm, C, spread(comm, C, rng))
 
 
 def check_coupled_pieces(comm, folder):
     """Pieces whose blocks SciPy knows, and every digraph of three vertices."""
-    small_constants()
+    as_if_large()
     find, rng = coupled_pieces.find_over_ranks(comm), np.random.default_rng(comm.size)
     for A, want in [
         *(coupled_pieces.coupled(rng, (4, 10, 30)) for _ in range(6)),
@@ -121,23 +116,17 @@ def check_coupled_pieces(comm, folder):
 
 def check_few_rounds(comm, folder):
     """A chain of blocks is halved again and again, not taken apart from one end."""
-    small_constants()
-    n, search = 1000, strong_components._Search
-    by_labels, calls = search.by_labels, []
-
-    def count(self):
-        calls.append(comm.rank)
-        by_labels(self)
-
-    search.by_labels = count
+    as_if_large()
+    n, calls, by_labels = 1000, [], strong_components._Search.by_labels
+    count = lambda self: calls.append(comm.rank) or by_labels(self)
+    PATCH.setattr(strong_components._Search, "by_labels", count)
     chain = next(A for name, A in families(n, np.random.default_rng(0)) if name[:5] == "chain")
     for A in (chain, chain[::-1][:, ::-1]):
         calls.clear()
-        D = distribute(comm, A, [n * r // comm.size for r in range(comm.size + 1)])
+        D = spread_evenly(comm, A)
         assert sm.block_triangular_form(D).n_blocks == n // 2
         assert len(calls) <= 30, calls
         assert calls or comm.size == 1
-    search.by_labels = by_labels
 
 
 if __name__ == "__main__":

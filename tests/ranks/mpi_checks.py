@@ -5,6 +5,8 @@ the same random matrix from a seed, and each keeps its part. A failure ends all 
 """
 
 import itertools
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.io
@@ -13,10 +15,11 @@ import scipy.sparse as sp
 import oracle
 import sparsematch as sm
 from every_start import GIVEN, PATTERNS, fault, start_of
-from rank_driver import run_script
+from rank_driver import PATCH, run_script
 from sparsematch._engines.mpi.core import host, sides
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.matching import forest
+from sparsematch._types.over_ranks import matrix
 from strategies import build, partial_matching
 
 #: Random matrices, by the number of ranks: on few cores many ranks wait for each other.
@@ -47,90 +50,126 @@ def row_starts(rng, n_rows, size):
     return [0, *cuts.tolist(), n_rows]
 
 
-def distribute(comm, A, starts):
-    begin, end = starts[comm.rank : comm.rank + 2]
-    return sm.DistributedCSR.from_local(comm, sp.csr_array(A)[begin:end])
+class Place(NamedTuple):
+    """Where matrices over ranks are: in host memory, or on a GPU of each rank."""
+
+    backend: str
+    array: type
+    put: Callable[..., Any]
+    host: Callable[..., Any]
+
+    def distribute(self, comm, A, starts):
+        """Each rank its rows, with their values."""
+        begin, end = starts[comm.rank : comm.rank + 2]
+        here = sp.csr_array(A)[begin:end]
+        if self.backend == "mpi":
+            return sm.DistributedCSR.from_local(comm, here)
+        arrays = here.indptr.astype(np.int64), here.indices, here.data
+        indptr, indices, values = map(self.put, arrays)
+        return sm.DistributedCSR(comm, indptr, indices, begin, A.shape, values)
+
+    def spread(self, comm, A, seed):
+        """Rows on ranks as they are drawn."""
+        return self.distribute(
+            comm, A, row_starts(np.random.default_rng(seed), A.shape[0], comm.size)
+        )
+
+    def spread_evenly(self, comm, A):
+        n = A.shape[0]
+        return self.distribute(comm, A, [n * k // comm.size for k in range(comm.size + 1)])
+
+    def cases(self, comm):
+        for seed in range(SEEDS[comm.size]):
+            rng = np.random.default_rng([seed, comm.size])
+            A = random_matrix(rng)
+            yield A, self.spread(comm, A, rng), rng
+
+    def gathered(self, matching):
+        """The mates of all rows and columns, in host memory."""
+        together = matching.gather()
+        return self.host(together.row_mate), self.host(together.col_mate)
 
 
-def cases(comm):
-    for seed in range(SEEDS[comm.size]):
-        rng = np.random.default_rng([seed, comm.size])
-        A = random_matrix(rng)
-        yield A, distribute(comm, A, row_starts(rng, A.shape[0], comm.size)), rng
+HOST = Place("mpi", np.ndarray, np.asarray, np.asarray)
+distribute, spread, spread_evenly, cases = (
+    getattr(HOST, name) for name in ("distribute", "spread", "spread_evenly", "cases")
+)
 
 
 def whole(comm, parts):
     return np.concatenate(comm.allgather(parts))
 
 
-def assert_right(comm, A, D, matching, rank, host=np.asarray):
-    """A maximum matching, by the oracle and by the library's own certificates.
-
-    `host` copies an array of the library to host memory.
-    """
-    together = matching.gather()
-    assert matching.cardinality == together.cardinality == rank
-    oracle.assert_maximum(A, host(together.row_mate), host(together.col_mate))
+def assert_right(comm, A, D, matching, rank, place=HOST):
+    """A maximum matching, by the oracle and by the library's own certificates."""
+    assert isinstance(matching, sm.DistributedMatching)
+    assert isinstance(matching.row_mate, place.array)
+    assert matching.row_mate.dtype == matching.col_mate.dtype == D.dtype
+    assert matching.cardinality == matching.gather().cardinality == rank
+    oracle.assert_maximum(A, *place.gathered(matching))
     assert sm.is_matching(D, matching)
     assert sm.is_maximal(D, matching)
     assert sm.is_maximum(D, matching)
-    rows, cols = (whole(comm, host(side)) for side in sm.vertex_cover(D, matching))
+    rows, cols = (whole(comm, place.host(side)) for side in sm.vertex_cover(D, matching))
     assert len(rows) + len(cols) == rank
     in_cover = np.zeros(A.shape[0], bool), np.zeros(A.shape[1], bool)
     in_cover[0][rows], in_cover[1][cols] = True, True
     assert oracle.is_cover(A, *in_cover)
 
 
-def check_random_matrices(comm, folder):
-    """Every engine from every start: maximum, and the same on each call."""
-    heuristics = [engine.name for engine in sm.engines("heuristic", backend="mpi")]
-    for A, D, rng in cases(comm):
+def check_random_matrices(comm, folder, place=HOST, before=lambda k: None):
+    """Every engine from every start: maximum, and in host memory the same on each call.
+
+    `before` is told the number of each matrix.
+    """
+    heuristics = [engine.name for engine in sm.engines("heuristic", backend=place.backend)]
+    for k, (A, D, rng) in enumerate(place.cases(comm)):
+        before(k)
         rank = sm.structural_rank(A)
         assert sm.structural_rank(D) == rank
         assert sm.is_structurally_singular(D) == (rank < min(A.shape))
         for init in ("none", *heuristics):
             how = {"method": "ms_bfs", "init": init, "rng": 7}
             matching, info = sm.maximum_transversal(D, return_info=True, **how)
-            assert_right(comm, A, D, matching, rank)
+            assert_right(comm, A, D, matching, rank, place)
             assert info.steps[-1].cardinality == info.cardinality == rank
-            again = sm.maximum_transversal(D, **how)
-            assert np.array_equal(again.row_mate, matching.row_mate)
+            if place is HOST:
+                again = sm.maximum_transversal(D, **how)
+                assert np.array_equal(again.row_mate, matching.row_mate)
         for init in heuristics:
             matching = sm.maximum_transversal(D, method="none", init=init)
-            together = matching.gather()
-            oracle.assert_maximal(A, together.row_mate, together.col_mate)
+            oracle.assert_maximal(A, *place.gathered(matching))
             assert sm.is_maximal(D, matching)
             assert sm.is_maximum(D, matching) == (matching.cardinality == rank)
-        start = partial_matching(A, rng)
-        mine = (
-            start[0][D.own_rows.start : D.own_rows.stop],
-            start[1][D.own_cols.start :][: len(D.own_cols)],
-        )
+        mine = owned(D, partial_matching(A, rng), place)
         for method in ("auto", "ms_bfs"):
-            assert_right(comm, A, D, sm.maximum_transversal(D, method=method, initial=mine), rank)
+            matching = sm.maximum_transversal(D, method=method, initial=mine)
+            assert_right(comm, A, D, matching, rank, place)
+
+
+def owned(D, mates, place):
+    """Those of the own rows and columns, where the matrix is."""
+    sides = zip(mates, (D.own_rows, D.own_cols), strict=True)
+    return tuple(place.put(side[own.start : own.stop]) for side, own in sides)
 
 
 def check_auto_after_every_start(comm, folder):
     """Alone, gathered, and together, on matrices that other steps suit than random ones."""
-    for host.GATHERED in (0, 1_000_000):
-        assert_auto_follows_every_start(comm, distribute, "mpi")
+    for limit in (0, host.GATHERED):
+        PATCH.setattr(host, "GATHERED", limit)
+        assert_auto_follows_every_start(comm, HOST)
 
 
-def assert_auto_follows_every_start(comm, distribute, backend, place=np.asarray, host=np.asarray):
-    """The default of a back-end after each heuristic, from each kind of matching.
-
-    `place` puts an array where the matrix is, `host` brings one back.
-    """
-    first = ["none", *(engine.name for engine in sm.engines("heuristic", backend=backend))]
+def assert_auto_follows_every_start(comm, place):
+    """The default of a back-end after each heuristic, from each kind of matching."""
+    first = ["none", *(engine.name for engine in sm.engines("heuristic", backend=place.backend))]
     rng = np.random.default_rng(comm.size)
     for make, init, kind in itertools.product(PATTERNS, first, GIVEN[::2]):
         A, given = make(rng), None
-        D = distribute(comm, A, row_starts(rng, A.shape[0], comm.size))
+        D = place.spread(comm, A, rng)
         if start := start_of(A, kind, rng):
-            owned = zip(start, (D.own_rows, D.own_cols), strict=True)
-            given = tuple(place(mates[own.start : own.stop]) for mates, own in owned)
-        m = sm.maximum_transversal(D, init=init, initial=given).gather()
-        mates = host(m.row_mate), host(m.col_mate)
+            given = owned(D, start, place)
+        mates = place.gathered(sm.maximum_transversal(D, init=init, initial=given))
         words = fault(A, mates, np.count_nonzero(start_of(A, GIVEN[-1], rng)[0] >= 0))
         assert not words, f"{make.__name__} after {init}, given {kind}: {words}"
 
@@ -140,7 +179,7 @@ def check_stored_zeros(comm, folder):
     for A, _, rng in cases(comm):
         A = sp.csr_array(A).astype(float)
         A.data[:] = rng.choice([-1, 0, 1], A.data.size)
-        D = distribute(comm, A, row_starts(rng, A.shape[0], comm.size))
+        D = spread(comm, A, rng)
         B = A.copy()
         B.sum_duplicates()
         B.eliminate_zeros()
@@ -161,21 +200,33 @@ def check_stored_zeros(comm, folder):
         assert parts.sizes == sm.coarse_dulmage_mendelsohn(B).sizes
 
 
-def check_larger_matrices(comm, folder):
-    """Many levels, phases and slices: small constants stand in for large matrices."""
-    sides._LEAST_SLICE, forest._ANNOUNCED, host.GATHERED = 64, 8, 0
+def larger_matrices():
+    """Many levels and phases, hubs, more rows than columns and the reverse."""
     rng = np.random.default_rng(12)
-    matrices = [sp.random_array((300, 300), density=3 / 300, format="csr", rng=rng)]
-    n = 17
-    ones = np.ones(n * n)
+    n, ones = 17, np.ones(17 * 17)
     grid = sp.diags_array([ones[1:], ones[1:], ones[n:], ones[n:]], offsets=[-1, 1, -n, n])
     scrambled = sp.csr_array(grid)[rng.permutation(n * n)][:, rng.permutation(n * n)]
     tall = sp.random_array((300, 70), density=0.012, format="csr", rng=rng)
     path = sp.diags_array([ones[:40], ones[:39]], offsets=[0, 1]).tocsr()[::-1]
-    matrices += [sp.csr_array(grid), scrambled, tall, sp.csr_array(tall.T), path]
-    for A in matrices:
-        D = distribute(comm, A, row_starts(np.random.default_rng(A.nnz), A.shape[0], comm.size))
-        rank = sm.structural_rank(A)
+    rows, cols = rng.zipf(1.6, (2, 3000)).clip(1, 400) - 1
+    skewed = sp.coo_array((np.ones(3000), (rows, cols)), shape=(400, 400)).tocsr()
+    skewed = skewed[rng.permutation(400)][:, rng.permutation(400)]
+    sparse = sp.random_array((900, 900), density=3 / 900, format="csr", rng=rng)
+    return [sp.csr_array(A) for A in (grid, scrambled, tall, tall.T, path, skewed, sparse)]
+
+
+def as_if_large():
+    """Let a matrix of any size be a large one: nothing is gathered, slices are small."""
+    PATCH.setattr(sides, "_LEAST_SLICE", 64)
+    PATCH.setattr(host, "GATHERED", 0)
+
+
+def check_larger_matrices(comm, folder):
+    """Many levels, phases and slices: small constants stand in for large matrices."""
+    as_if_large()
+    PATCH.setattr(forest, "_ANNOUNCED", 8)
+    for A in larger_matrices():
+        D, rank = spread(comm, A, A.nnz), sm.structural_rank(A)
         for how in ({"method": "auto"}, {"method": "ms_bfs", "init": "none"}):
             matching, info = sm.maximum_transversal(D, return_info=True, **how)
             assert_right(comm, A, D, matching, rank)
@@ -188,7 +239,6 @@ def check_larger_matrices(comm, folder):
                 assert last.rounds > last.levels
                 assert last.bytes_sent > 0
         assert_parts(comm, A, D)
-    sides._LEAST_SLICE, forest._ANNOUNCED, host.GATHERED = 1 << 16, 1 << 15, 1_000_000
 
 
 def assert_parts(comm, A, D):
@@ -210,20 +260,26 @@ def check_permutation(comm, folder):
         B = sp.csr_array(A, copy=True)
         B.data = rng.random(B.nnz) + 1j
         D = distribute(comm, B, D.row_starts.tolist())
-        matching = sm.maximum_transversal(D)
-        moved = sm.permute_and_redistribute(D, matching)
+        moved, matching, expected = assert_rows_move(D, B)
         assert np.array_equal(moved.row_starts, D.row_starts)
-        p = matching.gather().as_permutation()
-        assert np.array_equal(p, matching.as_permutation())
-        assert np.array_equal(p[matching.perm_r()], np.arange(A.shape[0]))
-        expected = B[p][D.own_rows.start : D.own_rows.stop]
-        assert abs(moved.to_local() - expected).sum() == 0
+        p = matching.as_permutation()
+        assert np.array_equal(p, matching.gather().as_permutation())
         assert np.array_equal(moved.indices, expected.indices)
         if matching.is_perfect:
             assert sm.maximum_transversal(moved).cardinality == A.shape[0]
-            assert (expected.tocoo().row + D.first_row == expected.tocoo().col).sum() >= len(
-                D.own_rows
-            )
+            entries = expected.tocoo()
+            assert (entries.row + D.first_row == entries.col).sum() >= len(D.own_rows)
+
+
+def assert_rows_move(D, B, place=HOST):
+    """The matrix with its rows moved by a matching, which is returned too, and the own rows."""
+    matching = sm.maximum_transversal(D)
+    moved, p = sm.permute_and_redistribute(D, matching), place.host(matching.as_permutation())
+    assert isinstance(moved.indices, place.array)
+    assert np.array_equal(p[place.host(matching.perm_r())], np.arange(B.shape[0]))
+    expected = B[p][D.own_rows.start : D.own_rows.stop]
+    assert abs(moved.to_local() - expected).sum() == 0
+    return moved, matching, expected
 
 
 def check_files(comm, folder):
@@ -304,20 +360,63 @@ def check_solver_libraries(comm, folder):
 
 def superlu_dist(comm, D, b_local):
     """What pdgssvx does with SLU_NR_loc and NOROWPERM: it factorises without moving rows."""
-    m_loc, fst_row, rowptr, colind, nzval = (
-        len(D.own_rows),
-        D.first_row,
-        D.indptr,
-        D.indices,
-        D.values,
-    )
-    blocks = comm.allgather(sp.csr_array((nzval, colind, rowptr), shape=(m_loc, D.n_cols)))
-    assert fst_row == sum(block.shape[0] for block in blocks[: comm.rank])
+    blocks = comm.allgather(D.to_local())
+    assert D.first_row == sum(block.shape[0] for block in blocks[: comm.rank])
     A = sp.vstack(blocks).tocsc()
     assert np.all(A.diagonal() != 0), "NOROWPERM needs a zero-free diagonal"
     lu = sp.linalg.splu(A, permc_spec="NATURAL", diag_pivot_thresh=0.0)
     assert np.array_equal(lu.perm_r, np.arange(A.shape[0]))
     return lu.solve(whole(comm, b_local))
+
+
+def check_wide_indices(comm, folder):
+    """Kernels for 64 bits, as for matrices with more rows than 32 bits number."""
+    PATCH.setattr(matrix, "INT32_MAX", -1)
+    as_if_large()
+    A = sp.random_array((300, 280), density=0.01, format="csr", rng=np.random.default_rng(9))
+    D = spread(comm, A, 1)
+    assert D.dtype == np.int64
+    for how in ({}, {"init": "by_rank", "method": "ms_bfs"}, {"init": "none", "method": "ms_bfs"}):
+        assert_right(comm, A, D, sm.maximum_transversal(D, **how), sm.structural_rank(A))
+    assert_parts(comm, A, D)
+
+
+def check_karp_sipser(comm, folder):
+    """Where there is no cycle, degrees of one lead to a maximum matching, whatever the order."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 200))
+        # each vertex but the first is joined to an earlier one of the other side
+        side = rng.integers(0, 2, n)
+        number = np.where(side == 0, np.cumsum(side == 0), np.cumsum(side == 1)) - 1
+        rows, cols = [], []
+        for v in range(1, n):
+            others = np.flatnonzero(side[:v] != side[v])
+            if others.size:
+                u = others[rng.integers(others.size)]
+                rows.append(number[v if side[v] == 0 else u])
+                cols.append(number[u if side[v] == 0 else v])
+        shape = max(1, int((side == 0).sum())), max(1, int((side == 1).sum()))
+        A = build(np.array(rows, int), np.array(cols, int), shape, dtype=np.int32)
+        A = sp.csr_array(A)[rng.permutation(shape[0])][:, rng.permutation(shape[1])]
+        D = spread(comm, A, rng)
+        matching = sm.maximum_transversal(D, init="karp_sipser", method="none")
+        assert_right(comm, A, D, matching, sm.structural_rank(A))
+
+
+def check_choice_of_start(comm, folder):
+    """Neighbours near each other are matched rank by rank, others by Karp-Sipser."""
+    PATCH.setattr(host, "GATHERED", 0)
+    n, rng = 2000, np.random.default_rng(6)
+    band = sp.csr_array(sp.diags_array(np.ones((3, n)), offsets=[0, 1, 5], shape=(n, n)))
+    far = band[rng.permutation(n)][:, rng.permutation(n)]
+    for A, first in ((band, "by_rank"), (far, "karp_sipser")):
+        D = spread(comm, A, 3)
+        matching, info = sm.maximum_transversal(D, return_info=True)
+        assert_right(comm, A, D, matching, n)
+        if comm.size > 1:
+            assert [step.engine for step in info.steps] == [first, "ms_bfs"]
+            assert "exchanges  MB sent" in repr(info)
 
 
 def check_exchange(comm, folder):

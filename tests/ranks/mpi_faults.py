@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from rank_driver import run_script
+from rank_driver import PATCH, run_script
 from sparsematch._engines.mpi.core import exchange, host, sides
 from sparsematch._engines.mpi.matching import by_rank, forest
 from sparsematch._engines.mpi.weighted import auction, duals
@@ -165,10 +165,14 @@ def check_bad_files(comm, folder):
         )
 
 
-def small_constants():
-    """Let a matrix of this size be a large one."""
-    sides._LEAST_SLICE, forest._ANNOUNCED, host.GATHERED = 1 << 11, 1 << 9, 0
-    auction.ROUNDS, duals.ROUNDS = 4, 4  # as much memory in a round as in many
+def as_if_very_large():
+    """A matrix of these tests, which has 100,000 rows, in as many rounds and slices."""
+    for module, name, value in (
+        *((sides, "_LEAST_SLICE", 1 << 11), (forest, "_ANNOUNCED", 1 << 9)),
+        (host, "GATHERED", 0),
+        *((auction, "ROUNDS", 4), (duals, "ROUNDS", 4)),  # as much memory in a round as in many
+    ):
+        PATCH.setattr(module, name, value)
 
 
 #: Numbers for each own row and column, beside four times the part of the matrix.
@@ -180,7 +184,7 @@ def check_memory(comm, folder):
 
     Arrays are traced where Python allocates them; the compiled kernels say what they have beside.
     """
-    small_constants()
+    as_if_very_large()
     n, kernels = 100_000, [0]
     run_kernel = exchange.Exchange.run_until_quiescent
 
@@ -189,7 +193,7 @@ def check_memory(comm, folder):
         kernels[0] = max(kernels[0], kernel.bytes())
         return steps
 
-    exchange.Exchange.run_until_quiescent = watch
+    PATCH.setattr(exchange.Exchange, "run_until_quiescent", watch)
     tracemalloc.start()
     for degree, spread in ((3, n), (12, n), (12, 40), (40, n)):
         D = rows_of(comm, n, degree, spread)
@@ -208,7 +212,6 @@ def check_memory(comm, folder):
             used = tracemalloc.get_traced_memory()[1] - before + kernels[0]
             words = (used - 3 * part) / width / (len(D.own_rows) + len(D.own_cols))
             assert words <= WORDS, (degree, spread, used / part, words)
-    exchange.Exchange.run_until_quiescent = run_kernel
     tracemalloc.stop()
 
 
@@ -246,7 +249,7 @@ def rows_of(comm, n, degree, spread, values=False):
 
 def check_no_array_of_global_length(comm, folder):
     """At no exchange is there an array with an element for every row or column."""
-    small_constants()
+    as_if_very_large()
     n, rng = 100_000, np.random.default_rng(comm.rank)
     n_own = n // comm.size
     D = sm.DistributedCSR(
@@ -261,52 +264,113 @@ def check_no_array_of_global_length(comm, folder):
             largest[0] = max(largest[0], *(trace.size for trace in traces))
         return send(self, *arguments)
 
-    exchange.Exchange._send = watch
-    try:
-        tracemalloc.start()
-        matching = sm.maximum_transversal(D)
-        sm.block_triangular_form(D, matching=matching)
-        sm.permute_and_redistribute(D, matching)
-        assert sm.is_maximum(D, matching)
-        sm.maximum_product_transversal(W)
-    finally:
-        exchange.Exchange._send = send
-        tracemalloc.stop()
+    PATCH.setattr(exchange.Exchange, "_send", watch)
+    tracemalloc.start()
+    matching = sm.maximum_transversal(D)
+    sm.block_triangular_form(D, matching=matching)
+    sm.permute_and_redistribute(D, matching)
+    assert sm.is_maximum(D, matching)
+    sm.maximum_product_transversal(W)
+    tracemalloc.stop()
     assert 0 < largest[0] < n * 4, largest
 
 
-def fail_alone(comm, folder):
-    """One rank has an unexpected error, within an engine."""
+def break_alone(comm, module, name, error):
+    """Have a function raise on the last rank, as the disk, the user or the system has it."""
 
     def fail(*_, **__):
-        raise RuntimeError("the disk is on fire")
+        raise error
 
     if comm.rank == comm.size - 1:
-        by_rank.match_in_host_memory = fail
+        PATCH.setattr(module, name, fail)
+
+
+def fail_alone(comm, folder, error=RuntimeError("the disk is on fire")):  # noqa: B008
+    """One rank has an unexpected error, within an engine."""
+    break_alone(comm, by_rank, "match_in_host_memory", error)
     sm.maximum_transversal(block(comm)(), init="by_rank", method="ms_bfs")
-
-
-def lack_memory_alone(comm, folder):
-    """One rank has no memory for what another one sends it."""
-
-    def fail(_):
-        raise MemoryError("no memory for messages")
-
-    if comm.rank == comm.size - 1:
-        exchange._offsets = fail
-    D = rows_of(comm, 3000, 4, 3000)
-    sm.maximum_transversal(D, init="karp_sipser", method="ms_bfs")
 
 
 def interrupt_alone(comm, folder):
     """One rank is interrupted (Ctrl-C), the others wait for it."""
+    fail_alone(comm, folder, KeyboardInterrupt())
 
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
 
-    if comm.rank == comm.size - 1:
-        by_rank.match_in_host_memory = interrupt
-    sm.maximum_transversal(block(comm)(), init="by_rank", method="ms_bfs")
+def lack_memory_alone(comm, folder):
+    """One rank has no memory for what another one sends it."""
+    break_alone(comm, exchange, "_offsets", MemoryError("no memory for messages"))
+    sm.maximum_transversal(rows_of(comm, 3000, 4, 3000), init="karp_sipser", method="ms_bfs")
+
+
+def collective_calls(comm, folder, D, seed):
+    """Every public call in which all ranks take part, by its name, on one matrix."""
+    matching = sm.maximum_transversal(D, rng=seed)
+    heavy = sm.maximum_product_transversal(D)
+    edges = sm.maximal_matching(D, rng=seed)
+    form = sm.block_triangular_form(D)
+    path = folder / "eye.npz"
+    if comm.rank == 0:
+        sp.save_npz(path, sp.csr_array(np.eye(3)))
+        sp.save_npz(path.with_name("wide.npz"), sp.csr_array(np.eye(3, 4)))
+        np.save(path.with_suffix(".npy"), np.array([[0, 1]]))
+    comm.barrier()
+    one_argument = (
+        *(sm.maximum_transversal, sm.structural_rank, sm.is_structurally_singular),
+        *(sm.block_triangular_form, sm.is_reducible, sm.coarse_dulmage_mendelsohn),
+        *(sm.maximum_product_transversal, sm.approximate_matching),
+    )
+    with_matching = sm.is_matching, sm.is_maximal, sm.is_maximum, sm.vertex_cover
+    moved = sm.permute_and_redistribute
+    return {
+        **{call.__name__: partial(call, D) for call in one_argument},
+        **{call.__name__: partial(call, D, matching) for call in with_matching},
+        "a start": partial(sm.maximum_transversal, D, initial=matching),
+        "permute_and_redistribute": partial(moved, D, matching),
+        "the same with factors": partial(moved, D, heavy),
+        "coarsen": partial(sm.coarsen, D, edges),
+        "gather": matching.gather,
+        "gather of edges": edges.gather,
+        "gather of a form": form.gather,
+        "construction": partial(sm.DistributedCSR, comm, *block_of(D), D.values),
+        "from_local": partial(sm.DistributedCSR.from_local, comm, D.to_local()),
+        "read_distributed": partial(sm.read_distributed, path, comm),
+        "another file": partial(sm.read_distributed, path.with_name("wide.npz"), comm),
+        "edges": partial(sm.read_distributed, path.with_suffix(".npy"), comm),
+        "vertices": partial(sm.read_distributed, path, comm, n_vertices=3),
+    }
+
+
+def block_of(D):
+    return D.indptr, D.indices, D.first_row, D.shape
+
+
+def check_different_calls(comm, folder):
+    """Ranks that are in different calls, or in one with different matrices, all raise."""
+    own, n = np.arange(3) + 3 * comm.rank, 3 * comm.size
+    D, other = (
+        sm.DistributedCSR(comm, [0, 1, 2, 3], cols, own[0], (n, n), np.ones(3))
+        for cols in (own, own[::-1])
+    )
+    calls, others = (
+        collective_calls(comm, folder, matrix, seed) for seed, matrix in enumerate((D, other))
+    )
+    last, names = comm.rank == comm.size - 1, list(calls)
+    for k, name in enumerate(names):
+        for there in (names[k - 1], names[k - 7]):
+            error = raised_by(calls[there if last else name])
+            assert all(comm.allgather(error is not None)), (name, there)
+            assert len(set(comm.allgather(str(error)))) == 1, (name, there)
+    on_a_matrix = names[: names.index("construction")]
+    for name in on_a_matrix:
+        words = "all ranks must make the same calls, on the same objects"
+        assert_raises_on_all(comm, RuntimeError, words, (others if last else calls)[name])
+
+
+def raised_by(call):
+    try:
+        call()
+    except Exception as error:
+        return error
 
 
 if __name__ == "__main__":

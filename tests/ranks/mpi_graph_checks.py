@@ -1,4 +1,4 @@
-"""Local max over ranks: the matching of one process; tests/ranks/test_mpi_graphs.py starts this.
+"""Local max and coarsening over ranks: as in one process; tests/ranks/test_mpi.py starts this.
 
 Checks are called as those of mpi_checks.py are.
 """
@@ -12,10 +12,17 @@ from hypothesis import strategies as st
 
 import sparsematch as sm
 from graphs import assert_maximal, graph, graphs, greedy, path, random_graph, star
-from mpi_checks import PetscMatrix, distribute, row_starts, whole
-from mpi_faults import assert_raises_on_all
+from mpi_checks import (
+    PetscMatrix,
+    as_if_large,
+    distribute,
+    row_starts,
+    spread,
+    spread_evenly,
+    whole,
+)
+from mpi_faults import assert_raises_on_all, break_alone
 from rank_driver import run_script
-from sparsematch._engines.mpi.core import sides
 from sparsematch._engines.mpi.graph import local_max
 from sparsematch._io import UnreadableFile
 
@@ -68,7 +75,7 @@ def check_any_graph(comm, folder):
     @given(graphs(max_side=14), st.integers(0, 2**32), st.booleans())
     def check(G, seed, weights):
         G = sp.csr_array(G)
-        D = distribute(comm, G, row_starts(np.random.default_rng(seed), G.shape[0], comm.size))
+        D = spread(comm, G, seed)
         matching = assert_same(comm, G, D, weights=weights)
         together = matching.gather()
         assert_maximal(G, together.mate)
@@ -110,10 +117,8 @@ def larger_graphs():
 def check_larger_graphs(comm, folder):
     """Many ghosts, hubs, and paths along which each vertex waits for the next one."""
     for name, (G, is_quick) in larger_graphs().items():
-        starts = row_starts(np.random.default_rng(len(name)), G.shape[0], comm.size)
-        even = [G.shape[0] * k // comm.size for k in range(comm.size + 1)]
-        for cuts, weights in ((starts, False), (even, True)):
-            D = distribute(comm, G, cuts)
+        anyhow = spread(comm, G, len(name))
+        for D, weights in ((anyhow, False), (spread_evenly(comm, G), True)):
             how = {"weights": weights, "return_info": True, "workers": 1 + weights}
             matching = assert_same(comm, G, D, **how)
             (step,) = matching.info.steps
@@ -131,7 +136,7 @@ def check_larger_graphs(comm, folder):
 
 def check_unsymmetric(comm, folder):
     """The larger of two entries counts if the caller says so; else the same message on all."""
-    sides._LEAST_SLICE = 16
+    as_if_large()
     for seed in range(6):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(2, 40))
@@ -150,18 +155,16 @@ def check_unsymmetric(comm, folder):
                     assert_same(comm, B, D, **how)
     # the last rank alone has the entry without a partner, the first one its partner
     A = sp.csr_array(([1.0, 2.0], ([0, 8], [8, 0])), shape=(9, 9))
-    D = distribute(comm, A, row_starts(np.random.default_rng(3), 9, comm.size))
+    D = spread(comm, A, 3)
     words = "G must be symmetric: G[0, 8] is an entry, but G[8, 0] is not of the same absolute"
     assert_raises_on_all(comm, ValueError, words, lambda: sm.approximate_matching(D))
-    sides._LEAST_SLICE = 1 << 16
 
 
 def check_bad_graphs(comm, folder):
     """What one rank finds wrong, or what differs between several, is raised on all."""
     n, last = 3 * comm.size, comm.rank == comm.size - 1
     ring = graph(n, [(v, (v + 1) % n) for v in range(n)], np.arange(n) + 1.0)
-    even = [3 * k for k in range(comm.size + 1)]
-    D = distribute(comm, ring, even)
+    D = spread_evenly(comm, ring)
 
     def call(graph=D, **changes):
         return lambda: sm.approximate_matching(graph, **(changes if last else {}))
@@ -182,11 +185,11 @@ def check_bad_graphs(comm, folder):
     infinite = sp.csr_array(ring, copy=True)
     infinite[n - 1, n - 2] = np.inf
     words = f"G[{n - 1}, {n - 2}] is inf, but weights must be finite"
-    refuse(ValueError, words, call(distribute(comm, infinite, even)))
+    refuse(ValueError, words, call(spread_evenly(comm, infinite)))
     on_diagonal = sp.csr_array(ring + sp.diags_array([np.nan], offsets=0, shape=(n, n)))
-    assert_same(comm, on_diagonal, distribute(comm, on_diagonal, even))
+    assert_same(comm, on_diagonal, spread_evenly(comm, on_diagonal))
     wide = sp.csr_array((n, n + 1))
-    refuse(ValueError, f"G has shape ({n}, {n + 1}), but", call(distribute(comm, wide, even)))
+    refuse(ValueError, f"G has shape ({n}, {n + 1}), but", call(spread_evenly(comm, wide)))
     local = D.indptr, D.indices, D.first_row, D.shape
     bare = sm.DistributedCSR(comm, *local)
     refuse(ValueError, "G has no values, which are the weights", call(bare))
@@ -206,7 +209,7 @@ def check_types_of_values(comm, folder):
         A.data = (100 * A.data).astype(dtype)
         if dtype is np.complex128:
             A.data = A.data * 1j
-        assert_same(comm, A, distribute(comm, A, row_starts(rng, 60, comm.size)))
+        assert_same(comm, A, spread(comm, A, rng))
 
 
 def check_files_of_edges(comm, folder):
@@ -254,6 +257,92 @@ def check_aggregates(comm, folder):
     assert abs(P.T @ G @ P - expected.matrix).max() < 1e-12
 
 
+def together(comm, D):
+    """The matrix of all ranks, on each."""
+    return sp.csr_array(sp.vstack(comm.allgather(D.to_local()), format="csr"))
+
+
+def assert_coarsened(comm, G, D, mate):
+    """The matrix and the aggregates of one process, and rows in blocks as before."""
+    expected = sm.coarsen(G, mate)
+    coarse = sm.coarsen(D, mate[D.own_rows.start : D.own_rows.stop])
+    matrix, P = together(comm, coarse.matrix), together(comm, coarse.prolongation)
+    n = expected.matrix.shape[0]
+    assert matrix.shape == (n, n) == coarse.matrix.shape
+    assert matrix.dtype == expected.matrix.dtype
+    assert np.array_equal(matrix.indptr, expected.matrix.indptr)
+    assert np.array_equal(matrix.indices, expected.matrix.indices)
+    assert np.allclose(matrix.data, expected.matrix.data)
+    assert abs(P - expected.prolongation).sum() == 0
+    assert np.array_equal(whole(comm, coarse.aggregates), expected.aggregates)
+    assert repr(coarse) == repr(expected)
+    return coarse, expected
+
+
+def check_coarsening(comm, folder):
+    """Loops, repeats, explicit zeros; any partition, ranks without a vertex."""
+
+    @the_same_on_all_ranks(comm)
+    @given(graphs(max_side=14), st.integers(0, 2**32), st.booleans())
+    def check(G, seed, complex_values):
+        G = sp.csr_array(G).astype(complex) * (2 - 1j) if complex_values else sp.csr_array(G)
+        D = spread(comm, G, seed)
+        assert_coarsened(comm, G, D, sm.maximal_matching(abs(G)).mate)
+
+    check()
+
+
+def check_coarse_levels(comm, folder):
+    """A coarse matrix is coarsened again, until it is small; pairs that are no edges."""
+    as_if_large()
+    rng = np.random.default_rng(3)
+    G = sp.csr_array(random_graph(2000, 5, seed=2))
+    D = spread(comm, G, rng)
+    while G.shape[0] > 50:
+        matching = sm.approximate_matching(D)
+        mate = whole(comm, matching.mate)
+        coarse, expected = assert_coarsened(comm, G, D, mate)
+        matrix = together(comm, coarse.matrix)
+        assert (matrix != matrix.T).nnz == 0, "not symmetric to the last bit"
+        if expected.matrix.shape[0] > 0.9 * G.shape[0]:
+            break
+        G, D = matrix, coarse.matrix
+    assert G.shape[0] < 700
+    A = sp.random_array((101, 101), density=0.1, rng=rng, format="csr")
+    order = rng.permutation(101)
+    mate = np.full(101, -1)
+    mate[order[:50]], mate[order[50:100]] = order[50:100], order[:50]
+    for B in (A, sp.csr_array((100 * A).astype(np.int8)), A > 0.5):
+        assert_coarsened(comm, B, spread(comm, B, rng), mate)
+
+
+def check_coarsening_refused(comm, folder):
+    """What is wrong on one rank is said on all."""
+    n = 2 * comm.size
+    begin = 2 * comm.rank
+    G = sp.csr_array(np.ones((n, n)))[begin : begin + 2]
+    D = sm.DistributedCSR.from_local(comm, G)
+    last = comm.rank == comm.size - 1
+    pair = np.array([begin + 1, begin])
+    front = "" if comm.size == 1 else f"rank {comm.size - 1}: "
+    wrong = np.array([begin, begin + 1]) if last else pair
+    words = f"the mate of vertex {n - 2} is another one"
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, wrong))
+    far = np.array([n, -1]) if last else pair
+    words = f"{front}matching is not one of a graph: the mate of vertex {n - 2} is {n}"
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, far))
+    short = pair[:1] if last else pair
+    words = front + "matching is of 1 vertices, but this rank has 2 rows"
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, short))
+    words = "join_unmatched is True, but over ranks"
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, pair, join_unmatched=True))
+    bare = sm.DistributedCSR(comm, [0, 1, 2], [0, 1], begin, (n, n))
+    words = "G has no values, which are added up"
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(bare, pair))
+    words = "this is done in one process only"
+    assert_raises_on_all(comm, TypeError, words, lambda: sm.coarsening_hierarchy(D))
+
+
 def check_memory(comm, folder):
     """A rank takes 4 times its part of the matrix, and some words per own vertex, at its peak."""
     n, degree = 400_000, 12
@@ -282,26 +371,10 @@ def resident(which):
     return 1024 * int(line.split()[1])
 
 
-def _one_fails(comm, error):
-    def fail(*_, **__):
-        raise error
-
-    if comm.rank == comm.size - 1:
-        local_max.operations = fail
-    G = random_graph(60, 5, seed=3)
-    sm.approximate_matching(
-        distribute(comm, G, [60 * k // comm.size for k in range(comm.size + 1)])
-    )
-
-
 def fail_alone(comm, folder):
     """One rank has an unexpected error, within the engine."""
-    _one_fails(comm, RuntimeError("the disk is on fire"))
-
-
-def interrupt_alone(comm, folder):
-    """One rank is interrupted (Ctrl-C), the others wait for it."""
-    _one_fails(comm, KeyboardInterrupt())
+    break_alone(comm, local_max, "operations", RuntimeError("the disk is on fire"))
+    sm.approximate_matching(spread_evenly(comm, random_graph(60, 5, seed=3)))
 
 
 if __name__ == "__main__":

@@ -4,14 +4,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from mpi_checks import cases, distribute, row_starts, superlu_dist, whole
-from rank_driver import run_script
-from sparsematch._engines.mpi.core import host, sides
-
-
-def small_constants():
-    """Let a matrix of any size be a large one."""
-    sides._LEAST_SLICE, host.GATHERED = 64, 0
+from mpi_checks import as_if_large, cases, distribute, row_starts, spread, superlu_dist, whole
+from rank_driver import PATCH, run_script
+from sparsematch._engines.mpi.core import host
 
 
 def with_values(A, rng):
@@ -56,9 +51,8 @@ def assert_transversal(comm, A, D):
 
 def check_random_matrices(comm, folder):
     """Any shape and rank, duplicates, zeros, complex values; gathered and not."""
-    small = host.GATHERED
-    for limit in (small, 0):
-        host.GATHERED = limit
+    for limit in (host.GATHERED, 0):
+        PATCH.setattr(host, "GATHERED", limit)
         for A, D, rng in cases(comm):
             B = with_values(A, rng)
             found, exact = assert_transversal(comm, B, distribute(comm, B, D.row_starts.tolist()))
@@ -77,26 +71,23 @@ def square(n, degree, rng):
 
 def check_quality(comm, folder):
     """What the auction promises: a few percent for each pair; and the bound says so."""
-    small_constants()
+    as_if_large()
     for seed, degree in enumerate((3, 10)):
         rng = np.random.default_rng(seed)
         A = square(300, degree, rng)
-        found, exact = assert_transversal(
-            comm, A, distribute(comm, A, row_starts(rng, 300, comm.size))
-        )
+        found, exact = assert_transversal(comm, A, spread(comm, A, rng))
         assert exact.objective - found.objective <= 0.05 * 300
         assert found.gap <= 0.1 * 300
     # with a dominant diagonal, scrambled, it is found, and proved
     A = sp.csr_array(A + sp.diags_array(np.full(300, 1e8)))[rng.permutation(300)]
-    D = distribute(comm, A, row_starts(rng, 300, comm.size))
-    found, _ = assert_transversal(comm, A, D)
+    found, _ = assert_transversal(comm, A, spread(comm, A, rng))
     assert not found.approximate
 
 
 def check_scaled_and_permuted(comm, folder):
     """The matrix that a solver is given has large entries on its diagonal, same solution."""
     for limit in (host.GATHERED, 0):
-        host.GATHERED = limit
+        PATCH.setattr(host, "GATHERED", limit)
         rng = np.random.default_rng(5)
         A, b = square(60, 4, rng), rng.random(60)
         starts = row_starts(rng, 60, comm.size)

@@ -10,33 +10,31 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import gpu_rank_checks
 import mpi_block_checks
-import mpi_calls
 import mpi_checks
 import mpi_faults
-import mpi_kernels
+import mpi_graph_checks
 import mpi_weighted_checks
 import sparsematch as sm
 import suitesparse
-from rank_driver import (
-    HERE,
-    LIMIT,
-    assert_one_rank_ends_all,
-    checks_of,
-    command_line,
-    needs_mpi,
-    over_ranks,
-    start,
-)
+from gpu_calls import MISSING
+from graphs import random_graph
+from rank_driver import HERE, LIMIT, checks_of, command_line, needs_mpi, over_ranks, start
 from sparsematch._engines.mpi.core import cases
 from sparsematch._engines.mpi.core.exchange import import_mpi
 from sparsematch._engines.mpi.matching import auto as mpi_auto
 from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matching import DistributedMatching
 
-#: Checks of the memory of a rank, which take large matrices.
-MEMORY = ["check_no_array_of_global_length", "check_memory"]
-OTHERS = [name for name in checks_of(mpi_faults) if name not in MEMORY]
+#: Checks of the memory of a rank, which take large matrices, and others on some numbers of ranks.
+APART = {"check_no_array_of_global_length", "check_memory", "check_different_calls"}
+APART |= {"check_bad_graphs"}
+needs_kernels = pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+
+
+def others(module):
+    return [name for name in checks_of(module) if name not in APART]
 
 
 @needs_mpi
@@ -44,26 +42,45 @@ OTHERS = [name for name in checks_of(mpi_faults) if name not in MEMORY]
     (mpi_checks, (1, 2, 3, 4)),
     (mpi_block_checks, (1, 2, 3)),
     (mpi_weighted_checks, (1, 2, 3)),
-    (mpi_kernels, (1, 2, 3)),
-    (mpi_faults, (2, 3), *OTHERS),
-    (mpi_faults, (4,), *MEMORY),
-    (mpi_calls, (3,)),
+    (mpi_faults, (2, 3), *others(mpi_faults)),
+    (mpi_faults, (4,), "check_no_array_of_global_length", "check_memory"),
+    (mpi_faults, (3,), "check_different_calls"),
+    (mpi_graph_checks, (1, 2, 3, 4), *others(mpi_graph_checks)),
+    (mpi_graph_checks, (2, 3), "check_bad_graphs"),
+    (mpi_graph_checks, (4,), "check_memory"),
 )
 def test_over_ranks(check, assert_passes):
     assert_passes(check)
 
 
 @needs_mpi
+@needs_kernels
+@over_ranks((gpu_rank_checks, (1, 3)))
+def test_over_gpus(check, assert_passes):
+    """Of each rank one, or the stand-in for it."""
+    assert_passes(check)
+
+
+@needs_mpi
 @pytest.mark.parametrize(
-    ("what", "words", "status"),
+    ("script", "what", "words", "status"),
     [
-        ("fail_alone", "the disk is on fire", 1),
-        ("lack_memory_alone", "no memory for messages", 1),
-        ("interrupt_alone", "interrupted", 130),
+        ("mpi_faults.py", "fail_alone", "the disk is on fire", 1),
+        ("mpi_faults.py", "lack_memory_alone", "no memory for messages", 1),
+        ("mpi_faults.py", "interrupt_alone", "interrupted", 130),
+        ("mpi_graph_checks.py", "fail_alone", "the disk is on fire", 1),
+        pytest.param(
+            "gpu_rank_checks.py", "fail_alone", "device is on fire", 1, marks=needs_kernels
+        ),
     ],
 )
-def test_a_rank_that_fails_ends_all(what, words, status, tmp_path):
-    assert_one_rank_ends_all("mpi_faults.py", tmp_path, what, words, status)
+def test_a_rank_that_fails_ends_all(script, what, words, status, tmp_path):
+    """The last of three ranks fails in an engine."""
+    done = start(3, HERE / script, tmp_path, what)
+    assert done.returncode == status
+    assert "rank 2 ends all ranks: " in done.stderr
+    assert words in done.stderr
+    assert "passed" not in done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -129,20 +146,57 @@ def test_command_line_btf(matrix_file, tmp_path):
     assert f"block form        {fields['n_blocks']} blocks" in text
 
 
+@pytest.fixture(scope="module")
+def edge_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("files") / "edges.npy"
+    sm.edge_files.write_edge_file(path, random_graph(500, 6, seed=7))
+    return path
+
+
+@needs_mpi
+@pytest.mark.parametrize("unweighted", [False, True])
+def test_command_line_match_edges(edge_file, tmp_path, unweighted):
+    saved = tmp_path / "mates.npy"
+    options = ["--seed", "3", *(["--unweighted"] if unweighted else [])]
+    done = command_line(3, "match-edges", edge_file, "--json", "--save", saved, *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    fields = json.loads(done.stdout)
+    expected = sm.edge_files.match_edge_file(edge_file, weights=not unweighted, rng=3)
+    assert np.array_equal(np.load(saved), expected.mate)
+    assert fields["ranks"] == 3
+    assert fields["exchanges"] > 0
+    assert fields["n_vertices"] == expected.mate.size
+    assert fields["n_edges"] == expected.info.steps[0].live_edges[0]
+    assert fields["cardinality"] == expected.cardinality
+    assert fields["weight"] == pytest.approx(expected.weight, rel=1e-12)
+
+
+@needs_mpi
+def test_command_line_prints_once(edge_file):
+    done = command_line(2, "match-edges", edge_file, "--vertices", "600")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("600 vertices") == 1
+    assert "exchanges between 2 ranks" in done.stdout
+
+
 @needs_mpi
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["rank", "none.npz"], 3, "none.npz: there is no such file"),
-        (["explain", "none.npz"], 2, "explain is done in one process, but there are 2 ranks"),
-        (["rank", "-"], 2, "standard input, which 2 ranks cannot share"),
-        (["btf", "none.npz", "--plot", "a.png"], 2, "--plot needs the whole matrix"),
-        (["match", "none.npz", "--save", "none/a.npz"], 4, "the folder does not exist"),
-        (["rank"], 2, "the following arguments are required: FILE"),
+        ("rank none.npz", 3, "none.npz: there is no such file"),
+        ("explain none.npz", 2, "explain is done in one process, but there are 2 ranks"),
+        ("rank -", 2, "standard input, which 2 ranks cannot share"),
+        ("btf none.npz --plot a.png", 2, "--plot needs the whole matrix"),
+        ("match none.npz --save none/a.npz", 4, "the folder does not exist"),
+        ("rank", 2, "the following arguments are required: FILE"),
+        ("match-edges none.npy", 3, "none.npy: there is no such file"),
+        ("match-edges EDGES --vertices 5", 3, "but the vertices are 0 to 4"),
+        ("match-edges EDGES --scratch .", 2, "--scratch is for one process"),
+        ("match-edges EDGES --save none/a.npy", 4, "the folder does not exist"),
     ],
 )
-def test_command_line_refuses(arguments, status, words):
-    done = command_line(2, *arguments)
+def test_command_line_refuses(arguments, status, words, edge_file):
+    done = command_line(2, *arguments.replace("EDGES", str(edge_file)).split())
     assert done.returncode == status
     assert done.stdout == ""
     assert done.stderr.count(words) == 1, done.stderr
@@ -259,3 +313,49 @@ def test_the_only_file_that_calls_mpi():
         if call in path.read_text(encoding="utf-8") and path.name != "exchange.py"
     }
     assert found == {("agreement.py", "comm.allgather(")}
+
+
+def graph_of_one_process():
+    return sm.DistributedCSR.from_local(None, random_graph(80, 5, seed=11))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("weights", [True, False])
+def test_threads_of_a_rank(workers, weights):
+    """Each has blocks of 2048 vertices of its own."""
+    G = random_graph(30_000, 6, seed=13)
+    D = sm.DistributedCSR.from_local(None, G)
+    matching = sm.approximate_matching(D, weights=weights, workers=workers)
+    assert matching.gather() == sm.approximate_matching(G, weights=weights)
+
+
+def test_a_communicator_of_none_is_one_process():
+    """The same result, without MPI; the engines that there are."""
+    G, D = random_graph(80, 5, seed=11), graph_of_one_process()
+    matching = sm.approximate_matching(D)
+    assert matching.gather() == sm.approximate_matching(G)
+    assert np.array_equal(matching.as_permutation(), sm.approximate_matching(G).as_permutation())
+    assert repr(matching).startswith("DistributedGraphMatching(80 vertices, cardinality ")
+    assert isinstance(sm.maximal_matching(D), sm.DistributedGraphMatching)
+    names = {engine.name: engine for engine in sm.engines("approximate", backend="mpi")}
+    assert set(names) == {"auto", "local_max"}
+    assert names["local_max"].guarantee == 0.5
+    assert names["local_max"].multithreaded
+
+
+def test_what_is_done_in_one_process_only():
+    D = graph_of_one_process()
+    with pytest.raises(TypeError, match="distributed over ranks, but this is done in one"):
+        sm.coarsening_hierarchy(D, min_vertices=2)
+    with pytest.raises(ValueError, match="join_unmatched is True, but over ranks"):
+        sm.coarsen(D, sm.approximate_matching(D), join_unmatched=True)
+
+
+def test_more_entries_than_an_index_type_counts(monkeypatch):
+    """Where a rank has more than 2**31 entries, ranks go on with int64; mates have their type."""
+    monkeypatch.setattr("sparsematch._api.over_ranks.general.INT32_MAX", 10)
+    G, D = random_graph(80, 5, seed=11), graph_of_one_process()
+    assert D.dtype == np.int32
+    matching = sm.approximate_matching(D)
+    assert matching.mate.dtype == np.int32
+    assert matching.gather() == sm.approximate_matching(G)

@@ -1,28 +1,14 @@
-"""Rows and columns that depend on each other by their numbers, beside dense decompositions."""
+"""Rows and columns that depend on each other by their numbers: dense, planted, parallel."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import planted
 from sparsematch.solvers import _null_basis, _singular_blocks
 from sparsematch.solvers._defects import numerical_defects
-
-#: A circuit of a resistance and a capacitor without ground: variables of each equation. Potentials
-#: 0 to 3, currents 4 to 7, and, 8 to 11, both voltages, a current and a rate of change.
-CIRCUIT = [
-    {8: 1, 0: -1, 1: 1},
-    {4: 1, 5: 1},
-    {9: 1, 4: -1},
-    {8: 1, 9: -1},
-    {2: 1, 3: -1},
-    {6: 1, 7: 1},
-    {10: 1, 6: -1},
-    {10: 1, 11: -1},
-    {0: 1, 2: -1},
-    {1: 1, 3: -1},
-    {4: 1, 6: 1},
-    {5: 1, 7: 1},
-]
+from sparsematch.solvers._parallel import parallel_pairs
+from test_solver_accuracy import laplacian
 
 
 def columns(A):
@@ -37,17 +23,6 @@ def ring(n, rng, kind=float):
     """A regular block."""
     A = 3 * np.eye(n, dtype=kind) + np.roll(np.diag(rng.uniform(0.5, 1, n)), 1, axis=1)
     return A * (1 + 0.5j) if kind is complex else A
-
-
-def laplacian(n, rng):
-    """Of a connected graph, weights whole numbers: exactly singular, null vectors are constant."""
-    A = np.zeros((n, n))
-    for i in range(1, n):
-        for j in {int(rng.integers(i)), i - 1}:
-            weight = int(rng.integers(1, 50))
-            A[[i, j], [i, j]] += weight
-            A[[i, j], [j, i]] -= weight
-    return A
 
 
 def supports(dependences):
@@ -81,46 +56,11 @@ def check(A, defects, deficiency):
         assert not deficiency or np.linalg.matrix_rank(vectors / norms) == deficiency
 
 
-def test_circuit_without_ground():
-    """Two singular blocks, coupled: the deficiency is one, and neither side is in one block."""
-    A = np.zeros((12, 12))
-    for i, terms in enumerate(CIRCUIT):
-        A[i, list(terms)] = list(terms.values())
-    defects = numerical_defects(columns(A))
-    assert defects.rank == 11
-    assert supports(defects.equations) == {frozenset({1, 5, 10, 11})}
-    assert supports(defects.variables) == {frozenset({0, 1, 2, 3})}
-    assert defects.variables[0].is_constant
-    assert [block.deficiency for block in defects.blocks] == [1, 1]
-    assert supports(defects.blocks[0].equations) == {frozenset({0, 4, 8, 9})}
-
-
-def test_two_equal_rows_in_a_large_block():
-    rng = np.random.default_rng(1)
-    A = sp.random_array((30, 30), density=0.15, rng=rng, format="lil") + 3 * sp.eye_array(30)
-    A = sp.lil_array(A)
-    A[17, :] = A[4, :]
-    defects = numerical_defects(columns(A))
-    assert supports(defects.equations) == {frozenset({4, 17})}
-    assert defects.equations[0].coefficients.tolist() == [1, -1]
-
-
-def test_island_without_reference():
-    rng = np.random.default_rng(2)
-    A = np.zeros((9, 9))
-    A[:5, :5], A[5:, 5:] = laplacian(5, rng), ring(4, rng)
-    order = rng.permutation(9)
-    defects = numerical_defects(columns(A[np.ix_(order, order)]))
-    for found in (defects.equations, defects.variables):
-        assert supports(found) == {frozenset(np.flatnonzero(order < 5).tolist())}
-        assert found[0].coefficients.tolist() == [1] * 5
-
-
 def test_exactly_singular_laplacians():
     rng = np.random.default_rng(3)
     for _ in range(60):
         n = int(rng.integers(3, 40))
-        defects = numerical_defects(columns(laplacian(n, rng)))
+        defects = numerical_defects(columns(laplacian(rng, n)))
         assert [d.size for d in defects.equations + defects.variables] == [n, n]
         assert defects.equations[0].is_constant
 
@@ -164,7 +104,7 @@ def test_chains_of_singular_blocks(kind, coupled):
     A = np.kron(np.eye(count), np.ones((m, m))).astype(kind)
     for k in range(count):
         own = slice(k * m, (k + 1) * m)
-        A[own, own] = laplacian(m, rng) * (1 if kind is float else 1 + 2j)
+        A[own, own] = laplacian(rng, m) * (1 if kind is float else 1 + 2j)
         if coupled and k:
             A[(k - 1) * m, k * m] = 1
     A = columns(A)
@@ -208,7 +148,7 @@ def test_units_do_not_count(kind, noise):
 def test_many_members_without_dense_matrices(monkeypatch):
     monkeypatch.setattr(_null_basis, "_DENSE", 3)
     rng = np.random.default_rng(9)
-    A = columns(laplacian(60, rng))
+    A = columns(laplacian(rng, 60))
     check(A, numerical_defects(A), 1)
 
 
@@ -300,3 +240,157 @@ def test_a_small_singular_value_without_a_small_pivot():
     A[-1, 0] = -(2.0 ** (2 - n))  # so that it is singular, and one block
     defects = numerical_defects(columns(A))
     assert defects.rank == n - 1
+
+
+#: Cases of each kind, every second one with rows and columns in units from 1e-6 to 1e6.
+CASES = 10
+
+
+def plate(rng, m=9):
+    """Five-point differences with uneven conductances and a reference all around."""
+    path = sp.diags_array([-np.ones(m - 1)] * 2, offsets=[-1, 1])
+    grid = sp.kron(path, sp.eye_array(m)) + sp.kron(sp.eye_array(m), path)
+    weights = rng.uniform(0.5, 2, m * m)
+    return sp.csr_array(sp.diags_array(weights) @ (grid + 4 * sp.eye_array(m * m)))
+
+
+def scattered(rng, n=90):
+    """Four entries a row in random places, and a diagonal that keeps it regular."""
+    A = sp.random_array((n, n), density=4 / n, rng=rng, data_sampler=rng.standard_normal)
+    return sp.csr_array(A + 3 * sp.eye_array(n))
+
+
+def staircase(rng, n=80):
+    """Blocks of eight rows, one coupled to the next: reducible."""
+    A = np.kron(np.eye(n // 8), np.ones((8, 8))) + np.kron(np.eye(n // 8, k=1), np.eye(8))
+    A *= rng.uniform(-1, 1, (n, n)) * (rng.random((n, n)) < 0.5)
+    return sp.csr_array(A + 2 * np.eye(n))
+
+
+def cases(rng):
+    """Yield planted matrices of all kinds whose truth is certain."""
+    for kind in planted.KINDS:
+        found = 0
+        while found < CASES:
+            make = (plate, scattered, staircase)[found % 3]
+            case = planted.plant(make(rng), kind, rng, scaled=found % 2 == 1)
+            if planted.is_true(case, dense=1000):
+                found += 1
+                yield case
+
+
+def test_planted_sets_are_found_exactly():
+    """In 95% at least; never is a set named whose combination does not vanish."""
+    missed = []
+    for number, case in enumerate(cases(np.random.default_rng(35))):
+        verdict = planted.judge(case, numerical_defects(case.A))
+        assert verdict.wrong == verdict.wrong_in_units == 0, (number, case.kind)
+        if not verdict.exact:
+            missed.append((number, case.kind, verdict))
+    assert len(missed) <= 0.05 * CASES * len(planted.KINDS), missed
+
+
+def test_the_judge_is_strict():
+    """A set too few, a set too large and a wrong coefficient are noticed."""
+    rng = np.random.default_rng(5)
+    case = planted.plant(scattered(rng), "rows", rng, scaled=True)
+    assert planted.is_true(case, dense=1000)
+    members = sorted(case.rows[0])
+    B = case.balanced
+    assert planted.is_minimal(B, members, 1e-6)
+    assert not planted.is_minimal(B, members[1:], 1e-6)
+    assert not planted.is_minimal(B, sorted({*members, *range(B.shape[0])}), 1e-6)
+    weights = np.linalg.svd(B[members].toarray())[0][:, -1] * case.row_units[members]
+    assert planted.residual(case.A, members, weights, case.col_units) < 1e-14
+    weights[0] *= 1.01
+    assert planted.residual(case.A, members, weights, case.col_units) > 1e-4
+
+
+TOLERANCE = 1e-10
+
+
+def random_matrix(rng, dtype):
+    """Make a matrix some rows of which are multiples of others, with and without noise."""
+    m, n = rng.integers(1, 40, 2)
+    A = rng.standard_normal((m, n)) * (rng.random((m, n)) < rng.random())
+    if dtype is np.complex128:
+        A = A * np.exp(2j * np.pi * rng.random((m, n)))
+    A = np.round(A, 1) if rng.random() < 0.3 else A
+    for _ in range(rng.integers(0, 30)):
+        i, j = rng.integers(0, m, 2)
+        noise = (
+            rng.choice([1e-16, 1e-15, 1e-5, 1e-3]) * rng.standard_normal(n) * (rng.random() < 0.7)
+        )
+        phase = np.exp(2j * np.pi * rng.random()) if dtype is np.complex128 else rng.choice([-1, 1])
+        A[i] = phase * 10.0 ** rng.integers(-9, 9) * A[j] * (1 + noise)
+    units = 10.0 ** rng.integers(-5, 5, n)
+    return A.astype(dtype) * units
+
+
+@np.errstate(invalid="ignore")
+def all_angles(A):
+    """Return the angles between the lines of all pairs of rows, NaN for zero rows."""
+    A = A.astype(np.clongdouble)
+    A = np.where(A != 0, A / np.abs(A).max(axis=0), 0)
+    A = A / np.abs(A).max(axis=1)[:, None]
+    A = A / np.sqrt((np.abs(A) ** 2).sum(axis=1))[:, None]
+    inner = A @ A.conj().T
+    phase = np.where(inner != 0, inner / np.where(inner != 0, np.abs(inner), 1), 1)
+    chord = np.sqrt((np.abs(A[:, None] - phase[:, :, None] * A[None]) ** 2).sum(axis=2))
+    return (2 * np.arcsin(np.minimum(chord / 2, 1))).astype(float)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_every_pair_is_parallel_and_every_parallel_pair_is_accounted_for(dtype):
+    rng = np.random.default_rng(5)
+    n_pairs = 0
+    for _ in range(100):
+        A = random_matrix(rng, dtype)
+        angles = all_angles(A)
+        found = parallel_pairs(sp.csc_array(A), "rows", TOLERANCE)
+        n_pairs += len(found)
+        for pair in found:
+            assert pair.first < pair.second
+            assert abs(angles[pair.first, pair.second] - pair.angle) <= 5e-15 + 1e-7 * pair.angle
+            first, second = A[[pair.first, pair.second]] / np.maximum(np.abs(A).max(axis=0), 1e-30)
+            assert np.abs(second - pair.factor * first).max() <= 1e-4 * np.abs(second).max()
+        assert [pair.angle for pair in found] == sorted(pair.angle for pair in found)
+        listed = {pair[:2] for pair in found}
+        parallel = angles <= TOLERANCE * (1 - 1e-9)
+        for i, j in np.argwhere(np.triu(parallel, 1)).tolist():
+            assert (i, j) in listed or (parallel[:i, i] & parallel[:i, j]).any()
+        assert all(parallel[i, j] for i, j in listed)
+        turned = parallel_pairs(sp.csc_array(A.T), "columns", TOLERANCE)
+        assert {pair[:2] for pair in turned} == listed
+    assert n_pairs > 250
+
+
+def test_equal_rows_are_paired_with_the_first():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 50, 400)
+    rows = rng.standard_normal((50, 20))[groups] * rng.choice([-3.0, 1e-200, 1e150], (400, 1))
+    found = parallel_pairs(sp.csc_array(rows), "rows", 1e-12)
+    _, first = np.unique(groups, return_index=True)
+    expected = {(first[g], i) for i, g in enumerate(groups) if first[g] != i}
+    assert {pair[:2] for pair in found} == expected
+
+
+def test_numbers_that_were_read_with_few_digits():
+    """A cut that lies between such numbers, as halves do, separates what rounding moves."""
+    rng = np.random.default_rng(6)
+    for digits in (1, 2, 3):
+        A = np.round(rng.uniform(-9, 9, (200, 5)), digits)
+        rows = np.concatenate([A, A * 0.1, A / -3])
+        found = parallel_pairs(sp.csc_array(rows), "rows", 1e-12)
+        assert len(found) >= 400
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (3, 3), (1, 1)])
+def test_without_entries_there_are_none(shape):
+    assert parallel_pairs(sp.csc_array(shape), "rows", 1.0) == ()
+    assert parallel_pairs(sp.csc_array(shape), "columns", 1.0) == ()
+
+
+def test_a_factor_beyond_the_range_of_doubles_is_cut_off():
+    (pair,) = parallel_pairs(sp.csc_array([[2.0**-900, 0.0], [-(2.0**900), 0.0]]), "rows", 1e-8)
+    assert pair == (0, 1, -np.finfo(float).max, 0.0)

@@ -216,15 +216,6 @@ def test_a_row_and_a_column_in_other_units_are_named():
     assert found.digits == pytest.approx(diagnose(A).digits, abs=1)
 
 
-def test_conditions_against_the_exact_ones():
-    rng = np.random.default_rng(2)
-    for n in (1, 2, 3, 4, 5, 30):
-        A = rng.standard_normal((n, n))
-        found = diagnose(sp.csc_array(A))
-        exact = 1 / np.linalg.cond(A, 1)
-        assert exact * 0.99 <= found.rcond <= 4 * exact
-
-
 def test_singular_matrices():
     B = sp.csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]])
     found = diagnose(B, row_names=["f", "g", "h"])

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import threading
 
 import numpy as np
 import pytest
@@ -151,26 +150,6 @@ def test_copies_know_nothing():
     for other in (copy.deepcopy(solver), pickle.loads(pickle.dumps(solver))):
         assert counts(other) == (0, 0)
         assert other._settings == solver._settings
-
-
-def test_threads_wait_for_each_other():
-    solver, wrong = PatternSolver(patterns=1), []
-
-    def work(seed):
-        rng = np.random.default_rng(seed)
-        for _ in range(30):
-            M = (A, B)[rng.integers(2)].copy()
-            M.data *= rng.uniform(1, 2)
-            x = solver(M, b)
-            if not np.allclose(M @ x, b):
-                wrong.append(x)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
 
 
 @given(st.data())

@@ -12,6 +12,7 @@ from calls import outside, random_matrix
 from sparsematch import solvers
 from sparsematch.solvers import PatternSolver, _factors, _lu
 from sparsematch.solvers._external import SuperLUFactor, Unreliable
+from test_solvers import turned
 from test_threads import at_once
 
 pytestmark = pytest.mark.tsan
@@ -26,10 +27,6 @@ def system(n, kind=float, seed=0):
     A = sp.csc_array(A + sp.triu(sp.random_array(A.shape, density=2 / n, random_state=rng), 1))
     A.data = A.data.astype(kind) * (1 + 0.5j if kind is complex else 1)
     return A
-
-
-def turned(A, trans):
-    return {"N": A, "T": A.T, "H": A.conj().T}[trans]
 
 
 def is_solved(A, b, trans, x):

@@ -242,20 +242,6 @@ def test_condition_and_growth():
         assert 0 < lu.growth < 1e4
 
 
-@pytest.mark.parametrize(
-    ("name", "module"), [("umfpack", "scikits.umfpack"), ("pardiso", "pypardiso")]
-)
-def test_adapters(name, module):
-    pytest.importorskip(module)
-    for kind in (float, complex) if name != "pardiso" else (float,):
-        dense = staircase(np.random.default_rng(9), [30, 1, 8], 0.5, kind)
-        lu = solvers.splu(sp.csc_array(dense), solver=outside(name))
-        for b in (np.ones(39), np.random.default_rng(1).standard_normal((39, 2))):
-            check(dense, lu, b)
-            lu.refactorise(sp.csc_array(dense))
-            check(dense, lu, b)
-
-
 def test_an_external_solver_of_the_user():
     """Any callable of the shape of an adapter will do."""
     made = []

@@ -298,29 +298,6 @@ std::int64_t digraphs(Index n, std::size_t n_orders, std::int64_t step, std::int
     return comparison.compared;
 }
 
-std::int64_t patterns(Index n_rows, Index n_cols, std::int64_t step) {
-    Comparison comparison;
-    ThreadTeam one(1), two(2);
-    const std::vector<Way> all = ways();
-    std::int64_t turn = 0;
-    for (std::int64_t bits = 0; bits < std::int64_t{1} << n_rows * n_cols; bits += step, ++turn) {
-        std::vector<unsigned> rows(n_rows);
-        for (Index i = 0; i < n_rows; ++i)
-            rows[i] = static_cast<unsigned>(bits >> i * n_cols) & ((1u << n_cols) - 1);
-        for (const bool descending : {false, true}) {  // other matchings, too
-            const Matrix a = pattern(rows, n_cols, descending, 1 + (turn % 8 == 7));
-            Mates m(n_rows, n_cols);
-            augment(a, m);
-            ThreadTeam& team = turn % 32 == 0 ? two : one;
-            comparison.compare<8>(a, m, all, team);
-            comparison.compare_forced<8>(a, all, team);
-        }
-    }
-    return comparison.compared;
-}
-
-// ------------------------------------------------------------------------------ Hall violators
-
 // Whether rows have one column too few between them, and all proper subsets have enough.
 bool is_minimal(const std::vector<unsigned>& rows, const std::vector<Index>& members) {
     const auto n = static_cast<int>(members.size());
@@ -368,28 +345,43 @@ bool violators_hold(const Matrix& a, const std::vector<unsigned>& rows, Mates& m
     return true;
 }
 
-std::int64_t violators(Index n_rows, Index n_cols, std::int64_t step) {
-    ThreadTeam team(1);
-    std::int64_t compared = 0;
-    for (std::int64_t bits = 0; bits < std::int64_t{1} << n_rows * n_cols; bits += step) {
+// Returns how many limits were tried.
+int check_violators(const Matrix& a, const std::vector<unsigned>& rows, Mates& m,
+                    ThreadTeam& team) {
+    for (const ViolatorLimits& limits :
+         {ViolatorLimits{}, {1, 1, 0, 1, 0}, {2, 1, 1, 1, 1}, {3, 2, 9, 9, 20}}) {
+        if (violators_hold(a, rows, m, limits, team)) continue;
+        std::printf("wrong: violators of %d x %d, rows", a.n_rows, a.n_cols);
+        for (const unsigned columns : rows) std::printf(" %x", columns);
+        std::exit(1);
+    }
+    return 4;
+}
+
+// All patterns of a shape: their blocks, or their Hall violators.
+std::int64_t patterns(Index n_rows, Index n_cols, std::int64_t step, bool violators) {
+    Comparison comparison;
+    ThreadTeam one(1), two(2);
+    const std::vector<Way> all = ways();
+    std::int64_t turn = 0;
+    for (std::int64_t bits = 0; bits < std::int64_t{1} << n_rows * n_cols; bits += step, ++turn) {
         std::vector<unsigned> rows(n_rows);
         for (Index i = 0; i < n_rows; ++i)
             rows[i] = static_cast<unsigned>(bits >> i * n_cols) & ((1u << n_cols) - 1);
-        for (const bool descending : {false, true}) {
-            const Matrix a = pattern(rows, n_cols, descending, 1);
+        for (const bool descending : {false, true}) {  // other matchings, too
+            const Matrix a = pattern(rows, n_cols, descending, 1 + (turn % 8 == 7));
             Mates m(n_rows, n_cols);
             augment(a, m);
-            for (const ViolatorLimits& limits :
-                 {ViolatorLimits{}, {1, 1, 0, 1, 0}, {2, 1, 1, 1, 1}, {3, 2, 9, 9, 20}}) {
-                ++compared;
-                if (violators_hold(a, rows, m, limits, team)) continue;
-                std::printf("wrong: violators of %d x %d, pattern %lld\n", n_rows, n_cols,
-                            static_cast<long long>(bits));
-                std::exit(1);
+            ThreadTeam& team = turn % 32 == 0 ? two : one;
+            if (violators) {
+                comparison.compared += check_violators(a, rows, m, one);
+            } else {
+                comparison.compare<8>(a, m, all, team);
+                comparison.compare_forced<8>(a, all, team);
             }
         }
     }
-    return compared;
+    return comparison.compared;
 }
 
 // ------------------------------------------------------------------------------ coupled pieces
@@ -397,69 +389,43 @@ std::int64_t violators(Index n_rows, Index n_cols, std::int64_t step) {
 using Random = std::mt19937_64;
 Index below(Random& random, Index n) { return static_cast<Index>(random() % n); }
 
-class Pieces {
-  public:
-    explicit Pieces(Random& random) : random_(random) {}
-
-    Matrix draw() {
-        const Index size = random_() % 4 == 0 ? 3 + below(random_, 60) : 2 + below(random_, 5);
-        std::vector<Index> begins;
-        for (Index left = 2 + below(random_, 4); left > 0; --left) {
-            begins.push_back(n_);
-            add(below(random_, 5), 2 + below(random_, size));
-        }
-        begins.push_back(n_);
-        for (Index left = below(random_, 8); left > 0; --left) arc(any(begins), any(begins));
-        return arrange();
-    }
-
-  private:
-    static constexpr Index most = 320;
-    void arc(Index v, Index w) { arcs_.emplace_back(v, w); }
-    Index any(const std::vector<Index>& begins) {
-        const Index k = below(random_, static_cast<Index>(begins.size()) - 1);
-        return begins[k] + below(random_, begins[k + 1] - begins[k]);
-    }
-    // A ring, a path in both directions, a circulant, a tree with an arc back, or single vertices.
-    void add(Index kind, Index m) {
+// Rings, paths in both directions, circulants, trees with an arc back, single vertices, and a few
+// arcs between any; in natural order, or permuted together or apart; some rows or columns left out.
+Matrix draw_pieces(Random& random) {
+    std::vector<std::pair<Index, Index>> arcs;
+    const Index size = random() % 4 == 0 ? 60 : 5;
+    Index n = 0;
+    for (Index left = 2 + below(random, 4); left > 0; --left) {
+        const Index kind = below(random, 5), m = 2 + below(random, size);
         for (Index k = 0; k < m; ++k) {
-            const Index v = n_ + k;
-            arc(v, v);
-            if (kind == 0 || kind == 2) arc(v, n_ + (k + 1) % m);
-            if (kind == 1 && k + 1 < m) arc(v, v + 1), arc(v + 1, v);
-            if (kind == 2) arc(v, n_ + (7 * k + 3) % m);
-            if (kind == 3) arc(k > 0 ? n_ + below(random_, k) : n_ + m - 1, v);
+            const Index v = n + k;
+            arcs.emplace_back(v, v);
+            if (kind == 0 || kind == 2) arcs.emplace_back(v, n + (k + 1) % m);
+            if (kind == 1 && k + 1 < m) arcs.insert(arcs.end(), {{v, v + 1}, {v + 1, v}});
+            if (kind == 2) arcs.emplace_back(v, n + (7 * k + 3) % m);
+            if (kind == 3) arcs.emplace_back(k > 0 ? n + below(random, k) : n + m - 1, v);
         }
-        n_ += m;
+        n += m;
     }
-    std::vector<Index> order(int kind) {
-        std::vector<Index> order(n_);
-        const Index shift = kind == 1 ? below(random_, n_) : 0;
-        for (Index v = 0; v < n_; ++v) order[v] = (v + shift) % n_;
-        if (kind >= 2) std::shuffle(order.begin(), order.end(), random_);
-        return order;
+    for (Index left = below(random, 8); left > 0; --left)
+        arcs.emplace_back(below(random, n), below(random, n));
+    std::vector<Index> p(n);
+    for (Index v = 0; v < n; ++v) p[v] = v;
+    if (random() % 2 == 0) std::shuffle(p.begin(), p.end(), random);
+    std::vector<Index> q = p;
+    if (random() % 4 == 0) std::shuffle(q.begin(), q.end(), random);
+    const Index n_rows = n - (random() % 4 == 0) * below(random, n / 8 + 1),
+                n_cols = n - (random() % 4 == 0) * below(random, n / 8 + 1);
+    std::vector<std::vector<Index>> rows(n_rows);
+    for (const auto& [v, w] : arcs)
+        if (p[v] < n_rows && q[w] < n_cols) rows[p[v]].push_back(q[w]);
+    Matrix a{n_rows, n_cols, {0}, {}};
+    for (const auto& row : rows) {
+        a.indices.insert(a.indices.end(), row.begin(), row.end());
+        a.indptr.push_back(static_cast<Index>(a.indices.size()));
     }
-    // Rows and columns in natural order, rolled, or permuted together or apart; some left out.
-    Matrix arrange() {
-        const int kind = static_cast<int>(below(random_, 4));
-        const auto p = order(kind), q = kind == 3 ? order(kind) : p;
-        const Index n_rows = n_ - (random_() % 4 == 0) * below(random_, n_ / 8 + 1),
-                    n_cols = n_ - (random_() % 4 == 0) * below(random_, n_ / 8 + 1);
-        std::vector<std::vector<Index>> rows(n_rows);
-        for (const auto& [v, w] : arcs_)
-            if (p[v] < n_rows && q[w] < n_cols) rows[p[v]].push_back(q[w]);
-        Matrix a{n_rows, n_cols, {0}, {}};
-        for (const auto& row : rows) {
-            a.indices.insert(a.indices.end(), row.begin(), row.end());
-            a.indptr.push_back(static_cast<Index>(a.indices.size()));
-        }
-        return a;
-    }
-
-    Random& random_;
-    Index n_ = 0;
-    std::vector<std::pair<Index, Index>> arcs_;
-};
+    return a;
+}
 
 // Limits as they are, or each drawn by itself.
 std::vector<Way> drawn_ways(Random& random) {
@@ -497,7 +463,7 @@ std::int64_t coupled(std::uint64_t seed, std::int64_t count) {
     ThreadTeam one(1), two(2), three(3);
     Random random(seed);
     for (std::int64_t k = 0; k < count; ++k) {
-        const Matrix a = Pieces(random).draw();
+        const Matrix a = draw_pieces(random);
         const std::vector<Way> all = drawn_ways(random);
         ThreadTeam& team = random() % 3 != 0 ? one : random() % 2 == 0 ? two : three;
         for (const Matrix& b : {a, a.transposed()}) {
@@ -524,10 +490,8 @@ int main(int n_given, char** given) {
     std::int64_t compared = 0;
     if (what == "digraphs" && (numbers.size() == 3 || numbers.size() == 4))
         compared = digraphs(size(0), numbers[1], numbers[2], numbers.size() > 3 ? numbers[3] : 0);
-    else if (what == "patterns" && numbers.size() == 3)
-        compared = patterns(size(0), size(1), numbers[2]);
-    else if (what == "violators" && numbers.size() == 3)
-        compared = violators(size(0), size(1), numbers[2]);
+    else if ((what == "patterns" || what == "violators") && numbers.size() == 3)
+        compared = patterns(size(0), size(1), numbers[2], what == "violators");
     else if (what == "coupled" && numbers.size() == 2) compared = coupled(numbers[0], numbers[1]);
     else
         return std::puts(
