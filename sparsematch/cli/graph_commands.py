@@ -64,7 +64,8 @@ def match_edges(arguments: Namespace) -> int:
     matching: Any
     if comm is None:
         check_outputs(arguments)
-        matching = _match_file(arguments, progress)
+        with progress.step("match", f"matching {Path(arguments.file).name}"):
+            matching = _match_file(arguments)
     else:
         matching, shared = ranks.match_edges(arguments, progress)
     if arguments.save and (comm is None or comm.Get_rank() == 0):
@@ -85,26 +86,17 @@ def match_edges(arguments: Namespace) -> int:
     return 0
 
 
-def _match_file(arguments: Namespace, progress: Progress) -> GraphMatching:
+def _match_file(arguments: Namespace) -> GraphMatching:
     if not Path(arguments.file).is_file():
         raise UnreadableFile(f"{arguments.file}: there is no such file")
-    where = [0, 0, 0]
-
-    def words() -> str:
-        step, done, total = where
-        what = f"round {step}" if step else "counting the vertices"
-        return f"{Path(arguments.file).name}, {what}: {100 * done // max(total, 1)}%"
-
     try:
-        with progress.step("match", words):
-            return match_edge_file(
-                arguments.file,
-                n_vertices=arguments.vertices,
-                weights=not arguments.unweighted,
-                rng=arguments.seed,
-                scratch=arguments.scratch,
-                progress=lambda *now: where.__setitem__(slice(None), now),
-            )
+        return match_edge_file(
+            arguments.file,
+            n_vertices=arguments.vertices,
+            weights=not arguments.unweighted,
+            rng=arguments.seed,
+            scratch=arguments.scratch,
+        )
     except ValueError as error:
         raise UnreadableFile(error) from None
     except OSError as error:
@@ -124,7 +116,7 @@ def _matching_text(fields: dict[str, Any]) -> str:
     n, pairs, edges = fields["n_vertices"], fields["cardinality"], fields["n_edges"]
     work = f"{fields['edges_read'] / max(edges, 1):.2f} times the edges read"
     if "ranks" in fields:
-        work = summary.exchange_words(fields)
+        work = summary.exchange_words(fields, f" between {fields['ranks']} ranks")
     lines = [
         f"{fields['file']}: {n:,} vertices, {edges:,} edges",
         summary.line("pairs", f"{pairs:,}, {200 * pairs / max(n, 1):.1f}% of the vertices"),

@@ -3,7 +3,7 @@
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -25,7 +25,7 @@ class Progress:
         self._shown = not quiet and stream.isatty()
 
     @contextmanager
-    def step(self, key: str, words: str | Callable[[], str]) -> Iterator[None]:
+    def step(self, key: str, words: str) -> Iterator[None]:
         """Run the body as the step `key`, shown as `words`; its time goes to ``seconds[key]``."""
         start = time.perf_counter()
         ended = threading.Event()
@@ -47,15 +47,14 @@ class Progress:
         """Return the seconds of each step, to a microsecond."""
         return {key: round(value, 6) for key, value in self.seconds.items()}
 
-    def _tick(self, words: str | Callable[[], str], start: float, ended: threading.Event) -> None:
+    def _tick(self, words: str, start: float, ended: threading.Event) -> None:
         if ended.wait(_DELAY):
             return
         width = 0
         while True:
             elapsed = time.perf_counter() - start
             width_there = shutil.get_terminal_size().columns - 1
-            what = words if isinstance(words, str) else words()
-            line = f"{what} ... {elapsed:.1f} s"[:width_there]
+            line = f"{words} ... {elapsed:.1f} s"[:width_there]
             self._write("\r" + line.ljust(width))
             width = len(line)
             if ended.wait(_PERIOD):

@@ -109,14 +109,14 @@ def _head(fields: dict[str, Any]) -> str:
 def _run_lines(fields: dict[str, Any]) -> list[str]:
     words = f"{' then '.join(fields['engines']) or 'none'}, {count(fields['workers'], 'thread')}"
     if "ranks" in fields:
-        words += f", {exchange_words(fields)}"
+        words += f" on each of {fields['ranks']} ranks, {exchange_words(fields)}"
     return [line("method", words), line("time", times(fields["seconds"]))]
 
 
-def exchange_words(fields: dict[str, Any]) -> str:
+def exchange_words(fields: dict[str, Any], between: str = "") -> str:
     """Word what ranks have sent to each other."""
     sent = f"{fields['bytes_sent'] / 1e6:,.1f} MB"
-    return f"{count(fields['exchanges'], 'exchange')} between {fields['ranks']} ranks, {sent}"
+    return f"{count(fields['exchanges'], 'exchange')}{between}, {sent}"
 
 
 def times(by_step: dict[str, float]) -> str:
