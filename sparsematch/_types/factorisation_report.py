@@ -17,7 +17,7 @@ class BlockReport:
         What factorised it.
     order : str
         In which order.
-    foreseen : int
+    predicted : int
         Entries of its factors if pivots stay on the diagonal in the order of minimum degree; 0 if
         no such order was worth following.
     made : int
@@ -33,18 +33,18 @@ class BlockReport:
     entries: int
     solver: str
     order: str
-    foreseen: int
+    predicted: int
     made: int
     seconds: float
     why: str
 
     def __str__(self) -> str:
-        foreseen = f"{self.foreseen:,}" if self.foreseen else "no"
+        predicted = f"{self.predicted:,}" if self.predicted else "no"
         made = f"{self.made:,}" if self.made else "unknown"
         return (
             f"block {self.block}: {self.rows:,} rows, {self.entries:,} entries, by {self.solver} "
-            f"({self.why}), order: {self.order}; entries of the factors: {foreseen} foreseen, "
-            f"{made} made; predicted: {self.seconds:.1e} s"
+            f"({self.why}), order: {self.order}; entries of the factors: {predicted} predicted, "
+            f"{made} made; {self.seconds:.1e} s predicted"
         )
 
 
@@ -60,7 +60,7 @@ class FactorisationReport:
         Diagonal blocks, those of one entry among them, and the rows of the largest.
     above : int
         Entries above the diagonal blocks, which are only multiplied with.
-    own_foreseen, own_made : int
+    own_predicted, own_made : int
         Entries of the factors of the blocks factorised by this package, in the order of minimum
         degree.
     own_seconds : float
@@ -75,7 +75,7 @@ class FactorisationReport:
     >>> lu = splu(csc_array([[4.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 1.0, 3.0]]))
     >>> print(lu.report())
     3 rows, 6 entries, 2 blocks, 1 of one entry, the largest of 2 rows; 1 entry above the blocks
-    factorised here: 2 blocks; entries of the factors: 5 foreseen, 5 made; predicted: 1.1e-06 s
+    factorised here: 2 blocks; entries of the factors: 5 predicted, 5 made; 1.1e-06 s predicted
     """
 
     rows: int
@@ -84,7 +84,7 @@ class FactorisationReport:
     n_single: int
     largest: int
     above: int
-    own_foreseen: int
+    own_predicted: int
     own_made: int
     own_seconds: float
     external: tuple[BlockReport, ...]
@@ -99,8 +99,8 @@ class FactorisationReport:
         if own:
             lines.append(
                 f"factorised here: {_number(own, 'block')}; entries of the factors: "
-                f"{self.own_foreseen:,} foreseen, {self.own_made:,} made; predicted: "
-                f"{self.own_seconds:.1e} s"
+                f"{self.own_predicted:,} predicted, {self.own_made:,} made; "
+                f"{self.own_seconds:.1e} s predicted"
             )
         return "\n".join([*lines, *map(str, self.external)])
 

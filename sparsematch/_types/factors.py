@@ -21,7 +21,7 @@ class BlockPlan(Protocol):
     def n_upper(self) -> int: ...  #: Entries above the diagonal blocks.
     #: Entries of L + U of all other blocks if pivots stay on the diagonal.
     @property
-    def foreseen_inside(self) -> int: ...
+    def predicted_inside(self) -> int: ...
     def block(self, k: int, ascending: bool, /) -> tuple[IndexArray, IndexArray, IndexArray]:
         """Return the columns of block k: indptr, rows, and the place of each entry in the values.
 

@@ -24,9 +24,9 @@ from sparsematch._text.diagnosis import Diagnosis
 from sparsematch._text.explanation import Explanation
 from sparsematch._types.diagnosis import ROUNDING, Misscaled, Spectrum
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._block_conditions import worst_blocks
 from sparsematch.solvers._checks import check_right_hand_side, check_square
 from sparsematch.solvers._condition import inverse_norm
+from sparsematch.solvers._dense_blocks import worst_blocks
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._expected_digits import digits_of, expected_errors
 from sparsematch.solvers._factors import BlockFactors

@@ -4,7 +4,7 @@ An external solver is a class that is made of a block, by columns, and of values
 solves, and takes new values for the same pattern. What it finds out about the pattern may be
 stored in `memory` for the next factorisation of it. If rows and columns come in an order that makes
 little fill when pivots stay on the diagonal, `memory` says how many entries the factors then have,
-as ``"foreseen"``.
+as ``"predicted"``.
 """
 
 import threading
@@ -26,7 +26,7 @@ from sparsematch.solvers._condition import reciprocal_condition
 Values = NDArray[Any]
 
 #: Share of the largest of its column that a pivot on the diagonal must have: the root of the
-#: rounding error, so that as good as none leaves it, and no more fill comes than was foreseen: up
+#: rounding error, so that as good as none leaves it, and no more fill comes than was predicted: up
 #: to 1.11 times on blocks of real, normal and log-uniform values, where 0.001 makes 2.2 times;
 #: 2.3 to 6 times of values of 1 and -1 at random, as pivots cancel. A refinement or two bring the
 #: digits back.
@@ -129,7 +129,7 @@ class ScaledFactor:
         self._first = np.ones(n), np.ones(n)
         scaled = self._scale(values)
         steady = operations(LuOps, "numpy").steady_diagonal
-        own_order = choice.make is SuperLUFactor and memory.get("foreseen")
+        own_order = choice.make is SuperLUFactor and memory.get("predicted")
         if own_order and not steady(indptr, rows, scaled, _STEADY):
             self._first = self._by_largest_product(scaled)
             scaled = self._scale(values)
@@ -263,12 +263,12 @@ class SuperLUFactor:
         memory = self._memory
         self._renumbered, self.order = False, "COLAMD"
         steady = operations(LuOps, "numpy").steady_diagonal
-        foreseen = memory.get("foreseen")
-        if foreseen and steady(self._indptr, self._rows, values, BEARABLE):
+        predicted = memory.get("predicted")
+        if predicted and steady(self._indptr, self._rows, values, BEARABLE):
             self._lu = _superlu(values, self._rows, self._indptr, "NATURAL", **_ON_THE_DIAGONAL)
             self.order = "minimum degree"
-            if self._lu.nnz > 2 * foreseen:  # pivots have left it all the same
-                memory.pop("foreseen", None)  # which another thread may have done
+            if self._lu.nnz > 2 * predicted:  # pivots have left it all the same
+                memory.pop("predicted", None)  # which another thread may have done
         elif "place" not in memory:
             self._lu = _superlu(values, self._rows, self._indptr, "COLAMD")
             memory["place"] = self._lu.perm_c

@@ -11,10 +11,10 @@ from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
 from sparsematch._types.factors import BlockLU
-from sparsematch.solvers._choice import installed
 from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
 from sparsematch.solvers._errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import Choice, ScaledFactor, Singular, SuperLUFactor
+from sparsematch.solvers._named_solvers import installed
 from sparsematch.solvers._pattern import MeasuredValues
 from sparsematch.solvers._plan import DIAGONALS, FactorisationPlan, plan_factorisation, plan_of
 
@@ -137,7 +137,7 @@ class BlockFactors:
                 int(block.rows.size),
                 self._external[k].choice.name,
                 self._external[k].order,
-                int(block.memory.get("foreseen", 0)),
+                int(block.memory.get("predicted", 0)),
                 self._external[k].nnz,
                 plan.blocks.chosen[k][5],
                 self._external[k].choice.why,
@@ -151,7 +151,7 @@ class BlockFactors:
             n_single=int(np.count_nonzero(sizes == 1)),
             largest=int(sizes.max(initial=0)),
             above=plan.blocks.n_upper,
-            own_foreseen=plan.blocks.foreseen_inside,
+            own_predicted=plan.blocks.predicted_inside,
             own_made=numbers.entries - sum(block.rows for block in external),
             own_seconds=plan.blocks.seconds,
             external=external,

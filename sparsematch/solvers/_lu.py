@@ -1,7 +1,7 @@
 """A matrix in block triangular form: its analysis, its factorisation, and checked solutions.
 
 An analysis serves any number of factorisations, and each factorisation has the analysis that suits
-its values: another than it was given where these brought far more fill than was foreseen.
+its values: another than it was given where these brought far more fill than was predicted.
 """
 
 import itertools
@@ -46,7 +46,7 @@ class Analysis:
 
     It serves any number of factorisations of matrices with this pattern: Newton steps, time steps,
     scenarios. It never changes, so threads may share it. Where pivots bring far more fill than was
-    foreseen, the factorisation makes another analysis, its attribute ``analysis``: use that one to
+    predicted, the factorisation makes another analysis, its attribute ``analysis``: use that one to
     spare later factorisations the same detour.
 
     Attributes

@@ -1,6 +1,10 @@
 """The external solvers that go by a name: SuperLU, and those that need a library of their own."""
 
+import functools
 import importlib
+import importlib.util
+import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,11 +14,20 @@ import scipy.sparse as sp
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.errors import pip_install, unknown_choice
 from sparsematch._types.upstream_warnings import upstream_warnings_raised
-from sparsematch.solvers._choice import installed
-from sparsematch.solvers._external import Choice, MakeExternal, Singular, SuperLUFactor, Values
-from sparsematch.solvers._kvxopt import KvxoptFactor
-from sparsematch.solvers._mumps import MumpsFactor
+from sparsematch.solvers._external import (
+    Choice,
+    MakeExternal,
+    Singular,
+    SuperLUFactor,
+    Unreliable,
+    Values,
+)
 from sparsematch.solvers._pardiso import PardisoFactor
+
+#: Errors of MUMPS: singular by its pattern or its numbers; no memory.
+_SINGULAR, _NO_MEMORY = (-6, -10), (-7, -13)
+_TRANSPOSED = 9  # icntl: 1 solves with the matrix, another number with its transpose
+_NONZEROS = 29  # infog: entries of the factors
 
 
 class UmfpackFactor:
@@ -57,6 +70,93 @@ class UmfpackFactor:
         return np.stack([self._context.solve(code, self._A, b) for b in columns], axis=1)
 
 
+class KvxoptFactor:
+    """A block factorised by UMFPACK, as the wheels of kvxopt bring it."""
+
+    def __init__(
+        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
+    ) -> None:
+        self._kvxopt: Any = importlib.import_module("kvxopt")
+        self._solver: Any = importlib.import_module("kvxopt.umfpack")
+        n = indptr.size - 1
+        columns = np.repeat(np.arange(n), np.diff(indptr))
+        places = rows.astype(np.int64, copy=False), columns
+        self._A = self._kvxopt.spmatrix(values, *places, (n, n))
+        self._symbolic = self._solver.symbolic(self._A)
+        self.nnz = 0  # kvxopt does not report it
+        self._factorise()
+
+    def refactorise(self, values: Values) -> None:
+        """Factorise new values in the order found first."""
+        kind = "z" if values.dtype.kind == "c" else "d"
+        self._A.V = self._kvxopt.matrix(values, tc=kind)
+        self._factorise()
+
+    def _factorise(self) -> None:
+        try:
+            self._numeric = self._solver.numeric(self._A, self._symbolic)
+        except ArithmeticError as error:
+            raise Singular from error
+
+    def solve(self, b: Values, trans: str) -> Values:
+        """Solve, all right-hand sides at once."""
+        x = self._kvxopt.matrix(np.asfortranarray(b))
+        self._solver.solve(self._A, self._numeric, x, "C" if trans == "H" else trans)
+        return np.array(x).reshape(b.shape)
+
+
+class MumpsFactor:
+    """A block factorised by MUMPS, through python-mumps."""
+
+    def __init__(
+        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
+    ) -> None:
+        n = indptr.size - 1
+        self._shape, self._rows = (n, n), rows
+        self._columns = np.repeat(np.arange(n, dtype=rows.dtype), np.diff(indptr))
+        self._context = _new_context()
+        self._analysed = False
+        self.refactorise(values)
+
+    def refactorise(self, values: Values) -> None:
+        """Factorise new values in the order found first."""
+        places = self._rows, self._columns
+        try:
+            self._context.set_matrix(sp.coo_array((values, places), shape=self._shape))
+            self._context.factor(reuse_analysis=self._analysed)
+        except RuntimeError as error:  # MUMPSError
+            code = getattr(error, "error", None)
+            if code in _SINGULAR:
+                raise Singular from error
+            if code in _NO_MEMORY:
+                raise MemoryError("MUMPS has no memory left for the factors") from error
+            raise Unreliable(f"MUMPS failed: {error}") from error
+        self._analysed = True
+        self.nnz = _counted(int(self._context.mumps_instance.infog[_NONZEROS]))
+
+    def solve(self, b: Values, trans: str) -> Values:
+        """Solve; MUMPS knows the transpose, and no conjugates."""
+        if trans == "H":
+            return self.solve(b.conj(), "T").conj()
+        instance = self._context.mumps_instance
+        instance.icntl[_TRANSPOSED] = 1 if trans == "N" else 2
+        kind = self._context.data.dtype
+        return np.asarray(self._context.solve(np.asfortranarray(b, kind))).reshape(b.shape)
+
+
+def _counted(entries: int) -> int:
+    """Return a number of entries; MUMPS gives millions, negative, if there are many."""
+    return -1_000_000 * entries if entries < 0 else entries
+
+
+def _new_context() -> Any:
+    """Return a context of this process alone, whatever other ranks there are."""
+    mumps: Any = importlib.import_module("mumps")
+    if "mpi4py.MPI" in sys.modules and "comm" in inspect.signature(mumps.Context).parameters:
+        return mumps.Context(comm=sys.modules["mpi4py.MPI"].COMM_SELF)
+    return mumps.Context()
+
+
 class Way(NamedTuple):
     """A library that offers a solver, and how it is installed."""
 
@@ -87,6 +187,23 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
 }
 NAMES = ("auto", "superlu", *WAYS)
+
+
+@functools.cache
+def installed() -> dict[str, Any]:
+    """Return what a policy has in place of its defaults: the kernels that are installed.
+
+    Time, the first time: a look for each module, which is not imported unless it is chosen.
+    """
+    found = [name for name, ways in WAYS.items() if any(_is_there(way.module) for way in ways)]
+    return {"available": found} if found else {}
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 class Chooser(NamedTuple):

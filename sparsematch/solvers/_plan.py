@@ -1,7 +1,7 @@
 """How a matrix is to be factorised: its blocks, the orders within them, what factorises which.
 
 Both an analysis and the factors hold a plan, and it is never changed: where pivots bring far more
-fill than was foreseen, `FactorisationPlan.replan_block` makes another one.
+fill than was predicted, `FactorisationPlan.replan_block` makes another one.
 """
 
 from collections import Counter
@@ -82,7 +82,7 @@ class FactorisationPlan:
         return operations(LuOps, graph.backend).new_factors(self.blocks, graph, values)
 
     def replan_block(self, k: int, values: NDArray[Any]) -> "FactorisationPlan":
-        """Return a plan for values whose pivots bring far more fill to block k than was foreseen.
+        """Return a plan for values whose pivots bring far more fill to block k than was predicted.
 
         Another diagonal, once, or another kernel, whichever is predicted to be faster.
         """
@@ -107,7 +107,7 @@ def _make_plan(
     chosen = blocks.chosen
     for k in blocks.outside:
         _, order, kernel, fill, _, _ = chosen[k]
-        memory = {"foreseen": fill} if order != "given" else {}
+        memory = {"predicted": fill} if order != "given" else {}
         choice = chooser.choose(kernel)
         # SuperLU accepts any order
         arrays = blocks.block(k, choice.make is not SuperLUFactor)

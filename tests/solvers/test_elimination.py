@@ -70,17 +70,17 @@ def faces(n):
     return sp.csc_array(B @ B.T + sp.eye_array(B.shape[0]))
 
 
-def test_superlu_makes_the_fill_that_is_foreseen():
+def test_superlu_makes_the_fill_that_is_predicted():
     """It takes neighbours in the order for relatives in the tree: they have to be."""
     A = faces(300)
     lu = solvers.splu(A, solver=outside())
-    _, _, _, foreseen, multiplications, _ = lu.analysis._plan.blocks.chosen[0]
-    assert multiplications > foreseen
+    _, _, _, predicted, multiplications, _ = lu.analysis._plan.blocks.chosen[0]
+    assert multiplications > predicted
     assert lu.analysis.outside == [0]
-    assert foreseen <= lu.nnz < 1.1 * foreseen
+    assert predicted <= lu.nnz < 1.1 * predicted
 
 
-def test_random_values_make_the_fill_that_is_foreseen():
+def test_random_values_make_the_fill_that_is_predicted():
     """SuperLU hardly moves pivots of a symmetric pattern; refinement restores the digits."""
     rng = np.random.default_rng(5)
     A = sp.csc_array(grid(13, 13, 13) + sp.eye_array(13**3))
@@ -88,7 +88,7 @@ def test_random_values_make_the_fill_that_is_foreseen():
     lu = solvers.splu(A)
     block = lu.report().external[0]
     assert block.order == "minimum degree"
-    assert block.foreseen <= block.made < 1.1 * block.foreseen
+    assert block.predicted <= block.made < 1.1 * block.predicted
     x = rng.standard_normal(A.shape[0])
     np.testing.assert_allclose(lu.solve(A @ x), x, atol=1e-8)
 
@@ -102,7 +102,7 @@ def test_a_block_that_fills_up_keeps_its_order_outside():
     assert lu.analysis._plan.revision == 1
     block = lu.report().external[0]
     assert block.order == "minimum degree"
-    assert block.foreseen <= block.made < 1.1 * block.foreseen
+    assert block.predicted <= block.made < 1.1 * block.predicted
     x = rng.standard_normal(A.shape[0])
     np.testing.assert_allclose(lu.solve(A @ x), x, atol=1e-9)
 

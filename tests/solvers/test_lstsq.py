@@ -421,14 +421,14 @@ def test_what_is_refused(case):
         lstsq(A, b, **settings)
 
 
-def test_memory_is_foreseen(monkeypatch):
+def test_memory_is_predicted(monkeypatch):
     """Before anything is factorised: the system may end a process that takes too much."""
     rng = np.random.default_rng(0)
-    foreseen = []
+    predicted = []
 
     def noting(*given, of=_core.qr):
         start, columns, *rest, needed = of(*given)
-        foreseen.append((needed, 12 * columns.size))
+        predicted.append((needed, 12 * columns.size))
         return start, columns, *rest, needed
 
     monkeypatch.setattr(_core, "qr", noting)
@@ -436,12 +436,12 @@ def test_memory_is_foreseen(monkeypatch):
         A = sp.random_array(shape, density=0.02, rng=rng) + sp.eye_array(*shape)
         b = rng.standard_normal(shape[0])
         lstsq(A, b)
-        assert foreseen[-1][1] <= foreseen[-1][0] <= 16 * (sum(shape) * (shape[1] + 1))
+        assert predicted[-1][1] <= predicted[-1][0] <= 16 * (sum(shape) * (shape[1] + 1))
     monkeypatch.setattr(factorisation, "_LITTLE", 0)
-    monkeypatch.setattr(factorisation, "available_bytes", lambda: foreseen[-1][0] - 1)
+    monkeypatch.setattr(factorisation, "available_bytes", lambda: predicted[-1][0] - 1)
     with pytest.raises(MemoryError, match=r"700 columns .* GiB of memory, of which .*lsmr"):
         lstsq(A, b)
-    assert foreseen[-1][1] == 0
+    assert predicted[-1][1] == 0
 
 
 def test_memory_that_is_left(monkeypatch, tmp_path):

@@ -81,7 +81,7 @@ def test_others_get_ascending_columns(name, module):
     class Own(_external.SuperLUFactor):
         def __init__(self, indptr, rows, values, memory):
             A = sp.csc_array((values, rows, indptr))
-            seen.append(A.has_canonical_format and "foreseen" in memory)
+            seen.append(A.has_canonical_format and "predicted" in memory)
             super().__init__(indptr, rows, values, memory)
 
     dense = heavy(70, float)

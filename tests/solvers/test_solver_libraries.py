@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from calls import limited, outside
 from sparsematch import solvers
-from sparsematch.solvers import _choice, _external, _named_solvers, _pardiso
+from sparsematch.solvers import _external, _named_solvers, _pardiso
 from test_solvers import check, staircase
 
 
@@ -221,14 +221,14 @@ def test_auto_goes_on_where_a_library_is_broken():
 
 
 def test_auto_looks_once_for_what_is_installed(monkeypatch):
-    monkeypatch.setattr(_choice, "_is_there", lambda module: module in ("kvxopt", "mumps"))
-    _choice.installed.cache_clear()
-    assert _choice.installed() == {"available": ["umfpack", "mumps"]}
-    monkeypatch.setattr(_choice, "_is_there", lambda module: False)
-    assert _choice.installed() == {"available": ["umfpack", "mumps"]}
-    _choice.installed.cache_clear()
-    assert _choice.installed() == {}
-    _choice.installed.cache_clear()
+    monkeypatch.setattr(_named_solvers, "_is_there", lambda module: module in ("kvxopt", "mumps"))
+    _named_solvers.installed.cache_clear()
+    assert _named_solvers.installed() == {"available": ["umfpack", "mumps"]}
+    monkeypatch.setattr(_named_solvers, "_is_there", lambda module: False)
+    assert _named_solvers.installed() == {"available": ["umfpack", "mumps"]}
+    _named_solvers.installed.cache_clear()
+    assert _named_solvers.installed() == {}
+    _named_solvers.installed.cache_clear()
 
 
 def test_auto_hands_over_and_says_so(stand_in):
@@ -260,7 +260,7 @@ def test_no_order_is_looked_for_that_the_solver_does_not_follow(stand_in):
     A = grid_of_81()
     for solver, followed in (("superlu", True), ("auto", True), ("pardiso", False)):
         memory = solvers.analyse(A, solver=outside(solver))._plan.external[0].memory
-        assert ("foreseen" in memory) == followed
+        assert ("predicted" in memory) == followed
     check(A.toarray(), solvers.splu(A, solver="pardiso"), np.ones(81))
 
 
@@ -291,7 +291,7 @@ def test_a_report_adds_up():
     assert report.largest == 30
     assert report.external == ()
     assert report.own_made + report.above == solvers.splu(A).nnz
-    assert report.own_foreseen > 0
+    assert report.own_predicted > 0
     assert "3 of one entry, the largest of 30 rows" in str(report)
 
 

@@ -221,7 +221,7 @@ void bind_plan(nb::module_& m, const char* name) {
                              if (plan.external[k] > 0) out.push_back(k);
                          return out;
                      })
-        .def_prop_ro("foreseen_inside",
+        .def_prop_ro("predicted_inside",
                      [](const Plan& plan) {
                          std::int64_t entries = 2 * plan.expected_entries;
                          for (Index k = 0; k < plan.n_blocks(); ++k)

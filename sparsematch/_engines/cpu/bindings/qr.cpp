@@ -16,7 +16,7 @@ using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // gemm: the capsule of SciPy's cython_blas for this type. Returns R by rows, with columns of the
 // matrix: where rows begin, columns, values; the top of Q^H applied to the right-hand sides; and
-// the bytes foreseen: where they are more than `room`, nothing else.
+// the bytes predicted: where they are more than `room`, nothing else.
 template <class Index, class Value>
 nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> right,
                     In<double> tolerance, In<bool> last, nb::capsule gemm, double room) {
@@ -29,7 +29,7 @@ nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> 
                                             tolerance.data(), last.data(), multiply, room, counter);
     });
     return nb::make_tuple(owned(std::move(qr.start)), owned(std::move(qr.column)),
-                          owned(std::move(qr.value)), owned(std::move(qr.top)), qr.foreseen);
+                          owned(std::move(qr.value)), owned(std::move(qr.top)), qr.predicted);
 }
 
 template <class Index, class Value>

@@ -74,7 +74,7 @@ class Amd {
   public:
     // Reads: the graph, whose pool is used up; last (null: none), vertices that are not eliminated
     // but count as neighbours. Writes: order, the other vertices in order of elimination, and the
-    // cost. Returns false, no order, and the cost foreseen when that exceeds a limit, or the run
+    // cost. Returns false, no order, and the cost predicted when that exceeds a limit, or the run
     // was stopped. Time: O(n nnz) at worst, nearly O(nnz) mostly.
     bool run(AdjacencyLists<Index>& graph, const EliminationLimits& limits, Index* order,
              EliminationCost& cost, WorkCounter& counter, const std::vector<bool>* last = nullptr) {
@@ -148,8 +148,8 @@ class Amd {
             merge_indistinguishable(p);
             finish(p, grown);
             add_cost(p, grown);
-            const EliminationCost foreseen = cost_.foreseen(v_[p].degree, n_ - eliminated_);
-            if (limits.exceeded_by(foreseen)) return cost = foreseen, false;
+            const EliminationCost predicted = cost_.predicted(v_[p].degree, n_ - eliminated_);
+            if (limits.exceeded_by(predicted)) return cost = predicted, false;
         }
         cost = cost_;
         return true;

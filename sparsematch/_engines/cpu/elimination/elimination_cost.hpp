@@ -19,7 +19,7 @@ struct EliminationCost {
 
     // What all of it will cost if `left` vertices are left and have this degree: degrees hardly
     // fall until few vertices are left.
-    EliminationCost foreseen(double degree, double left) const {
+    EliminationCost predicted(double degree, double left) const {
         const double d = degree, rest = std::max(left - d, 0.0);
         return {entries + rest * d + d * d / 2, work + d * d * (rest + d * (1.0 / 3))};
     }
@@ -31,8 +31,8 @@ struct EliminationLimits {
     double per_entry = 0, per_multiplication = 0;
     double most = std::numeric_limits<double>::infinity();
 
-    bool exceeded_by(const EliminationCost& foreseen) const {
-        return per_entry * foreseen.entries + per_multiplication * foreseen.work > most;
+    bool exceeded_by(const EliminationCost& predicted) const {
+        return per_entry * predicted.entries + per_multiplication * predicted.work > most;
     }
 };
 

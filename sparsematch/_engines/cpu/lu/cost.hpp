@@ -67,7 +67,7 @@ struct Policy {
         return out;
     }();
     // The gain by product is the time that pivots cost that move; by values, where entries may not
-    // stay and a pattern has no symmetry, fill is saved that no order foresees.
+    // stay and a pattern has no symmetry, fill is saved that no order predicts.
     Search given{2e-6, 80e-9, 0.5}, product{5e-6, 100e-9, 1}, dissection{50e-6, 1700e-9, 0.5},
         by_values{5e-6, 100e-9, 2, 20e-9};
     Diagonal diagonal = Diagonal::any;

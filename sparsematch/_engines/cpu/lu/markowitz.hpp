@@ -26,11 +26,11 @@
 
 namespace sparsematch {
 
-// Beyond which there is no order: work, in list elements and multiplications, and what is foreseen
+// Beyond which there is no order: work, in list elements and multiplications, and what is predicted
 // of it; entries left, fill included, while what is left is sparse.
 struct MarkowitzLimits {
     static constexpr double unlimited = std::numeric_limits<double>::infinity();
-    double work = unlimited, foreseen = unlimited, active = unlimited;
+    double work = unlimited, predicted = unlimited, active = unlimited;
 };
 
 // Lists in one pool that grow: one without room moves to the end of the pool, with room for as
@@ -147,17 +147,17 @@ class Markowitz {
     }
 
     bool is_full(double left) const { return static_cast<double>(active_) >= full * left * left; }
-    // After step t. Steps are foreseen to cost what they do now, in proportion to what is left.
+    // After step t. Steps are predicted to cost what they do now, in proportion to what is left.
     bool exceeds(const MarkowitzLimits& limits, Index t, Index n) {
         const double left = n - t;
         spent_ += static_cast<double>(work_);
-        double foreseen = spent_;
+        double predicted = spent_;
         if (const Index interval = std::max<Index>(n / 32, 8); (t + 1) % interval == 0) {
-            foreseen += (spent_ - spent_before_) / interval * left * left / n;
+            predicted += (spent_ - spent_before_) / interval * left * left / n;
             spent_before_ = spent_;
         }
         const auto active = static_cast<double>(active_);
-        return spent_ > limits.work || foreseen > limits.foreseen ||
+        return spent_ > limits.work || predicted > limits.predicted ||
                (active > limits.active && active < sparse * left * left);
     }
 

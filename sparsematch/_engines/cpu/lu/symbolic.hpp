@@ -4,7 +4,7 @@
 //
 // The outline is KLU's: Davis, Palamadai Natarajan, Algorithm 907: KLU, a direct sparse solver for
 // circuit simulation problems (ACM TOMS 37, 2010). A block is ordered by minimum degree. If that
-// foresees more time than another way costs to look for, the ways are candidates: a diagonal, an
+// predicts more time than another way costs to look for, the ways are candidates: a diagonal, an
 // order, and the kernel that is predicted to be fastest in it (cost.hpp). One is looked for if what
 // it is expected to save is more than that costs, and the one of least time is taken.
 #pragma once

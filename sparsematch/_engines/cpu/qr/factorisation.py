@@ -27,7 +27,7 @@ def factorise(
 ) -> UpperTrapezoid:
     """Factorise a matrix given by rows, without duplicates; `right` has the type of its values.
 
-    `last`: columns that come after all others. MemoryError: more is foreseen than there is.
+    `last`: columns that come after all others. MemoryError: more is predicted than there is.
 
     Time: O(nnz), the order, and the arithmetic of the fronts.
     """
@@ -35,13 +35,13 @@ def factorise(
     # of all rows and columns, as a dense matrix
     most = 4.0 * values.itemsize * (graph.n_rows + graph.n_cols) * (graph.n_cols + right.shape[1])
     room = available_bytes() if most > _LITTLE else math.inf
-    start, columns, entries, top, foreseen = _core.qr(
+    start, columns, entries, top, predicted = _core.qr(
         csr(graph), values, np.ascontiguousarray(right), tolerance, last, gemm, room
     )
-    if foreseen > room:
+    if predicted > room:
         raise MemoryError(
-            f"a QR factorisation with {graph.n_cols} columns is foreseen to take "
-            f"{foreseen / 2**30:.1f} GiB of memory, of which {room / 2**30:.1f} GiB are left; "
+            f"a QR factorisation with {graph.n_cols} columns is predicted to take "
+            f"{predicted / 2**30:.1f} GiB of memory, of which {room / 2**30:.1f} GiB are left; "
             "scipy.sparse.linalg.lsmr needs no factors"
         )
     return UpperTrapezoid(start, columns, entries, top.reshape(start.size - 1, right.shape[1]))

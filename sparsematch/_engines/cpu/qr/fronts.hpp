@@ -45,7 +45,7 @@ class Fronts {
     struct Need {
         double entries = 0, numbers = 0;
     };
-    Need foresee(std::int64_t n_right) const {
+    Need predict(std::int64_t n_right) const {
         std::vector<double> left(fronts.size(), 0), waiting(fronts.size(), 0);  // by parent
         Need need;
         double held = 0;

@@ -26,7 +26,7 @@ class MultifrontalQr {
   public:
     // Reads: B by rows, no repeats; right-hand sides, `n_right` for each row of B; of each
     // column the tolerance, in its unit, and whether it comes last. Nothing is factorised where
-    // more bytes are foreseen than `room`. Time: O(nnz) beside the order, and that of the fronts.
+    // more bytes are predicted than `room`. Time: O(nnz) beside the order, and that of the fronts.
     MultifrontalQr(const Csr<Index>& rows, const Value* values, const Value* right,
                    std::int64_t n_right, const double* tolerance, const bool* last,
                    Gemm<Value> gemm, double room, WorkCounter& counter)
@@ -36,12 +36,12 @@ class MultifrontalQr {
         if (counter.stopped()) return;
         const Fronts<Index> fronts(rows, order, counter);
         if (counter.stopped()) return;
-        const auto need = fronts.foresee(n_right);
+        const auto need = fronts.predict(n_right);
         constexpr double number = sizeof(Value), entry = sizeof(Value) + sizeof(Index);
         // behind it R is copied, without its dead columns
-        foreseen = std::max(number * need.numbers + sizeof(Index) * need.entries,
-                            2.5 * entry * need.entries);
-        if (foreseen > room) return;
+        predicted = std::max(number * need.numbers + sizeof(Index) * need.entries,
+                             2.5 * entry * need.entries);
+        if (predicted > room) return;
         column.reserve(static_cast<std::size_t>(need.entries));
         value.reserve(static_cast<std::size_t>(need.entries));
         for (const Index j : order.order) tolerance_.push_back(tolerance[j]);
@@ -54,7 +54,7 @@ class MultifrontalQr {
     std::vector<std::int64_t> start{0};
     std::vector<Index> column;
     std::vector<Value> value, top;
-    double foreseen = 0;  // bytes that all this takes at most while columns are independent
+    double predicted = 0;  // bytes that all this takes at most while columns are independent
 
   private:
     using Front = typename Fronts<Index>::Front;
