@@ -362,7 +362,7 @@ if __name__ == "__main__":
 
 def after_cheap(A, workers):
     graph, run = as_bipartite(A), Run(workers)
-    matching = Matching.after_cheap(graph)
+    matching = Matching.start(graph)
     run_engine("cheap", graph, matching, run)
     return graph, matching, run
 
