@@ -15,6 +15,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from sparsematch.solvers import IllConditionedWarning, lstsq
 
@@ -78,7 +79,7 @@ def coarse_parts(numbers, m, n):
 
 def in_pieces(numbers, m, n):
     makes = numbers.rng.choice(len(KINDS) - 1, 3)
-    return sp.block_diag([KINDS[k](numbers, m // 3, n // 3) for k in makes]).toarray()
+    return block_diag(*(KINDS[k](numbers, m // 3, n // 3) for k in makes))
 
 
 KINDS = (
