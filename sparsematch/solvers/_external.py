@@ -32,7 +32,7 @@ Values = NDArray[Any]
 #: digits back.
 _DIAGONAL = 1e-8
 #: Share that all but one of 256 are to have before, where that is wanted.
-BEARABLE = 1e-3
+STABLE_SHARE = 1e-3
 #: Share from which on pivots of a block as it is scaled are expected to stay: steady_share of
 #: pivot_checks.hpp.
 _STEADY = 0.1
@@ -264,7 +264,7 @@ class SuperLUFactor:
         self._renumbered, self.order = False, "COLAMD"
         steady = operations(LuOps, "numpy").steady_diagonal
         predicted = memory.get("predicted")
-        if predicted and steady(self._indptr, self._rows, values, BEARABLE):
+        if predicted and steady(self._indptr, self._rows, values, STABLE_SHARE):
             self._lu = _superlu(values, self._rows, self._indptr, "NATURAL", **_ON_THE_DIAGONAL)
             self.order = "minimum degree"
             if self._lu.nnz > 2 * predicted:  # pivots have left it all the same

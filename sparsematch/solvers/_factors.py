@@ -1,6 +1,5 @@
 """The numbers of a factorisation by a plan: those of the core, and those of external solvers."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -40,7 +39,8 @@ class BlockFactors:
     """The factors of all diagonal blocks, and the plan that they are made by.
 
     `preference` is that for the diagonal: `DIAGONAL` or `PARTIAL`. Blocks with pivots below the
-    share `small` of their largest entry are suspects. There are no factors before `factorise`.
+    share `small` of their largest entry count as ill-conditioned. There are no factors before
+    `factorise`.
     """
 
     def __init__(
@@ -52,26 +52,16 @@ class BlockFactors:
     ) -> None:
         self.plan, self.preference, self._small = plan, preference, small
         #: Blocks whose condition is worth an estimate: with small pivots, and the external ones.
-        self.suspects: list[int] = []
+        self.ill_conditioned: list[int] = []
         self.shape, self.dtype = plan.shape, dtype
         self._numbers: BlockLU | None = None
         self._external: dict[int, ScaledFactor] = {}
         self._orders: tuple[IndexArray, IndexArray] | None = None
 
     @classmethod
-    def of(
-        cls,
-        A: Any,
-        matching: Any = None,
-        pivoting: str = "auto",
-        solver: Any = "auto",
-        row_names: Iterable[Any] | None = None,
-        col_names: Iterable[Any] | None = None,
-        drops_zeros: bool = False,
-    ) -> "BlockFactors":
-        """Analyse a matrix, and factorise it; the arguments are those of `analyse`."""
-        how = matching, pivoting, solver, row_names, col_names, drops_zeros
-        plan, numbers, found = begin(A, *how, DIAGONAL, _SMALL_PIVOT)
+    def of(cls, A: Any, *how: Any) -> "BlockFactors":
+        """Analyse a matrix, and factorise it; the arguments are those of `begin`."""
+        plan, numbers, found = begin(A, *how, preference=DIAGONAL, small=_SMALL_PIVOT)
         factors = cls(plan, dtype=_COMPLEX128 if numbers.is_complex else _FLOAT64)
         factors._adopt(numbers, found)
         return factors
@@ -165,12 +155,12 @@ class BlockFactors:
         """Take these factors, complete them by external solvers, or say why there are none."""
         self._orders = None
         if found is None:
-            self.suspects = []
+            self.ill_conditioned = []
         else:
             self._complete(numbers, *found)
         self._numbers = numbers
 
-    def _complete(self, numbers: BlockLU, state: str, block: int, suspects: list[int]) -> None:
+    def _complete(self, numbers: BlockLU, state: str, block: int, weak: list[int]) -> None:
         if numbers.analysis.revision > self.plan.blocks.revision:
             self.plan, self._external = replace(self.plan, blocks=numbers.analysis), {}
         if state == "not finite":
@@ -180,7 +170,7 @@ class BlockFactors:
         assert state == "done"
         if self.plan.external:
             self._factorise_external(numbers.values)
-        self.suspects = [*suspects, *(k for k, f in self._external.items() if f.doubtful)]
+        self.ill_conditioned = [*weak, *(k for k, f in self._external.items() if f.doubtful)]
 
     def discard(self) -> None:
         """Leave nothing to solve with, as after a factorisation that has failed."""
@@ -319,7 +309,7 @@ class PlannedFactor:
         n = indptr.size - 1
         block = csc_array((values, rows, indptr), shape=(n, n))
         try:
-            self._factors = BlockFactors.of(block, solver="superlu")
+            self._factors = BlockFactors.of(block, None, "auto", "superlu")
         except SingularMatrixError as error:
             raise Singular from error
         self._report()
@@ -334,7 +324,7 @@ class PlannedFactor:
 
     def _report(self) -> None:
         self.nnz = self._factors.nnz
-        self.doubtful = bool(self._factors.suspects)
+        self.doubtful = bool(self._factors.ill_conditioned)
 
     @property
     def order(self) -> str:

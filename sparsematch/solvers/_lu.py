@@ -195,7 +195,7 @@ class BlockTriangularLU(InverseOperator):
     def _of(cls, factors: BlockFactors, analysis: Analysis | None = None) -> "BlockTriangularLU":
         lu = cls.__new__(cls)
         lu._factors, lu._analysis, lu.shape = factors, analysis, factors.shape
-        lu._warn_of_suspects()
+        lu._warn_of_ill_conditioned()
         return lu
 
     @property
@@ -245,13 +245,13 @@ class BlockTriangularLU(InverseOperator):
         self._n_refactorised += 1
         try:
             self._factors.factorise(A)
-            self._warn_of_suspects()
+            self._warn_of_ill_conditioned()
         except BaseException:  # KeyboardInterrupt, and warnings that are errors, as well
             self._factors.discard()
             raise
 
-    def _warn_of_suspects(self) -> None:
-        for k in self._factors.suspects:
+    def _warn_of_ill_conditioned(self) -> None:
+        for k in self._factors.ill_conditioned:
             if (rcond := self._factors.rcond(k)) < SINGULAR:
                 self._warn_singular(k, rcond)
 

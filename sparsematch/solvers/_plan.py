@@ -120,6 +120,7 @@ def begin(
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
     drops_zeros: bool = False,
+    *,
     preference: float | None = None,
     small: float = 0.0,
 ) -> tuple[FactorisationPlan, BlockLU, Found]:

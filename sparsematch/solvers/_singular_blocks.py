@@ -82,9 +82,9 @@ def find_border(A: Any, B: Any) -> Border:
 def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield the diagonal blocks that have small singular values, and a place for each of these."""
     sizes = np.diff(factors.plan.starts)
-    suspects = np.union1d(np.array(factors.suspects, np.intp), _amplifying(B, factors))
-    yield from _places_by_decomposition(B, factors, suspects[sizes[suspects] <= _DENSE])
-    for k in suspects[sizes[suspects] > _DENSE].tolist():
+    blocks = np.union1d(np.array(factors.ill_conditioned, np.intp), _amplifying(B, factors))
+    yield from _places_by_decomposition(B, factors, blocks[sizes[blocks] <= _DENSE])
+    for k in blocks[sizes[blocks] > _DENSE].tolist():
         rows, cols = _places_by_iteration(factors, k)
         if rows.size:
             yield k, rows, cols

@@ -108,7 +108,7 @@ def test_after_an_error_there_is_nothing_until_one_succeeds(way, form, what, mon
             def fail(*_):
                 raise error
 
-            patch.setattr(_lu.BlockTriangularLU, "_warn_of_suspects", fail)
+            patch.setattr(_lu.BlockTriangularLU, "_warn_of_ill_conditioned", fail)
         with pytest.raises(error):
             lu.refactorise(make(form))
     assert "failed" in repr(lu)
