@@ -24,7 +24,7 @@ import driver
 from fill import block
 from sparsematch import solvers
 from sparsematch._engines.cpu import _core
-from sparsematch.solvers._named_solvers import find_solver, installed
+from sparsematch._systems.named_solvers import find_solver, installed
 
 DIAGONALS = "structure", "product"
 SEARCHES = dict.fromkeys(("given", "product", "dissection", "by_values"), (0.0, 0.0, 0.0))

@@ -32,7 +32,7 @@ import matrices
 import planted
 import sparsematch
 from sparsematch import solvers
-from sparsematch.solvers._defects import numerical_defects
+from sparsematch._blame.defects import numerical_defects
 
 #: Rows up to which the linear program is solved.
 PROGRAM_ROWS = 400

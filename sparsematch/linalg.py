@@ -20,7 +20,7 @@ from sparsematch import solvers
 from sparsematch._base.arrays import on_gpu
 from sparsematch._base.errors import stack_level
 from sparsematch._input.foreign import from_other_library
-from sparsematch.solvers._like_scipy import ignore_options
+from sparsematch._systems.like_scipy import ignore_options
 
 __all__ = ["factorized", "spilu", "splu", "spsolve"]
 

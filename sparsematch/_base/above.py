@@ -14,7 +14,7 @@ ABOVE = {
     "checked": "sparsematch._input.matrix",
     "checked_like": "sparsematch._input.matrix",
     "explain_singularity": "sparsematch._api.explain",
-    "numerical_defects": "sparsematch.solvers._defects",
+    "numerical_defects": "sparsematch._blame.defects",
 }
 
 

@@ -14,6 +14,13 @@ from typing import TYPE_CHECKING, Any
 import sparsematch._numerics.foreign_calls  # noqa: F401 - before anything is replaced
 
 if TYPE_CHECKING:
+    from sparsematch._systems.device import DeviceLU as DeviceLU
+    from sparsematch._systems.errors import IllConditionedWarning as IllConditionedWarning
+    from sparsematch._systems.errors import NotFiniteError as NotFiniteError
+    from sparsematch._systems.errors import SingularMatrixError as SingularMatrixError
+    from sparsematch._systems.like_scipy import IgnoredOptionWarning as IgnoredOptionWarning
+    from sparsematch._systems.lu import Analysis as Analysis
+    from sparsematch._systems.lu import BlockTriangularLU as BlockTriangularLU
     from sparsematch._text.diagnosis import Diagnosis as Diagnosis
     from sparsematch._types.diagnosis import BlockCondition as BlockCondition
     from sparsematch._types.diagnosis import Misscaled as Misscaled
@@ -24,17 +31,10 @@ if TYPE_CHECKING:
     from sparsematch.solvers._calls import analyse as analyse
     from sparsematch.solvers._calls import splu as splu
     from sparsematch.solvers._calls import spsolve as spsolve
-    from sparsematch.solvers._device import DeviceLU as DeviceLU
     from sparsematch.solvers._diagnose import diagnose as diagnose
-    from sparsematch.solvers._errors import IllConditionedWarning as IllConditionedWarning
-    from sparsematch.solvers._errors import NotFiniteError as NotFiniteError
-    from sparsematch.solvers._errors import SingularMatrixError as SingularMatrixError
     from sparsematch.solvers._ilu import TransversalILU as TransversalILU
     from sparsematch.solvers._ilu import spilu as spilu
-    from sparsematch.solvers._like_scipy import IgnoredOptionWarning as IgnoredOptionWarning
     from sparsematch.solvers._lstsq import lstsq as lstsq
-    from sparsematch.solvers._lu import Analysis as Analysis
-    from sparsematch.solvers._lu import BlockTriangularLU as BlockTriangularLU
     from sparsematch.solvers._pattern_solver import PatternSolver as PatternSolver
 
 #: What each module offers; it is imported when first used.
@@ -44,13 +44,13 @@ _OFFERED = {
     "_types.factorisation_report": "BlockReport FactorisationReport",
     "_types.least_squares": "LeastSquares",
     "solvers._calls": "analyse splu spsolve",
-    "solvers._device": "DeviceLU",
+    "_systems.device": "DeviceLU",
     "solvers._diagnose": "diagnose",
-    "solvers._errors": "IllConditionedWarning NotFiniteError SingularMatrixError",
+    "_systems.errors": "IllConditionedWarning NotFiniteError SingularMatrixError",
     "solvers._ilu": "TransversalILU spilu",
-    "solvers._like_scipy": "IgnoredOptionWarning",
+    "_systems.like_scipy": "IgnoredOptionWarning",
     "solvers._lstsq": "lstsq",
-    "solvers._lu": "Analysis BlockTriangularLU",
+    "_systems.lu": "Analysis BlockTriangularLU",
     "solvers._pattern_solver": "PatternSolver",
 }
 _PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}

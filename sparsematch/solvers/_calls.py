@@ -12,17 +12,17 @@ from scipy.sparse import csc_array, issparse
 from sparsematch._base.arrays import on_gpu
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
+from sparsematch._systems.checks import check_choice, refuse_on_gpu
+from sparsematch._systems.errors import NotFiniteError, SingularMatrixError
+from sparsematch._systems.external import MakeExternal
+from sparsematch._systems.factors import BlockFactors
+from sparsematch._systems.like_scipy import Singular, no_solution
+from sparsematch._systems.lu import Analysis, BlockTriangularLU
+from sparsematch._systems.pattern import LAYOUTS
+from sparsematch._systems.plan import begin
 from sparsematch._types.choices import Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch._types.view import without_view
-from sparsematch.solvers._checks import check_choice, refuse_on_gpu
-from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
-from sparsematch.solvers._external import MakeExternal
-from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._like_scipy import Singular, no_solution
-from sparsematch.solvers._lu import Analysis, BlockTriangularLU
-from sparsematch.solvers._pattern import LAYOUTS
-from sparsematch.solvers._plan import begin
 
 
 class _Settings(TypedDict, total=False):
@@ -168,7 +168,7 @@ def splu(
     """
     if type(A) not in LAYOUTS and on_gpu(from_other_library(without_view(A)[0])):
         refuse_on_gpu(row_names, col_names)
-        from sparsematch.solvers._device import DeviceLU
+        from sparsematch._systems.device import DeviceLU
 
         on_device: Any = DeviceLU._of(from_other_library(A), matching, pivoting, solver)
         return on_device

@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.explain import explain
 from sparsematch._base.arrays import FloatArray
+from sparsematch._blame.dense_blocks import worst_blocks
+from sparsematch._blame.expected_digits import digits_of, expected_errors
+from sparsematch._blame.spectrum import FEW_ROWS, dense_spectrum, estimated_spectrum
 from sparsematch._input.bipartite import Entries
 from sparsematch._input.canonical import pattern_of, read_columns
 from sparsematch._numerics.backward_error import componentwise
@@ -20,17 +23,14 @@ from sparsematch._numerics.scaling import (
     product_scaling,
     scaled,
 )
+from sparsematch._systems.checks import check_right_hand_side, check_square
+from sparsematch._systems.condition import inverse_norm
+from sparsematch._systems.errors import SingularMatrixError
+from sparsematch._systems.factors import BlockFactors
 from sparsematch._text.diagnosis import Diagnosis
 from sparsematch._text.explanation import Explanation
 from sparsematch._types.diagnosis import ROUNDING, Misscaled, Spectrum
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._checks import check_right_hand_side, check_square
-from sparsematch.solvers._condition import inverse_norm
-from sparsematch.solvers._dense_blocks import worst_blocks
-from sparsematch.solvers._errors import SingularMatrixError
-from sparsematch.solvers._expected_digits import digits_of, expected_errors
-from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._spectrum import FEW_ROWS, dense_spectrum, estimated_spectrum
 
 #: Shares of the largest singular value up to which rows are looked for that nearly depend on each
 #: other: the tolerance of `explain_singularity`.

@@ -21,19 +21,19 @@ from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of, read_columns
 from sparsematch._input.pattern import compress
 from sparsematch._numerics.foreign_calls import spilu as _spilu
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.choices import Side
-from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._checks import check_choice, check_right_hand_side, check_square
-from sparsematch.solvers._errors import (
+from sparsematch._systems.checks import check_choice, check_right_hand_side, check_square
+from sparsematch._systems.errors import (
     IllConditionedWarning,
     NamedSystem,
     SingularMatrixError,
     numerically_singular,
     structurally_singular,
 )
-from sparsematch.solvers._external import Singular, superlu_errors
-from sparsematch.solvers._operator import InverseOperator
+from sparsematch._systems.external import Singular, superlu_errors
+from sparsematch._systems.operator import InverseOperator
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.choices import Side
+from sparsematch._types.sparse_like import SparseLike
 
 #: Least drop tolerance that SuperLU gets; relative to the column; the square of a rounding, which
 #: changes no digit. With 0 it keeps zeros, some twice: a column of more than n then overflows its

@@ -41,14 +41,14 @@ from sparsematch._numerics.scaling import (
     scaled_columns,
     times_power,
 )
+from sparsematch._systems.condition import EPSILON, SINGULAR, inverse_norm
+from sparsematch._systems.errors import IllConditionedWarning, SingularMatrixError
+from sparsematch._systems.factors import BlockFactors
+from sparsematch._systems.orthogonal import Complement, OrthogonalFactors
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Components
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._condition import EPSILON, SINGULAR, inverse_norm
-from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
-from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._orthogonal import Complement, OrthogonalFactors
 
 Values = NDArray[Any]
 _Map = Callable[[Values], Values]

@@ -13,16 +13,16 @@ from scipy.sparse import csc_array, issparse
 from sparsematch._base.errors import check_count
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.pattern import compress
+from sparsematch._systems.checks import check_choice
+from sparsematch._systems.errors import NotFiniteError, SingularMatrixError
+from sparsematch._systems.external import MakeExternal
+from sparsematch._systems.factors import BlockFactors
+from sparsematch._systems.like_scipy import Singular, no_solution
+from sparsematch._systems.lu import BlockTriangularLU
 from sparsematch._text.name_lists import count
 from sparsematch._types.choices import Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._calls import right_hand_sides
-from sparsematch.solvers._checks import check_choice
-from sparsematch.solvers._errors import NotFiniteError, SingularMatrixError
-from sparsematch.solvers._external import MakeExternal
-from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._like_scipy import Singular, no_solution
-from sparsematch.solvers._lu import BlockTriangularLU
 
 
 class PatternSolver:

@@ -55,7 +55,7 @@ def defects(n, equations=(), variables=(), blocks=(), parallel_rows=(), parallel
 def explained(monkeypatch, found, names=None):
     """The explanation of a matrix in which this is found."""
     module = types.SimpleNamespace(numerical_defects=lambda A, tolerance: found)
-    monkeypatch.setitem(sys.modules, "sparsematch.solvers._defects", module)
+    monkeypatch.setitem(sys.modules, "sparsematch._blame.defects", module)
     return sm.explain_singularity(sp.eye_array(found.n, format="csr"), names, names, numeric=True)
 
 

@@ -20,9 +20,9 @@ from sparsematch._base.arrays import stable_order
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._numerics.foreign_calls import pivots, qr, svd
+from sparsematch._systems.plan import begin
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch.solvers import lstsq
-from sparsematch.solvers._plan import begin
 
 pytestmark = [
     pytest.mark.large,

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import gpu_calls
 import oracle
 import sparsematch
-from sparsematch.solvers._named_solvers import find_solver
+from sparsematch._systems.named_solvers import find_solver
 
 #: What conftest.py has calls believe, so that no test depends on the machine.
 CORES = 64

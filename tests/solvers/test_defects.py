@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 import planted
-from sparsematch.solvers import _null_basis, _singular_blocks
-from sparsematch.solvers._defects import numerical_defects
-from sparsematch.solvers._parallel import parallel_pairs
+from sparsematch._blame import null_basis, singular_blocks
+from sparsematch._blame.defects import numerical_defects
+from sparsematch._blame.parallel import parallel_pairs
 from test_solver_accuracy import laplacian
 
 
@@ -80,7 +80,7 @@ def test_regular_matrices_have_none():
 def test_small_matrices(by_iteration, monkeypatch):
     """All decisions are those of a dense decomposition, of small blocks and as of large ones."""
     if by_iteration:
-        monkeypatch.setattr(_singular_blocks, "_DENSE", 1)
+        monkeypatch.setattr(singular_blocks, "_DENSE", 1)
     rng = np.random.default_rng(5)
     singular = 0
     for _ in range(150):
@@ -116,7 +116,7 @@ def test_chains_of_singular_blocks(kind, coupled):
 @pytest.mark.parametrize("by_iteration", [False, True])
 def test_fifty_dependences_of_one_block(by_iteration, monkeypatch):
     if by_iteration:
-        monkeypatch.setattr(_singular_blocks, "_DENSE", 1)
+        monkeypatch.setattr(singular_blocks, "_DENSE", 1)
     rng = np.random.default_rng(7)
     n, planted = 210, 50
     A = ring(n, rng)
@@ -146,7 +146,7 @@ def test_units_do_not_count(kind, noise):
 
 
 def test_many_members_without_dense_matrices(monkeypatch):
-    monkeypatch.setattr(_null_basis, "_DENSE", 3)
+    monkeypatch.setattr(null_basis, "_DENSE", 3)
     rng = np.random.default_rng(9)
     A = columns(laplacian(rng, 60))
     check(A, numerical_defects(A), 1)
@@ -163,7 +163,7 @@ def test_large_deficiencies_are_bounded(terms):
     assert not defects.is_complete
     assert defects.is_singular
     for found, B in ((defects.equations, A), (defects.variables, A.T)):
-        assert 1 <= len(found) <= _singular_blocks.MOST
+        assert 1 <= len(found) <= singular_blocks.MOST
         for d in found:
             left = np.abs(d.coefficients @ B[d.indices]).max()
             assert left <= 1e-8 * np.abs(B[d.indices]).max()

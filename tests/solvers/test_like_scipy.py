@@ -11,7 +11,7 @@ from scipy.sparse import linalg as scipys
 
 from calls import run_python
 from sparsematch import linalg, solvers
-from sparsematch.solvers import _like_scipy
+from sparsematch._systems import like_scipy
 
 A = sp.csc_array([[4.0, 1, 0], [0, 2, 1], [1, 0, 3]])
 SINGULAR = {
@@ -41,7 +41,7 @@ def call(function, *args, **keywords):
 
 @pytest.fixture(autouse=True)
 def _no_keyword_has_been_seen(monkeypatch):
-    monkeypatch.setattr(_like_scipy, "_warned", set())
+    monkeypatch.setattr(like_scipy, "_warned", set())
 
 
 @pytest.mark.parametrize("name", IGNORED)
@@ -92,7 +92,7 @@ def test_what_scipy_refuses_is_refused(name, keywords):
         call(getattr(scipys, name), A, **keywords)
     with pytest.raises(expected.type):
         call(getattr(linalg, name), A, **keywords)
-    assert not _like_scipy._warned
+    assert not like_scipy._warned
 
 
 def test_arguments_by_position():
@@ -197,7 +197,7 @@ def test_a_first_solve_imports_no_more_than_it_needs():
     done = run_python("-c", code)
     assert done.stderr == ""
     loaded = {name for name in done.stdout.split() if name.startswith("sparsematch.")}
-    wanted = "_base", "_input", "_numerics", "_types", "solvers"
+    wanted = "_base", "_input", "_numerics", "_systems", "_types", "solvers"
     wanted += "_engines.cpu.core", "_engines.cpu.lu"
     others = {"sparsematch._engines", "sparsematch._engines.cpu", "sparsematch._engines.cpu._core"}
     others |= {f"sparsematch._engines.{name}" for name in ("operations", "registry")}

@@ -17,12 +17,11 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core import memory
 from sparsematch._engines.cpu.qr import factorisation
 from sparsematch._numerics import scaling
+from sparsematch._systems import dense_rows, orthogonal
 from sparsematch.solvers import (
     IllConditionedWarning,
     LeastSquares,
-    _dense_rows,
     _lstsq,
-    _orthogonal,
     lstsq,
 )
 
@@ -70,7 +69,7 @@ def way(request, monkeypatch):
     if request.param != "as it is":
         monkeypatch.setattr(_lstsq, "_by_parts", lambda *_: None)
     if request.param == "no dense basis":
-        monkeypatch.setattr(_orthogonal, "_DENSE_ENTRIES", 0)
+        monkeypatch.setattr(orthogonal, "_DENSE_ENTRIES", 0)
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -160,7 +159,7 @@ def test_a_dense_part_of_low_rank(shape, kind):
 
 
 def test_a_rank_that_is_not_settled_is_warned_of(monkeypatch):
-    monkeypatch.setattr(_orthogonal, "_ROUNDS", 1)
+    monkeypatch.setattr(orthogonal, "_ROUNDS", 1)
     D = low_rank_part(2, float)[0]
     for A in (D, D.T):
         with pytest.warns(IllConditionedWarning, match=r"a rank of \d+ is not settled"):
@@ -182,7 +181,7 @@ def test_factors_do_not_depend_on_right_hand_sides():
     for shape in ((150, 130), (60, 66), (9, 7)):
         B = sp.csr_array(numbers(rng, *shape))
         y = rng.standard_normal((shape[0], 3))
-        some = [_orthogonal.OrthogonalFactors(B, y[:, :k], EPS) for k in (0, 1, 3)]
+        some = [orthogonal.OrthogonalFactors(B, y[:, :k], EPS) for k in (0, 1, 3)]
         assert all(np.array_equal(some[0]._values, other._values) for other in some)
         assert np.array_equal(some[0].apply_adjoint(y), some[2].top)
     other = some[2]
@@ -250,7 +249,7 @@ def test_columns_of_which_hardly_anything_is_left_in_a_front():
     b = rng.standard_normal(len(D))
     check(D, b, lstsq(sp.csr_array(D), b))
     scaled, _ = scaling.scaled_columns(D)
-    factors = _orthogonal.OrthogonalFactors(scaled, b[:, np.newaxis], EPS)
+    factors = orthogonal.OrthogonalFactors(scaled, b[:, np.newaxis], EPS)
     inside = factors.to_rows(scaled.T @ b[:, np.newaxis])  # Q^H b in another way
     assert np.allclose(inside, factors.top, rtol=0, atol=1e-12)
 
@@ -259,13 +258,13 @@ def test_columns_of_which_hardly_anything_is_left_in_a_front():
 @settings(max_examples=40)
 def test_dense_rows_in_pieces(seed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_dense_rows, "_DENSITY", 0.5)
+        patch.setattr(dense_rows, "_DENSITY", 0.5)
         rng = np.random.default_rng(seed)
         D, b = system(rng, rng.integers(len(KINDS)), *rng.integers(1, 16, 2))
         check(D, b, lstsq(sp.csr_array(D), b))
         y = rng.standard_normal((len(D), 2))
         scaled, _ = scaling.scaled_columns(D)
-        factors = _orthogonal.OrthogonalFactors(scaled, y, 50 * EPS)
+        factors = orthogonal.OrthogonalFactors(scaled, y, 50 * EPS)
         inside = factors.to_rows(scaled.T @ y)
         assert np.allclose(factors.top, inside, rtol=0, atol=1e-9)
         assert np.allclose(factors.apply_adjoint(y), inside, rtol=0, atol=1e-9)

@@ -16,8 +16,8 @@ from linear_systems import backward_error as normwise_error
 from linear_systems import case
 from sparsematch import linalg, solvers
 from sparsematch._numerics.backward_error import normwise_by_terms
+from sparsematch._systems.condition import inverse_norm
 from sparsematch.solvers import IllConditionedWarning, SingularMatrixError
-from sparsematch.solvers._condition import inverse_norm
 from test_solvers import turned
 
 

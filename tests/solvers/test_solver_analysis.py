@@ -9,7 +9,7 @@ import sparsematch as sm
 from calls import outside
 from circuit import build_circuit
 from sparsematch import solvers
-from sparsematch.solvers import _external
+from sparsematch._systems import external
 from test_solvers import check, systems
 
 
@@ -42,9 +42,9 @@ def test_few_poor_pivots_in_large_blocks():
 @pytest.mark.parametrize("kind", [float, complex])
 def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
     """SuperLU keeps the order found, and orders again where the diagonal has become small."""
-    asked, real, n = [], _external.splu, 90
+    asked, real, n = [], external.splu, 90
     spy = lambda A, **options: asked.append(options) or real(A, **options)
-    monkeypatch.setattr(_external, "splu", spy)
+    monkeypatch.setattr(external, "splu", spy)
     dense = heavy(n, kind)
     moved = dense - (1 - 1e-5) * np.diag(dense.diagonal())
     analysis = solvers.analyse(sp.csc_array(dense), solver=outside())
@@ -78,7 +78,7 @@ def test_others_get_ascending_columns(name, module):
     pytest.importorskip(module)
     seen = []
 
-    class Own(_external.SuperLUFactor):
+    class Own(external.SuperLUFactor):
         def __init__(self, indptr, rows, values, memory):
             A = sp.csc_array((values, rows, indptr))
             seen.append(A.has_canonical_format and "predicted" in memory)

@@ -17,8 +17,9 @@ import sparsematch as sm
 from calls import outside
 from sparsematch import solvers
 from sparsematch._api import explain
+from sparsematch._systems import external
 from sparsematch._types.deficient_pieces import DeficientPieces
-from sparsematch.solvers import IllConditionedWarning, SingularMatrixError, _calls, _external, _ilu
+from sparsematch.solvers import IllConditionedWarning, SingularMatrixError, _calls, _ilu
 from test_solvers import check
 
 #: Rows 0 and 1 are dependent, and columns 0, 1 and 2 may change together.
@@ -323,7 +324,7 @@ def test_superlu_without_memory(monkeypatch):
     def no_memory(*args, **options):
         raise RuntimeError("SUPERLU_MALLOC fails for buf in intCalloc() at line 168 in file m.c")
 
-    monkeypatch.setattr(_external, "splu", no_memory)
+    monkeypatch.setattr(external, "splu", no_memory)
     monkeypatch.setattr(_ilu, "_spilu", no_memory)
     A = sp.csc_array(np.array([[4.0, 1, 1], [1, 4, 1], [1, 1, 4]]))
     everything = {"solver": outside()}

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from calls import limited, outside
 from sparsematch import solvers
-from sparsematch.solvers import _external, _named_solvers, _pardiso
+from sparsematch._systems import external, named_solvers, pardiso
 from test_solvers import check, staircase
 
 
@@ -44,9 +44,9 @@ def stand_in(monkeypatch):
     module = types.ModuleType("pypardiso")
     module.PyPardisoSolver = type("PyPardisoSolver", (StandIn,), {})
     monkeypatch.setitem(sys.modules, "pypardiso", module)
-    _pardiso._first_solver.cache_clear()
+    pardiso._first_solver.cache_clear()
     yield module.PyPardisoSolver
-    _pardiso._first_solver.cache_clear()
+    pardiso._first_solver.cache_clear()
 
 
 def system():
@@ -79,9 +79,9 @@ def test_what_turns_out_useless_while_solving_is_left_to_superlu(stand_in, monke
     assert {block.solver for block in lu.report().external} == {"pardiso"}
 
     def useless(self, b, trans):
-        raise _external.Unreliable("of no use")
+        raise external.Unreliable("of no use")
 
-    monkeypatch.setattr(_pardiso.PardisoFactor, "solve", useless)
+    monkeypatch.setattr(pardiso.PardisoFactor, "solve", useless)
     for trans, B in (("N", A), ("T", A.T)):
         assert np.abs(B @ lu.solve(np.ones(39), trans) - 1).max() < 1e-13
     assert {block.why for block in lu.report().external} == {"instead of pardiso: of no use"}
@@ -138,10 +138,10 @@ def test_complex_numbers_are_not_for_pardiso(stand_in):
     assert "real numbers only" in lu.report().external[0].why
 
 
-@pytest.mark.parametrize("name", _named_solvers.WAYS)
+@pytest.mark.parametrize("name", named_solvers.WAYS)
 def test_looked_for_when_asked(monkeypatch, name):
     """Even if no block will be left to it."""
-    missing_modules = {way.module for way in _named_solvers.WAYS[name]}
+    missing_modules = {way.module for way in named_solvers.WAYS[name]}
     real = importlib.import_module
 
     def missing(wanted, *args):
@@ -157,12 +157,12 @@ def test_looked_for_when_asked(monkeypatch, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "way"), [(name, way) for name, ways in _named_solvers.WAYS.items() for way in ways]
+    ("name", "way"), [(name, way) for name, ways in named_solvers.WAYS.items() for way in ways]
 )
 @pytest.mark.parametrize("kind", [float, complex])
 def test_every_library_that_is_installed(monkeypatch, name, way, kind):
     pytest.importorskip(way.module, reason=f"{way.module} is not installed")
-    monkeypatch.setitem(_named_solvers.WAYS, name, (way,))
+    monkeypatch.setitem(named_solvers.WAYS, name, (way,))
     A = system().astype(kind) * (1 + 1j if kind is complex else 1)
     lu = solvers.splu(A, solver=outside(name))
     b = np.random.default_rng(2).standard_normal((39, 3)) @ np.diag([1, 1j, 1 - 1j])
@@ -221,14 +221,14 @@ def test_auto_goes_on_where_a_library_is_broken():
 
 
 def test_auto_looks_once_for_what_is_installed(monkeypatch):
-    monkeypatch.setattr(_named_solvers, "_is_there", lambda module: module in ("kvxopt", "mumps"))
-    _named_solvers.installed.cache_clear()
-    assert _named_solvers.installed() == {"available": ["umfpack", "mumps"]}
-    monkeypatch.setattr(_named_solvers, "_is_there", lambda module: False)
-    assert _named_solvers.installed() == {"available": ["umfpack", "mumps"]}
-    _named_solvers.installed.cache_clear()
-    assert _named_solvers.installed() == {}
-    _named_solvers.installed.cache_clear()
+    monkeypatch.setattr(named_solvers, "_is_there", lambda module: module in ("kvxopt", "mumps"))
+    named_solvers.installed.cache_clear()
+    assert named_solvers.installed() == {"available": ["umfpack", "mumps"]}
+    monkeypatch.setattr(named_solvers, "_is_there", lambda module: False)
+    assert named_solvers.installed() == {"available": ["umfpack", "mumps"]}
+    named_solvers.installed.cache_clear()
+    assert named_solvers.installed() == {}
+    named_solvers.installed.cache_clear()
 
 
 def test_auto_hands_over_and_says_so(stand_in):

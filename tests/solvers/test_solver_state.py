@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from calls import in_a_new_process, outside
 from sparsematch import solvers
-from sparsematch.solvers import PatternSolver, SingularMatrixError, _lu
+from sparsematch.solvers import PatternSolver, SingularMatrixError
 
 DENSE = np.array([[4.0, 1, 0, 2], [0, 2, 1, 0], [0, 1, 3, 1], [0, 0, 0, 5]])
 b = np.array([1.0, 2, 3, 4])
@@ -108,7 +108,7 @@ def test_after_an_error_there_is_nothing_until_one_succeeds(way, form, what, mon
             def fail(*_):
                 raise error
 
-            patch.setattr(_lu.BlockTriangularLU, "_warn_of_ill_conditioned", fail)
+            patch.setattr(solvers.BlockTriangularLU, "_warn_of_ill_conditioned", fail)
         with pytest.raises(error):
             lu.refactorise(make(form))
     assert "failed" in repr(lu)

@@ -10,8 +10,10 @@ import scipy.sparse as sp
 
 from calls import outside, random_matrix
 from sparsematch import solvers
-from sparsematch.solvers import PatternSolver, _factors, _lu
-from sparsematch.solvers._external import SuperLUFactor, Unreliable
+from sparsematch._systems import factors as factors_module
+from sparsematch._systems import lu as lu_module
+from sparsematch._systems.external import SuperLUFactor, Unreliable
+from sparsematch.solvers import PatternSolver
 from test_solvers import turned
 from test_threads import at_once
 
@@ -57,21 +59,21 @@ def test_one_factorisation(n, kind, way):
 
 def test_solutions_that_other_pivots_are_tried_for(monkeypatch):
     """Who first tries that replaces the factors, while others solve with them."""
-    solve = _factors.BlockFactors.solve
+    solve = factors_module.BlockFactors.solve
 
     def poor_at_first(factors, *args):
         x, errors = solve(factors, *args)
-        return x, errors + (factors.preference != _factors.PARTIAL)
+        return x, errors + (factors.preference != factors_module.PARTIAL)
 
-    monkeypatch.setattr(_factors.BlockFactors, "solve", poor_at_first)
-    monkeypatch.setattr(_lu, "WholeMatrix", None)  # not needed
+    monkeypatch.setattr(factors_module.BlockFactors, "solve", poor_at_first)
+    monkeypatch.setattr(lu_module, "WholeMatrix", None)  # not needed
     A = system(200)
     b = np.random.default_rng(2).standard_normal(A.shape[0])
     for way in ({}, {"solver": outside()}):
         lu = solvers.splu(A, **way)
         for x in at_once([partial(lu.solve, b, trans) for trans in "NTH"] * 8)[::3]:
             assert is_solved(A, b, "N", x)
-        assert lu._factors.preference == _factors.PARTIAL
+        assert lu._factors.preference == factors_module.PARTIAL
 
 
 def test_one_analysis():

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator, gmres
 
 from calls import here, outside
 from sparsematch import solvers
-from sparsematch.solvers import _factors
+from sparsematch._systems import factors
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
 
@@ -183,7 +183,7 @@ def test_no_search_for_new_values(monkeypatch):
     def forbidden(*args, **kwargs):
         raise AssertionError("the pattern was searched again")
 
-    monkeypatch.setattr(_factors, "begin", forbidden)
+    monkeypatch.setattr(factors, "begin", forbidden)
     lu = analysis.factorise(A)
     lu.refactorise(A)
     analysis.factorise(A.data)

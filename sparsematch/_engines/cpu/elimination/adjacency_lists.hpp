@@ -24,7 +24,7 @@ struct AdjacencyLists {
 };
 
 // The length above which a list meets nearly all vertices, so that an order is found without it;
-// entries; AMD's default (Amestoy, Davis, Duff, ACM TOMS 30, 2004); `_dense_rows.py` has the same.
+// entries; AMD's default (Amestoy, Davis, Duff, ACM TOMS 30, 2004); `dense_rows.py` has the same.
 inline double dense_limit(std::size_t n) {
     return std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
 }

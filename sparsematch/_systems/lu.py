@@ -15,18 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 from sparsematch._base.arrays import BoolArray, IndexArray
 from sparsematch._base.errors import stack_level, wrong_type
 from sparsematch._base.lazy import lazy_attribute
+from sparsematch._systems.checks import check_choice
+from sparsematch._systems.condition import SINGULAR, inverse_norm
+from sparsematch._systems.errors import IllConditionedWarning, name_block
+from sparsematch._systems.factors import NO_STATE, BlockFactors, Solutions
+from sparsematch._systems.operator import InverseOperator
+from sparsematch._systems.plan import FactorisationPlan
+from sparsematch._systems.whole_matrix import WholeMatrix
 from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.choices import Side
 from sparsematch._types.factorisation_report import FactorisationReport
 from sparsematch._types.factors import SIDES
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._checks import check_choice
-from sparsematch.solvers._condition import SINGULAR, inverse_norm
-from sparsematch.solvers._errors import IllConditionedWarning, name_block
-from sparsematch.solvers._factors import NO_STATE, BlockFactors, Solutions
-from sparsematch.solvers._operator import InverseOperator
-from sparsematch.solvers._plan import FactorisationPlan
-from sparsematch.solvers._whole_matrix import WholeMatrix
 
 #: The componentwise backward error, four digits lost, above which the matrix is factorised again
 #: with partial pivoting, and what remains is warned of.

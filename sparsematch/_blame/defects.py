@@ -1,8 +1,8 @@
 """Why a structurally nonsingular matrix is numerically singular: which rows, which columns.
 
 The matrix is scaled, so units do not count. Its singular diagonal blocks are found
-(`_singular_blocks`), the null spaces of the whole matrix computed through entries that make them
-regular (`_null_space`), and from these combinations of few rows and of few columns (`_null_basis`).
+(`singular_blocks`), the null spaces of the whole matrix computed through entries that make them
+regular (`null_space`), and from these combinations of few rows and of few columns (`null_basis`).
 """
 
 from collections.abc import Iterable
@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from sparsematch._blame.null_basis import Lines, of_pair, sparse_basis
+from sparsematch._blame.null_space import BorderedMatrix, some_null_vectors
+from sparsematch._blame.parallel import parallel_pairs
+from sparsematch._blame.singular_blocks import MOST, Border, find_border
 from sparsematch._numerics.scaling import logarithmic_scaling, scaled
+from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._types.singularity import (
     Dependence,
     NumericalDefects,
     ParallelPair,
     SingularBlock,
 )
-from sparsematch.solvers._errors import SingularMatrixError
-from sparsematch.solvers._null_basis import Lines, of_pair, sparse_basis
-from sparsematch.solvers._null_space import BorderedMatrix, some_null_vectors
-from sparsematch.solvers._parallel import parallel_pairs
-from sparsematch.solvers._singular_blocks import MOST, Border, find_border
 
 Dependences = tuple[Dependence, ...]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sparsematch._base.errors import unknown_choice
+from sparsematch._systems.external import Singular
 from sparsematch._types.upstream_warnings import upstream_warnings_raised
-from sparsematch.solvers._external import Singular
 
 
 class DeviceFactor(Protocol):

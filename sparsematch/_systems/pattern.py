@@ -15,11 +15,11 @@ from sparsematch._base.dlpack import as_array
 from sparsematch._base.errors import wrong_type
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.pattern import Pattern, compress, read_pattern
+from sparsematch._systems.checks import check_square
+from sparsematch._systems.errors import NotFiniteError
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockAnalysis
 from sparsematch._types.view import without_view
-from sparsematch.solvers._checks import check_square
-from sparsematch.solvers._errors import NotFiniteError
 
 Values = NDArray[Any]
 

@@ -21,7 +21,7 @@ from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import splu
 from sparsematch._numerics.scaling import product_scaling
-from sparsematch.solvers._condition import reciprocal_condition
+from sparsematch._systems.condition import reciprocal_condition
 
 Values = NDArray[Any]
 

@@ -15,14 +15,14 @@ from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.names import read_names
 from sparsematch._input.pattern import Pattern
+from sparsematch._systems.checks import PIVOTING, check_choice
+from sparsematch._systems.errors import NamedSystem, Names, structurally_singular
+from sparsematch._systems.external import Choice, SuperLUFactor
+from sparsematch._systems.named_solvers import Chooser, find_solver
+from sparsematch._systems.pattern import LAYOUTS, convert, pattern_of
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockAnalysis, BlockLU, Found
 from sparsematch._types.view import without_view
-from sparsematch.solvers._checks import PIVOTING, check_choice
-from sparsematch.solvers._errors import NamedSystem, Names, structurally_singular
-from sparsematch.solvers._external import Choice, SuperLUFactor
-from sparsematch.solvers._named_solvers import Chooser, find_solver
-from sparsematch.solvers._pattern import LAYOUTS, convert, pattern_of
 
 #: Which entries of a block may be its diagonal, by the name of a way of pivoting: `Diagonal` of
 #: cost.hpp; those of the matching, of the largest product, or any of both.

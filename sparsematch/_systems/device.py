@@ -15,13 +15,13 @@ from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import checked
 from sparsematch._numerics.backward_error import normwise
 from sparsematch._numerics.refinement import refine
+from sparsematch._systems.checks import PIVOTING, check_choice, check_right_hand_side, check_square
+from sparsematch._systems.device_solvers import DeviceFactor, find_device_solver
+from sparsematch._systems.errors import NO_FACTORS, IllConditionedWarning, SingularMatrixError
+from sparsematch._systems.external import Singular
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import Pivoting, Side
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._checks import PIVOTING, check_choice, check_right_hand_side, check_square
-from sparsematch.solvers._device_solvers import DeviceFactor, find_device_solver
-from sparsematch.solvers._errors import NO_FACTORS, IllConditionedWarning, SingularMatrixError
-from sparsematch.solvers._external import Singular
 
 #: Normwise backward errors: solutions up to the one are left as they are, as those of the core
 #: are; of those above the other there is a warning. Steps of refinement at most.

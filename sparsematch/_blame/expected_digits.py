@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray
 from sparsematch._numerics.inverse_iteration import SolveColumns
-from sparsematch.solvers._condition import EPSILON
+from sparsematch._systems.condition import EPSILON
 
 #: Random changes: with 8 the estimate is within a factor of 3 but with probability 1e-3.
 _SAMPLES = 8

@@ -17,7 +17,7 @@ from sparsematch._base.arrays import IndexArray
 from sparsematch._numerics.backward_error import normwise
 from sparsematch._numerics.foreign_calls import interruptible
 from sparsematch._numerics.refinement import refine
-from sparsematch.solvers._external import Unreliable, Values
+from sparsematch._systems.external import Unreliable, Values
 
 #: Backward errors up to this are left as they are; beyond the other, after refinement, refused.
 _GOOD, _BAD = 1e-15, 1e-11

@@ -10,14 +10,14 @@ from scipy.sparse import csc_array
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
+from sparsematch._systems.checks import check_right_hand_side
+from sparsematch._systems.condition import SINGULAR, reciprocal_condition
+from sparsematch._systems.errors import NO_FACTORS, SingularMatrixError, numerically_singular
+from sparsematch._systems.external import Choice, ScaledFactor, Singular, SuperLUFactor
+from sparsematch._systems.pattern import LAYOUTS, not_finite, not_zero, values_of
+from sparsematch._systems.plan import FactorisationPlan, begin
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
 from sparsematch._types.factors import BlockLU, Found
-from sparsematch.solvers._checks import check_right_hand_side
-from sparsematch.solvers._condition import SINGULAR, reciprocal_condition
-from sparsematch.solvers._errors import NO_FACTORS, SingularMatrixError, numerically_singular
-from sparsematch.solvers._external import Choice, ScaledFactor, Singular, SuperLUFactor
-from sparsematch.solvers._pattern import LAYOUTS, not_finite, not_zero, values_of
-from sparsematch.solvers._plan import FactorisationPlan, begin
 
 NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 

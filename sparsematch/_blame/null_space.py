@@ -17,10 +17,10 @@ from scipy.sparse import coo_array, csc_array, csr_array, hstack
 from scipy.sparse.csgraph import connected_components
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._blame.singular_blocks import Border, factorise_with_noise
 from sparsematch._numerics.foreign_calls import qr, svd
-from sparsematch.solvers._errors import SingularMatrixError
-from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._singular_blocks import Border, factorise_with_noise
+from sparsematch._systems.errors import SingularMatrixError
+from sparsematch._systems.factors import BlockFactors
 
 Values = NDArray[Any]
 

@@ -29,10 +29,10 @@ from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import interruptible, pivots
 from sparsematch._numerics.inverse_iteration import NotFinite, iterate_inverse
 from sparsematch._numerics.scaling import exponents_of, times_power
+from sparsematch._systems.condition import SINGULAR
+from sparsematch._systems.dense_rows import cut_dense_rows
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
-from sparsematch.solvers._condition import SINGULAR
-from sparsematch.solvers._dense_rows import cut_dense_rows
 
 Values = NDArray[Any]
 

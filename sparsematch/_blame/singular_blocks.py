@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._blame.dense_blocks import dense_blocks
 from sparsematch._numerics.foreign_calls import pivots, svd
 from sparsematch._numerics.inverse_iteration import iterate_inverse
-from sparsematch.solvers._dense_blocks import dense_blocks
-from sparsematch.solvers._errors import SingularMatrixError
-from sparsematch.solvers._factors import DIAGONAL, BlockFactors
-from sparsematch.solvers._plan import begin
+from sparsematch._systems.errors import SingularMatrixError
+from sparsematch._systems.factors import DIAGONAL, BlockFactors
+from sparsematch._systems.plan import begin
 
 Values = NDArray[Any]
 

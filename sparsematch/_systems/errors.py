@@ -70,7 +70,7 @@ class NotFiniteError(ValueError, RuntimeError):
     >>> splu(csc_array([[1.0, float("nan")], [0.0, 1.0]]))
     Traceback (most recent call last):
     ...
-    sparsematch.solvers._errors.NotFiniteError: A[0, 1] is nan, but values must be finite
+    sparsematch._systems.errors.NotFiniteError: A[0, 1] is nan, but values must be finite
     """
 
     def __init__(self, row: int, col: int, value: Any) -> None:

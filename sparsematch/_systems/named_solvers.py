@@ -13,8 +13,7 @@ import scipy.sparse as sp
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.errors import pip_install, unknown_choice
-from sparsematch._types.upstream_warnings import upstream_warnings_raised
-from sparsematch.solvers._external import (
+from sparsematch._systems.external import (
     Choice,
     MakeExternal,
     Singular,
@@ -22,7 +21,8 @@ from sparsematch.solvers._external import (
     Unreliable,
     Values,
 )
-from sparsematch.solvers._pardiso import PardisoFactor
+from sparsematch._systems.pardiso import PardisoFactor
+from sparsematch._types.upstream_warnings import upstream_warnings_raised
 
 #: Errors of MUMPS: singular by its pattern or its numbers; no memory.
 _SINGULAR, _NO_MEMORY = (-6, -10), (-7, -13)

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._blame.spectrum import FEW_ROWS
 from sparsematch._numerics.foreign_calls import svd
+from sparsematch._systems.factors import BlockFactors
 from sparsematch._types.diagnosis import BlockCondition
-from sparsematch.solvers._factors import BlockFactors
-from sparsematch.solvers._spectrum import FEW_ROWS
 
 #: Entries of a stack of dense blocks: 32 MB.
 _STACK = 1 << 22

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import MatrixRankWarning
 
 from sparsematch._base.errors import stack_level
 from sparsematch._numerics.foreign_calls import splu, spsolve
-from sparsematch.solvers._checks import check_right_hand_side
+from sparsematch._systems.checks import check_right_hand_side
 
 #: What to do with a matrix that has no solution.
 Singular: TypeAlias = Literal["raise", "nan"]

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._blame.null_space import NullSpace
+from sparsematch._blame.singular_blocks import distinct, leading_rows
 from sparsematch._numerics.foreign_calls import qr, svd
 from sparsematch._numerics.scaling import exponents_of, times_power
 from sparsematch._types.singularity import Dependence, ParallelPair
-from sparsematch.solvers._null_space import NullSpace
-from sparsematch.solvers._singular_blocks import distinct, leading_rows
 
 Values = NDArray[Any]
 

@@ -1,0 +1,1 @@
+"""Factorisations of one matrix: plan, factors, external solvers, solves, refinement."""
