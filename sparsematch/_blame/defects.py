@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from sparsematch._base.arrays import FloatArray
 from sparsematch._blame.null_basis import Lines, of_pair, sparse_basis
 from sparsematch._blame.null_space import BorderedMatrix, some_null_vectors
 from sparsematch._blame.parallel import parallel_pairs
 from sparsematch._blame.singular_blocks import MOST, Border, find_border
-from sparsematch._numerics.scaling import logarithmic_scaling, scaled
+from sparsematch._numerics.scaling import logarithmic_scaling, maxima_scaling, scaled
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._types.singularity import (
     Dependence,
@@ -32,6 +33,8 @@ _NO_NUMBERS = SingularMatrixError, FloatingPointError, np.linalg.LinAlgError
 
 #: Scaled entries are not below: nothing that counts.
 _TINY = 1e-290
+#: Exponents by which two systems of units differ at most: beyond, products are no doubles.
+_MOST_SHIFT = 900
 
 
 def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
@@ -52,10 +55,7 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
         row_scale, col_scale = logarithmic_scaling(A)
         B = scaled(A, row_scale, col_scale)
         B.data[np.abs(B.data) < _TINY] = _TINY  # none becomes zero, which changes the pattern
-        lines = {
-            "rows": Lines("rows", csr_array(B), row_scale),
-            "columns": Lines("columns", csr_array(B.T), col_scale),
-        }
+        lines = _lines(A, B, row_scale, col_scale)
         rows, cols, blocks, is_complete = _all_dependences(A, B, lines, tolerance)
         pairs: tuple[Any, Any] = (), ()
         if rows or cols or not is_complete:
@@ -67,6 +67,18 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
             )
     found = rows, cols, blocks, *pairs
     return NumericalDefects(A.shape[0], *found, tolerance, is_complete, row_scale, col_scale)
+
+
+def _lines(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
+    """Return the rows and the columns, scaled, to be judged so and with the user's maxima at 1."""
+    units = []
+    for own, scale in zip(maxima_scaling(A), (row_scale, col_scale), strict=True):
+        shift = np.clip(np.log2(own) - np.log2(scale), -_MOST_SHIFT, _MOST_SHIFT).astype(int)
+        units.append((np.zeros_like(shift), shift))
+    return {
+        "rows": Lines("rows", csr_array(B), row_scale, units[1]),
+        "columns": Lines("columns", csr_array(B.T), col_scale, units[0]),
+    }
 
 
 def _all_dependences(
