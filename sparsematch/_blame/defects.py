@@ -6,7 +6,6 @@ regular (`null_space`), and from these combinations of few rows and of few colum
 """
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,7 +127,7 @@ def _dependences(bordered: BorderedMatrix, lines: Lines, tolerance: float) -> De
     found: list[Dependence] = []
     for which in bordered.parts():
         space = bordered.null_space(which, lines.side, tolerance)
-        found += sparse_basis(lines, space, tolerance, partial(bordered.solve, side=lines.side))
+        found += sparse_basis(lines, space, tolerance)
     return _sorted(found)
 
 
@@ -156,8 +155,7 @@ def _blocks(
             least = min([least, *space.values.tolist()])
             known = inside[side].get(k, [])
             if len(known) < space.values.size:
-                solve = partial(bordered.solve, side=side)
-                known = sparse_basis(lines[side], space, tolerance, solve, others)
+                known = sparse_basis(lines[side], space, tolerance, others)
             own.append(tuple(known))
         if all(own):
             blocks.append(SingularBlock(k, rows, cols, own[0], own[1], least))

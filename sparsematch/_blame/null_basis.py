@@ -8,7 +8,7 @@ then dropped, coefficients are computed for the members that are left, and every
 checked with the matrix itself.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,8 +30,8 @@ Values = NDArray[Any]
 _ZERO = 1e-9
 #: Share of the largest coefficient of a circuit that a pivot has at least.
 _PIVOT = 0.01
-#: Residuals above this are worth a correction, by one more solve.
-_GOOD = 1e-12
+#: Residuals above this are worth a correction, by one more solve, at most so often.
+_GOOD, _CORRECTIONS = 1e-12, 3
 #: Members up to which coefficients are computed again by dense least squares.
 _DENSE = 200
 #: Entries of a dense matrix of members for that: 32 MB.
@@ -71,22 +71,18 @@ class Lines(NamedTuple):
 
 
 def sparse_basis(
-    lines: Lines,
-    space: NullSpace,
-    tolerance: float,
-    solve: Callable[[Values], Values] | None = None,
-    others: IndexArray | None = None,
+    lines: Lines, space: NullSpace, tolerance: float, others: IndexArray | None = None
 ) -> list[Dependence]:
     """Return as many combinations as the null space has dimensions, those that fail left out.
 
-    With `others` only the entries in these columns count, which are ascending. `solve` maps what is
-    left of combinations to the change of coefficients that cancels it.
+    With `others` only the entries in these columns count, which are ascending. Of a null space that
+    is none in all units, the part before a gap of its singular values may be one.
     """
     local = _LocalLines(lines, space.indices, tolerance, others)
     best: list[Dependence] = []
     count = space.values.size
     while count:
-        found = _named(lines, space._replace(basis=space.basis[:, :count]), local, solve, others)
+        found = _named(lines, space._replace(basis=space.basis[:, :count]), local)
         best = max(best, found, key=len)
         if len(best) >= count:
             break
@@ -102,22 +98,29 @@ def _before_gap(values: FloatArray) -> int:
     return int(ratios.argmax()) + 1
 
 
-def _named(
-    lines: Lines,
-    space: NullSpace,
-    local: "_LocalLines",
-    solve: Callable[[Values], Values] | None,
-    others: IndexArray | None,
-) -> list[Dependence]:
+def _named(lines: Lines, space: NullSpace, local: "_LocalLines") -> list[Dependence]:
     circuits, pivots = _short_circuits(space.basis)
-    if solve is not None and max(map(local.residual, circuits.T)) > _GOOD:
-        better = circuits - _correction(lines, space.indices, circuits, solve, others)
-        for one, other in zip(circuits.T, better.T, strict=True):
-            if local.residual(other) < local.residual(one):
-                one[:] = other
+    if space.cancel is not None:
+        for circuit in circuits.T:
+            _correct(lines, space, local, circuit)
     circuits[pivots] = np.diag(circuits[pivots].diagonal())  # so no two can become the same
     found = (local.name(*pair) for pair in zip(circuits.T, pivots.tolist(), strict=True))
     return [dependence for dependence in found if dependence is not None]
+
+
+def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuit: Values) -> None:
+    """Subtract from a circuit what makes it vanish, as long as less is left each time."""
+    assert space.cancel is not None
+    residual = local.residual(circuit)
+    for _ in range(_CORRECTIONS):
+        if residual <= _GOOD:
+            break
+        whole = np.zeros((lines.scaled.shape[0], 1), circuit.dtype)
+        whole[space.indices, 0] = circuit
+        better = circuit - space.cancel(lines.scaled.T @ whole)[:, 0]
+        if not (left := local.residual(better)) < residual:
+            break
+        circuit[:], residual = better, left
 
 
 def of_pair(lines: Lines, pair: ParallelPair, tolerance: float) -> Dependence | None:
@@ -126,27 +129,6 @@ def of_pair(lines: Lines, pair: ParallelPair, tolerance: float) -> Dependence | 
     local = _LocalLines(lines, indices, tolerance, None)
     vector = in_units(np.array([pair.factor, -1.0]), 1 / lines.factors[indices])
     return local.name(vector.astype(lines.scaled.dtype), 1)
-
-
-def _correction(
-    lines: Lines,
-    indices: IndexArray,
-    circuits: Values,
-    solve: Callable[[Values], Values],
-    others: IndexArray | None,
-) -> Values:
-    """Return what is to be subtracted so that every column vanishes beside its own terms."""
-    changes = np.empty_like(circuits)
-    whole = np.zeros((lines.scaled.shape[0], 1), circuits.dtype)
-    for k in range(circuits.shape[1]):
-        whole[indices, 0] = circuits[:, k]
-        left = lines.scaled.T @ whole
-        if others is not None:
-            inside = np.zeros_like(left)
-            inside[others] = left[others]
-            left = inside
-        changes[:, k] = solve(left)[indices, 0]
-    return changes
 
 
 def _short_circuits(basis: Values) -> tuple[Values, IndexArray]:

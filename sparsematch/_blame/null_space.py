@@ -7,7 +7,7 @@ a matrix with a row and a column for each added entry, and nothing is ever divid
 zero, however many singular blocks are coupled. Of the transpose M is the same but for order.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +36,8 @@ class NullSpace(NamedTuple):
     indices: IndexArray
     basis: Values  #: Shape (indices.size, deficiency).
     values: NDArray[np.float64]  #: The small singular values, ascending.
+    #: Returns the change, on the indices, that cancels what a vector leaves in the whole matrix.
+    cancel: Callable[[Values], Values] | None = None
 
 
 class BorderedMatrix:
@@ -74,12 +76,23 @@ class BorderedMatrix:
         places = border.rows if side == "rows" else border.cols
         x = self._solve(side)
         labels = self._row_part if side == "rows" else self._part
+        is_alone = inside is not None
         if inside is None:
             inside = self._used[side].get(int(labels[places[which[0]]]), places[which])
         dense = x[inside][:, self._turn[which]].toarray()
         at = np.searchsorted(inside, places[which])
-        m = np.eye(which.size) - self._added[which, np.newaxis] * dense[at]
-        return _small(inside, dense, m, tolerance)
+        added = self._added[which, np.newaxis]
+        space, pseudo_inverse = _small(
+            inside, dense, np.eye(which.size) - added * dense[at], tolerance
+        )
+        if is_alone:
+            return space
+
+        def cancel(left: Values) -> Values:
+            change = self.solve(left, side)
+            return change[inside] + pseudo_inverse(added * change[places[which]])
+
+        return space._replace(cancel=cancel)
 
     def solve(self, b: Values, side: str) -> Values:
         """Solve with the matrix with added entries, for the rows with its transpose."""
@@ -128,16 +141,27 @@ def _finite(x: Values) -> Values:
     return x
 
 
-def _small(inside: IndexArray, x: Values, m: Values, tolerance: float) -> NullSpace:
-    """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish."""
+def _small(
+    inside: IndexArray, x: Values, m: Values, tolerance: float
+) -> tuple[NullSpace, Callable[[Values], Values]]:
+    """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish.
+
+    Also what maps residuals to the least other combination that has them.
+    """
     size = np.abs(x).max(axis=0)
     q, r = qr(x / size)
-    m = m / size
-    _, values, vh = svd(solve_triangular(r.T, m.T, lower=True).T)
+    u, values, vh = svd(solve_triangular(r.T, (m / size).T, lower=True).T)
     d = int((values <= tolerance).sum())
+    large = slice(None, values.size - d)
     least = slice(values.size - d, None)
+
+    def pseudo_inverse(left: Values) -> Values:
+        parts = u[:, large].conj().T @ left / values[large, np.newaxis]
+        combined: Values = q @ (vh[large].conj().T @ parts)
+        return combined
+
     basis = (q @ vh[least].conj().T)[:, ::-1]
-    return NullSpace(inside, basis, values[least][::-1])
+    return NullSpace(inside, basis, values[least][::-1]), pseudo_inverse
 
 
 def _factorise(B: Any, border: Border, added: Values) -> BlockFactors:
