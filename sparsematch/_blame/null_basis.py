@@ -58,7 +58,7 @@ _GAP, _GAP_FLOOR = 100, 1e-16
 #: Denominators of coefficients that are read easily.
 _DENOMINATORS = np.arange(1, 13)
 #: How near to such a fraction coefficients are made it, if the residual is no larger.
-_NEAR = 1e-9, 1e-5
+_NEAR = 1e-9, 1e-5, 1e-3
 
 
 class Lines(NamedTuple):

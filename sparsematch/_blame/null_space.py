@@ -26,8 +26,8 @@ Values = NDArray[Any]
 
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 8
-#: Relative noise that leaves null vectors within any tolerance that is above it.
-_SMALL_NOISE = 1e-12
+#: Relative noise that is no more than rounding: null vectors are hardly mixed with others.
+_SMALL_NOISE = 1e-15
 
 
 class NullSpace(NamedTuple):
@@ -82,9 +82,8 @@ class BorderedMatrix:
         dense = x[inside][:, self._turn[which]].toarray()
         at = np.searchsorted(inside, places[which])
         added = self._added[which, np.newaxis]
-        space, pseudo_inverse = _small(
-            inside, dense, np.eye(which.size) - added * dense[at], tolerance
-        )
+        m = np.eye(which.size) - added * dense[at]
+        space, pseudo_inverse = _small(inside, dense, m, tolerance)
         if is_alone:
             return space
 
@@ -132,7 +131,8 @@ def some_null_vectors(A: Any, B: Any, side: str, tolerance: float) -> NullSpace:
     _, values, vh = svd(qr(_finite((B.T if rows else B) @ q), mode="r"))
     d = int((values <= tolerance).sum())
     least = slice(values.size - d, None)
-    return NullSpace(np.arange(B.shape[0]), q @ vh[least].conj().T, values[least])
+    basis = (q @ vh[least].conj().T)[:, ::-1]
+    return NullSpace(np.arange(B.shape[0]), basis, values[least][::-1])
 
 
 def _finite(x: Values) -> Values:
