@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import coo_array, csc_array, csr_array, hstack
-from scipy.sparse.csgraph import connected_components
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._blame.singular_blocks import Border, factorise_with_noise
+from sparsematch._blame.singular_blocks import Border, connected_parts, factorise_with_noise
 from sparsematch._numerics.foreign_calls import qr, svd
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._systems.factors import BlockFactors
@@ -184,10 +183,7 @@ def _parts(B: Any, cols: IndexArray) -> tuple[IndexArray, IndexArray, IndexArray
     n = B.shape[1]
     if cols.size <= _AT_ONCE:
         return np.zeros(n, np.intp), np.zeros(n, np.intp), np.arange(cols.size)
-    indptr = np.concatenate([np.zeros(n, B.indptr.dtype), B.indptr])  # of rows, then of columns
-    graph = csr_array((np.ones(B.nnz, np.int8), B.indices, indptr), shape=(2 * n, 2 * n))
-    part = connected_components(graph, connection="weak")[1]
-    row_part, part = part[:n], part[n:]
+    row_part, part = connected_parts(B)
     order = np.argsort(part[cols], kind="stable")
     sorted_parts = part[cols][order]
     turn = np.empty(cols.size, np.intp)
