@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sparsematch._api.decomposition import connected_components as connected_components
     from sparsematch._api.decomposition import is_reducible as is_reducible
     from sparsematch._api.engine_list import engines as engines
+    from sparsematch._api.entry_roles import entry_roles as entry_roles
     from sparsematch._api.explain import explain_singularity as explain_singularity
     from sparsematch._api.general import approximate_matching as approximate_matching
     from sparsematch._api.general import maximal_matching as maximal_matching
@@ -57,6 +58,9 @@ if TYPE_CHECKING:
     from sparsematch._api.weighted_matching import (
         maximum_weight_matching as maximum_weight_matching,
     )
+    from sparsematch._api.what_if import Candidates as Candidates
+    from sparsematch._api.what_if import candidates as candidates
+    from sparsematch._api.what_if import what_if as what_if
     from sparsematch._api.workers import get_workers as get_workers
     from sparsematch._api.workers import set_workers as set_workers
     from sparsematch._io.distributed import read_distributed as read_distributed
@@ -104,6 +108,7 @@ _OFFERED = {
     "_api.decomposition": "block_triangular_form coarse_dulmage_mendelsohn "
     "connected_components is_reducible",
     "_api.engine_list": "engines",
+    "_api.entry_roles": "entry_roles",
     "_api.explain": "explain_singularity",
     "_api.general": "approximate_matching maximal_matching",
     "_api.over_ranks.redistribution": "permute_and_redistribute",
@@ -114,6 +119,7 @@ _OFFERED = {
     "_api.weighted": "bottleneck_transversal is_optimal_transversal "
     "maximum_product_transversal maximum_sum_transversal",
     "_api.weighted_matching": "is_optimal_matching maximum_weight_matching",
+    "_api.what_if": "Candidates candidates what_if",
     "_api.workers": "get_workers set_workers",
     "_io.distributed": "read_distributed",
     "_io.errors": "UnreadableFile",
