@@ -163,7 +163,7 @@ def maximal_matching(
     """Find a maximal matching of a graph: none of its edges can be added.
 
     It has at least half as many pairs as a maximum one, and usually nine tenths. Values are
-    ignored: every entry off the diagonal counts.
+    ignored: every entry off the diagonal counts. Time: O(nnz), expected, with the default engine.
 
     Parameters
     ----------
@@ -185,10 +185,6 @@ def maximal_matching(
     See Also
     --------
     approximate_matching : The same with weights.
-
-    Notes
-    -----
-    Time: O(nnz), expected, with the default engine.
 
     Examples
     --------

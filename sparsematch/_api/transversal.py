@@ -161,7 +161,8 @@ def structural_rank(
 ) -> int:
     """Count the pairs of a maximum transversal.
 
-    It is the largest rank that a matrix with this pattern can have.
+    It is the largest rank that a matrix with this pattern can have. Time: that of
+    `maximum_transversal`.
 
     Parameters
     ----------
@@ -180,10 +181,6 @@ def structural_rank(
     --------
     maximum_transversal, is_structurally_singular
 
-    Notes
-    -----
-    Time: that of `maximum_transversal`.
-
     Examples
     --------
     >>> from scipy.sparse import csr_array
@@ -197,6 +194,8 @@ def structural_rank(
 @documented
 def is_structurally_singular(A: SparseLike | DistributedCSR, *, workers: int | None = None) -> bool:
     """Tell whether a matrix is rank deficient whatever the values of its entries.
+
+    Time: that of `maximum_transversal`.
 
     Parameters
     ----------
@@ -215,10 +214,6 @@ def is_structurally_singular(A: SparseLike | DistributedCSR, *, workers: int | N
     structural_rank
     block_triangular_form :
         Its horizontal and vertical parts are where a singular matrix has too many columns or rows.
-
-    Notes
-    -----
-    Time: that of `maximum_transversal`.
 
     Examples
     --------

@@ -37,6 +37,8 @@ def read_distributed(
 ) -> DistributedCSR:
     """Read a matrix file with all ranks, each a part of it. Collective.
 
+    Time: O(own part), for files that are not compressed.
+
     Parameters
     ----------
     path : str or path-like
@@ -72,10 +74,6 @@ def read_distributed(
     --------
     DistributedCSR : From arrays that are in memory.
 
-    Notes
-    -----
-    Time: O(own part), for files that are not compressed.
-
     Examples
     --------
     >>> import scipy.sparse as sp
@@ -98,6 +96,8 @@ def read_distributed(
         kind = _kind_of(path)
         with in_one_sentence(str(path)):
             found.append(kind(path))
+            if isinstance(found[0], SparseArchive):
+                found[0].check_parts()
         return kind.__name__, getattr(found[0], "format", "coo"), found[0].shape
 
     _check_same_file(collect(comm, "read_distributed", find))

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from sparsematch._base.errors import is_utf8
+
 _INDEX, _WEIGHT = (
     (np.dtype(np.int32), np.dtype(np.int64)),
     (np.dtype(np.float32), np.dtype(np.float64)),
@@ -96,7 +98,7 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
     be opened.
     """
     path = os.fspath(path)
-    if isinstance(path, str) and not _is_utf8(path):  # which the core cannot open
+    if isinstance(path, str) and not is_utf8(path):  # which the core cannot open
         raise ValueError(f"{path!r} is not UTF-8: give the file, or a link to it, another name")
     with open(path, "rb") as stream:
         try:
@@ -128,11 +130,3 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
             f"{offset + shape[0] * record.itemsize}"
         )
     return EdgeFile(path, offset, shape[0], record)
-
-
-def _is_utf8(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

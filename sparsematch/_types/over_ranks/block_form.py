@@ -40,19 +40,6 @@ class DistributedBlockForm(Blocks, Frozen):
         Rows and columns of the horizontal, square and vertical part, of the whole matrix.
     matching : DistributedMatching
         The maximum transversal on which the form is built.
-
-    Examples
-    --------
-    On a single process, which owns all:
-
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import DistributedCSR, block_triangular_form
-    >>> A = csr_array([[1, 1, 1], [0, 1, 0], [1, 1, 1]])
-    >>> form = block_triangular_form(DistributedCSR.from_local(None, A))
-    >>> form
-    DistributedBlockForm(3x3, 2 blocks, structural rank 3)
-    >>> form.row_block.tolist(), form.block_sizes.tolist()
-    ([0, 1, 0], [[2, 2], [1, 1]])
     """
 
     row_place: IndexArray
