@@ -164,14 +164,9 @@ class Blocks {
                    was_forced = run_.forced.by_row + run_.forced.by_col > 0;
         if (likely) ForwardBackward(a_, t, m_, parts_, large, limits_, run_).search();
         if (large.size > 0 || run_.stopped() || (likely && was_forced)) return;
-        if (!was_forced) trim(t);
+        if (!was_forced)
+            Trimming<Index>(a_, t, m_.row_mate, parts_, limits_).trim(group_, component_, run_);
         ForwardBackward(a_, t, m_, parts_, large, limits_, run_).search();
-    }
-
-    void trim(const Csr<Index>& t) {
-        Index first = in_horizontal<Index> + 1 + n_first_;
-        trim_ends(a_, t, m_, parts_, group_, first, component_, limits_, run_);
-        n_first_ = first - (in_horizontal<Index> + 1);
     }
 
     // Depth-first search of all that is left, in the matrix as it is; nothing has been trimmed.
