@@ -1,6 +1,6 @@
 // Trimming: a vertex without arcs to unsettled ones is a strong component, which can be at the end
-// of the block form (McLendon et al., JPDC 65, 2005). One without arcs from unsettled ones can be at
-// the beginning; these are left to depth-first search, which finds them about as fast.
+// of the block form (McLendon et al., JPDC 65, 2005). Those that can be at the beginning, without
+// arcs from unsettled ones, are left to depth-first search, which finds them about as fast.
 #pragma once
 
 #include <algorithm>
