@@ -23,6 +23,7 @@ from sparsematch._input.foreign import from_other_library
 from sparsematch._systems.like_scipy import ignore_options
 
 __all__ = ["factorized", "spilu", "splu", "spsolve"]
+__dir__ = __all__.copy  # lists these alone
 
 
 def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> Any:
@@ -212,7 +213,3 @@ def _as_sparse(A: Any, warning: str) -> Any:
         return A
     warnings.warn(warning, SparseEfficiencyWarning, stacklevel=stack_level())
     return csc_array(A)
-
-
-def __dir__() -> list[str]:
-    return __all__
