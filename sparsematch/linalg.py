@@ -114,14 +114,8 @@ def splu(
     array([1., 1.])
     """
     A = _as_sparse(A, "splu converted its input to CSC format")
-    ignore_options(
-        "splu",
-        permc_spec=permc_spec,
-        diag_pivot_thresh=diag_pivot_thresh,
-        relax=relax,
-        panel_size=panel_size,
-        options=options,
-    )
+    given = {"permc_spec": permc_spec, "diag_pivot_thresh": diag_pivot_thresh, "relax": relax}
+    ignore_options("splu", **given, panel_size=panel_size, options=options)
     return solvers.splu(A)
 
 
@@ -166,17 +160,9 @@ def spilu(
     array([1., 1.])
     """
     A = _as_sparse(A, "spilu converted its input to CSC format")
-    return solvers.spilu(
-        A,
-        drop_tol,
-        fill_factor=fill_factor,
-        drop_rule=drop_rule,
-        permc_spec=permc_spec,
-        diag_pivot_thresh=diag_pivot_thresh,
-        relax=relax,
-        panel_size=panel_size,
-        options=options,
-    )
+    given = {"permc_spec": permc_spec, "diag_pivot_thresh": diag_pivot_thresh, "relax": relax}
+    given |= {"fill_factor": fill_factor, "drop_rule": drop_rule}
+    return solvers.spilu(A, drop_tol, **given, panel_size=panel_size, options=options)
 
 
 def factorized(A: Any) -> Callable[[ArrayLike], NDArray[Any]]:

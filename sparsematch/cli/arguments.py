@@ -26,11 +26,7 @@ _SHORTER = {"--row-names": ("--rows",), "--col-names": ("--cols",)}
 #: Of each command: its function, what it does in a phrase, and its options; what some of them mean
 #: for this command alone is in `_options` under both names.
 _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
-    "rank": (
-        commands.rank,
-        "structural rank of the matrix in FILE",
-        f"{_FILES} {_REPORT} --check",
-    ),
+    "rank": (commands.rank, "structural rank of the matrix in FILE", f"{_FILES} {_REPORT} --check"),
     "match": (
         commands.match,
         "maximum transversal: a row permutation for the diagonal",
@@ -62,11 +58,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         "heavy matching of a file of edges that need not fit in memory",
         f"file --vertices --unweighted --seed --scratch {_REPORT} --save",
     ),
-    "warm-up": (
-        commands.warm_up,
-        "compile the kernels for the GPU ahead of the first call",
-        "",
-    ),
+    "warm-up": (commands.warm_up, "compile the kernels for the GPU ahead of the first call", ""),
 }
 
 
