@@ -50,8 +50,7 @@
 //       v
 //     Blocks::write             the group of every row -> block_permutation.hpp sorts by it
 //
-// limits.hpp says where the method changes. plain_components.hpp and component_checks.hpp repeat it
-// by plain means, in checked builds.
+// limits.hpp says where the method changes.
 //
 // Why several steps. Depth-first search alone is right, but waits for memory at every vertex; most
 // vertices are settled before by searches that can prefetch, or that read in order. Each step may
