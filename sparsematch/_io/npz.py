@@ -154,8 +154,8 @@ class SparseArchive:
             stream.seek(begin * width, io.SEEK_CUR)
             result = np.empty(end - begin, member.dtype)
             view, done = result.view(np.uint8), 0
-            while piece := stream.readinto(view[done : done + _PIECE]):  # type: ignore[attr-defined]
-                done += piece
+            while size := stream.readinto(view[done : done + _PIECE]):  # type: ignore[attr-defined]
+                done += size
         if done < view.size:
             raise UnreadableFile(f"{member.name} is cut short")
         return result
