@@ -9,7 +9,7 @@ Matching(3x3, cardinality 3)
 3
 """
 
-from sparsematch._base.offered import offered
+from sparsematch._base.lazy import offered
 
 __version__ = "0.1.0"
 

@@ -12,9 +12,7 @@ from sparsematch._api.check import vertex_cover as vertex_cover
 from sparsematch._api.coarsening import coarsen as coarsen
 from sparsematch._api.coarsening import coarsening_hierarchy as coarsening_hierarchy
 from sparsematch._api.decomposition import block_triangular_form as block_triangular_form
-from sparsematch._api.decomposition import (
-    coarse_dulmage_mendelsohn as coarse_dulmage_mendelsohn,
-)
+from sparsematch._api.decomposition import coarse_dulmage_mendelsohn as coarse_dulmage_mendelsohn
 from sparsematch._api.decomposition import connected_components as connected_components
 from sparsematch._api.decomposition import is_reducible as is_reducible
 from sparsematch._api.engine_list import engines as engines
@@ -39,9 +37,7 @@ from sparsematch._api.weighted import is_optimal_transversal as is_optimal_trans
 from sparsematch._api.weighted import maximum_product_transversal as maximum_product_transversal
 from sparsematch._api.weighted import maximum_sum_transversal as maximum_sum_transversal
 from sparsematch._api.weighted_matching import is_optimal_matching as is_optimal_matching
-from sparsematch._api.weighted_matching import (
-    maximum_weight_matching as maximum_weight_matching,
-)
+from sparsematch._api.weighted_matching import maximum_weight_matching as maximum_weight_matching
 from sparsematch._api.workers import get_workers as get_workers
 from sparsematch._api.workers import set_workers as set_workers
 from sparsematch._io.distributed import read_distributed as read_distributed
@@ -59,16 +55,12 @@ from sparsematch._types.labels import Components as Components
 from sparsematch._types.labels import VertexCover as VertexCover
 from sparsematch._types.matching import GraphMatching as GraphMatching
 from sparsematch._types.matching import Matching as Matching
-from sparsematch._types.over_ranks.block_form import (
-    DistributedBlockForm as DistributedBlockForm,
-)
+from sparsematch._types.over_ranks.block_form import DistributedBlockForm as DistributedBlockForm
 from sparsematch._types.over_ranks.matching import (
     DistributedGraphMatching as DistributedGraphMatching,
 )
 from sparsematch._types.over_ranks.matching import DistributedMatching as DistributedMatching
-from sparsematch._types.over_ranks.matching import (
-    DistributedTransversal as DistributedTransversal,
-)
+from sparsematch._types.over_ranks.matching import DistributedTransversal as DistributedTransversal
 from sparsematch._types.over_ranks.matrix import DistributedCSR as DistributedCSR
 from sparsematch._types.run_info import RunInfo as RunInfo
 from sparsematch._types.singularity import Dependence as Dependence
@@ -77,7 +69,7 @@ from sparsematch._types.singularity import ParallelPair as ParallelPair
 from sparsematch._types.singularity import SingularBlock as SingularBlock
 from sparsematch._types.symmetric import SymmetricTransversal as SymmetricTransversal
 from sparsematch._types.transversal_batch import TransversalBatch as TransversalBatch
+from sparsematch._types.weighted import WeightedMatching as WeightedMatching
 from sparsematch._types.weighted import WeightedTransversal as WeightedTransversal
-from sparsematch._types.weighted_matching import WeightedMatching as WeightedMatching
 
 __version__: str

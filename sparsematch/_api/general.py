@@ -126,18 +126,10 @@ def approximate_matching(
     >>> matching.mate.tolist(), matching.weight
     ([1, 0, 3, 2], 7.0)
     """
+    flags = {"weights": weights, "symmetrize": symmetrize, "return_info": return_info}
     if ranks := over_ranks(G, "general"):
-        return ranks.approximate_matching(
-            G,
-            method=method,
-            weights=weights,
-            rng=rng,
-            workers=workers,
-            symmetrize=symmetrize,
-            options=options,
-            return_info=return_info,
-        )
-    check_flags(weights=weights, symmetrize=symmetrize, return_info=return_info)
+        return ranks.approximate_matching(G, method, flags, rng, workers, options)
+    check_flags(**flags)
     graph = as_graph(G, weights=bool(weights))
     engine = select(method, graph.backend, "approximate", argument="method", also=("auto",))
     settings = read_options(options, engine)
@@ -195,10 +187,5 @@ def maximal_matching(
     1
     """
     return approximate_matching(
-        G,
-        method=method,
-        weights=False,
-        rng=rng,
-        workers=workers,
-        symmetrize=symmetrize,
+        G, method=method, weights=False, rng=rng, workers=workers, symmetrize=symmetrize
     )

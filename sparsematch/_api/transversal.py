@@ -135,16 +135,8 @@ def maximum_transversal(
     [1, 1, 1]
     """
     if ranks := over_ranks(A, "transversal"):
-        return ranks.maximum_transversal(
-            A,
-            method=method,
-            init=init,
-            initial=initial,
-            workers=workers,
-            rng=rng,
-            options=options,
-            return_info=return_info,
-        )
+        same = {"method": method, "init": init, "return_info": return_info}
+        return ranks.maximum_transversal(A, same, initial, workers, rng, options)
     threads = resolve_workers(workers)
     graph = as_bipartite(A, threads=threads)
     chosen = plan(graph.backend, method, init)

@@ -5,14 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._base.arrays import (
-    UNMATCHED,
-    IndexArray,
-    advising,
-    import_cupy,
-    namespace,
-    on_gpu,
-)
+from sparsematch._base.arrays import UNMATCHED, IndexArray, advising, import_cupy, namespace, on_gpu
 from sparsematch._base.errors import wrong_type
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching, invert

@@ -144,8 +144,7 @@ def _read_edges(path: Path, comm: Any, n_vertices: int | None) -> DistributedCSR
 
 
 def _kind_of(path: Path) -> Callable[[Path], SparseArchive | MarketFile]:
-    if path.is_dir():
-        check_is_file(path)
+    check_is_file(path)
     kinds: dict[str, Callable[[Path], Any]] = {
         ".npz": SparseArchive,
         ".mtx": MarketFile,
@@ -154,7 +153,6 @@ def _kind_of(path: Path) -> Callable[[Path], SparseArchive | MarketFile]:
     kind = kinds.get(path.suffix.lower())
     if kind is None:
         raise UnreadableFile(f"{path}: cannot be read in parts; ranks read {_FORMATS}")
-    check_is_file(path)
     return kind
 
 

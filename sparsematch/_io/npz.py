@@ -1,5 +1,6 @@
 """Files of `scipy.sparse.save_npz`: their headers, slices of their arrays, or all."""
 
+import io
 import math
 import struct
 import zipfile
@@ -150,14 +151,11 @@ class SparseArchive:
         width = member.dtype.itemsize
         with zipfile.ZipFile(self.source) as archive, archive.open(f"{member.name}.npy") as stream:
             _read_header(stream)  # type: ignore[arg-type]
-            left = begin * width
-            while left and (skipped := len(stream.read(min(left, _PIECE)))):
-                left -= skipped
+            stream.seek(begin * width, io.SEEK_CUR)
             result = np.empty(end - begin, member.dtype)
             view, done = result.view(np.uint8), 0
-            while done < view.size and (piece := stream.read(min(view.size - done, _PIECE))):
-                view[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
-                done += len(piece)
+            while size := stream.readinto(view[done : done + _PIECE]):  # type: ignore[attr-defined]
+                done += size
         if done < view.size:
             raise UnreadableFile(f"{member.name} is cut short")
         return result

@@ -36,10 +36,8 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     sparsematch._io.errors.MissingFile: absent.mtx: there is no such file
     """
     path = Path(path)
-    if path.is_dir():  # before its name is looked at
-        check_is_file(path)
-    reader, opener = _reader_of(path)
     check_is_file(path)
+    reader, opener = _reader_of(path)
     with in_one_sentence(str(path)):
         if opener is None:
             return _as_compressed(reader(path))

@@ -9,6 +9,6 @@ array([1., 1., 1.])
 """
 
 import sparsematch._numerics.foreign_calls  # noqa: F401 - before anything is replaced
-from sparsematch._base.offered import offered
+from sparsematch._base.lazy import offered
 
 __getattr__, __dir__, __all__ = offered(__name__, __file__)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray, inverse
 from sparsematch._types.block_form import BlockForm, Blocks
 from sparsematch._types.mates import Frozen, frozen
 from sparsematch._types.over_ranks.agreement import collect
@@ -78,8 +78,8 @@ class DistributedBlockForm(Blocks, Frozen):
         coarse_rows = [0, h_rows, h_rows + n_square, rank, n_rows]
         coarse_cols = [0, h_cols - h_rows, h_cols, h_cols + n_square, n_cols]
         form = BlockForm(
-            _inverse(row_place),
-            _inverse(col_place),
+            inverse(row_place),
+            inverse(col_place),
             np.ascontiguousarray(ends[:, 0], dtype),
             np.ascontiguousarray(ends[:, 1], dtype),
             np.array(coarse_cols, dtype),
@@ -87,9 +87,3 @@ class DistributedBlockForm(Blocks, Frozen):
             self.matching.gather(),
         )
         return frozen(form)
-
-
-def _inverse(place: IndexArray) -> IndexArray:
-    perm = np.empty_like(place)
-    perm[place] = np.arange(place.size, dtype=place.dtype)
-    return perm

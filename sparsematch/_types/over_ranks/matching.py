@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsematch._base.arrays import UNMATCHED, FloatArray, IndexArray, namespace
+from sparsematch._base.arrays import UNMATCHED, FloatArray, IndexArray, inverse, namespace
 from sparsematch._types.matching import GraphMatching, Matching
 from sparsematch._types.mates import GraphMates, Mates, OfMatching, frozen
 from sparsematch._types.over_ranks.agreement import collect
@@ -60,11 +60,7 @@ class DistributedMatching(Mates):
         ``perm_r[i]``, the inverse of `as_permutation`. It is of size n_rows; where that is too
         much, `permute_and_redistribute` moves the rows themselves, for ``NOROWPERM``.
         """
-        places = self.as_permutation()
-        xp = namespace(places)
-        perm_r = xp.empty_like(places)
-        perm_r[places] = xp.arange(places.size, dtype=places.dtype)
-        return perm_r
+        return inverse(self.as_permutation())
 
     def gather(self) -> Matching:
         """Return the matching of the whole matrix, on every rank. Collective.

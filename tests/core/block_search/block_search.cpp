@@ -149,7 +149,7 @@ BlockLimits searching(double likely) {
     BlockLimits limits;
     limits.frontier = {1, 1, 64, 1, 64};
     limits.likely = likely, limits.go_on = any, limits.large = any;
-    limits.many_arcs = 2, limits.turn = 1;
+    limits.many_arcs = 2;
     limits.at_a_time = limits.bits_at_a_time = 64;
     return limits;
 }
@@ -447,7 +447,6 @@ std::vector<Way> drawn_ways(Random& random) {
         for (double* value : {&b.horizontal_gain, &b.likely, &b.copied, &b.go_on, &b.large})
             *value = share(*value);
         b.many_arcs = static_cast<unsigned char>(1 + random() % 4);
-        b.turn = 1 + static_cast<std::int64_t>(random() % 50);
         b.at_a_time = b.bits_at_a_time = 64;
         b.frontier = {1 + random() % 16, 1, 64, 1, 64};
     }
