@@ -89,10 +89,6 @@ class BlockForm(Blocks):
     >>> form = block_triangular_form(A)
     >>> form
     BlockForm(3x3, 2 blocks, structural rank 3)
-    >>> form.permute(A).toarray()
-    array([[1, 1, 1],
-           [1, 1, 1],
-           [0, 0, 1]])
     >>> p, q, r, s, cc, rr = form
     >>> r.tolist()
     [0, 2, 3]
