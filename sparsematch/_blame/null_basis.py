@@ -3,9 +3,10 @@
 A basis that is the identity on some rows, its pivots, consists of fundamental circuits: no member
 of one can be spared (Coleman, Pothen, The null space problem I: complexity, SIAM J. Algebraic
 Discrete Methods 7, 1986). Another pivot in a circuit leaves that circuit and changes the others;
-pivots are exchanged as long as members become fewer. What contributes less than the tolerance is
-then dropped, coefficients are computed for the members that are left, and every combination is
-checked with the matrix itself.
+pivots are exchanged as long as members become fewer. Members that rounding or noise brings in are
+then dropped, by least squares, coefficients computed for those that are left, and every combination
+is judged with the matrix itself, in long double and in two systems of units: one is named only if
+it vanishes in both.
 """
 
 from collections.abc import Sequence
