@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sparsematch._types.factorisation_report import BlockReport as BlockReport
     from sparsematch._types.factorisation_report import FactorisationReport as FactorisationReport
     from sparsematch._types.least_squares import LeastSquares as LeastSquares
+    from sparsematch._types.null_space import NullSpaceBasis as NullSpaceBasis
     from sparsematch.solvers._calls import analyse as analyse
     from sparsematch.solvers._calls import splu as splu
     from sparsematch.solvers._calls import spsolve as spsolve
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from sparsematch.solvers._ilu import TransversalILU as TransversalILU
     from sparsematch.solvers._ilu import spilu as spilu
     from sparsematch.solvers._lstsq import lstsq as lstsq
+    from sparsematch.solvers._null_space import null_space as null_space
     from sparsematch.solvers._pattern_solver import PatternSolver as PatternSolver
 
 #: What each module offers; it is imported when first used.
@@ -43,6 +45,7 @@ _OFFERED = {
     "_text.diagnosis": "Diagnosis",
     "_types.factorisation_report": "BlockReport FactorisationReport",
     "_types.least_squares": "LeastSquares",
+    "_types.null_space": "NullSpaceBasis",
     "solvers._calls": "analyse splu spsolve",
     "_systems.device": "DeviceLU",
     "solvers._diagnose": "diagnose",
@@ -51,6 +54,7 @@ _OFFERED = {
     "_systems.like_scipy": "IgnoredOptionWarning",
     "solvers._lstsq": "lstsq",
     "_systems.lu": "Analysis BlockTriangularLU",
+    "solvers._null_space": "null_space",
     "solvers._pattern_solver": "PatternSolver",
 }
 _PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}
