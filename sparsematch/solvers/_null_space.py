@@ -10,11 +10,10 @@ import scipy.sparse as sp
 from sparsematch._base.errors import stack_level
 from sparsematch._blame.circuits import find_circuits, orthonormal, worst_residuals
 from sparsematch._input.canonical import read_columns
-from sparsematch._systems.checks import check_choice
+from sparsematch._systems.checks import check_choice, read_rcond
 from sparsematch._systems.errors import IllConditionedWarning
 from sparsematch._types.null_space import NullSpaceBasis
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._lstsq import _read_rcond, _rounding_error
 
 #: Coefficients of scaled columns that are rounding errors.
 _NOTHING = 1e-14
@@ -101,8 +100,8 @@ def null_space(
         ("basis", basis, ("sparse", "orthonormal")),
     ):
         check_choice(name, choice, choices)
-    least = _read_rcond(rcond, _rounding_error(A) * max(*getattr(A, "shape", (0, 0)), 50))
     columns, _ = read_columns(A)
+    least = read_rcond(rcond, A, columns.shape)
     mine = columns if side == "right" else sp.csc_array(columns.T)
     circuits = find_circuits(mine, least, _NOTHING)
     vectors, residuals = circuits.basis(), circuits.residuals
