@@ -92,10 +92,12 @@ def orthonormal(vectors: Any) -> NDArray[Any]:
     """
     basis = vectors.copy()
     n, k = basis.shape
-    if (need := 4.0 * basis.dtype.itemsize * n * k) > _LITTLE and need > (room := available_bytes()):
+    if (need := 4.0 * basis.dtype.itemsize * n * k) > _LITTLE and need > (
+        room := available_bytes()
+    ):
         raise MemoryError(
-            f"an orthonormal basis of {k:,} vectors of {n:,} elements is dense and takes "
-            f"{need / 2**30:.1f} GiB, of which {room / 2**30:.1f} GiB are left; a sparse one may fit"
+            f"an orthonormal basis of {k:,} vectors of {n:,} elements takes {need / 2**30:.1f} GiB "
+            f"of memory, of which {room / 2**30:.1f} GiB are left; a sparse one may fit"
         )
     largest = largest_exponents(basis.data, _repeated(np.arange(k), basis), k)
     basis.data = times_power(basis.data, -_repeated(largest, basis))
@@ -117,6 +119,8 @@ def worst_residuals(
     """
     of_vectors = np.log2(np.ones(A.shape[1]) if units is None else units).astype(int)
     worst = np.zeros(vectors.shape[1])
+    if not A.nnz or not vectors.nnz:
+        return worst
     for row, col in (scaling, _largest_one(A)):
         exponents = of_vectors - np.log2(col).astype(int)
         worst = np.maximum(worst, _residuals(scaled(A, row, col), vectors, exponents))
@@ -145,7 +149,7 @@ def _repeated(of_columns: IndexArray, matrix: Any) -> IndexArray:
 
 
 def _pieces(lengths: IndexArray, vectors: Any) -> Iterator[slice]:
-    """Yield columns, so many that their product with a matrix takes some milliseconds."""
+    """Yield columns in pieces, of about _AT_ONCE operations with a matrix each."""
     work = np.concatenate([[0], np.cumsum(1 + lengths[vectors.indices])])[vectors.indptr]
     first = 0
     while first < vectors.shape[1]:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._base.memory import available_bytes
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
-from sparsematch._base.memory import available_bytes
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 
