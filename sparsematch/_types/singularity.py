@@ -28,9 +28,10 @@ class Dependence:
     coefficients : ndarray, shape (size,)
         ``coefficients @ A[indices]`` vanishes (``A[:, indices] @ coefficients``). The largest is 1.
     residual : float
-        The largest entry of that combination over the largest of its terms, columns multiplied by
-        `NumericalDefects.col_scale` (rows by `row_scale`), so that no units count: about 1e-16 if
-        it vanishes but for rounding.
+        The largest entry of that combination over the largest of its terms: about 1e-16 if it
+        vanishes but for rounding. The larger one of two, so that no units count: with columns
+        multiplied by `NumericalDefects.col_scale` (rows by `row_scale`), and by powers of two that
+        bring the largest entries of all rows and columns near 1.
     """
 
     side: str
