@@ -21,7 +21,7 @@ from sparsematch._numerics.foreign_calls import interruptible, pivots
 from sparsematch._numerics.scaling import (
     largest_exponents,
     logarithmic_scaling,
-    power_of_two,
+    maxima_scaling,
     scaled,
     times_power,
 )
@@ -121,7 +121,7 @@ def worst_residuals(
     worst = np.zeros(vectors.shape[1])
     if not A.nnz or not vectors.nnz:
         return worst
-    for row, col in (scaling, _largest_one(A)):
+    for row, col in (scaling, maxima_scaling(A)):
         exponents = of_vectors - np.log2(col).astype(int)
         worst = np.maximum(worst, _residuals(scaled(A, row, col), vectors, exponents))
     return worst
@@ -157,11 +157,3 @@ def _pieces(lengths: IndexArray, vectors: Any) -> Iterator[slice]:
         last = max(first + 1, last)
         yield slice(first, last)
         first = last
-
-
-def _largest_one(A: Any) -> tuple[FloatArray, FloatArray]:
-    """Return powers of two by which the largest entries of rows, then of columns, are about 1."""
-    m, n = A.shape
-    row = power_of_two(-largest_exponents(A.data, A.indices, m))
-    values = scaled(A, row, np.ones(n)).data
-    return row, power_of_two(-largest_exponents(values, _repeated(np.arange(n), A), n))
