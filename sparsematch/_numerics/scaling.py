@@ -70,33 +70,34 @@ def scaled(A: Any, rows: FloatArray, cols: FloatArray) -> Any:
 
 def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     """Return powers of two that scale rows and columns of a CSC matrix without stored zeros."""
-    if not (n := A.shape[0]):
-        return np.ones(0), np.ones(0)
+    m, n = A.shape
+    if not A.nnz:
+        return np.ones(m), np.ones(n)
     cols = np.repeat(np.arange(n), np.diff(A.indptr))
     exponents = np.log2(np.abs(A.data))
-    ones = csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)  # by columns
+    ones = csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=(n, m))  # by columns
     transposed = ones.T
-    by_row = np.bincount(A.indices, minlength=n).astype(float)
-    count = np.concatenate([by_row, np.diff(A.indptr)])
-    x = np.zeros(2 * n)
-    left = -np.concatenate([np.bincount(A.indices, exponents, n), np.bincount(cols, exponents, n)])
+    by_row = np.bincount(A.indices, minlength=m).astype(float)
+    count = np.maximum(np.concatenate([by_row, np.diff(A.indptr)]), 1)
+    x = np.zeros(m + n)
+    left = -np.concatenate([np.bincount(A.indices, exponents, m), np.bincount(cols, exponents, n)])
     z = left / count
     step, energy = z.copy(), float(left @ z)
     for _ in range(_MAX_STEPS):
         if energy <= _PRECISION**2 * A.nnz:
             break
         product = count * step
-        product[:n] += transposed @ step[n:]
-        product[n:] += ones @ step[:n]
+        product[:m] += transposed @ step[m:]
+        product[m:] += ones @ step[:m]
         length = energy / float(step @ product)
         x += length * step
         left -= length * product
         z = left / count
         before, energy = energy, float(left @ z)
         step = z + energy / before * step
-    row, col = (np.asarray(np.round(half), np.float64) for half in (x[:n], x[n:]))
+    row, col = (np.asarray(np.round(half), np.float64) for half in (x[:m], x[m:]))
     for _ in range(2):
-        row -= _largest(exponents + row[A.indices] + col[cols], A.indices, n)
+        row -= _largest(exponents + row[A.indices] + col[cols], A.indices, m)
         col -= _largest(exponents + row[A.indices] + col[cols], cols, n)
     # a factor for all rows and its inverse for all columns: none is cut off if that can be
     middle = np.floor((max(row.max(), -col.min()) + min(row.min(), -col.max())) / 2)
@@ -145,4 +146,4 @@ def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
 def _largest(exponents: FloatArray, of: Any, n: int) -> FloatArray:
     largest: FloatArray = np.full(n, -np.inf)
     np.maximum.at(largest, of, exponents)
-    return np.asarray(np.ceil(largest), np.float64)
+    return np.where(np.isfinite(largest), np.ceil(largest), 0)
