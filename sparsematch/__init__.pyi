@@ -67,6 +67,7 @@ from sparsematch._types.over_ranks.matching import DistributedMatching as Distri
 from sparsematch._types.over_ranks.matching import DistributedTransversal as DistributedTransversal
 from sparsematch._types.over_ranks.matrix import DistributedCSR as DistributedCSR
 from sparsematch._types.run_info import RunInfo as RunInfo
+from sparsematch._types.numerical_rank import NumericalRank as NumericalRank
 from sparsematch._types.singularity import Dependence as Dependence
 from sparsematch._types.singularity import NumericalDefects as NumericalDefects
 from sparsematch._types.singularity import ParallelPair as ParallelPair
