@@ -17,6 +17,7 @@ from scipy import linalg
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.memory import available_bytes
+from sparsematch._base.tolerances import EPSILON, SINGULAR
 from sparsematch._numerics.foreign_calls import interruptible, pivots
 from sparsematch._numerics.scaling import (
     largest_exponents,
@@ -25,7 +26,6 @@ from sparsematch._numerics.scaling import (
     scaled,
     times_power,
 )
-from sparsematch._systems.condition import EPSILON, SINGULAR
 from sparsematch._systems.orthogonal import OrthogonalFactors
 
 #: Operations of a product after which Ctrl-C is looked for.

@@ -22,7 +22,7 @@ from sparsematch._types.singularity import Dependence, members_of
 
 #: Share of the tolerance below which coefficients of scaled rows are nothing.
 _SHARE = 0.1
-#: Elements of circuits that share members up to which these are chosen anew, to be shorter.
+#: Elements of circuits that share members up to which these are exchanged, to be shorter.
 _DENSE = 1 << 20
 
 #: Members of combinations that are made sums, the least coefficient beside 1, and by what share

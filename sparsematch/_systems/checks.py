@@ -6,7 +6,7 @@ from typing import Any, get_args
 import numpy as np
 
 from sparsematch._base.errors import unknown_choice, wrong_type
-from sparsematch._systems.condition import EPSILON
+from sparsematch._base.tolerances import EPSILON
 from sparsematch._types.choices import Pivoting
 from sparsematch._types.factors import SIDES
 

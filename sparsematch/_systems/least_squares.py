@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from sparsematch._api.decomposition import coarse_parts
 from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._base.tolerances import POOR_ERROR, ROUNDING_OF_RESIDUALS, SINGULAR
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of
@@ -36,7 +37,7 @@ from sparsematch._numerics.scaling import (
     scaled_columns,
     times_power,
 )
-from sparsematch._systems.condition import SINGULAR, inverse_norm
+from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._systems.factors import BlockFactors
 from sparsematch._systems.orthogonal import Complement, OrthogonalFactors
@@ -46,15 +47,8 @@ from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Components
 Values = NDArray[Any]
 _Map = Callable[[Values], Values]
 
-#: Backward error above which there is a warning, unless `rcond` accounts for it.
-POOR = 1e-9
-#: Backward error up to which corrected seminormal equations are enough: 1e-15 of most matrices,
-#: 4e-11 of mip_arki001, whose condition is 1e11; Q itself makes that 2e-15.
-_REFINED = 1e-13
 #: Beyond any exponent of a quotient of doubles.
 _FAR = 5000
-#: Steps of refinement at most.
-_REFINEMENTS = 4
 
 
 class Solution(NamedTuple):
@@ -237,9 +231,9 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         return None
     right = row[:, np.newaxis] * b
     x, error = factors.solve(right, "N")
-    if not error <= POOR and (strict := factors.with_partial_pivoting()):
+    if not error <= POOR_ERROR and (strict := factors.with_partial_pivoting()):
         x, error = strict.solve(right, "N")
-    if not error <= POOR:
+    if not error <= POOR_ERROR:
         return None
     x = col[:, np.newaxis] * x
     return _Solved(x, S.shape[0], _norm(b - S @ x), True)
@@ -303,7 +297,7 @@ def _refine(x: Values, left: _Map, step: _Map) -> tuple[Values, Values]:
         rest = left(x)
         return _norm(rest), rest
 
-    return refine(x, measure, step, good=0.0, steps=_REFINEMENTS)[:2]
+    return refine(x, measure, step, good=0.0)[:2]
 
 
 def _norm(r: Values) -> FloatArray:
@@ -315,14 +309,14 @@ def _norm(r: Values) -> FloatArray:
 
 def _is_poor(A: Any, x: Values, b: Values, left: Values) -> bool:
     """Whether refinement stagnates, as it does above the square of condition times rounding."""
-    return not (_measure(A, x, b, left) <= _REFINED).all()
+    return not (_measure(A, x, b, left) <= ROUNDING_OF_RESIDUALS).all()
 
 
 def _measure(A: Any, x: Values, b: Values, left: Values) -> Values:
     """Return the backward errors: of what is left, or, if that is less, by the residual's angle."""
     size = _norm(abs(A) @ np.abs(x) + np.abs(b))
     error = np.where(np.isfinite(size), left / np.where(size > 0, size, 1), np.inf)
-    if (error <= _REFINED).all():
+    if (error <= ROUNDING_OF_RESIDUALS).all():
         return error
     r = b - A @ x
     norm = _norm(r)

@@ -24,12 +24,12 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import norm
 
 from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.tolerances import EPSILON, SINGULAR
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import interruptible, pivots
 from sparsematch._numerics.inverse_iteration import NotFinite, iterate_inverse
 from sparsematch._numerics.scaling import exponents_of, times_power
-from sparsematch._systems.condition import EPSILON, SINGULAR
 from sparsematch._systems.dense_rows import cut_dense_rows
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid

@@ -249,7 +249,9 @@ class Explanation:
     def _numbers_dict(self, most: int | None) -> dict[str, Any] | None:
         if isinstance(self.numbers, NumericalRank):
             return rectangular.rank_dict(self.numbers, *self._names, most)
-        return self.numbers and defects_dict(self.numbers, *self._names, most)
+        if self.numbers is None:
+            return None
+        return defects_dict(self.numbers, *self._names, most)
 
     def _part_dict(self, part: DeficientPieces, max_pieces: int | None) -> dict[str, Any]:
         pieces = [self._piece_dict(piece) for piece in part[:max_pieces]]

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._base.tolerances import ROUNDING_OF_RESIDUALS
 from sparsematch._text.defects_dict import dependences_list
-from sparsematch._text.dependences import ROUNDING, described, paragraph, vanishing_digits
+from sparsematch._text.dependences import described, paragraph, vanishing_digits
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import Line, Wording
 from sparsematch._types.numerical_rank import NumericalRank
@@ -23,7 +24,7 @@ def headline(found: NumericalRank) -> str:
         return f"Full rank with these values: {size}, {rank}."
     dependences = found.equations if rows <= cols else found.variables
     residual = max((each.residual for each in dependences), default=0.0)
-    if residual <= ROUNDING:
+    if residual <= ROUNDING_OF_RESIDUALS:
         return f"Rank deficient: {size}, but {rank} with these values."
     return f"Nearly rank deficient: {size}, but {rank} to {vanishing_digits(residual)}."
 

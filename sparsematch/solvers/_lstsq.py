@@ -10,11 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._base.errors import stack_level, wrong_type
+from sparsematch._base.tolerances import POOR_ERROR
 from sparsematch._input.canonical import read_columns
 from sparsematch._input.scipy import check_sparse
 from sparsematch._systems.checks import read_rcond
 from sparsematch._systems.errors import IllConditionedWarning
-from sparsematch._systems.least_squares import POOR, Solution, least_squares
+from sparsematch._systems.least_squares import Solution, least_squares
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike
 
@@ -142,7 +143,7 @@ def _read_right(b: Any, m: int) -> Values:
 
 def _warn_of(solved: Solution, rcond: float) -> None:
     error = solved.error
-    poor = ~(error <= max(POOR, 10 * rcond))
+    poor = ~(error <= max(POOR_ERROR, 10 * rcond))
     if solved.is_settled and not poor.any():
         return
     if solved.is_settled:
