@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from exact_ranks import exact_rank, in_units, integers
-from sparsematch import explain_singularity
+from sparsematch import NumericalRank, explain_singularity
 
 
 def explain(A, rows=None, cols=None):
@@ -131,6 +131,7 @@ def test_noise_and_what_is_near_the_tolerance():
 
 def test_full_rank():
     why = explain([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]])
+    assert isinstance(why.numbers, NumericalRank)
     assert not why.is_numerically_singular
     assert str(why).startswith("Full rank with these values: 2 equations, 3 variables, rank 2.")
     assert repr(why.numbers) == "NumericalRank(2x3, rank 2)"
