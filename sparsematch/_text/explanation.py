@@ -1,6 +1,6 @@
 """Why a matrix is singular, by its structure or by its numbers, as data and as text."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import Line, Wording, wrapped
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
 from sparsematch._types.matching import Matching
-from sparsematch._types.singularity import NumericalDefects
+from sparsematch._types.singularity import NumericalDefects, ParallelPair
 
 _ROW, _COL = "equation", "variable"
 
@@ -38,8 +38,8 @@ class Explanation:
     numeric : bool
         Whether the values were to be looked at.
     numbers : NumericalDefects or None
-        What the values are to blame for. None if they were not to be looked at, or the structure is
-        not in order: the matrix is not square, or structurally singular.
+        What the values are to blame for. None if they were not to be looked at, the matrix is not
+        square, or its structural rank is by so much too small that this hides what they do.
     stored_zeros : int
         How many entries that are stored are zero. They count as entries, unless they were dropped.
     rank_without_zeros : int or None
@@ -187,8 +187,11 @@ class Explanation:
         if self.is_singular:
             account += ["", *_repair(self)]
         if self.numbers is not None:
-            lines[0] = defects.headline(self.numbers)
-            account += defects.account(self.numbers, wording)
+            if self.is_singular:
+                lines += defects.beside_structure(self.numbers, self.structural_rank)
+            else:
+                lines[0] = defects.headline(self.numbers)
+            account += defects.account(_not_told(self, self.numbers), wording)
         lines += account
         if account and (self.row_names is None or self.col_names is None):
             lines += ["", "Rows and columns are counted from 0."]
@@ -294,6 +297,31 @@ def _remarks(why: Explanation) -> list[str]:
         once = "once the structure is in order" if square else "only of a square matrix"
         lines.append(f"The values are looked at {once}.")
     return lines
+
+
+def _not_told(why: Explanation, numbers: NumericalDefects) -> NumericalDefects:
+    """Return what the values add: without rows or columns that are said to be empty or in conflict.
+
+    Where the structure is singular; else all.
+    """
+    if not why.is_singular:
+        return numbers
+    kept = []
+    for part, claims in (
+        (why.overdetermined, numbers.equations),
+        (why.underdetermined, numbers.variables),
+    ):
+        told = {
+            piece.conflict[part.side == "columns"].tobytes() for piece in part[: len(claims) + 1]
+        }
+        told |= {index.tobytes() for index in part.empty[:, np.newaxis]}
+        dtype = part.rows.dtype
+        kept.append(tuple(one for one in claims if one.indices.astype(dtype).tobytes() not in told))
+    equations, variables = kept
+    none: tuple[ParallelPair, ...] = ()
+    return replace(
+        numbers, equations=equations, variables=variables, parallel_rows=none, parallel_cols=none
+    )
 
 
 def _part(part: DeficientPieces, wording: Wording) -> list[str]:
