@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.tolerances import TINY
 from sparsematch._blame.null_basis import Lines, of_pair, sparse_basis
 from sparsematch._blame.null_space import BorderedMatrix, some_null_vectors
 from sparsematch._blame.parallel import parallel_pairs
@@ -30,8 +31,6 @@ Dependences = tuple[Dependence, ...]
 #: What ends where no number will do: no pivot, none within the range, no convergence.
 _NO_NUMBERS = SingularMatrixError, FloatingPointError, np.linalg.LinAlgError
 
-#: Scaled entries are not below: nothing that counts.
-_TINY = 1e-290
 #: Exponents by which two systems of units differ at most: beyond, products are no doubles.
 _MOST_SHIFT = 900
 
@@ -59,7 +58,7 @@ def numerical_defects(
             missing = np.empty(0, np.intp), np.empty(0, np.intp)
         row_scale, col_scale = logarithmic_scaling(_with(A, missing, 1.0))
         B = scaled(A, row_scale, col_scale)
-        B.data[np.abs(B.data) < _TINY] = _TINY  # none becomes zero, which changes the pattern
+        B.data[np.abs(B.data) < TINY] = TINY  # none becomes zero, which changes the pattern
         lines = _lines(A, B, row_scale, col_scale)
         found = _all_dependences(A, B, lines, missing, tolerance)
         pairs: tuple[Any, Any] = (), ()

@@ -18,9 +18,10 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.tolerances import GOOD_ERROR, TINY, UNSTABLE
 from sparsematch._blame.null_space import NullSpace
 from sparsematch._blame.singular_blocks import distinct, leading_rows
-from sparsematch._numerics.foreign_calls import qr
+from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
 from sparsematch._numerics.scaling import exponents_of, times_power
 from sparsematch._types.singularity import Dependence, ParallelPair
 
@@ -31,20 +32,16 @@ Values = NDArray[Any]
 _ZERO = 1e-9
 #: Share of the largest coefficient of a circuit that a pivot has at least.
 _PIVOT = 0.01
-#: Residuals above this are worth a correction, by one more solve, at most so often.
-_GOOD, _CORRECTIONS = 1e-12, 3
+#: Corrections of a residual, by one more solve each, at most.
+_CORRECTIONS = 3
 #: Members up to which coefficients are computed again by dense least squares.
 _DENSE = 200
-#: Entries of a dense matrix of members for that: 32 MB.
-_DENSE_ENTRIES = 1 << 22
 #: Members up to which pivots are exchanged for a circuit.
 _READABLE = 1000
-#: A residual that no more members make smaller, and one that is as good as zero.
-_ROUNDING, _EXACT = 1e-14, 1e-15
+#: A residual that no more members make smaller.
+_ROUNDING = 1e-14
 #: Share of the tolerance that noise may leave, and by how much more members must reduce more.
 _NOISE, _MUCH = 0.1, 100
-#: Divisors are not less, and terms that count not either.
-_LEAST = 1e-290
 #: Share of a member's terms that an undetermined coefficient costs.
 _SMALL = 1e-15
 #: Coefficients that a large combination has many of.
@@ -114,7 +111,7 @@ def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuit: Valu
     assert space.cancel is not None
     residual = local.residual(circuit)
     for _ in range(_CORRECTIONS):
-        if residual <= _GOOD:
+        if residual <= UNSTABLE:
             break
         whole = np.zeros((lines.scaled.shape[0], 1), circuit.dtype)
         whole[space.indices, 0] = circuit
@@ -251,12 +248,12 @@ class _LocalLines:
         """Return what each member contributes, of the largest contribution."""
         size = np.abs(vector)
         terms = [size * largest for largest in self._largest]
-        shares: FloatArray = np.max([term / max(term.max(), _LEAST) for term in terms], axis=0)
+        shares: FloatArray = np.max([term / max(term.max(), TINY) for term in terms], axis=0)
         return shares
 
     def _shortened(self, vector: Values, order: IndexArray) -> Values:
         """Return a combination without the last members, which may be spared."""
-        goal = max(_GOOD, 2 * self.residual(vector))
+        goal = max(UNSTABLE, 2 * self.residual(vector))
         low, high = 0, order.size  # members that are too few, and enough
         while high - low > 1 + high // 1000:
             middle = (low + high) // 2
@@ -287,8 +284,8 @@ class _LocalLines:
         good = max(_NOISE * self._tolerance, _MUCH * min(residual for residual, *_ in found))
         residual, fit, one = next(each for each in found if each[0] <= good)
         if residual <= self._tolerance:
-            shorter = fit.without_spare(max(_GOOD, 2 * residual)).on(vector)
-            if self.residual(shorter) <= max(_GOOD, 4 * residual):
+            shorter = fit.without_spare(max(UNSTABLE, 2 * residual)).on(vector)
+            if self.residual(shorter) <= max(UNSTABLE, 4 * residual):
                 return shorter
         return one
 
@@ -298,11 +295,11 @@ class _LocalLines:
         None if they are too many.
         """
         rows, used = _used_columns(self._scaled[members])
-        if rows.shape[0] * rows.shape[1] > _DENSE_ENTRIES:
+        if rows.shape[0] * rows.shape[1] > DENSE_ENTRIES:
             return None
         size = np.abs(vector)
         weights = [
-            units[used] / max((size * largest).max(), _LEAST)
+            units[used] / max((size * largest).max(), TINY)
             for units, largest in zip(self._units, self._largest, strict=True)
         ]
         return np.asarray(rows.toarray() * vector[members, np.newaxis] * np.max(weights, axis=0))
@@ -316,7 +313,7 @@ class _LocalLines:
         left = np.inf
         for each in (coefficients, *(_simplified(coefficients, near) for near in _NEAR)):
             new = residual(rows, in_units(each, 1 / factors), self._units)
-            if new <= max(left, _EXACT):
+            if new <= max(left, GOOD_ERROR):
                 coefficients, left = each, new
         if not left <= self._tolerance:
             return None
@@ -337,7 +334,7 @@ class _Fit(NamedTuple):
         terms = lines.terms(vector, members)
         if terms is None:
             return None
-        sizes = np.maximum(np.abs(terms).max(axis=1, initial=0), _LEAST)
+        sizes = np.maximum(np.abs(terms).max(axis=1, initial=0), TINY)
         columns = (terms / sizes[:, np.newaxis]).T[:, ::-1]
         # what is not determined stays small
         return cls._solved(members, np.vstack([columns, _SMALL * np.eye(members.size)]), sizes)

@@ -191,7 +191,7 @@ class Explanation:
                 lines += defects.beside_structure(self.numbers, self.structural_rank)
             else:
                 lines[0] = defects.headline(self.numbers)
-            account += defects.account(_not_told(self, self.numbers), wording)
+            account += defects.account(_not_told(self, self.numbers, max_pieces), wording)
         lines += account
         if account and (self.row_names is None or self.col_names is None):
             lines += ["", "Rows and columns are counted from 0."]
@@ -299,10 +299,10 @@ def _remarks(why: Explanation) -> list[str]:
     return lines
 
 
-def _not_told(why: Explanation, numbers: NumericalDefects) -> NumericalDefects:
+def _not_told(why: Explanation, numbers: NumericalDefects, shown: int) -> NumericalDefects:
     """Return what the values add: without rows or columns that are said to be empty or in conflict.
 
-    Where the structure is singular; else all.
+    Where the structure is singular; else all. `shown`: so many conflicts of each kind are said.
     """
     if not why.is_singular:
         return numbers
@@ -311,9 +311,7 @@ def _not_told(why: Explanation, numbers: NumericalDefects) -> NumericalDefects:
         (why.overdetermined, numbers.equations),
         (why.underdetermined, numbers.variables),
     ):
-        told = {
-            piece.conflict[part.side == "columns"].tobytes() for piece in part[: len(claims) + 1]
-        }
+        told = {piece.conflict[part.side == "columns"].tobytes() for piece in part[:shown]}
         told |= {index.tobytes() for index in part.empty[:, np.newaxis]}
         dtype = part.rows.dtype
         kept.append(tuple(one for one in claims if one.indices.astype(dtype).tobytes() not in told))

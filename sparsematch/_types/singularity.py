@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 
 #: Members of a dependence that are looked at, beside one for each other dependence.
 _CANDIDATES = 64
@@ -49,7 +50,7 @@ class Dependence:
     @property
     def is_constant(self) -> bool:
         """Whether all coefficients are equal: the members may be shifted together."""
-        return bool(np.allclose(self.coefficients, 1, rtol=0, atol=1e-8))
+        return bool(np.allclose(self.coefficients, 1, rtol=0, atol=HALF_OF_THE_DIGITS))
 
     def __repr__(self) -> str:
         return f"Dependence({self.size} {self.side}, residual {self.residual:.0e})"
