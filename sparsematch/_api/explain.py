@@ -50,7 +50,9 @@ def explain_singularity(
     With `numeric`, a square matrix is factorised, with entries that it lacks if it is structurally
     singular. If its values make it singular, combinations of equations that vanish are given, and
     combinations along which variables may change and no equation notices: of few members, none of
-    which can be left out. None is given that vanishes in one system of units only.
+    which can be left out. None is given that vanishes in one system of units only. Of a matrix that
+    is not square the rank is found, and besides which rows are redundant, which critical, and which
+    variables are undetermined, whatever its structure.
 
     Parameters
     ----------
@@ -150,7 +152,9 @@ def explain(
     cols = read_names(col_names, graph.n_cols, "col_names", "columns")
     found = maximum_matching(graph, matching, name="matching", **settings)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
-    if numeric and graph.n_rows == graph.n_cols:
+    if numeric and graph.n_rows != graph.n_cols:
+        numbers = above("numerical_rank")(columns, tolerance=tolerance)
+    elif numeric:
         unmatched = (np.flatnonzero(mate < 0) for mate in (found[0].row_mate, found[0].col_mate))
         numbers = above("numerical_defects")(columns, tuple(unmatched), tolerance=tolerance)
     elif graph is not dropped:

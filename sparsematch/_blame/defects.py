@@ -59,7 +59,7 @@ def numerical_defects(
         row_scale, col_scale = logarithmic_scaling(_with(A, missing, 1.0))
         B = scaled(A, row_scale, col_scale)
         B.data[np.abs(B.data) < TINY] = TINY  # none becomes zero, which changes the pattern
-        lines = _lines(A, B, row_scale, col_scale)
+        lines = lines_of(A, B, row_scale, col_scale)
         found = _all_dependences(A, B, lines, missing, tolerance)
         pairs: tuple[Any, Any] = (), ()
         if found.is_singular or found.is_doubtful:
@@ -76,7 +76,7 @@ def numerical_defects(
     return NumericalDefects(A.shape[0], *named, row_scale, col_scale)
 
 
-def _lines(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
+def lines_of(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
     """Return the rows and the columns, scaled, to be judged so and with the user's maxima at 1."""
     units = []
     for own, scale in zip(maxima_scaling(A), (row_scale, col_scale), strict=True):

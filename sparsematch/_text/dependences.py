@@ -26,21 +26,32 @@ def paragraph(
     """
     if not dependences:
         return []
+    members = members_of(each.indices for each in dependences).size
+    lines, n_sets = described(dependences, members, len(dependences), wording)
+    return lines + _advice(dependences, chosen, n_sets, wording)
+
+
+def described(
+    dependences: Sequence[Dependence], members: int, surplus: int, wording: Wording
+) -> tuple[list[Line], int]:
+    """Describe the dependences of one side, and return how many sets they are.
+
+    There may be more, by their `members` and by how many of these are too many, the `surplus`.
+    """
     over = dependences[0].side == "rows"
     kind, noun = ("Dependent", "equation") if over else ("Free", "variable")
     sets = gather(dependences)
-    if len(sets) == 1:
+    n_sets = len(sets) + surplus - len(dependences)
+    if n_sets == 1:
         words, *details = _describe(sets[0], wording, 2)
-        lines = [f"{kind}: {words}", *details]
-    else:
-        members = members_of(each.indices for each in sets).size
-        lines = [f"{kind}: {count(members, noun)}, {len(dependences):,} too many"]
-        for place, each in enumerate(sets[: wording.most], start=1):
-            words, *details = _describe(each, wording, 5)
-            lines += [f"  {place}. {words}", *details]
-        if (hidden := len(sets) - wording.most) > 0:
-            lines.append(f"  and {hidden:,} more")
-    return lines + _advice(dependences, chosen, len(sets), wording)
+        return [f"{kind}: {words}", *details], 1
+    lines: list[Line] = [f"{kind}: {count(members, noun)}, {surplus:,} too many"]
+    for place, each in enumerate(sets[: wording.most], start=1):
+        words, *details = _describe(each, wording, 5)
+        lines += [f"  {place}. {words}", *details]
+    if (hidden := n_sets - wording.most) > 0:
+        lines.append(f"  and {hidden:,} more")
+    return lines, n_sets
 
 
 def multiple(i: int, j: int, factor: Any, names: Names) -> str:
