@@ -17,12 +17,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "matching/cheap.hpp"
-#include "matching/hopcroft_karp.hpp"
+#include "core/transpose.hpp"
+#include "matching/karp_sipser/karp_sipser.hpp"
 #include "matching/ms_bfs_graft.hpp"
+#include "weighted/assignment_blocks.hpp"
 #include "weighted/assignment_state.hpp"
 #include "weighted/auction.hpp"
 #include "weighted/initial_duals.hpp"
@@ -97,12 +99,12 @@ struct AssignmentPolicy {
     // is lost: that made real matrices of ten thousand rows up to 1.6 times as slow, of which these
     // match most. In wide ones what follows helps little but with ties. More cost twice the time
     // where one search is long (sums over collocation).
-    double any_searches = 0.25, any_searches_if_wide = 0.5;
+    double first_searches = 0.03, any_searches = 0.25, any_searches_if_wide = 0.5;
     // A start has failed if searches leave more than this share of the rows that it left; rows
     // first may need far shorter ones then (sums over systems of interior points: 40 times).
     double failed = 0.5;
-    // The search for a row that cannot be matched at all; ns.
-    double feasibility = 60;
+    // A maximum matching by the pattern, and its blocks; ns; as measured where there is one block.
+    double blocks = 60;
 
     // Rounds of all rows: the largest matching by the duals at hand is worth its time while it
     // leaves less than this share of the rows; rounds in a wide matrix while they leave at most
@@ -115,9 +117,8 @@ struct AssignmentPolicy {
 template <class Index>
 class Assignment {
   public:
-    Assignment(const Csr<Index>& a, const double* cost, double* u, const AssignmentPolicy& policy,
-               RunContext& run)
-        : s_(a, cost, u, run), policy_(policy) {}
+    Assignment(AssignmentState<Index>& s, const AssignmentPolicy& policy)
+        : s_(s), policy_(policy), fitted_(s.free.size()) {}
 
     // Reads: the matrix, n_rows <= n_cols, and a cost for each entry. Writes: mates and duals.
     // Returns whether every row is matched; free columns, if there are more columns than rows, then
@@ -216,32 +217,63 @@ class Assignment {
         const std::size_t left = s_.free.size();
         if (tied && !PathSearch<Index>(s_).match_all(searches(policy_.tied_searches))) return false;
         const bool in_vain = tied && leaves(policy_.tied_left, left);
-        if (in_vain ? !match_all_tight(s_) : !any_searches() || !short_searches()) return false;
-        if (s_.free.empty()) return true;
-        if (!may_be_full()) return false;
+        if (in_vain && !match_all_tight(s_)) return false;
+        if (!in_vain && !any_searches()) return false;
+        if (!by_blocks(tied) || (!in_vain && !short_searches())) return false;
+        return s_.free.empty() || search_on(tied);
+    }
+
+    // What is left once searches one by one have become long.
+    bool search_on(bool tied) {
         const bool failed = leaves(policy_.failed, fitted_);
         if (failed && has_alternatives() && !rows_first()) return false;
         return s_.free.empty() || all_together(tied);
     }
 
-    // False if rows are seen, in little time, to be impossible to match, before much work is spent
-    // in vain. The matching is a largest one then.
-    bool may_be_full() {
+    // Solves block by block, if there are several, rows that are still free; tried once. False if
+    // not all rows can be matched, which must be seen in little time: the matching is a largest one
+    // then; or stopped.
+    bool by_blocks(bool tied) {
+        if (s_.free.empty() || !std::exchange(may_split_, false)) return true;
         Buffer<Index> row_mate(s_.a.n_rows, UNMATCHED<Index>);
         Buffer<Index> col_mate(s_.a.n_cols, UNMATCHED<Index>);
+        Buffer<Index> indptr(s_.a.n_cols + std::size_t{1}), indices(s_.a.nnz());
         const Matching<Index> m{row_mate.data(), col_mate.data()};
-        RunContext run(s_.run.team, {.edge_limit = searches(policy_.feasibility)});
-        cheap<Index>(s_.a, nullptr, m, {}, run);
-        hopcroft_karp<Index>(s_.a, nullptr, m, {}, run);
-        if (run.exhausted() || !any_free(row_mate.data(), row_mate.size())) return true;
-        std::swap(s_.col_of, row_mate);
-        for (Index j = 0; j < s_.a.n_cols; ++j) s_.col[j].mate = col_mate[j];
-        return false;
+        RunContext run(s_.run.team, {.edge_limit = searches(policy_.blocks)});
+        transpose(s_.a, indptr.data(), indices.data(), run);
+        const Csr<Index> transposed{s_.a.n_cols, s_.a.n_rows, indptr.data(), indices.data()};
+        karp_sipser<Index>(s_.a, &transposed, m, {}, run);
+        if (any_free(m.row_mate, s_.a.n_rows)) ms_bfs_graft<Index>(s_.a, &transposed, m, {}, run);
+        if (any_free(m.row_mate, s_.a.n_rows)) {
+            if (run.exhausted()) return true;
+            std::swap(s_.col_of, row_mate);
+            for (Index j = 0; j < s_.a.n_cols; ++j) s_.col[j].mate = col_mate[j];
+            return false;
+        }
+        AssignmentBlocks<Index> blocks(s_, m);
+        if (s_.run.stopped() || !blocks.several()) return !s_.run.stopped();
+        return blocks.solve([&](State& block) {
+            block.n_tied = has_alternatives() ? 0 : block.a.n_rows;
+            Assignment part(block, policy_);
+            part.may_split_ = false;
+            return part.any_searches() && part.short_searches() &&
+                   (block.free.empty() || part.search_on(tied));
+        });
     }
 
+    // The first of them show whether the others take longer than blocks.
     bool any_searches() {
-        const double share = s_.wide() ? policy_.any_searches_if_wide : policy_.any_searches;
-        return PathSearch<Index>(s_).match_all(searches(share * policy_.short_searches));
+        const auto some = [&](double share) {
+            return PathSearch<Index>(s_).match_all(searches(share * policy_.short_searches));
+        };
+        const std::size_t before = s_.free.size();
+        const std::int64_t start = s_.work;
+        if (!some(policy_.first_searches)) return false;
+        const auto matched = static_cast<double>(before - s_.free.size());
+        const double rest = static_cast<double>(s_.free.size()) *
+                            static_cast<double>(s_.work - start) / std::max(matched, 1.0);
+        if (rest > scans(policy_.blocks, policy_.search_scan) && !by_blocks(false)) return false;
+        return some(s_.wide() ? policy_.any_searches_if_wide : policy_.any_searches);
     }
 
     bool short_searches() {
@@ -287,9 +319,19 @@ class Assignment {
         return true;
     }
 
-    State s_;
-    std::size_t fitted_ = 0;  // rows that fitted duals left free
+    State& s_;
     const AssignmentPolicy policy_;
+    std::size_t fitted_;  // rows that fitted duals left free
+    bool may_split_ = true;
 };
+
+// The whole of it: see Assignment::solve.
+template <class Index>
+bool solve_assignment(const Csr<Index>& a, const double* cost, double* u,
+                      std::type_identity_t<Matching<Index>> m, double* v,
+                      const AssignmentPolicy& policy, RunContext& run, bool warm = false) {
+    AssignmentState<Index> s(a, cost, u, run);
+    return Assignment<Index>(s, policy).solve(m, v, warm);
+}
 
 }  // namespace sparsematch
