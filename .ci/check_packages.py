@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 CORE = "sparsematch/_engines/cpu/_core"
-NEEDED = ["sparsematch/py.typed", f"{CORE}.pyi", f"{CORE}.abi3.so"]
+NEEDED = ["sparsematch/py.typed", "sparsematch/__init__.pyi", f"{CORE}.pyi", f"{CORE}.abi3.so"]
 PARTS = re.compile(r"sparsematch/.*\.(py|pyi|typed|cu|cuh|so)|sparsematch-[^/]*\.dist-info/.*")
 NOT_IN_SDIST = re.compile(r"\..*|recipe/.*")  # for those who work on a clone
 DEAD_LINK = re.compile(r"\]\((?![a-z]+:|#)[^)]*\)")

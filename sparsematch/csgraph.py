@@ -27,6 +27,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.sparse_like import SparseLike
 
 __all__ = ["maximum_bipartite_matching", "min_weight_full_bipartite_matching", "structural_rank"]
+__dir__ = __all__.copy  # lists these alone
 
 _LARGEST = np.iinfo(np.int32).max
 
@@ -210,7 +211,3 @@ def _refuse_what_int32_cannot_hold(graph: BipartiteCSR) -> None:
     for name, largest in ("indptr", graph.nnz), ("indices", indices.max() if indices.size else 0):
         if int(largest) > _LARGEST:
             raise ValueError(f"{name} values too large for csgraph")
-
-
-def __dir__() -> list[str]:
-    return __all__

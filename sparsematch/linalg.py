@@ -23,6 +23,7 @@ from sparsematch._input.foreign import from_other_library
 from sparsematch._systems.like_scipy import ignore_options
 
 __all__ = ["factorized", "spilu", "splu", "spsolve"]
+__dir__ = __all__.copy  # lists these alone
 
 
 def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> Any:
@@ -113,14 +114,8 @@ def splu(
     array([1., 1.])
     """
     A = _as_sparse(A, "splu converted its input to CSC format")
-    ignore_options(
-        "splu",
-        permc_spec=permc_spec,
-        diag_pivot_thresh=diag_pivot_thresh,
-        relax=relax,
-        panel_size=panel_size,
-        options=options,
-    )
+    given = {"permc_spec": permc_spec, "diag_pivot_thresh": diag_pivot_thresh, "relax": relax}
+    ignore_options("splu", **given, panel_size=panel_size, options=options)
     return solvers.splu(A)
 
 
@@ -165,17 +160,9 @@ def spilu(
     array([1., 1.])
     """
     A = _as_sparse(A, "spilu converted its input to CSC format")
-    return solvers.spilu(
-        A,
-        drop_tol,
-        fill_factor=fill_factor,
-        drop_rule=drop_rule,
-        permc_spec=permc_spec,
-        diag_pivot_thresh=diag_pivot_thresh,
-        relax=relax,
-        panel_size=panel_size,
-        options=options,
-    )
+    given = {"permc_spec": permc_spec, "diag_pivot_thresh": diag_pivot_thresh, "relax": relax}
+    given |= {"fill_factor": fill_factor, "drop_rule": drop_rule}
+    return solvers.spilu(A, drop_tol, **given, panel_size=panel_size, options=options)
 
 
 def factorized(A: Any) -> Callable[[ArrayLike], NDArray[Any]]:
@@ -212,7 +199,3 @@ def _as_sparse(A: Any, warning: str) -> Any:
         return A
     warnings.warn(warning, SparseEfficiencyWarning, stacklevel=stack_level())
     return csc_array(A)
-
-
-def __dir__() -> list[str]:
-    return __all__

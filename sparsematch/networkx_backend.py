@@ -108,11 +108,6 @@ def _can_match_by_weight(graph: Any, weight: Any) -> bool | str:
     return True
 
 
-def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Tell NetworkX that it is worth it, always."""
-    return True
-
-
 def hopcroft_karp_matching(G: Any, top_nodes: _Nodes = None) -> dict[Any, Any]:
     """Find a maximum matching of a bipartite graph.
 
@@ -148,9 +143,7 @@ def hopcroft_karp_matching(G: Any, top_nodes: _Nodes = None) -> dict[Any, Any]:
     return _mates(sides, maximum_transversal(sides.matrix).row_mate)
 
 
-def eppstein_matching(G: Any, top_nodes: _Nodes = None) -> dict[Any, Any]:
-    """Do the same as `hopcroft_karp_matching`."""
-    return hopcroft_karp_matching(G, top_nodes)
+eppstein_matching = hopcroft_karp_matching  # another algorithm for the same
 
 
 def minimum_weight_full_matching(

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 def is_matching(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     """Tell whether mates form a matching of a matrix.
 
+    Time: O(n_rows + n_cols + nnz).
+
     Parameters
     ----------
     {A_over_ranks}
@@ -49,10 +51,6 @@ def is_matching(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     --------
     is_maximal, is_maximum, vertex_cover
 
-    Notes
-    -----
-    Time: O(n_rows + n_cols + nnz).
-
     Examples
     --------
     >>> from scipy.sparse import csr_array
@@ -73,6 +71,8 @@ def is_matching(A: SparseLike | DistributedCSR, matching: Any) -> bool:
 def is_maximal(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     """Tell whether a matching is maximal: no entry can be added to it.
 
+    Time: O(n_rows + n_cols + nnz).
+
     Parameters
     ----------
     {A_over_ranks}
@@ -90,10 +90,6 @@ def is_maximal(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     --------
     is_matching, is_maximum
 
-    Notes
-    -----
-    Time: O(n_rows + n_cols + nnz).
-
     Examples
     --------
     >>> from scipy.sparse import csr_array
@@ -109,6 +105,8 @@ def is_maximal(A: SparseLike | DistributedCSR, matching: Any) -> bool:
 @documented
 def is_maximum(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     """Tell whether a matching is maximum: no other one has more pairs.
+
+    Nothing is matched again: one search decides. Time: O(n_rows + n_cols + nnz).
 
     Parameters
     ----------
@@ -126,10 +124,6 @@ def is_maximum(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     --------
     vertex_cover : The proof that it is.
     is_maximal
-
-    Notes
-    -----
-    Nothing is matched again: one search decides. Time: O(n_rows + n_cols + nnz).
 
     Examples
     --------

@@ -13,13 +13,14 @@ from sparsematch._api.arguments import Rng, check_flags, check_number
 from sparsematch._api.general import approximate_matching
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
-from sparsematch._base.arrays import IndexArray, on_gpu
+from sparsematch._base.arrays import IndexArray
 from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import not_sparse, wrong_type
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.foreign import from_other_library
+from sparsematch._input.mates import read_mates
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ApproximateMethod
 from sparsematch._types.coarsening import (
@@ -137,6 +138,8 @@ def coarsening_hierarchy(
 ) -> CoarseningHierarchy:
     """Match and merge again and again, until the matrix is small.
 
+    Time: O(n + nnz), expected, if each level is smaller than the one before by a constant factor.
+
     Parameters
     ----------
     G : sparse array or matrix, shape (n, n)
@@ -168,10 +171,6 @@ def coarsening_hierarchy(
     --------
     coarsen : One level.
     approximate_matching : What it starts from.
-
-    Notes
-    -----
-    Time: O(n + nnz), expected, if each level is smaller than the one before by a constant factor.
 
     Examples
     --------
@@ -230,18 +229,8 @@ def _added_up_in(data: Any, backend: str) -> Any:
 def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:
     """Return the mates of a matching of a graph, checked, in the type of the indices."""
     given = matching.row_mate if isinstance(matching, Matching) else matching
-    if on_gpu(given) != (graph.backend == "cupy"):
-        here, there = ("on a GPU", "in host memory")[:: 1 if on_gpu(given) else -1]
-        raise TypeError(f"matching is {here}, but G is {there}")
-    mate: Any = given if graph.backend == "cupy" else np.asarray(given)
-    if mate.dtype.kind not in "iu" and mate.size:
-        raise wrong_type("matching", matching, "a GraphMatching or an array of integers")
-    if mate.shape != (graph.n_rows,):
-        raise ValueError(f"matching is of {mate.size} vertices, but G has {graph.n_rows}")
-    if mate.dtype != graph.dtype:
-        mate = mate.clip(-2, graph.n_rows).astype(graph.dtype)
-    if graph.backend == "numpy":
-        mate = np.ascontiguousarray(mate)
+    rows = "row", graph.n_rows
+    mate = read_mates(given, rows, rows, graph, "matching")
     v = operations(CoarseningOps, graph.backend).wrong_mate(mate)
     if v >= 0:
         raise ValueError(

@@ -205,6 +205,8 @@ def coarse_parts(graph: BipartiteCSR, matching: Any = None, **settings: Any) -> 
 def is_reducible(A: SparseLike | DistributedCSR, *, workers: int | None = None) -> bool:
     """Tell whether the block triangular form of a matrix has more than one block.
 
+    Time: that of `maximum_transversal`, and O(n_rows + n_cols + nnz).
+
     Parameters
     ----------
     {A_over_ranks}
@@ -220,10 +222,6 @@ def is_reducible(A: SparseLike | DistributedCSR, *, workers: int | None = None) 
     See Also
     --------
     block_triangular_form
-
-    Notes
-    -----
-    Time: that of `maximum_transversal`, and O(n_rows + n_cols + nnz).
 
     Examples
     --------

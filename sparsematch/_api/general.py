@@ -126,18 +126,10 @@ def approximate_matching(
     >>> matching.mate.tolist(), matching.weight
     ([1, 0, 3, 2], 7.0)
     """
+    flags = {"weights": weights, "symmetrize": symmetrize, "return_info": return_info}
     if ranks := over_ranks(G, "general"):
-        return ranks.approximate_matching(
-            G,
-            method=method,
-            weights=weights,
-            rng=rng,
-            workers=workers,
-            symmetrize=symmetrize,
-            options=options,
-            return_info=return_info,
-        )
-    check_flags(weights=weights, symmetrize=symmetrize, return_info=return_info)
+        return ranks.approximate_matching(G, method, flags, rng, workers, options)
+    check_flags(**flags)
     graph = as_graph(G, weights=bool(weights))
     engine = select(method, graph.backend, "approximate", argument="method", also=("auto",))
     settings = read_options(options, engine)
@@ -163,7 +155,7 @@ def maximal_matching(
     """Find a maximal matching of a graph: none of its edges can be added.
 
     It has at least half as many pairs as a maximum one, and usually nine tenths. Values are
-    ignored: every entry off the diagonal counts.
+    ignored: every entry off the diagonal counts. Time: O(nnz), expected, with the default engine.
 
     Parameters
     ----------
@@ -186,10 +178,6 @@ def maximal_matching(
     --------
     approximate_matching : The same with weights.
 
-    Notes
-    -----
-    Time: O(nnz), expected, with the default engine.
-
     Examples
     --------
     >>> from scipy.sparse import csr_array
@@ -199,10 +187,5 @@ def maximal_matching(
     1
     """
     return approximate_matching(
-        G,
-        method=method,
-        weights=False,
-        rng=rng,
-        workers=workers,
-        symmetrize=symmetrize,
+        G, method=method, weights=False, rng=rng, workers=workers, symmetrize=symmetrize
     )

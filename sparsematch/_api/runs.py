@@ -30,15 +30,8 @@ def improve(graph: Any, matching: Mates, chosen: Chosen, run: Run) -> ByProducts
 def report(chosen: Chosen, run: Run, cardinality: int) -> RunInfo:
     """Return the account of a run."""
     first, last = (engine.name if engine else "none" for engine in chosen)
-    return RunInfo(
-        method=last,
-        init=first,
-        steps=tuple(run.steps),
-        cardinality=cardinality,
-        workers=run.workers,
-        transposes_built=run.transposes_built,
-        transpose_seconds=run.transpose_seconds,
-    )
+    transposed = run.transposes_built, run.transpose_seconds
+    return RunInfo(last, first, tuple(run.steps), cardinality, run.workers, *transposed)
 
 
 @advising

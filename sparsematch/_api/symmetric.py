@@ -98,6 +98,8 @@ def is_symmetric_transversal(
 ) -> bool:
     """Tell whether a symmetric transversal is what it says, without a search.
 
+    Time: O(n + nnz).
+
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
@@ -123,10 +125,6 @@ def is_symmetric_transversal(
     See Also
     --------
     symmetric_product_transversal, is_optimal_transversal
-
-    Notes
-    -----
-    Time: O(n + nnz).
 
     Examples
     --------

@@ -135,16 +135,8 @@ def maximum_transversal(
     [1, 1, 1]
     """
     if ranks := over_ranks(A, "transversal"):
-        return ranks.maximum_transversal(
-            A,
-            method=method,
-            init=init,
-            initial=initial,
-            workers=workers,
-            rng=rng,
-            options=options,
-            return_info=return_info,
-        )
+        same = {"method": method, "init": init, "return_info": return_info}
+        return ranks.maximum_transversal(A, same, initial, workers, rng, options)
     threads = resolve_workers(workers)
     graph = as_bipartite(A, threads=threads)
     chosen = plan(graph.backend, method, init)
@@ -161,7 +153,8 @@ def structural_rank(
 ) -> int:
     """Count the pairs of a maximum transversal.
 
-    It is the largest rank that a matrix with this pattern can have.
+    It is the largest rank that a matrix with this pattern can have. Time: that of
+    `maximum_transversal`.
 
     Parameters
     ----------
@@ -180,10 +173,6 @@ def structural_rank(
     --------
     maximum_transversal, is_structurally_singular
 
-    Notes
-    -----
-    Time: that of `maximum_transversal`.
-
     Examples
     --------
     >>> from scipy.sparse import csr_array
@@ -197,6 +186,8 @@ def structural_rank(
 @documented
 def is_structurally_singular(A: SparseLike | DistributedCSR, *, workers: int | None = None) -> bool:
     """Tell whether a matrix is rank deficient whatever the values of its entries.
+
+    Time: that of `maximum_transversal`.
 
     Parameters
     ----------
@@ -215,10 +206,6 @@ def is_structurally_singular(A: SparseLike | DistributedCSR, *, workers: int | N
     structural_rank
     block_triangular_form :
         Its horizontal and vertical parts are where a singular matrix has too many columns or rows.
-
-    Notes
-    -----
-    Time: that of `maximum_transversal`.
 
     Examples
     --------

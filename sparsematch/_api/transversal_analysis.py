@@ -162,6 +162,8 @@ class TransversalAnalysis:
 def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalAnalysis:
     """Read the pattern of a sparse matrix, to match matrices that have it and other values.
 
+    Time: O(n_rows + n_cols + nnz), and a sort where the entries are not in order.
+
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
@@ -181,10 +183,6 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
     --------
     maximum_product_transversal : For a single matrix.
     sparsematch.solvers.analyse : The same for factorisations.
-
-    Notes
-    -----
-    Time: O(n_rows + n_cols + nnz), and a sort where the entries are not in order.
 
     Examples
     --------

@@ -26,6 +26,8 @@ def view(
 ) -> MatrixView | DistributedCSR:
     """Say how a matrix is to be read: with its stored zeros or without, here or on a GPU.
 
+    Each call reads the matrix: O(nnz) for the zeros, a transfer for the device.
+
     Parameters
     ----------
     A : sparse array or matrix
@@ -53,10 +55,6 @@ def view(
     See Also
     --------
     BipartiteCSR.from_arrays : Another view: index arrays as a pattern.
-
-    Notes
-    -----
-    Each call reads the matrix: O(nnz) for the zeros, a transfer for the device.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from sparsematch._engines.registry import operations
 from sparsematch._input.signed import as_signed
 from sparsematch._types.choices import Cardinality
 from sparsematch._types.sparse_like import Local
-from sparsematch._types.weighted_matching import WeightedMatching
+from sparsematch._types.weighted import WeightedMatching
 
 UnmatchedCost: TypeAlias = float | tuple[ArrayLike | None, ArrayLike | None] | None
 
@@ -102,11 +102,7 @@ def maximum_weight_matching(
 
 @documented
 def is_optimal_matching(
-    A: Local,
-    found: WeightedMatching,
-    *,
-    tolerance: float | None = None,
-    workers: int | None = None,
+    A: Local, found: WeightedMatching, *, tolerance: float | None = None, workers: int | None = None
 ) -> bool:
     """Tell whether a weighted matching is what it says, by its duals alone.
 

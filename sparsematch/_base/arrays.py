@@ -113,6 +113,13 @@ def stable_order(keys: Any) -> Any:
     return order
 
 
+def inverse(order: IndexArray) -> IndexArray:
+    """Return the inverse of a permutation."""
+    places = namespace(order).empty_like(order)
+    places[order] = namespace(order).arange(order.size, dtype=order.dtype)
+    return places
+
+
 def import_cupy(reason: str = "device='cuda'") -> Any:
     """Import CuPy for a call that asks for a GPU, and make sure that there is one.
 

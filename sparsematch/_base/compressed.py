@@ -112,15 +112,15 @@ def _refuse_lengths(
 
 def _refuse_indptr(indptr: _Indices, indices: _Indices, name: str, major: str) -> NoReturn:
     if indptr[0] != 0:
-        raise ValueError(f"{name}.indptr[0] is {indptr[0]}, but must be 0")
+        raise ValueError(f"{name}.indptr[0] is {int(indptr[0])}, but must be 0")
     falls = np.flatnonzero(indptr[1:] < indptr[:-1])
     if falls.size:
-        k = falls[0]
-        raise ValueError(
-            f"{name}.indptr decreases at {major} {k}: from {indptr[k]} to {indptr[k + 1]}"
-        )
+        k = int(falls[0])
+        start, end = int(indptr[k]), int(indptr[k + 1])
+        raise ValueError(f"{name}.indptr decreases at {major} {k}: from {start} to {end}")
     raise ValueError(
-        f"{name}.indptr[-1] is {indptr[-1]}, but {name}.indices holds {indices.size} entries only"
+        f"{name}.indptr[-1] is {int(indptr[-1])}, "
+        f"but {name}.indices holds {indices.size} entries only"
     )
 
 
@@ -128,9 +128,10 @@ def _refuse_indices(
     indptr: _Indices, indices: _Indices, n_minor: int, name: str, major: str
 ) -> NoReturn:
     used = indices[: indptr[-1]]
-    p = np.flatnonzero((used < 0) | (used >= n_minor))[0]
-    k = np.searchsorted(indptr, p, side="right") - 1
-    minor = {"row": "column", "column": "row"}.get(major, "block column")
+    p = int(np.flatnonzero((used < 0) | (used >= n_minor))[0])
+    k = int((indptr <= p).sum()) - 1
+    minor = {"column": "row", "block row": "block column"}.get(major, "column")
     raise ValueError(
-        f"{name}.indices[{p}] is {used[p]}, in {major} {k}, but the matrix has {n_minor} {minor}s"
+        f"{name}.indices[{p}] is {int(used[p])}, in {major} {k}, "
+        f"but the matrix has {n_minor} {minor}s"
     )

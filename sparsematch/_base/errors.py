@@ -69,3 +69,19 @@ def stack_level() -> int:
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         level, frame = level + 1, frame.f_back
     return level
+
+
+def is_an_interrupt(error: BaseException | None) -> bool:
+    """Tell whether Ctrl-C is behind an error: an interrupted import fails with another one."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def is_utf8(path: str) -> bool:
+    """Tell whether a file has a name that compiled code can open it by."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,6 +1,7 @@
-"""Attributes that are computed when they are first needed."""
+"""What is computed, or imported, when it is first needed."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Generic, TypeVar, overload
 
 _T = TypeVar("_T")
@@ -26,3 +27,27 @@ class lazy_attribute(Generic[_T]):
         value = self._function(owner)
         owner.__dict__[self._function.__name__] = value
         return value
+
+
+def offered(
+    package: str, file: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__``, ``__all__`` of a package, by the stub beside its file.
+
+    Each name is imported when it is first used, so that the command line starts at once.
+    """
+    with open(f"{file}i", encoding="utf-8") as stub:
+        words = stub.read().replace("(", "").split()
+    places = {words[k - 1]: words[k - 3] for k, word in enumerate(words) if word == "as"}
+
+    def get(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if places[name] == package:
+            return import_module(f"{package}.{name}")
+        value = getattr(import_module(places[name]), name)
+        setattr(import_module(package), name, value)
+        return value
+
+    public = sorted(name for name, place in places.items() if place != package)
+    return get, lambda: sorted(places), public

@@ -30,8 +30,13 @@ if TYPE_CHECKING:
     from sparsematch._types.matching import Matching
     from sparsematch._types.symmetric import SymmetricTransversal
     from sparsematch._types.transversal_batch import TransversalBatch
-    from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
-    from sparsematch._types.weighted_matching import SignedCSR, WeightedMatching
+    from sparsematch._types.weighted import (
+        LeastCost,
+        SignedCSR,
+        WeightedCSR,
+        WeightedMatching,
+        WeightedTransversal,
+    )
 
 _Values = NDArray[Any]
 

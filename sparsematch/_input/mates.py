@@ -5,14 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._base.arrays import (
-    UNMATCHED,
-    IndexArray,
-    advising,
-    import_cupy,
-    namespace,
-    on_gpu,
-)
+from sparsematch._base.arrays import UNMATCHED, IndexArray, advising, import_cupy, namespace, on_gpu
 from sparsematch._base.errors import wrong_type
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching, invert
@@ -31,8 +24,6 @@ def copied(graph: BipartiteCSR, given: Any, name: str) -> Matching:
     """
     if given is None:
         raise wrong_type(name, given, _EXPECTED)
-    if graph.from_host:
-        given = copy_to_gpu(given)
     if isinstance(given, Matching):
         given = given.row_mate, given.col_mate
     rows, cols = ("row", graph.n_rows), ("column", graph.n_cols)
@@ -41,15 +32,6 @@ def copied(graph: BipartiteCSR, given: Any, name: str) -> Matching:
         return Matching(row_mate, read_mates(given[1], cols, rows, graph, name))
     row_mate = read_mates(given, rows, cols, graph, name)
     return Matching(row_mate, invert(row_mate, graph.n_cols, name))
-
-
-def copy_to_gpu(initial: Any) -> Any:
-    """Copy what a caller gave as a matching to the current GPU; what is there stays."""
-    if isinstance(initial, Matching):
-        initial = (initial.row_mate, initial.col_mate)
-    if is_pair(initial):
-        return tuple(copy_to_gpu(mates) for mates in initial)
-    return initial if on_gpu(initial) else import_cupy().asarray(np.asarray(initial))
 
 
 def is_pair(given: Any) -> bool:
@@ -90,6 +72,8 @@ def check_mates(
 
 
 def _read_vector(mates: Any, graph: BipartiteCSR, name: str) -> NDArray[Any]:
+    if graph.from_host and not on_gpu(mates):  # as the matrix was
+        mates = import_cupy().asarray(np.asarray(mates))
     here = on_gpu(mates)
     if here and graph.backend == "numpy":
         raise TypeError(

@@ -8,7 +8,7 @@ from sparsematch._base.pieces import in_pieces
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.duplicates import add_up, has_duplicates, type_of_sums
 from sparsematch._types.bipartite import entry_place
-from sparsematch._types.weighted_matching import SignedCSR
+from sparsematch._types.weighted import SignedCSR
 
 
 def as_signed(A: Any, *, name: str = "A", threads: int = 1) -> SignedCSR:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._base.arrays import FloatArray, advising
+from sparsematch._base.arrays import FloatArray, advising, on_gpu
 from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
@@ -66,22 +66,8 @@ def _on_gpu(graph: BipartiteCSR, data: Any, name: str) -> WeightedCSR:
     if has_duplicates_on_gpu(graph):
         graph, data = add_up_on_gpu(graph, data.astype(np.float64) if data.dtype == bool else data)
     magnitude = abs(data).astype(np.float64, copy=False)
-    largest = 0.0
-    if magnitude.size:
-        largest = float(magnitude.max())
-        if not np.isfinite(largest):
-            refuse_value(_pattern_on_host(graph), data.get(), magnitude.get(), name)
-        if float(magnitude.min()) == 0:
-            keep = magnitude != 0
-            graph, magnitude = keep_entries(graph, keep), magnitude[keep]
-    return WeightedCSR(graph, magnitude, largest)
-
-
-def _pattern_on_host(graph: BipartiteCSR) -> BipartiteCSR:
-    indptr: Any = graph.indptr
-    indices: Any = graph.indices
-    arrays = indptr.get(), indices.get()
-    return BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "numpy", graph.flipped)
+    bounds = (float(magnitude.min()), float(magnitude.max())) if magnitude.size else (1.0, 0.0)
+    return _weighted(graph, data, magnitude, bounds, name)
 
 
 def _magnitude(
@@ -113,8 +99,12 @@ def _write_magnitudes(data: NDArray[Any], magnitude: FloatArray, threads: int) -
     in_pieces(write, data.size, threads)
 
 
-def refuse_value(graph: BipartiteCSR, data: NDArray[Any], magnitude: FloatArray, name: str) -> None:
+def refuse_value(graph: Any, data: Any, magnitude: Any, name: str) -> None:
     """Raise ValueError, naming the first entry whose magnitude is not finite; there must be one."""
+    if on_gpu(magnitude):
+        arrays = graph.indptr.get(), graph.indices.get()
+        graph = BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "numpy", graph.flipped)
+        data, magnitude = data.get(), magnitude.get()
     p = int(np.flatnonzero(~np.isfinite(magnitude))[0])
     i, j = entry_place(graph, p)
     why = "is not finite" if not np.isfinite(data[p]) else "is too large for a double"

@@ -37,6 +37,8 @@ def read_distributed(
 ) -> DistributedCSR:
     """Read a matrix file with all ranks, each a part of it. Collective.
 
+    Time: O(own part), for files that are not compressed.
+
     Parameters
     ----------
     path : str or path-like
@@ -72,10 +74,6 @@ def read_distributed(
     --------
     DistributedCSR : From arrays that are in memory.
 
-    Notes
-    -----
-    Time: O(own part), for files that are not compressed.
-
     Examples
     --------
     >>> import scipy.sparse as sp
@@ -98,6 +96,8 @@ def read_distributed(
         kind = _kind_of(path)
         with in_one_sentence(str(path)):
             found.append(kind(path))
+            if isinstance(found[0], SparseArchive):
+                found[0].check_parts()
         return kind.__name__, getattr(found[0], "format", "coo"), found[0].shape
 
     _check_same_file(collect(comm, "read_distributed", find))
@@ -144,8 +144,7 @@ def _read_edges(path: Path, comm: Any, n_vertices: int | None) -> DistributedCSR
 
 
 def _kind_of(path: Path) -> Callable[[Path], SparseArchive | MarketFile]:
-    if path.is_dir():
-        check_is_file(path)
+    check_is_file(path)
     kinds: dict[str, Callable[[Path], Any]] = {
         ".npz": SparseArchive,
         ".mtx": MarketFile,
@@ -154,7 +153,6 @@ def _kind_of(path: Path) -> Callable[[Path], SparseArchive | MarketFile]:
     kind = kinds.get(path.suffix.lower())
     if kind is None:
         raise UnreadableFile(f"{path}: cannot be read in parts; ranks read {_FORMATS}")
-    check_is_file(path)
     return kind
 
 

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-import numpy as np
 import scipy.io
 import scipy.sparse
 
+from sparsematch._base.errors import is_utf8
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market_text import check_text
 from sparsematch._io.matlab import as_npz
+from sparsematch._io.npz import read_npz
 from sparsematch._types.upstream_warnings import NO_NUMBER, upstream_warnings_raised
 
 FORMATS = (
@@ -23,13 +24,6 @@ FORMATS = (
     "(.hb, .rb, .rua and the like), the text formats also compressed (.gz, .bz2); SuiteSparse "
     "archives (.tar.gz); -: standard input"
 )
-#: Index arrays of the formats that `scipy.sparse.save_npz` writes, in the order of constructors.
-_INDEX_ARRAYS = {
-    **dict.fromkeys(("csr", "csc", "bsr"), ("indices", "indptr")),
-    "dia": ("offsets",),
-    "coo": ("row", "col"),
-}
-
 Source = Path | BinaryIO
 Reader = Callable[[Source], Any]
 
@@ -72,7 +66,7 @@ def read_matrix_market(source: Source) -> Any:
     with source.open("rb") as stream:
         check_text(stream)
         # SciPy's reader is faster with a name, but opens none that is not UTF-8
-        return _call_reader(scipy.io.mmread, source if _is_text(source) else stream)
+        return _call_reader(scipy.io.mmread, source if is_utf8(os.fspath(source)) else stream)
 
 
 def read_harwell_boeing(source: Source) -> Any:
@@ -88,55 +82,6 @@ def read_harwell_boeing(source: Source) -> Any:
                 "unsymmetric Harwell-Boeing files with blanks between the numbers; for other types "
                 "use the matrix's Matrix Market file)"
             ) from error
-
-
-def read_npz(source: Source) -> Any:
-    """Read what `scipy.sparse.save_npz` wrote."""
-    if isinstance(source, Path):  # NumPy leaves a damaged file open
-        with source.open("rb") as stream:
-            return read_npz(stream)
-    try:
-        loaded = np.load(source, allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise ValueError("pickle")
-        with loaded:
-            arrays = dict(loaded)
-    except (EOFError, ValueError) as error:
-        # NumPy takes what is no archive for a pickle, and advises to load it as one
-        if not isinstance(error, EOFError) and "pickle" not in str(error):
-            raise
-        raise UnreadableFile(
-            "is not a file written by scipy.sparse.save_npz; write it again with that, or as "
-            "Matrix Market (.mtx)"
-        ) from None
-    if "format" not in arrays:
-        raise UnreadableFile(
-            "holds arrays, but no matrix: write that with scipy.sparse.save_npz (what --save "
-            "writes is the result for a matrix)"
-        )
-    return _sparse_of(arrays)
-
-
-def _sparse_of(arrays: dict[str, Any]) -> Any:
-    """Return the matrix that has these arrays; SciPy would cut index arrays of floats."""
-    form = arrays["format"].item() if arrays["format"].size == 1 else arrays["format"]
-    form = form.decode("latin-1") if isinstance(form, bytes) else str(form)
-    if form not in _INDEX_ARRAYS:
-        raise UnreadableFile(
-            f"holds a matrix in the format {form!r}, none of {_listed(_INDEX_ARRAYS)}"
-        )
-    names = ("coords",) if form == "coo" and "coords" in arrays else _INDEX_ARRAYS[form]
-    for name in (*names, "shape", "data"):
-        if name not in arrays:
-            raise UnreadableFile(f"holds a matrix in the format {form}, but no array {name!r}")
-        if name != "data" and arrays[name].dtype.kind not in "iu":
-            raise UnreadableFile(f"has an array {name} of the type {arrays[name].dtype}")
-    shape = tuple(arrays["shape"].ravel().tolist())
-    kind = getattr(scipy.sparse, f"{form}_{'array' if arrays.get('_is_array') else 'matrix'}")
-    indices = tuple(arrays[name] for name in names)
-    if form == "coo":
-        return kind((arrays["data"], indices if len(indices) > 1 else tuple(*indices)), shape=shape)
-    return kind((arrays["data"], *indices), shape=shape)
 
 
 def read_matlab(source: Source) -> Any:
@@ -185,19 +130,7 @@ def one_line_of(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _is_text(path: Path) -> bool:
-    try:
-        os.fspath(path).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _call_reader(reader: Callable[..., Any], source: Any) -> Any:
     """Ask for sparse arrays where the reader has a choice; its default depends on the version."""
     choice = {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}
     return reader(source, **choice)
-
-
-def _listed(variables: dict[str, Any]) -> str:
-    return ", ".join(name for name in variables if not name.startswith("__"))

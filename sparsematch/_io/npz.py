@@ -1,5 +1,6 @@
-"""Slices of the arrays in a file of `scipy.sparse.save_npz`, without reading the rest."""
+"""Files of `scipy.sparse.save_npz`: their headers, slices of their arrays, or all."""
 
+import io
 import math
 import struct
 import zipfile
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from sparsematch._io.errors import UnreadableFile
@@ -23,7 +25,7 @@ _Batch = tuple[NDArray[Any], ...]
 
 
 class _Member(NamedTuple):
-    """An array in the archive; `offset` is where its data begin in the file, None if packed."""
+    """An array in the archive; `offset` is where its data begin in a file, None if packed."""
 
     name: str
     dtype: np.dtype[Any]
@@ -33,37 +35,49 @@ class _Member(NamedTuple):
 
 
 class SparseArchive:
-    """A sparse matrix in an archive of arrays, in the format "csr", "csc" or "coo"."""
+    """A sparse matrix in an archive of arrays, whose headers are read and checked."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        if not zipfile.is_zipfile(path):
-            raise UnreadableFile("is not a file written by scipy.sparse.save_npz")
-        with zipfile.ZipFile(path) as archive:
+    def __init__(self, source: Path | BinaryIO) -> None:
+        self.source = source
+        if not zipfile.is_zipfile(source):
+            raise UnreadableFile(
+                "is not a file written by scipy.sparse.save_npz; write it again with that, or as "
+                "Matrix Market (.mtx)"
+            )
+        with zipfile.ZipFile(source) as archive:
             self.members = {
-                info.filename.removesuffix(".npy"): _member(path, archive, info)
+                info.filename.removesuffix(".npy"): _member(source, archive, info)
                 for info in archive.infolist()
             }
-        if "format" not in self.members or "shape" not in self.members:
-            raise UnreadableFile("is not a file written by scipy.sparse.save_npz")
+        if "format" not in self.members:
+            raise UnreadableFile(
+                "holds arrays, but no matrix: write that with scipy.sparse.save_npz (what --save "
+                "writes is the result for a matrix)"
+            )
+        for name in ("data", "indices", "indptr", "row", "col", "coords", "offsets"):
+            if name in self.members:
+                self._array(name)
         kind = self.slice("format", 0, self._array("format").size).tolist()
         kind = kind[0] if len(kind) == 1 else kind
         self.format = kind.decode() if isinstance(kind, bytes) else str(kind)
+        sides = self.slice("shape", 0, self._array("shape").size).tolist()
+        if len(sides) != 2 or min(sides) < 0:
+            raise UnreadableFile(f"has a matrix of shape {tuple(sides)}, which must be two sides")
+        self.shape = sides[0], sides[1]
+
+    def check_parts(self) -> None:
+        """Raise unless it can be read in parts: of such a format, its arrays as long as it has."""
         if self.format not in ("csr", "csc", "coo"):
             raise UnreadableFile(
                 f"holds a matrix in the format {self.format!r}; save it as CSR: "
                 "save_npz(path, A.tocsr())"
             )
-        sides = self.slice("shape", 0, self.members["shape"].size).tolist()
-        if len(sides) != 2 or min(sides) < 0:
-            raise UnreadableFile(f"has a matrix of shape {tuple(sides)}, which must be two sides")
-        self.shape = sides[0], sides[1]
-        self._check_lengths()
-
-    def _check_lengths(self) -> None:
-        """Raise unless the arrays are as long as the format has it."""
         names = ("row", "col", "data") if self.format == "coo" else ("indptr", "indices", "data")
-        sizes = [self._array(name).size for name in names]
+        arrays = [self._array(name) for name in names]
+        for name, array in zip(names, arrays, strict=True):
+            if array.n_dims > 1:
+                raise UnreadableFile(f"has an array {name} of {array.n_dims} dimensions")
+        sizes = [array.size for array in arrays]
         if self.format != "coo":
             n_major = self.shape[self.format == "csc"]
             if sizes[0] != n_major + 1:
@@ -85,8 +99,6 @@ class SparseArchive:
         kinds = {"format": "SU", "data": "biufc"}.get(name, "iu")
         if member.dtype.kind not in kinds:
             raise UnreadableFile(f"has an array {name} of the type {member.dtype}")
-        if member.n_dims > 1:
-            raise UnreadableFile(f"has an array {name} of {member.n_dims} dimensions")
         return member
 
     def slice(self, name: str, begin: int, end: int) -> NDArray[Any]:
@@ -98,8 +110,9 @@ class SparseArchive:
             return np.empty(0, member.dtype)
         if member.offset is None:
             return self._unpack(member, begin, end)
+        assert isinstance(self.source, Path)
         at = member.offset + begin * member.dtype.itemsize
-        return np.array(np.memmap(self.path, member.dtype, "r", at, (end - begin,)))
+        return np.array(np.memmap(self.source, member.dtype, "r", at, (end - begin,)))
 
     def pointers(self, first: int, last: int) -> NDArray[Any]:
         """Return elements ``first:last + 1`` of ``indptr``, which ascend from 0."""
@@ -136,22 +149,29 @@ class SparseArchive:
     def _unpack(self, member: _Member, begin: int, end: int) -> NDArray[Any]:
         """Read a compressed array from its beginning, and keep a part."""
         width = member.dtype.itemsize
-        with zipfile.ZipFile(self.path) as archive, archive.open(f"{member.name}.npy") as stream:
+        with zipfile.ZipFile(self.source) as archive, archive.open(f"{member.name}.npy") as stream:
             _read_header(stream)  # type: ignore[arg-type]
-            left = begin * width
-            while left and (skipped := len(stream.read(min(left, _PIECE)))):
-                left -= skipped
+            stream.seek(begin * width, io.SEEK_CUR)
             result = np.empty(end - begin, member.dtype)
             view, done = result.view(np.uint8), 0
-            while done < view.size and (piece := stream.read(min(view.size - done, _PIECE))):
-                view[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
-                done += len(piece)
+            while size := stream.readinto(view[done : done + _PIECE]):  # type: ignore[attr-defined]
+                done += size
         if done < view.size:
             raise UnreadableFile(f"{member.name} is cut short")
         return result
 
 
-def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Member:
+def read_npz(source: Path | BinaryIO) -> Any:
+    """Read what `scipy.sparse.save_npz` wrote."""
+    if isinstance(source, Path):  # NumPy leaves a damaged file open
+        with source.open("rb") as stream:
+            return read_npz(stream)
+    SparseArchive(source)  # SciPy would cut index arrays of floats
+    source.seek(0)
+    return scipy.sparse.load_npz(source)
+
+
+def _member(source: Path | BinaryIO, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Member:
     with archive.open(info) as stream:
         shape, dtype = _read_header(stream)  # type: ignore[arg-type]
         header = stream.tell()
@@ -162,12 +182,12 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Mem
             f"of {dtype}"
         )
     offset = None
-    if info.compress_type == zipfile.ZIP_STORED:
-        with path.open("rb") as file:
+    if isinstance(source, Path) and info.compress_type == zipfile.ZIP_STORED:
+        with source.open("rb") as file:
             file.seek(info.header_offset + _LENGTHS_AT)
             lengths = struct.unpack("<HH", file.read(4))
         offset = info.header_offset + _LOCAL_HEADER + sum(lengths) + header
-        if offset + size * dtype.itemsize > path.stat().st_size:
+        if offset + size * dtype.itemsize > source.stat().st_size:
             raise UnreadableFile(f"is cut short: {name} ends beyond it")
     return _Member(name, dtype, size, offset, len(shape))
 

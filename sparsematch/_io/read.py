@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import scipy.sparse
 
+from sparsematch._base.errors import is_an_interrupt
 from sparsematch._input.scipy import check_sparse
 from sparsematch._io.errors import MissingFile, UnreadableFile
 from sparsematch._io.formats import FORMATS, Reader, one_line_of, read_archive, reader_of, sniff
@@ -35,10 +36,8 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     sparsematch._io.errors.MissingFile: absent.mtx: there is no such file
     """
     path = Path(path)
-    if path.is_dir():  # before its name is looked at
-        check_is_file(path)
-    reader, opener = _reader_of(path)
     check_is_file(path)
+    reader, opener = _reader_of(path)
     with in_one_sentence(str(path)):
         if opener is None:
             return _as_compressed(reader(path))
@@ -105,7 +104,7 @@ def in_one_sentence(name: str) -> Iterator[None]:
         raise UnreadableFile(f"{name}: {error}") from None
     # SciPy's readers raise many types on malformed text: none may reach the user raw
     except Exception as error:
-        if _is_an_interrupt(error):
+        if is_an_interrupt(error):
             raise KeyboardInterrupt from None
         raise UnreadableFile(f"{name}: cannot read it: {one_line_of(error)}") from error
 
@@ -123,13 +122,6 @@ def _reader_of(path: Path) -> tuple[Reader, _Opener | None]:
     if reader is None or (opener and kind in (".npz", ".mat")):
         raise UnreadableFile(f"{path}: unrecognised file extension; a matrix file is {FORMATS}")
     return reader, opener
-
-
-def _is_an_interrupt(error: BaseException | None) -> bool:
-    """Tell whether Ctrl-C is behind an error: an interrupted import fails with another one."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _as_compressed(matrix: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sparsematch._base.arrays import BoolArray, IndexArray
+from sparsematch._base.arrays import BoolArray, IndexArray, inverse
 from sparsematch._base.errors import stack_level, wrong_type
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._systems.checks import check_choice
@@ -422,23 +422,17 @@ class BlockTriangularLU(InverseOperator):
     @property
     def perm_r(self) -> IndexArray:
         """The same as `row_perm` in SuperLU's convention, its inverse: where each row goes."""
-        return _inverse(self.row_perm)
+        return inverse(self.row_perm)
 
     @property
     def perm_c(self) -> IndexArray:
         """The same as `col_perm` in SuperLU's convention, its inverse: where each column goes."""
-        return _inverse(self.col_perm)
+        return inverse(self.col_perm)
 
     def __repr__(self) -> str:
         if self._factors.failed:
             return "BlockTriangularLU(the last factorisation failed)"
         return f"BlockTriangularLU({self._factors.plan.describe()}, {self.nnz} entries)"
-
-
-def _inverse(permutation: IndexArray) -> IndexArray:
-    inverse = np.empty_like(permutation)
-    inverse[permutation] = np.arange(permutation.size, dtype=permutation.dtype)
-    return inverse
 
 
 def _adopt_better(

@@ -89,10 +89,6 @@ class BlockForm(Blocks):
     >>> form = block_triangular_form(A)
     >>> form
     BlockForm(3x3, 2 blocks, structural rank 3)
-    >>> form.permute(A).toarray()
-    array([[1, 1, 1],
-           [1, 1, 1],
-           [0, 0, 1]])
     >>> p, q, r, s, cc, rr = form
     >>> r.tolist()
     [0, 2, 3]
@@ -142,6 +138,69 @@ class BlockForm(Blocks):
     def vertical(self) -> Part:
         """The over-determined part: rows of A34 and A44, columns of A34."""
         return self._part(2, 4, 3, 4)
+
+    @property
+    def block_labels(self) -> tuple[IndexArray, IndexArray]:
+        """The number of the fine block that each row, and each column, is in."""
+        xp, labels = namespace(self.row_perm), []
+        for perm, ends in ((self.row_perm, self.row_blocks), (self.col_perm, self.col_blocks)):
+            of = xp.empty_like(perm)
+            of[perm] = xp.searchsorted(ends, xp.arange(perm.size, dtype=ends.dtype), "right") - 1
+            labels.append(of)
+        return labels[0], labels[1]
+
+    def equations(self, k: int) -> IndexArray:
+        """Return the rows of fine block `k`: a view; IndexError if there is none."""
+        return self._members(self.row_perm, self.row_blocks, k)
+
+    def unknowns(self, k: int) -> IndexArray:
+        """Return the columns of fine block `k`: a view; IndexError if there is none."""
+        return self._members(self.col_perm, self.col_blocks, k)
+
+    @documented
+    def needs(self, A: Sparse) -> Sparse:
+        """Return which blocks need the solutions of which: the graph between the fine blocks.
+
+        Block k can be solved once all in row k are: the last block first. What a block that cannot
+        be solved takes with it are its descendants in the transposed graph.
+
+        Parameters
+        ----------
+        {A_as_matched}
+
+        Returns
+        -------
+        sparse array or matrix of bool, shape (n_blocks, n_blocks)
+            CSR, strictly upper triangular: entry (k, m) is there if rows of block k have entries in
+            columns of block m. Of the library, and where, `A` is.
+
+        {raises_of_A}
+            Also if `A` has an entry below the diagonal blocks.
+
+        Examples
+        --------
+        The first and the third of four blocks fail with the third, which the first one needs:
+
+        >>> from scipy.sparse import csr_array
+        >>> from scipy.sparse.csgraph import breadth_first_order
+        >>> from sparsematch import block_triangular_form
+        >>> A = csr_array([[1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+        >>> form = block_triangular_form(A)
+        >>> needs = form.needs(A)
+        >>> failing = int(form.block_labels[0][2])  # the block of equation 2
+        >>> failed = breadth_first_order(needs.T, failing, return_predecessors=False)
+        >>> sorted(int(i) for k in failed for i in form.equations(k))
+        [0, 2]
+        """
+        given = above("checked_like")(A, self.shape, self.row_perm, "the block form")
+        entries, (row_of, col_of) = given.tocoo(), self.block_labels
+        source, target = row_of[entries.row], col_of[entries.col]
+        if bool((source > target).any()):
+            raise ValueError("A has an entry below the diagonal blocks: the form is of another one")
+        xp, n = namespace(self.row_perm), self.n_blocks
+        keys = xp.unique((source.astype(xp.int64) * n + target)[source < target])
+        arrays = xp.ones(keys.size, bool), (keys // max(n, 1), keys % max(n, 1))
+        return type(given.tocsr())(arrays, shape=(n, n))
 
     @documented
     def permute(self, A: Sparse) -> Sparse:
@@ -260,6 +319,10 @@ class BlockForm(Blocks):
         )
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
+
+    def _members(self, perm: IndexArray, ends: IndexArray, k: int) -> IndexArray:
+        k = range(self.n_blocks)[k]
+        return perm[int(ends[k]) : int(ends[k + 1])]
 
     def _part(self, top: int, bottom: int, left: int, right: int) -> Part:
         rr, cc = self.coarse_rows.tolist(), self.coarse_cols.tolist()

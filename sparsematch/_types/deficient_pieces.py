@@ -1,6 +1,6 @@
 """Connected pieces of a matrix with too many rows or columns, each with a conflict."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -114,9 +114,6 @@ class DeficientPieces(Sequence[DeficientPiece]):
             for array, starts in zip(self._grouped, self._starts, strict=True)
         )
         return DeficientPiece(self.side, rows, cols, Part(*conflict))
-
-    def __iter__(self) -> Iterator[DeficientPiece]:
-        return (self[k] for k in range(len(self)))
 
     def __repr__(self) -> str:
         pieces = "1 piece" if len(self) == 1 else f"{len(self)} pieces"

@@ -7,12 +7,13 @@ weights, `weight`.
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
+
+from sparsematch._base.errors import is_utf8
 
 _INDEX, _WEIGHT = (
     (np.dtype(np.int32), np.dtype(np.int64)),
@@ -96,18 +97,17 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
     be opened.
     """
     path = os.fspath(path)
-    if isinstance(path, str) and not _is_utf8(path):  # which the core cannot open
+    if isinstance(path, str) and not is_utf8(path):  # which the core cannot open
         raise ValueError(f"{path!r} is not UTF-8: give the file, or a link to it, another name")
-    with open(path, "rb") as stream:
-        try:
-            version = npy.read_magic(stream)
-            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, _, record = read(stream)
-        # NumPy evaluates the header as a literal of Python, which fails in many ways
-        except Exception as error:
-            text = " ".join(str(error).split()) or type(error).__name__
-            raise ValueError(f"{path} is not {_EXPECTED}: {text[:200]}") from None
-        offset = stream.tell()
+    try:
+        edges = npy.open_memmap(path, mode="r")
+    except OSError:
+        raise
+    # NumPy evaluates the header as a literal of Python, which fails in many ways
+    except Exception as error:
+        text = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{path} is not {_EXPECTED}: {text[:200]}") from None
+    shape, record = edges.shape, edges.dtype
     fields: Mapping[str, Any] = record.fields or {}
     index = [fields[name][0] for name in ("u", "v") if name in fields]
     weight = [fields["weight"][0]] if "weight" in fields else []
@@ -117,22 +117,8 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
         and index[0] in _INDEX
         and all(w in _WEIGHT for w in weight)
     )
-    if len(shape) != 1 or shape[0] < 0 or not right or record.hasobject:
+    if len(shape) != 1 or not right:
         raise ValueError(
             f"{path} holds an array of shape {shape} and dtype {record}, but must be {_EXPECTED}"
         )
-    size = Path(path).stat().st_size
-    if size < offset + shape[0] * record.itemsize:
-        raise ValueError(
-            f"{path} has {size} bytes, but {shape[0]} edges need "
-            f"{offset + shape[0] * record.itemsize}"
-        )
-    return EdgeFile(path, offset, shape[0], record)
-
-
-def _is_utf8(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return EdgeFile(path, edges.offset, shape[0], record)

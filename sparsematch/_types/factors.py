@@ -18,31 +18,21 @@ class BlockAnalysis(Protocol):
     It never changes, so that factorisations share it.
     """
 
-    @property
-    def n(self) -> int: ...  #: Rows, and columns.
-    @property
-    def form(self) -> tuple[IndexArray, IndexArray, IndexArray]: ...  #: Rows, columns, starts.
+    n: int  #: Rows, and columns.
+    form: tuple[IndexArray, IndexArray, IndexArray]  #: Rows, columns, starts.
     #: Both ordered within each block: the permuted matrix is A[row_perm][:, col_perm].
-    @property
-    def row_perm(self) -> IndexArray: ...
-    @property
-    def col_perm(self) -> IndexArray: ...
-    @property
-    def by_rows(self) -> bool: ...  #: Whether the entries were given so.
-    @property
-    def given(self) -> tuple[IndexArray, IndexArray]: ...  #: indptr and indices, as they were.
-    @property
-    def columns(self) -> tuple[IndexArray, IndexArray]: ...  #: Those of the columns.
+    row_perm: IndexArray
+    col_perm: IndexArray
+    by_rows: bool  #: Whether the entries were given so.
+    given: tuple[IndexArray, IndexArray]  #: indptr and indices, as they were.
+    columns: tuple[IndexArray, IndexArray]  #: Those of the columns.
     #: Which of the entries given each of the columns' is; empty if all, in order.
-    @property
-    def places(self) -> IndexArray: ...
-    @property
-    def outside(self) -> list[int]: ...  #: Blocks that the caller is to factorise.
-    @property
-    def n_upper(self) -> int: ...  #: Entries above the diagonal blocks.
+    places: IndexArray
+    outside: list[int]  #: Blocks that the caller is to factorise.
+    n_upper: int  #: Entries above the diagonal blocks.
     #: Entries of L + U of all other blocks if pivots stay on the diagonal.
-    @property
-    def predicted_inside(self) -> int: ...
+    predicted_inside: int
+
     def block(self, k: int, ascending: bool, /) -> tuple[IndexArray, IndexArray, IndexArray]:
         """Return the columns of block k: indptr, rows, and the place of each entry in the values.
 
@@ -52,12 +42,9 @@ class BlockAnalysis(Protocol):
     #: Of blocks for which there was a choice: which entries are the diagonal, the order, the
     #: kernel; of L + U, if pivots stay there, entries and multiplications; seconds predicted.
     #: An order "given" is the user's.
-    @property
-    def chosen(self) -> dict[int, tuple[str, str, str, float, float, float]]: ...
-    @property
-    def seconds(self) -> float: ...  #: Predicted of the blocks that are not `outside`.
-    @property
-    def revision(self) -> int: ...  #: How many analyses of the same pattern it has replaced.
+    chosen: dict[int, tuple[str, str, str, float, float, float]]
+    seconds: float  #: Predicted of the blocks that are not `outside`.
+    revision: int  #: How many analyses of the same pattern it has replaced.
 
 
 class BlockLU(Protocol):
@@ -66,12 +53,10 @@ class BlockLU(Protocol):
     A block that fills up has another analysis made.
     """
 
-    @property
-    def analysis(self) -> BlockAnalysis: ...
-    @property
-    def is_complex(self) -> bool: ...
-    @property
-    def result(self) -> Found: ...  #: Of the last step.
+    analysis: BlockAnalysis
+    is_complex: bool
+    result: Found  #: Of the last step.
+
     def match(self, row_mate: IndexArray, /) -> Found:
         """Go on by a perfect matching where none was found, or searched for."""
 
@@ -92,15 +77,12 @@ class BlockLU(Protocol):
         nor a matrix of contiguous rows, or of another type than the numbers.
         """
 
-    @property
-    def row_of(self) -> IndexArray: ...  #: The row of the permuted matrix that is each pivot.
-    @property
-    def entries(self) -> int: ...  #: Those of L and U and the diagonal.
+    row_of: IndexArray  #: The row of the permuted matrix that is each pivot.
+    entries: int  #: Those of L and U and the diagonal.
     #: The largest entry of U over that of the scaled block; 1 where the core factorises nothing.
-    @property
-    def growth(self) -> NDArray[np.float64]: ...
-    @property
-    def values(self) -> NDArray[Any]: ...  #: Those of the columns: a copy.
+    growth: NDArray[np.float64]
+    values: NDArray[Any]  #: Those of the columns: a copy.
+
     def rcond(self, k: int, /) -> float:
         """Estimate the reciprocal condition of scaled block k in the 1-norm, from above."""
 

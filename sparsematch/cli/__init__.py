@@ -50,13 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return run(argv)
     # an interrupted import may fail with another error, of which Ctrl-C is the cause
     except BaseException as error:
-        if not _is_an_interrupt(error):
+        from sparsematch._base.errors import is_an_interrupt
+
+        if not is_an_interrupt(error):
             raise
         print("sparsematch: interrupted", file=sys.stderr)
         return _INTERRUPTED
-
-
-def _is_an_interrupt(error: BaseException | None) -> bool:
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None

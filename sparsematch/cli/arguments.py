@@ -26,11 +26,7 @@ _SHORTER = {"--row-names": ("--rows",), "--col-names": ("--cols",)}
 #: Of each command: its function, what it does in a phrase, and its options; what some of them mean
 #: for this command alone is in `_options` under both names.
 _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
-    "rank": (
-        commands.rank,
-        "structural rank of the matrix in FILE",
-        f"{_FILES} {_REPORT} --check",
-    ),
+    "rank": (commands.rank, "structural rank of the matrix in FILE", f"{_FILES} {_REPORT} --check"),
     "match": (
         commands.match,
         "maximum transversal: a row permutation for the diagonal",
@@ -62,11 +58,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         "heavy matching of a file of edges that need not fit in memory",
         f"file --vertices --unweighted --seed --scratch {_REPORT} --save",
     ),
-    "warm-up": (
-        commands.warm_up,
-        "compile the kernels for the GPU ahead of the first call",
-        "",
-    ),
+    "warm-up": (commands.warm_up, "compile the kernels for the GPU ahead of the first call", ""),
 }
 
 
@@ -190,7 +182,7 @@ def _output(extension: str, what: str) -> dict[str, Any]:
 
 
 def _workers(text: str) -> int:
-    count = _integer(text)
+    count = int(_number(int, text))
     try:
         with sparsematch.set_workers(count):
             return count
@@ -199,10 +191,7 @@ def _workers(text: str) -> int:
 
 
 def _tolerance(text: str) -> float:
-    try:
-        tolerance = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    tolerance = _number(float, text)
     if not 0 < tolerance < 1:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
     return tolerance
@@ -210,7 +199,7 @@ def _tolerance(text: str) -> float:
 
 def _at_least(least: int) -> Callable[[str], int]:
     def read(text: str) -> int:
-        count = _integer(text)
+        count = int(_number(int, text))
         if count < least:
             raise argparse.ArgumentTypeError(f"{count} is not {least} or more")
         return count
@@ -218,8 +207,9 @@ def _at_least(least: int) -> Callable[[str], int]:
     return read
 
 
-def _integer(text: str) -> int:
+def _number(kind: type[float], text: str) -> float:
     try:
-        return int(text)
+        return kind(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer") from None
+        what = "an integer" if kind is int else "a number"
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}") from None

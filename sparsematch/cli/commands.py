@@ -182,17 +182,10 @@ def _without_zeros(arguments: Namespace, matrix: Any, drop: bool) -> tuple[Any, 
         "stored_zeros": _count_zeros(matrix),
         "explicit_zeros": "drop" if drop else "keep",
     }
-    if not drop:
-        return matrix, fields
-    over_ranks = isinstance(matrix, DistributedCSR)
-    own = (matrix.to_local() if over_ranks else matrix).copy()
-    if own.dtype.kind not in "biufc":
-        raise UnreadableFile(f"{arguments.file}: holds values of the type {own.dtype}, not numbers")
-    own.sum_duplicates()
-    own.eliminate_zeros()
-    if over_ranks:
-        own = DistributedCSR.from_local(matrix.comm, own, matrix.n_cols)
-    return own, fields
+    if drop:
+        dropped: Any = sparsematch.view(matrix, zeros="drop")
+        matrix = dropped if isinstance(dropped, DistributedCSR) else dropped.read()
+    return matrix, fields
 
 
 def _count_zeros(matrix: Any) -> int:

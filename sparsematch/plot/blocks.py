@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch import BlockForm, block_triangular_form
+from sparsematch._base.arrays import inverse
 from sparsematch._input.matrix import checked
 from sparsematch._text.name_lists import count
 from sparsematch._types.sparse_like import SparseLike
@@ -86,7 +87,7 @@ def spy_blocks(
     )
     _number_small(after, form)
     _draw_parts(after, form)
-    rows, cols = _inverse(form.row_perm)[rows], _inverse(form.col_perm)[cols]
+    rows, cols = inverse(form.row_perm)[rows], inverse(form.col_perm)[cols]
     draw_entries(after, rows, cols, matrix.shape, bar=True)
     for ax, name in zip(enlarged, small, strict=True):
         _mark(after, _coarse_boxes(form)[name], PARTS[name][2])
@@ -233,9 +234,3 @@ def _coarse_boxes(form: BlockForm) -> dict[str, tuple[int, int, int, int]]:
         "vertical": (rows[2], cols[3], rows[4] - rows[2], cols[4] - cols[3]),
     }
     return {name: box for name, box in boxes.items() if box[2] or box[3]}
-
-
-def _inverse(permutation: NDArray[Any]) -> NDArray[Any]:
-    inverse = np.empty(len(permutation), dtype=np.int64)
-    inverse[permutation] = np.arange(len(permutation))
-    return inverse

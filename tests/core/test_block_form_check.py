@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import block_labels as reference
 import coupled_pieces
 import sparsematch as sm
 import test_decomposition
@@ -19,7 +20,6 @@ from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine
 from sparsematch._engines.cpu.decomposition import block_form
 from sparsematch._engines.cpu.matching.auto import nothing_finished
 from sparsematch._engines.operations import LuOps
-from sparsematch._engines.reference import block_form as reference
 from sparsematch._engines.registry import Run, operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching

@@ -96,6 +96,16 @@ def test_permutation(matrix):
     assert np.array_equal((C.get() != 0).toarray(), (B.get() != 0)[p][:, q].toarray())
 
 
+def test_roles_of_entries(matrix):
+    B = to_gpu(matrix)
+    roles = sm.entry_roles(B)
+    assert lives_on_gpu(roles)
+    assert np.array_equal(host(roles), sm.entry_roles(B.get()))
+    form = sm.block_triangular_form(B, method=METHOD)
+    needs = sm.block_triangular_form(B.get()).needs(B.get())
+    assert form.needs(B).get().nnz == needs.nnz
+
+
 @given(matrices() | larger(), st.integers(1, 2**32))
 def test_a_start_is_copied(A, seed):
     start = mates_to_gpu(partial_matching(A, np.random.default_rng(seed)))

@@ -1,4 +1,4 @@
-"""Small matrices by one block of a GPU, in 16 bits or in place; the engines of two papers."""
+"""Small matrices by one block of a GPU, larger ones by many; the engines of two papers."""
 
 from itertools import product
 
@@ -24,10 +24,10 @@ def solve(A, **how):
     return step
 
 
-@pytest.fixture(params=["shared", "in place"])
+@pytest.fixture(params=["one block", "many"])
 def where(request, monkeypatch):
-    """Where the arrays stand."""
-    if request.param == "in place":
+    """Whether the arrays fit into the memory of a block."""
+    if request.param == "many":
         monkeypatch.setattr(cuda_compile, "shared_room", lambda: 0)
     return request.param
 
@@ -106,7 +106,7 @@ def full(n_rows, n_cols, nnz):
     return sp.csr_array((np.ones(nnz), (at // n_cols, at % n_cols)), shape=(n_rows, n_cols))
 
 
-def test_what_16_bits_do_not_count_stays_in_place():
+def test_what_16_bits_do_not_count_is_left_to_many_blocks():
     """Also where there is room for it."""
     for A, small in (
         (full(300, 300, one_block.MOST), True),

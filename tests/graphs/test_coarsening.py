@@ -186,13 +186,13 @@ def test_types_of_matrices():
     [
         (np.eye(3), [-1] * 3, {}, TypeError, "sparse"),
         (sp.csr_array((2, 3)), [-1, -1], {}, ValueError, r"shape \(2, 3\)"),
-        (path([1.0]), [1, 0, -1], {}, ValueError, "3 vertices, but G has 2"),
+        (path([1.0]), [1, 0, -1], {}, ValueError, "rows have length 3, not 2"),
         (path([1.0]), [1, -1], {}, ValueError, "mate of vertex 0 is 1, whose mate is not 0"),
         (path([1.0]), [0, -1], {}, ValueError, "mate of vertex 0 is 0"),
-        (path([1.0]), [2, -1], {}, ValueError, "mate of vertex 0 is 2"),
-        (path([1.0]), [-2, -1], {}, ValueError, "mate of vertex 0 is -2"),
-        (path([1.0]), [2**40, -1], {}, ValueError, f"mate of vertex 0 is {2**40}"),
-        (path([1.0]), [0.5, 1.0], {}, TypeError, "must be a GraphMatching or an array of integers"),
+        (path([1.0]), [2, -1], {}, ValueError, "row 0 is paired with row 2, but"),
+        (path([1.0]), [-2, -1], {}, ValueError, "row 0 is paired with row -2"),
+        (path([1.0]), [2**40, -1], {}, ValueError, f"row 0 is paired with row {2**40}"),
+        (path([1.0]), [0.5, 1.0], {}, TypeError, "made of integers, the mate of each row or -1"),
         (path([1.0]), [1, 0], {"join_unmatched": "yes"}, TypeError, "join_unmatched must be True"),
         (path([1.0]), [1, 0], {"workers": 0}, ValueError, "workers is 0"),
         (path([1.0]).astype(np.longdouble), [1, 0], {}, TypeError, "single or double precision"),
@@ -206,9 +206,9 @@ def test_bad_input(G, mate, how, error, words):
 @pytest.mark.kernels
 def test_matrix_and_matching_are_in_one_place():
     G, mate = path([1.0]), np.array([1, 0])
-    with pytest.raises(TypeError, match="matching is on a GPU, but G is in host memory"):
+    with pytest.raises(TypeError, match="matching is on a GPU, but the matrix is in host"):
         sm.coarsen(G, gpu_calls.CUPY.asarray(mate))
-    with pytest.raises(TypeError, match="matching is in host memory, but G is on a GPU"):
+    with pytest.raises(TypeError, match="made of CuPy arrays like the matrix"):
         sm.coarsen(gpu_calls.values_to_gpu(G), mate)
 
 

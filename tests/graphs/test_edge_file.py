@@ -152,7 +152,7 @@ def test_files_that_are_none(file, tmp_path):
         edge_files.match_edge_file(file)
     save(file, [(0, 1, 1.0)] * 100)
     os.truncate(file, file.stat().st_size - 8)
-    with pytest.raises(ValueError, match="bytes, but 100 edges need"):
+    with pytest.raises(ValueError, match=r"is not a \.npy file"):  # cut short
         edge_files.match_edge_file(file)
     save(file, [(0, 1, 1.0)])
     with pytest.raises(FileNotFoundError):

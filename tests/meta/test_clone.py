@@ -19,7 +19,7 @@ CPU = Path("sparsematch/_engines/cpu")
 def clone(tmp_path):
     """A copy of the source without the core."""
     clone = tmp_path / "clone"
-    ignore = shutil.ignore_patterns("*.so", "*.pyd", "*.pyi", "__pycache__")
+    ignore = shutil.ignore_patterns("*.so", "*.pyd", "_core.pyi", "__pycache__")
     shutil.copytree(PACKAGE, clone / "sparsematch", ignore=ignore)
     return clone
 

@@ -16,6 +16,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 # What tests are run with, in any version; the others are what users combine with the package.
 TOOLS = {"pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "nvidia-cuda-nvrtc", "mpich"}
+TOOLS |= {"lizard"}
 
 
 def bounds(requirements):

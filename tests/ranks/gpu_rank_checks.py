@@ -338,11 +338,11 @@ def check_bad_input(comm, folder):
         (TypeError, front + "indices is in host memory, but indptr is on a GPU", {"indices": [0]}),
         (TypeError, front + "indptr must hold integers, not float64", {"indptr": put(0.0, 1, 2)}),
         (TypeError, front + "indices must hold integers, not float64", {"indices": put(0.0, 1)}),
-        (ValueError, front + "indices[1] is 7, but the matrix has", {"indices": put(0, 7)}),
-        (ValueError, front + "indices[0] is -1", {"indices": put(-1, 1)}),
-        (ValueError, front + "indptr must not fall, but goes from 2", {"indptr": put(0, 2, 1)}),
-        (ValueError, front + "indptr[0] is 1, but must be 0", {"indptr": put(1, 1, 2)}),
-        (ValueError, front + "indices has 1 elements, but", {"indices": put(0)}),
+        (ValueError, front + "A.indices[1] is 7, in own row 1", {"indices": put(0, 7)}),
+        (ValueError, front + "A.indices[0] is -1", {"indices": put(-1, 1)}),
+        (ValueError, front + "A.indptr decreases at own row 1", {"indptr": put(0, 2, 1)}),
+        (ValueError, front + "A.indptr[0] is 1, but must be 0", {"indptr": put(1, 1, 2)}),
+        (ValueError, front + "A.indptr[-1] is 2, but A.indices holds 1", {"indices": put(0)}),
         (TypeError, front + "values is in host memory, but indptr", {"values": np.ones(2)}),
     ):
         assert_raises_on_all(comm, kind, words, without_values(**changes))

@@ -329,10 +329,10 @@ def check_coarsening_refused(comm, folder):
     words = f"the mate of vertex {n - 2} is another one"
     assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, wrong))
     far = np.array([n, -1]) if last else pair
-    words = f"{front}matching is not one of a graph: the mate of vertex {n - 2} is {n}"
+    words = f"{front}matching is not a matching of this matrix: row {n - 2} is paired with row {n}"
     assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, far))
     short = pair[:1] if last else pair
-    words = front + "matching is of 1 vertices, but this rank has 2 rows"
+    words = "the mates of the rows of this rank have length 1, not 2"
     assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, short))
     words = "join_unmatched is True, but over ranks"
     assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, pair, join_unmatched=True))

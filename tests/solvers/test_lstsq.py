@@ -17,11 +17,10 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core import memory
 from sparsematch._engines.cpu.qr import factorisation
 from sparsematch._numerics import scaling
-from sparsematch._systems import dense_rows, orthogonal
+from sparsematch._systems import dense_rows, least_squares, orthogonal
 from sparsematch.solvers import (
     IllConditionedWarning,
     LeastSquares,
-    _lstsq,
     lstsq,
 )
 
@@ -67,7 +66,7 @@ def check(D, b, found, rcond=None):
 def way(request, monkeypatch):
     """The ways to the same solution, whichever would be gone."""
     if request.param != "as it is":
-        monkeypatch.setattr(_lstsq, "_by_parts", lambda *_: None)
+        monkeypatch.setattr(least_squares, "_by_parts", lambda *_: None)
     if request.param == "no dense basis":
         monkeypatch.setattr(orthogonal, "_DENSE_ENTRIES", 0)
 
@@ -205,7 +204,7 @@ def test_a_rank_that_is_not_clear(exponent):
 
 def test_the_three_parts_are_solved_one_after_another(monkeypatch):
     """Where they have full rank; else not, since that would be wrong."""
-    monkeypatch.setattr(_lstsq, "_by_components", lambda *_: pytest.fail("not by parts"))
+    monkeypatch.setattr(least_squares, "_by_components", lambda *_: pytest.fail("not by parts"))
     D = np.array(
         [[1.0, 2, 1, 0, 1], [0, 0, 2, 1, 1], [0, 0, 1, 1, 0], [0, 0, 0, 0, 2], [0, 0, 0, 0, 1]]
     )

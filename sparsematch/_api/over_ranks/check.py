@@ -27,15 +27,15 @@ def read_matching(A: DistributedCSR, given: Any, name: str, call: str) -> Distri
         if not is_pair(given):
             raise wrong_type(name, given, expected)
         rows, cols = A.own_rows, A.own_cols
-        row_mate = _read_own(given[0], ("row", rows), ("column", A.n_cols), A, name)
-        col_mate = _read_own(given[1], ("column", cols), ("row", A.n_rows), A, name)
+        row_mate = read_own(given[0], ("row", rows), ("column", A.n_cols), A, name)
+        col_mate = read_own(given[1], ("column", cols), ("row", A.n_rows), A, name)
     matching = DistributedMatching(row_mate, col_mate, A).freeze(writeable=True)
     if flaw := operations(CertificateOps, A.backend).wrong_pair(A, matching):
         raise not_a_matching(name, flaw)
     return matching
 
 
-def _read_own(
+def read_own(
     mates: Any, own: tuple[str, range], other: tuple[str, int], A: DistributedCSR, name: str
 ) -> IndexArray:
     """Copy the mates of the own vertices of one side."""

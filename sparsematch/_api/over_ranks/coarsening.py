@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._api.arguments import check_flags
-from sparsematch._base.arrays import IndexArray
-from sparsematch._base.errors import wrong_type
+from sparsematch._api.over_ranks.check import read_own
 from sparsematch._engines.distributed_operations import DistributedCoarseningOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.coarsening import Coarsening
@@ -27,7 +26,9 @@ def coarsen(G: DistributedCSR, matching: Any, join_unmatched: Any) -> Coarsening
             raise ValueError("join_unmatched is True, but over ranks it must be False")
         if G.n_rows != G.n_cols:
             raise ValueError(f"G has shape {G.shape}, but the matrix of a graph must be square")
-        values, mate = _added_up_in(G.values), _read_own_mates(matching, G)
+        values = _added_up_in(G.values)
+        given = matching.row_mate if isinstance(matching, Mates) else matching
+        mate = read_own(given, ("row", G.own_rows), ("row", G.n_rows), G, "matching")
     G = DistributedCSR(G.comm, G.indptr, G.indices, G.first_row, G.shape, values)
     ops = operations(DistributedCoarseningOps, G.backend)
     if (v := ops.wrong_mate(G, mate)) >= 0:
@@ -50,23 +51,3 @@ def _added_up_in(values: NDArray[Any] | None) -> NDArray[Any]:
     if values.dtype.kind in "fc":
         return values
     return values.astype(np.uint64 if values.dtype.kind == "u" else np.int64, copy=False)
-
-
-def _read_own_mates(matching: Any, G: DistributedCSR) -> IndexArray:
-    """Return the mates of the own rows, in range and in the type of the indices."""
-    given = matching.row_mate if isinstance(matching, Mates) else np.asarray(matching)
-    if given.dtype.kind not in "iu" and given.size:
-        raise wrong_type("matching", matching, "a DistributedGraphMatching or an array of integers")
-    if given.shape != (len(G.own_rows),):
-        raise ValueError(
-            f"matching is of {given.size} vertices, but this rank has {len(G.own_rows)} rows of G"
-        )
-    wrong = np.flatnonzero((given < -1) | (given >= G.n_rows))
-    if wrong.size:
-        k = int(wrong[0])
-        raise ValueError(
-            f"matching is not one of a graph: the mate of vertex {k + G.first_row} is {given[k]}, "
-            f"but there are {G.n_rows} vertices"
-        )
-    mate: IndexArray = given.astype(G.dtype)
-    return mate

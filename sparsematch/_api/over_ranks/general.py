@@ -21,27 +21,23 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
 def approximate_matching(
     G: DistributedCSR,
-    *,
     method: str,
-    weights: bool,
+    flags: dict[str, Any],
     rng: Rng,
     workers: int | None,
-    symmetrize: bool,
     options: Mapping[str, Any] | None,
-    return_info: bool,
 ) -> DistributedGraphMatching:
     """Find a heavy matching of a graph. Collective."""
-    choice = {"weights": weights, "symmetrize": symmetrize, "return_info": return_info}
-    with agreed(G, "approximate_matching", method=method, **choice):
-        check_flags(**choice)
-        graph = _part(G, bool(weights))
+    with agreed(G, "approximate_matching", method=method, **flags):
+        check_flags(**flags)
+        graph = _part(G, bool(flags["weights"]))
         engine = select(method, G.backend, "approximate", argument="method", also=("auto",))
         settings = read_options(options, engine)
-        run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
+        run = Run(resolve_workers(workers), read_seed(rng), settings, bool(flags["return_info"]))
     seed = {"the seed drawn from rng": run.seed}  # it makes the order of the edges
     with agreed(G, "approximate_matching with a seed", **seed):
         pass
-    mate, rest = matched(checked(graph, run, symmetrize), engine, method, run)
+    mate, rest = matched(checked(graph, run, flags["symmetrize"]), engine, method, run)
     mate = mate.astype(G.dtype, copy=False)
     weight, guarantee, info = rest
     mates = mate, operations(DistributionOps, G.backend).mates_by_column(G, mate)

@@ -18,24 +18,21 @@ from sparsematch._types.run_info import RunInfo
 
 def maximum_transversal(
     A: DistributedCSR,
-    *,
-    method: str,
-    init: str,
+    same: dict[str, Any],
     initial: Any,
     workers: int | None,
     rng: Rng,
     options: Mapping[str, Any] | None,
-    return_info: bool,
 ) -> DistributedMatching | tuple[DistributedMatching, RunInfo]:
-    """Find a maximum transversal. Collective."""
-    same = {"method": method, "init": init, "return_info": return_info}
-    with agreed(A, "maximum_transversal", **same, warm=initial is not None):
-        chosen = plan(A.backend, method, init)
-        settings, warm = read_options(options, *chosen), initial is not None
-        run = Run(resolve_workers(workers), read_seed(rng), settings, return_info, warm=warm)
+    """Find a maximum transversal; `same` are its arguments that do not differ. Collective."""
+    warm, details = initial is not None, same["return_info"]
+    with agreed(A, "maximum_transversal", **same, warm=warm):
+        chosen = plan(A.backend, same["method"], same["init"])
+        settings = read_options(options, *chosen)
+        run = Run(resolve_workers(workers), read_seed(rng), settings, details, warm=warm)
     matching = _start(A, initial, "initial")
     improve(A, matching, chosen, run)
-    return (matching, report(chosen, run, matching.cardinality)) if return_info else matching
+    return (matching, report(chosen, run, matching.cardinality)) if details else matching
 
 
 def maximum_matching(

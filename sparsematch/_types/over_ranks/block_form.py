@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray, inverse
 from sparsematch._types.block_form import BlockForm, Blocks
 from sparsematch._types.mates import Frozen, frozen
 from sparsematch._types.over_ranks.agreement import collect
@@ -40,19 +40,6 @@ class DistributedBlockForm(Blocks, Frozen):
         Rows and columns of the horizontal, square and vertical part, of the whole matrix.
     matching : DistributedMatching
         The maximum transversal on which the form is built.
-
-    Examples
-    --------
-    On a single process, which owns all:
-
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import DistributedCSR, block_triangular_form
-    >>> A = csr_array([[1, 1, 1], [0, 1, 0], [1, 1, 1]])
-    >>> form = block_triangular_form(DistributedCSR.from_local(None, A))
-    >>> form
-    DistributedBlockForm(3x3, 2 blocks, structural rank 3)
-    >>> form.row_block.tolist(), form.block_sizes.tolist()
-    ([0, 1, 0], [[2, 2], [1, 1]])
     """
 
     row_place: IndexArray
@@ -91,8 +78,8 @@ class DistributedBlockForm(Blocks, Frozen):
         coarse_rows = [0, h_rows, h_rows + n_square, rank, n_rows]
         coarse_cols = [0, h_cols - h_rows, h_cols, h_cols + n_square, n_cols]
         form = BlockForm(
-            _inverse(row_place),
-            _inverse(col_place),
+            inverse(row_place),
+            inverse(col_place),
             np.ascontiguousarray(ends[:, 0], dtype),
             np.ascontiguousarray(ends[:, 1], dtype),
             np.array(coarse_cols, dtype),
@@ -100,9 +87,3 @@ class DistributedBlockForm(Blocks, Frozen):
             self.matching.gather(),
         )
         return frozen(form)
-
-
-def _inverse(place: IndexArray) -> IndexArray:
-    perm = np.empty_like(place)
-    perm[place] = np.arange(place.size, dtype=place.dtype)
-    return perm

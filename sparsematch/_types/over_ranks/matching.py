@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsematch._base.arrays import UNMATCHED, FloatArray, IndexArray, namespace
+from sparsematch._base.arrays import UNMATCHED, FloatArray, IndexArray, inverse, namespace
 from sparsematch._types.matching import GraphMatching, Matching
 from sparsematch._types.mates import GraphMates, Mates, OfMatching, frozen
 from sparsematch._types.over_ranks.agreement import collect
@@ -31,19 +31,6 @@ class DistributedMatching(Mates):
         The matrix, with the rows and columns that each rank owns.
     serial : int
         The number of this matching among all that rank 0 has frozen: the same on all ranks.
-
-    Examples
-    --------
-    On a single process, which owns all:
-
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import DistributedCSR, maximum_transversal
-    >>> A = DistributedCSR.from_local(None, csr_array([[0, 1], [1, 1]]))
-    >>> matching = maximum_transversal(A)
-    >>> matching
-    DistributedMatching(2x2, cardinality 2)
-    >>> matching.row_mate.tolist(), matching.perm_r().tolist()
-    ([1, 0], [1, 0])
     """
 
     layout: DistributedCSR
@@ -73,11 +60,7 @@ class DistributedMatching(Mates):
         ``perm_r[i]``, the inverse of `as_permutation`. It is of size n_rows; where that is too
         much, `permute_and_redistribute` moves the rows themselves, for ``NOROWPERM``.
         """
-        places = self.as_permutation()
-        xp = namespace(places)
-        perm_r = xp.empty_like(places)
-        perm_r[places] = xp.arange(places.size, dtype=places.dtype)
-        return perm_r
+        return inverse(self.as_permutation())
 
     def gather(self) -> Matching:
         """Return the matching of the whole matrix, on every rank. Collective.
@@ -165,19 +148,6 @@ class DistributedTransversal(OfMatching):
         1 in magnitude, rounding apart. If the matrix is square and all rows are matched, the scaled
         matched entries have the product ``exp(-gap)``: all are 1 if the gap is 0. None where no
         scaling was wanted.
-
-    Examples
-    --------
-    On a single process, where the result is exact:
-
-    >>> from scipy.sparse import csr_array
-    >>> from sparsematch import DistributedCSR, maximum_product_transversal
-    >>> A = csr_array([[1., 100., 0.], [2., 10., 4.], [0., 8., 2.]])
-    >>> best = maximum_product_transversal(DistributedCSR.from_local(None, A))
-    >>> best
-    DistributedTransversal(3x3, cardinality 3, at most 0 below the largest logarithm)
-    >>> best.matching.row_mate.tolist()
-    [1, 0, 2]
     """
 
     matching: DistributedMatching

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sparsematch._base.above import above
 from sparsematch._base.arrays import IndexArray, namespace, on_gpu
-from sparsematch._base.compressed import INT32_MAX
+from sparsematch._base.compressed import INT32_MAX, check_compressed
 from sparsematch._base.errors import check_count, wrong_type
 from sparsematch._types.over_ranks.agreement import (
     agreeing,
@@ -29,9 +29,6 @@ from sparsematch._types.over_ranks.agreement import (
 )
 
 _constructions = itertools.count(1)
-
-#: Entries checked in one call; bounds the workspace on a GPU.
-_SLICE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -339,25 +336,14 @@ def _read_block(
         _integers(array, name, device) for array, name in ((indptr, "indptr"), (indices, "indices"))
     )
     xp = namespace(indptr)
-    if not indptr.size or indptr[0] != 0:
-        first = f"{int(indptr[0])}" if indptr.size else "missing"
-        raise ValueError(f"indptr[0] is {first}, but must be 0: boundaries are those of own rows")
-    falls = indptr[1:] < indptr[:-1]
-    if falls.any():
-        k = int(falls.argmax())
-        raise ValueError(
-            f"indptr must not fall, but goes from {int(indptr[k])} to {int(indptr[k + 1])}"
-        )
+    if not indptr.size:
+        raise ValueError("indptr is empty, but begins with 0 where there is no row")
+    indptr = xp.ascontiguousarray(indptr.astype(np.int64, copy=False))
     nnz = int(indptr[-1])
+    given = indices if indices.dtype == np.int32 else indices.astype(np.int64, copy=False)
+    check_compressed(indptr, given, (indptr.size - 1, n_cols), "A", major="own row")
     if indices.size != nnz:
         raise ValueError(f"indices has {indices.size} elements, but indptr ends with {nnz}")
-    for begin in range(0, nnz, _SLICE):
-        part = indices[begin : begin + _SLICE]
-        if not (int(part.min()) >= 0 and int(part.max()) < n_cols):
-            p = int(((part < 0) | (part >= n_cols)).argmax())
-            raise ValueError(
-                f"indices[{begin + p}] is {int(part[p])}, but the matrix has {n_cols} columns"
-            )
     if values is not None:
         _check_device(values, "values", device)
         values = xp.asarray(values)
@@ -365,8 +351,7 @@ def _read_block(
             raise ValueError(f"values has shape {values.shape}, but there are {nnz} entries")
     small = n_rows <= INT32_MAX and n_cols <= INT32_MAX
     dtype = np.dtype(np.int32 if small else np.int64)
-    indices = xp.ascontiguousarray(indices.astype(dtype, copy=False))
-    return xp.ascontiguousarray(indptr.astype(np.int64, copy=False)), indices, values
+    return indptr, xp.ascontiguousarray(indices.astype(dtype, copy=False)), values
 
 
 def _memory_of(array: Any) -> str:

@@ -58,8 +58,7 @@ template <class Kernel>
 nb::class_<Kernel> bind_kernel(nb::module_& m, const std::string& name) {
     nb::class_<Kernel> kernel(m, name.c_str());
     kernel.def("step", &Kernel::step, nb::call_guard<ReleasedGil>())
-        .def("read_headers", [](Kernel& self) { return self.messages.read_headers(); })
-        .def("bytes", &Kernel::bytes);
+        .def("read_headers", [](Kernel& self) { return self.messages.read_headers(); });
     const auto def_array = [&](const char* name, auto member) {
         kernel.def(name, [member](nb::handle self) {
             auto& array = nb::cast<Kernel&>(self).messages.*member;

@@ -2,14 +2,12 @@
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.graph import Adjacency
 from sparsematch._types.matching import Matching
 
 #: A pattern: number of columns, indptr, indices. A row of the core is a stored row (major), what
 #: `indptr` runs over; a column is what `indices` names (minor).
 Csr = tuple[int, IndexArray, IndexArray]
-
-#: A general graph: indptr, indices, weights.
-GraphArrays = tuple[IndexArray, IndexArray, FloatArray | None]
 
 #: How an engine runs: limit of entries (0: none), whether details are wanted, seed.
 Settings = tuple[int, bool, int]
@@ -25,6 +23,11 @@ def worthwhile(workers: int, entries: int) -> int:
 def csr(graph: BipartiteCSR) -> Csr:
     """Return the pattern of a graph."""
     return graph.n_rows if graph.flipped else graph.n_cols, graph.indptr, graph.indices
+
+
+def graph_arrays(graph: Adjacency) -> tuple[IndexArray, IndexArray, FloatArray | None]:
+    """Return the lists of a general graph, and weights."""
+    return graph.indptr, graph.indices, graph.weight
 
 
 def mates(graph: BipartiteCSR, matching: Matching) -> tuple[IndexArray, IndexArray]:

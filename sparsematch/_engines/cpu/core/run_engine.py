@@ -21,17 +21,10 @@ from sparsematch._types.run_info import StepInfo
 
 
 class Forced(NamedTuple):
-    """The core's rows of pairs that degree one has forced, in the order in which they were found.
+    """The core's rows of pairs that degree one has forced, in the order they were found in."""
 
-    Attributes
-    ----------
-    rows : ndarray, shape (n_major,)
-        From the front those that had come down to one column, from the back those whose column had
-        come down to one row.
-    by_row, by_col : int
-        How many there are of each.
-    """
-
+    #: From the front those that had come down to one column, from the back those whose column had
+    #: come down to one row; and how many there are of each.
     rows: IndexArray
     by_row: int
     by_col: int
@@ -39,14 +32,9 @@ class Forced(NamedTuple):
 
 @dataclass(kw_only=True, slots=True)
 class HostByProducts(ByProducts):
-    """Those in host memory.
+    """Those in host memory."""
 
-    Attributes
-    ----------
-    forced : Forced or None
-        Pairs that are the same in every maximum matching of the square part.
-    """
-
+    #: Pairs that are the same in every maximum matching of the square part.
     forced: Forced | None = None
 
 
@@ -69,41 +57,15 @@ def run_engine(
     workers: int | None = None,
     reason: str = "",
 ) -> tuple[StepInfo, HostByProducts]:
-    """Run one engine on a matching, and add its account to the run's.
+    """Run one engine on a matching, and add its account to the run's; return it, and by-products.
 
-    Parameters
-    ----------
-    name : str
-        An engine of the core.
-    graph : BipartiteCSR
-        The graph.
-    matching : Matching
-        Improved in place.
-    run : Run
-        Workers, seed, options of the call.
-    before : HostByProducts, optional
-        Those of the step before. If they have flags of finished rows and columns, Karp-Sipser, from
-        the empty matching, writes them, and finds the forced pairs; the single-source search reads
-        them, unless it is one-sided, and adds its trees that failed.
-    sides : {"both", "exchanged", "one"}, optional
-        Exchanged: the engine's rows are what `indices` names, which needs the transpose. One: the
-        transpose is left out, also of push-relabel, which may give up then; Karp-Sipser and
-        MS-BFS-Graft need it.
-    edge_limit : int, optional
-        Entries after which to stop, about, short of the goal; 0: never.
-    options : mapping, optional
-        Options of this step, in place of those of the run.
-    workers : int, optional
-        Threads, if not those of the run.
-    reason : str, optional
-        Why it runs, for the account.
-
-    Returns
-    -------
-    StepInfo
-        The account; ``exhausted``: whether the limit stopped the engine.
-    HostByProducts
-        Those of the step before, with what this one has added.
+    `before` are those of the step before, to which this one adds. If they have flags of finished
+    rows and columns, Karp-Sipser, from the empty matching, writes them, and finds the forced pairs;
+    the single-source search reads them, unless it is one-sided, and adds its trees that failed.
+    `sides`: exchanged, the engine's rows are what `indices` names, which needs the transpose; one,
+    the transpose is left out, also of push-relabel, which may give up then. After about
+    `edge_limit` entries (0: never) it stops short of the goal, and is ``exhausted``. `options` and
+    `workers` are in place of the run's; `reason`: why it runs, for the account.
     """
     known = before or HostByProducts()
     transposed = known.transposed

@@ -50,8 +50,7 @@
 //       v
 //     Blocks::write             the group of every row -> block_permutation.hpp sorts by it
 //
-// limits.hpp says where the method changes. plain_components.hpp and component_checks.hpp repeat it
-// by plain means, in checked builds.
+// limits.hpp says where the method changes.
 //
 // Why several steps. Depth-first search alone is right, but waits for memory at every vertex; most
 // vertices are settled before by searches that can prefetch, or that read in order. Each step may
@@ -120,31 +119,22 @@ class Blocks {
     // only: it can be at the beginning. Whatever was matched afterwards, those in the square
     // part are still pairs, for there is no other way to match them.
     void settle_forced() {
-        const auto settle_row = [&](Index i, Index number) {
+        const auto settle = [&](Index i, Index number) {
+            const Index j = m_.row_mate[i];
             group_[i] = number;
+            parts_.settled_col.set_if(std::max<Index>(j, 0), j >= 0);
             return parts_.settled_row.insert(i);
         };
-        const auto settle_col = [&](Index i) {
-            const Index j = m_.row_mate[i];
-            parts_.settled_col.set_if(std::max<Index>(j, 0), j >= 0);
-        };
-        run_.team.both([&](int part, int) {
-            if (part == 0)
-                each_forced([&](Index i)
-                                SPARSEMATCH_INLINE { SPARSEMATCH_PREFETCH(&group_[i], 1); },
-                            [&](Index i) { component_ -= settle_row(i, component_); },
-                            [&](Index i) {
-                                n_first_ += settle_row(i, in_horizontal<Index> + 1 + n_first_);
-                            });
-            else
-                each_forced([&](Index i)
-                                SPARSEMATCH_INLINE { SPARSEMATCH_PREFETCH(&m_.row_mate[i]); },
-                            settle_col, settle_col);
-        });
+        each_forced([&](Index i) { component_ -= settle(i, component_); },
+                    [&](Index i) { n_first_ += settle(i, in_horizontal<Index> + 1 + n_first_); });
     }
-    // by_row(i) and by_col(i) for the rows forced by either, with prefetch(i) ahead.
-    template <class Prefetch, class ByRow, class ByCol>
-    void each_forced(const Prefetch& prefetch, const ByRow& by_row, const ByCol& by_col) const {
+    // by_row(i) and by_col(i) for the rows forced by either.
+    template <class ByRow, class ByCol>
+    void each_forced(const ByRow& by_row, const ByCol& by_col) const {
+        const auto prefetch = [&](Index i) SPARSEMATCH_INLINE {
+            SPARSEMATCH_PREFETCH(&group_[i], 1);
+            SPARSEMATCH_PREFETCH(&m_.row_mate[i]);
+        };
         const auto& [rows, n_by_row, n_by_col] = run_.forced;
         const Index* const row = run_.forced.template rows_as<Index>();
         const Index* const end = row + (rows ? a_.n_rows : 0);
@@ -165,14 +155,9 @@ class Blocks {
                    was_forced = run_.forced.by_row + run_.forced.by_col > 0;
         if (likely) ForwardBackward(a_, t, m_, parts_, large, limits_, run_).search();
         if (large.size > 0 || run_.stopped() || (likely && was_forced)) return;
-        if (!was_forced) trim(t);
+        if (!was_forced)
+            Trimming<Index>(a_, t, m_.row_mate, parts_, limits_).trim(group_, component_, run_);
         ForwardBackward(a_, t, m_, parts_, large, limits_, run_).search();
-    }
-
-    void trim(const Csr<Index>& t) {
-        Index first = in_horizontal<Index> + 1 + n_first_;
-        trim_ends(a_, t, m_, parts_, group_, first, component_, limits_, run_);
-        n_first_ = first - (in_horizontal<Index> + 1);
     }
 
     // Depth-first search of all that is left, in the matrix as it is; nothing has been trimmed.

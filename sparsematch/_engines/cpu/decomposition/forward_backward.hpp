@@ -13,7 +13,6 @@
 #include "core/alternating_search.hpp"
 #include "core/csr.hpp"
 #include "decomposition/coarse_parts.hpp"
-#include "decomposition/component_checks.hpp"
 #include "decomposition/large_components.hpp"
 #include "decomposition/limits.hpp"
 
@@ -25,8 +24,8 @@ class ForwardBackward {
     ForwardBackward(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m,
                     const CoarseParts& parts, LargeComponents<Index>& found,
                     const BlockLimits& limits, RunContext& run)
-        : a_(a), t_(t), m_(m), parts_(parts), found_(found), limits_(limits), run_(run),
-          row_(a.n_rows), col_(a.n_cols) {
+        : a_(a), t_(t), m_(m), found_(found), limits_(limits), run_(run), row_(a.n_rows),
+          col_(a.n_cols) {
         row_.copy(parts.settled_row);
         col_.copy(parts.settled_col);
     }
@@ -43,7 +42,6 @@ class ForwardBackward {
             large = search_from(pivot());
             left = a_.n_cols - col_.count();
         }
-        SPARSEMATCH_ASSERT(run_.stopped() || are_sound(a_, m_, parts_, found_));
     }
 
   private:
@@ -97,7 +95,6 @@ class ForwardBackward {
 
     const Csr<Index>&a_, &t_;
     Matching<Index> m_;
-    const CoarseParts& parts_;
     LargeComponents<Index>& found_;
     const BlockLimits& limits_;
     RunContext& run_;

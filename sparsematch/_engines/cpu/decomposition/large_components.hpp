@@ -4,7 +4,7 @@
 //
 // What a vertex, the pivot, both reaches and is reached from is its component (Fleischer,
 // Hendrickson, Pinar 2000). Whatever a search finds, and however early it gives up, the blocks are
-// right if two things hold, which are_sound (component_checks.hpp) checks by plain means:
+// right if two things hold:
 // (1) The members of a component reach each other. They need not be all that do: depth-first
 //     search joins them with the rest.
 // (2) Each arc that leaves a component leads to one of its targets, or to the place of one, and the

@@ -36,9 +36,8 @@ struct BlockLimits {
     // Of searches with the transpose. Of all columns: left over, for another search; of those left
     // over at first: a component that is kept.
     double go_on = 1 / 4., large = 1 / 8.;
-    unsigned char many_arcs = 255;     // of a row that is never trimmed
-    std::int64_t turn = 1 << 22;       // entries of one end trimmed at a time: a tenth of a second
-    std::int64_t at_a_time = 1 << 14;  // rows or columns; a multiple of 64
+    unsigned char many_arcs = 255;          // of a row that is never trimmed
+    std::int64_t at_a_time = 1 << 14;       // rows or columns; a multiple of 64
     std::int64_t bits_at_a_time = 1 << 16;  // rows or columns, a bit of each; a multiple of 64
 };
 

@@ -56,9 +56,5 @@ std::vector<Index> plain_components(const Digraph<Index>& graph, const Poll& pol
     }
     return component;
 }
-template <class Index>
-std::vector<Index> plain_components(const Digraph<Index>& graph) {
-    return plain_components(graph, [](std::int64_t) { return true; });
-}
 
 }  // namespace sparsematch

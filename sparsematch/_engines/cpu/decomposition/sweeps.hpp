@@ -19,7 +19,6 @@
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 #include "decomposition/coarse_parts.hpp"
-#include "decomposition/component_checks.hpp"
 #include "decomposition/large_components.hpp"
 #include "decomposition/limits.hpp"
 
@@ -76,7 +75,6 @@ class Sweeps {
             if (found_.left > 0)
                 for (VertexState& s : state_) s = s.without_pivots();
         }
-        SPARSEMATCH_ASSERT(run_.stopped() || are_sound(a_, m_, parts_, found_));
         if (!is_above(limits_.most_left, found_.left)) return;
         found_ = {};  // depth-first search of all is faster
         found_.left = all_;

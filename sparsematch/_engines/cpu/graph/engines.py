@@ -5,7 +5,7 @@ from time import perf_counter
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import GraphArrays
+from sparsematch._engines.cpu.core.csr import graph_arrays
 from sparsematch._engines.registry import Run
 from sparsematch._types.graph import Graph, GraphProperties
 from sparsematch._types.run_info import StepInfo
@@ -22,7 +22,9 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
     def match(graph: Graph, mate: IndexArray, run: Run) -> None:
         settings = 0, run.detailed, run.seed
         begin = perf_counter()
-        account = _core.match_graph(name, _arrays(graph), mate, run.workers, settings, run.options)
+        account = _core.match_graph(
+            name, graph_arrays(graph), mate, run.workers, settings, run.options
+        )
         run.steps.append(StepInfo(name, perf_counter() - begin, **account))
 
     return match
@@ -30,14 +32,10 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
 
 def validate_graph(graph: Graph, run: Run) -> GraphProperties:
     """Return what one pass over the entries finds. Time: O(n + nnz)."""
-    ascending, finite, balance = _core.validate_graph(_arrays(graph), 0, run.workers)
+    ascending, finite, balance = _core.validate_graph(graph_arrays(graph), 0, run.workers)
     return GraphProperties(ascending=ascending, symmetric=not balance, finite=finite)
 
 
 def matched_weight(graph: Graph, mate: IndexArray) -> float:
     """Return the sum of the absolute values of the matched edges. Time: O(n log(degree))."""
-    return _core.matched_weight(_arrays(graph), mate, 0)
-
-
-def _arrays(graph: Graph) -> GraphArrays:
-    return graph.indptr, graph.indices, graph.weight
+    return _core.matched_weight(graph_arrays(graph), mate, 0)

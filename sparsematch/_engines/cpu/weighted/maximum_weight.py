@@ -17,8 +17,7 @@ from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, 
 from sparsematch._engines.cpu.weighted.transversals import matched_entries
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import LeastCost
-from sparsematch._types.weighted_matching import SignedCSR, WeightedMatching
+from sparsematch._types.weighted import LeastCost, SignedCSR, WeightedMatching
 
 #: Costs above it are scaled down, so that the difference of three is finite.
 _LARGE = 2.0**1020

@@ -203,6 +203,12 @@ DEVICE Wide sum_over_grid(Wide* word, Wide before, Wide mine) {
 }
 #endif
 
+// The threads that share a list, where a driver says how many: on the host no more than a warp has.
+#if defined(LANES) && LANES > WARP
+#undef LANES
+#define LANES WARP
+#endif
+
 // The same numbers as thread_index(), dealt warp by warp to one block after the other: a few items
 // are then done by all processors, not by the first few, where they would queue for the cache.
 // `block` of `blocks`.

@@ -8,11 +8,6 @@
 // LANES; UNROLL; LONG; PART, entries of a part.
 #pragma once
 
-#if LANES > WARP  // on the host
-#undef LANES
-#define LANES WARP
-#endif
-
 // as a choice: no neighbour may be chosen, but not all are taken
 #define ALIVE (static_cast<Index>(-2))
 

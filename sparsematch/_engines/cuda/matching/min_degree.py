@@ -44,7 +44,7 @@ def improve(
     kernels, index, n_rows = load(graph.dtype), graph.dtype.type, graph.n_major
     matched = start_common.matched(kernels, col_mate, warm)
     degree = _degrees(kernels, graph)
-    if not warm and rare_columns.pay(graph):
+    if not warm and graph.nnz >= rare_columns.LEAST:
         most = rare_columns.match_rare_columns(kernels, graph, matching, degree, matched, run)
         before.most_pairs = most
     state = start_common.state(

@@ -25,10 +25,6 @@
 #define MORE (static_cast<Index>(-2))
 // in a slot: the list goes on in the k-th row of slots; it is its own inverse
 #define LINK(k) (static_cast<Index>(-3) - (k))
-#if LANES > WARP  // on the host
-#undef LANES
-#define LANES WARP
-#endif
 
 // How a column was reached: from the mate of another, or from a root, then that is UNMATCHED; and
 // in which tree.

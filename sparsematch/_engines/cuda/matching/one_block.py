@@ -9,6 +9,7 @@ from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import INT_MAX, HostNumbers, lane_shift
+from sparsematch._engines.cuda.matching import ms_bfs
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -37,29 +38,26 @@ def fits(graph: BipartiteCSR) -> bool:
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> DeviceByProducts | None:
-    """Make the matching maximum.
+    """Make the matching maximum: of what does not fit, by as many blocks as `ms_bfs` has.
 
-    Reads: the graph. Writes: both mates. Workspace: none if it `fits`, else four indices for each
-    row and two for each column.
+    Reads: the graph. Writes: both mates. Workspace: none if it `fits`.
     """
-    search(graph, matching, run)
+    if fits(graph):
+        search(graph, matching, run)
+    else:
+        begin = perf_counter()
+        ms_bfs.account("one_block", ms_bfs.search(graph, matching, run, before), begin, run)
     return before
 
 
 def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None = None) -> bool:
     """Search until the matching is maximum; return whether a phase was deeper than is allowed.
 
-    The rest is then left. Waits for the device if there is a limit.
+    The rest is then left. The graph must fit. Waits for the device if there is a limit.
     """
     begin = perf_counter()
     xp, n_rows, n_cols = namespace(graph.indptr), graph.n_major, graph.n_minor
     kernels = _load(graph.dtype)
-    shared, memory, bits = 0, None, None
-    if fits(graph):
-        shared = _shared_bytes(n_rows, n_cols, graph.nnz)
-    else:
-        memory = xp.empty(4 * n_rows + 2 * n_cols, graph.dtype)
-        bits = xp.empty(_words(n_rows, n_cols), np.uint32)
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     work = kernels.struct(
         "Work",
@@ -68,14 +66,12 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
         n_cols=n_cols,
         row_mate=row_mate,
         col_mate=col_mate,
-        memory=memory,
-        bits=bits,
         # a level takes as long as its longest list: twice as many threads as the mean
         shift=lane_shift(2 * graph.nnz, n_rows, each=1, most=5),
         depth=depth or INT_MAX,
     )
     threads = max(number for rows, number in THREADS.items() if rows <= n_rows)
-    how = {"threads": threads, "shared_bytes": shared}
+    how = {"threads": threads, "shared_bytes": _shared_bytes(n_rows, n_cols, graph.nnz)}
     if not run.detailed and not depth:
         kernels.launch("one_block", 1, work, np.uint64(0), **how)
         run.steps.append(StepInfo("one_block", perf_counter() - begin))
@@ -88,11 +84,7 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
     return stopped
 
 
-def _words(n_rows: int, n_cols: int) -> int:
-    """Return the words of the bits, and of the degrees of the columns."""
-    return n_rows // 32 + 1 + n_cols // 32 + 1 + n_cols // 2 + 1
-
-
 def _shared_bytes(n_rows: int, n_cols: int, nnz: int) -> int:
     """Return the bytes of shared memory that the kernel takes, as it lays them out."""
-    return 4 * _words(n_rows, n_cols) + 2 * (5 * n_rows + 2 * n_cols + 1 + nnz)
+    words = n_rows // 32 + 1 + n_cols // 32 + 1 + n_cols // 2 + 1
+    return 4 * words + 2 * (5 * n_rows + 2 * n_cols + 1 + nnz)

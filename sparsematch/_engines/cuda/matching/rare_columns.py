@@ -24,11 +24,6 @@ from sparsematch._types.matching import Matching
 LEAST = 1 << 22
 
 
-def pay(graph: BipartiteCSR) -> bool:
-    """Tell whether it is worth looking for them."""
-    return graph.nnz >= LEAST
-
-
 def match_rare_columns(
     kernels: compile.Kernels,
     graph: BipartiteCSR,

@@ -21,13 +21,10 @@ def is_small(A: DistributedCSR) -> bool:
     return A.n_rows + A.n_cols + A.nnz <= GATHERED
 
 
-def match_in_host_memory(
-    graph: BipartiteCSR, matching: Matching, run: Run, *, warm: bool
-) -> tuple[Any, ...]:
-    """Make a matching of a matrix of this process maximum; return the steps of the account."""
+def match_in_host_memory(graph: BipartiteCSR, matching: Matching, run: Run, *, warm: bool) -> None:
+    """Make a matching of a matrix of this process maximum."""
     alone = Run(run.workers, run.seed, warm=warm)
     select("auto", "numpy", "exact", argument="method").improve(graph, matching, alone)
-    return tuple(alone.steps)
 
 
 def local_pattern(

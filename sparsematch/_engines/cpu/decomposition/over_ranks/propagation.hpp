@@ -62,10 +62,6 @@ class Propagation {
         messages.pack(!pending_.empty() || messages.any(0));
     }
 
-    std::size_t bytes() const {
-        return messages.bytes() + is_pending_.size() + sent_.size() * sizeof(Sent) +
-               (pending_.capacity() + stack_.capacity()) * sizeof(Index);
-    }
     MessageBuffers<Index> messages;
 
   private:

@@ -45,7 +45,6 @@ class Trimming {
         messages.pack(!stack_.empty() || messages.any(0));
     }
 
-    std::size_t bytes() const { return messages.bytes() + stack_.capacity() * sizeof(Index); }
     MessageBuffers<Index> messages;
 
   private:

@@ -39,7 +39,6 @@ class Augmentation {
 
     std::int64_t paths() const { return paths_; }
     std::int64_t pairs() const { return pairs_; }
-    std::size_t bytes() const { return messages.bytes(); }
     MessageBuffers<Index> messages;
 
   private:

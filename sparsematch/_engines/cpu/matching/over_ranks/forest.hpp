@@ -100,11 +100,6 @@ class Forest {
     std::int64_t edges() const { return edges_; }
     // Whether a tree of an own root has found a path.
     bool has_found() const { return found_; }
-    std::size_t bytes() const {
-        return messages.bytes() + done_.capacity() +
-               sizeof(Index) * (queue_.size() + claimed_.size() + slots_.size() +
-                                roots_.capacity() + unannounced_.capacity());
-    }
     MessageBuffers<Index> messages;
 
   private:

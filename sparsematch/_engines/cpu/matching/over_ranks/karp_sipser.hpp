@@ -80,10 +80,6 @@ class KarpSipser {
     }
 
     std::int64_t edges() const { return edges_; }
-    std::size_t bytes() const {
-        return messages.bytes() + (ones_.capacity() + matched_.capacity()) * sizeof(Vertex) +
-               waiting_.capacity() * sizeof(Waiting) + denied_.capacity() * sizeof(Denied);
-    }
     MessageBuffers<Index> messages;
 
   private:

@@ -34,7 +34,6 @@ class MessageList {
     }
     bool empty() const { return size_ == 0; }
     std::size_t size() const { return size_; }
-    std::size_t capacity() const { return words_.size(); }
 
   private:
     std::vector<Index> words_;
@@ -121,13 +120,6 @@ class MessageBuffers {
             }
         }
         clear_headers();
-    }
-
-    std::size_t bytes() const {
-        std::size_t words =
-            send_buffer.capacity() + receive_buffer.capacity() + 2 * receive_headers.size();
-        for (const auto& list : lists_) words += list.capacity();
-        return words * sizeof(Index);
     }
 
     // What the caller exchanges.

@@ -35,7 +35,6 @@ class Transposition {
         messages.pack(next_ < all || messages.any(0));
     }
 
-    std::size_t bytes() const { return messages.bytes(); }
     MessageBuffers<Index> messages;
 
   private:

@@ -16,11 +16,6 @@
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 
-#if LANES > WARP  // on the host
-#undef LANES
-#define LANES WARP
-#endif
-
 #define UNROLL 4  // entries that a thread reads together
 #define EACH 4    // claims that it processes together
 #define STAGED ((EACH + 1) * WARP)
