@@ -32,19 +32,24 @@ class AssignmentBlocks {
     AssignmentBlocks(AssignmentState<Index>& s, Matching<Index> m) : s_(s), group_(s.a.n_rows) {
         const Index n_square = block_labels<Index>(s.a, nullptr, m, group_.data(), s.run);
         if (s.run.stopped()) return;
-        first_ = s.wide() ? 0 : 1, last_ = n_square;
+        last_ = n_square;
         list_rows();
         list_cols(m);
     }
 
-    // Whether there is anything to gain.
-    bool several() const { return last_ > first_; }
+    // Whether the largest has at most half of the rows: else what is left is as hard as the whole.
+    bool worthwhile() const {
+        Index most = 0;
+        for (Index g = 0; g <= last_; ++g)
+            most = std::max<Index>(most, row_start_[g + 1] - row_start_[g]);
+        return most <= s_.a.n_rows / 2;
+    }
 
     // solve(block) matches all rows of a block, whose state begins as the whole one was. Leaves
     // the matching and duals of the whole. False: the run was stopped.
     template <class Solve>
     bool solve(const Solve& solve) {
-        for (Index g = first_; g <= last_; ++g) {
+        for (Index g = s_.wide() ? 0 : 1; g <= last_; ++g) {
             const bool done =
                 row_start_[g + 1] - row_start_[g] == 1 && g > 0 ? single(g) : part(g, solve);
             if (!done) return false;
@@ -159,7 +164,7 @@ class AssignmentBlocks {
     std::vector<Index> row_start_, col_start_, indptr_, indices_;
     std::vector<double> cost_, u_;
     std::vector<std::pair<Index, Index>> matched_;
-    Index first_ = 1, last_ = 0;
+    Index last_ = 0;  // block
 };
 
 }  // namespace sparsematch
