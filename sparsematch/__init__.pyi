@@ -59,6 +59,7 @@ from sparsematch._types.labels import Components as Components
 from sparsematch._types.labels import VertexCover as VertexCover
 from sparsematch._types.matching import GraphMatching as GraphMatching
 from sparsematch._types.matching import Matching as Matching
+from sparsematch._types.numerical_rank import NumericalRank as NumericalRank
 from sparsematch._types.over_ranks.block_form import DistributedBlockForm as DistributedBlockForm
 from sparsematch._types.over_ranks.matching import (
     DistributedGraphMatching as DistributedGraphMatching,

@@ -50,7 +50,8 @@ def explain_singularity(
     With `numeric`, a square matrix that is structurally nonsingular is factorised. If it is
     singular all the same, combinations of equations that vanish are given, and combinations along
     which variables may change and no equation notices: of few members, none of which can be left
-    out.
+    out. Of a matrix that is not square the rank is found, and besides which rows are redundant,
+    which critical, and which variables are undetermined, whatever its structure.
 
     Parameters
     ----------
@@ -150,7 +151,9 @@ def explain(
     cols = read_names(col_names, graph.n_cols, "col_names", "columns")
     found = maximum_matching(graph, matching, name="matching", **settings)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
-    if numeric and not (over or under):
+    if numeric and graph.n_rows != graph.n_cols:
+        numbers = above("numerical_rank")(columns, tolerance=tolerance)
+    elif numeric and not (over or under):
         numbers = above("numerical_defects")(columns, tolerance=tolerance)
     elif graph is not dropped:
         rank = maximum_matching(dropped, None, **settings)[0].cardinality

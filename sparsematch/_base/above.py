@@ -15,6 +15,7 @@ ABOVE = {
     "checked_like": "sparsematch._input.matrix",
     "explain_singularity": "sparsematch._api.explain",
     "numerical_defects": "sparsematch._blame.defects",
+    "numerical_rank": "sparsematch._blame.rectangular",
 }
 
 

@@ -6,17 +6,18 @@ regular (`null_space`), and from these combinations of few rows and of few colum
 """
 
 from collections.abc import Iterable
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from sparsematch._base.arrays import FloatArray
+from sparsematch._base.tolerances import TINY
 from sparsematch._blame.null_basis import Lines, of_pair, sparse_basis
 from sparsematch._blame.null_space import BorderedMatrix, some_null_vectors
 from sparsematch._blame.parallel import parallel_pairs
 from sparsematch._blame.singular_blocks import MOST, Border, find_border
-from sparsematch._numerics.scaling import logarithmic_scaling, scaled
+from sparsematch._numerics.scaling import logarithmic_scaling, maxima_scaling, scaled
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._types.singularity import (
     Dependence,
@@ -30,8 +31,8 @@ Dependences = tuple[Dependence, ...]
 #: What ends where no number will do: no pivot, none within the range, no convergence.
 _NO_NUMBERS = SingularMatrixError, FloatingPointError, np.linalg.LinAlgError
 
-#: Scaled entries are not below: nothing that counts.
-_TINY = 1e-290
+#: Exponents by which two systems of units differ at most: beyond, products are no doubles.
+_MOST_SHIFT = 900
 
 
 def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
@@ -51,45 +52,73 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
     with np.errstate(all="ignore"):
         row_scale, col_scale = logarithmic_scaling(A)
         B = scaled(A, row_scale, col_scale)
-        B.data[np.abs(B.data) < _TINY] = _TINY  # none becomes zero, which changes the pattern
-        lines = {
-            "rows": Lines("rows", csr_array(B), row_scale),
-            "columns": Lines("columns", csr_array(B.T), col_scale),
-        }
-        rows, cols, blocks, is_complete = _all_dependences(A, B, lines, tolerance)
+        B.data[np.abs(B.data) < TINY] = TINY  # none becomes zero, which changes the pattern
+        lines = lines_of(A, B, row_scale, col_scale)
+        found = _all_dependences(A, B, lines, tolerance)
         pairs: tuple[Any, Any] = (), ()
-        if rows or cols or not is_complete:
+        if found.is_singular or found.is_doubtful:
             pairs = parallel_pairs(A, "rows", tolerance), parallel_pairs(A, "columns", tolerance)
-        if not is_complete and not rows and not cols:
-            rows, cols = (
+        if found.is_doubtful:
+            some = (
                 _some_dependences(A, B, lines[side], alike, tolerance)
                 for side, alike in zip(lines, pairs, strict=True)
             )
-    found = rows, cols, blocks, *pairs
-    return NumericalDefects(A.shape[0], *found, tolerance, is_complete, row_scale, col_scale)
+            found = found.with_some(*some)
+    named = found.rows, found.cols, found.blocks, *pairs, tolerance, found.is_complete
+    return NumericalDefects(A.shape[0], *named, row_scale, col_scale)
 
 
-def _all_dependences(
-    A: Any, B: Any, lines: dict[str, Lines], tolerance: float
-) -> tuple[Dependences, Dependences, tuple[SingularBlock, ...], bool]:
-    """Return those of rows and of columns, the singular blocks, and whether all were found.
+def lines_of(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
+    """Return the rows and the columns, scaled, to be judged so and with the user's maxima at 1."""
+    units = []
+    for own, scale in zip(maxima_scaling(A), (row_scale, col_scale), strict=True):
+        shift = np.clip(np.log2(own) - np.log2(scale), -_MOST_SHIFT, _MOST_SHIFT).astype(int)
+        units.append((np.zeros_like(shift), shift))
+    return {
+        "rows": Lines("rows", csr_array(B), row_scale, units[1]),
+        "columns": Lines("columns", csr_array(B.T), col_scale, units[0]),
+    }
 
-    None of them if there are too many, or if numbers leave the range of doubles.
-    """
+
+class _Found(NamedTuple):
+    """Dependences of rows and of columns, the singular blocks, and what is known of others."""
+
+    rows: Dependences
+    cols: Dependences
+    blocks: tuple[SingularBlock, ...]
+    is_complete: bool  #: Whether these are all.
+    is_doubtful: bool  #: Whether others may be found in another way.
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether any was found."""
+        return bool(self.rows or self.cols)
+
+    def with_some(self, rows: Dependences, cols: Dependences) -> "_Found":
+        """Return these, on each side, or those that were found in another way, if they are more."""
+        rows, cols = (max(*pair, key=len) for pair in ((self.rows, rows), (self.cols, cols)))
+        alike = len(rows) == len(cols)
+        return _Found(rows, cols, self.blocks, self.is_complete and alike, False)
+
+
+def _all_dependences(A: Any, B: Any, lines: dict[str, Lines], tolerance: float) -> _Found:
+    """Return them; none if there are too many, or if numbers leave the range of doubles."""
+    unknown = _Found((), (), (), False, True)
     try:
         border = find_border(A, B)
         if not border.is_complete:
-            return (), (), (), False
+            return unknown
         if not border.rows.size:
-            return (), (), (), True
+            return _Found((), (), (), True, False)
         bordered = BorderedMatrix(B, border)
-        found = {side: _dependences(bordered, lines[side], tolerance) for side in lines}
+        found, lacking = {}, {}
+        for side in lines:
+            found[side], lacking[side] = _dependences(bordered, lines[side], tolerance)
         blocks = _blocks(bordered, border, lines, found, tolerance)
     except _NO_NUMBERS:
-        return (), (), (), False
-    # a coefficient may be beyond the range of doubles on one side
-    alike = len(found["rows"]) == len(found["columns"])
-    return found["rows"], found["columns"], blocks, alike
+        return unknown
+    # small singular values need not be those of combinations that vanish in all units
+    return _Found(found["rows"], found["columns"], blocks, True, any(lacking.values()))
 
 
 def _some_dependences(
@@ -112,12 +141,17 @@ def _sorted(found: Iterable[Dependence]) -> Dependences:
     return tuple(sorted(found, key=lambda dependence: (dependence.size, dependence.indices[0])))
 
 
-def _dependences(bordered: BorderedMatrix, lines: Lines, tolerance: float) -> Dependences:
+def _dependences(
+    bordered: BorderedMatrix, lines: Lines, tolerance: float
+) -> tuple[Dependences, bool]:
+    """Return them, and whether they are fewer than small singular values."""
     found: list[Dependence] = []
+    count = 0
     for which in bordered.parts():
         space = bordered.null_space(which, lines.side, tolerance)
-        found += sparse_basis(lines, space, tolerance, partial(bordered.solve, side=lines.side))
-    return _sorted(found)
+        found += sparse_basis(lines, space, tolerance)
+        count += space.values.size
+    return _sorted(found), len(found) < count
 
 
 def _blocks(
@@ -144,8 +178,7 @@ def _blocks(
             least = min([least, *space.values.tolist()])
             known = inside[side].get(k, [])
             if len(known) < space.values.size:
-                solve = partial(bordered.solve, side=side)
-                known = sparse_basis(lines[side], space, tolerance, solve, others)
+                known = sparse_basis(lines[side], space, tolerance, others)
             own.append(tuple(known))
         if all(own):
             blocks.append(SingularBlock(k, rows, cols, own[0], own[1], least))

@@ -7,13 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._blame.spectrum import FEW_ROWS
-from sparsematch._numerics.foreign_calls import svd
+from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, FEW_ROWS, svd
 from sparsematch._systems.factors import BlockFactors
 from sparsematch._types.diagnosis import BlockCondition
 
-#: Entries of a stack of dense blocks: 32 MB.
-_STACK = 1 << 22
 #: How many blocks are returned.
 _SHOWN = 5
 #: Cubed rows of all blocks that are decomposed, 1000 added for each: a second's work.
@@ -46,7 +43,7 @@ def dense_blocks(
     begins = np.searchsorted(owner, np.arange(sizes.size + 1))  # the entries of each block
     for m in np.unique(sizes[blocks]).tolist():
         alike = np.sort(blocks[sizes[blocks] == m])
-        at_once = max(1, _STACK // m**2)
+        at_once = max(1, DENSE_ENTRIES // m**2)
         for first in range(0, alike.size, at_once):
             some = alike[first : first + at_once]
             counts = begins[some + 1] - begins[some]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray
+from sparsematch._base.tolerances import EPSILON
 from sparsematch._numerics.inverse_iteration import SolveColumns
-from sparsematch._systems.condition import EPSILON
 
 #: Random changes: with 8 the estimate is within a factor of 3 but with probability 1e-3.
 _SAMPLES = 8

@@ -3,23 +3,25 @@
 A basis that is the identity on some rows, its pivots, consists of fundamental circuits: no member
 of one can be spared (Coleman, Pothen, The null space problem I: complexity, SIAM J. Algebraic
 Discrete Methods 7, 1986). Another pivot in a circuit leaves that circuit and changes the others;
-pivots are exchanged as long as members become fewer. What contributes less than the tolerance is
-then dropped, coefficients are computed for the members that are left, and every combination is
-checked with the matrix itself.
+pivots are exchanged as long as members become fewer. Members that rounding or noise brings in are
+then dropped, by least squares, coefficients computed for those that are left, and every combination
+is judged with the matrix itself, in long double and in two systems of units: one is named only if
+it vanishes in both.
 """
 
-from collections.abc import Callable
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.tolerances import GOOD_ERROR, TINY, UNSTABLE
 from sparsematch._blame.null_space import NullSpace
 from sparsematch._blame.singular_blocks import distinct, leading_rows
-from sparsematch._numerics.foreign_calls import qr, svd
+from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
 from sparsematch._numerics.scaling import exponents_of, times_power
 from sparsematch._types.singularity import Dependence, ParallelPair
 
@@ -30,26 +32,31 @@ Values = NDArray[Any]
 _ZERO = 1e-9
 #: Share of the largest coefficient of a circuit that a pivot has at least.
 _PIVOT = 0.01
-#: Residuals above this are worth a correction, by one more solve.
-_GOOD = 1e-12
-#: Members up to which coefficients are computed again by a singular value decomposition.
+#: Corrections of a residual, by one more solve each, at most.
+_CORRECTIONS = 3
+#: Members up to which coefficients are computed again by dense least squares.
 _DENSE = 200
-#: Entries of a dense matrix of members for that: 32 MB.
-_DENSE_ENTRIES = 1 << 22
-#: Members of a combination that somebody may read: larger ones are left as they are.
+#: Members up to which pivots are exchanged for a circuit.
 _READABLE = 1000
-#: Coefficients of scaled rows below this share of the largest of a combination are rounding.
+#: A residual that no more members make smaller.
 _ROUNDING = 1e-14
+#: Share of the tolerance that noise may leave, and by how much more members must reduce more.
+_NOISE, _MUCH = 0.1, 100
+#: Share of a member's terms that an undetermined coefficient costs.
+_SMALL = 1e-15
 #: Coefficients that a large combination has many of.
 _LARGE = 1e-3
 #: Exchanges of pivots stop at this many numbers to look at: a second.
 _MAX_WORK = 1 << 26
 #: Pivots that are tried for a circuit.
 _CANDIDATES = 32
-#: Shares of the tolerance that members which are left out may cost, the next if one will not do.
-_SHARES = 0.5, 0.01
+#: Of singular values: a gap after which the larger ones may not be those of combinations that
+#: vanish, and what counts as zero.
+_GAP, _GAP_FLOOR = 100, 1e-16
 #: Denominators of coefficients that are read easily.
 _DENOMINATORS = np.arange(1, 13)
+#: How near to such a fraction coefficients are made it, if the residual is no larger.
+_NEAR = 1e-9, 1e-5, 1e-3
 
 
 class Lines(NamedTuple):
@@ -58,32 +65,60 @@ class Lines(NamedTuple):
     side: str
     scaled: Any  #: CSR: rows and columns scaled.
     factors: FloatArray  #: Those of the rows.
+    units: tuple[IndexArray, ...]  #: Powers of two that columns are multiplied by, to be judged.
 
 
 def sparse_basis(
-    lines: Lines,
-    space: NullSpace,
-    tolerance: float,
-    solve: Callable[[Values], Values] | None = None,
-    others: IndexArray | None = None,
+    lines: Lines, space: NullSpace, tolerance: float, others: IndexArray | None = None
 ) -> list[Dependence]:
     """Return as many combinations as the null space has dimensions, those that fail left out.
 
-    With `others` only the entries in these columns count, which are ascending. `solve` maps what is
-    left of combinations to the change of coefficients that cancels it.
+    With `others` only the entries in these columns count, which are ascending. Of a null space that
+    is none in all units, the part before a gap of its singular values may be one.
     """
-    if not space.values.size:
-        return []
-    circuits, pivots = _short_circuits(space.basis)
     local = _LocalLines(lines, space.indices, tolerance, others)
-    if solve is not None and max(map(local.residual, circuits.T)) > _GOOD:
-        better = circuits - _correction(lines, space.indices, circuits, solve, others)
-        for one, other in zip(circuits.T, better.T, strict=True):
-            if local.residual(other) < local.residual(one):
-                one[:] = other
+    best: list[Dependence] = []
+    count = space.values.size
+    while count:
+        found = _named(lines, space._replace(basis=space.basis[:, :count]), local)
+        best = max(best, found, key=len)
+        if len(best) >= count:
+            break
+        count = _before_gap(space.values[:count])
+    return best
+
+
+def _before_gap(values: FloatArray) -> int:
+    """Return how many values are before the widest gap; 0 if none is wide."""
+    ratios = values[1:] / np.maximum(values[:-1], _GAP_FLOOR)
+    if not ratios.size or ratios.max() < _GAP:
+        return 0
+    return int(ratios.argmax()) + 1
+
+
+def _named(lines: Lines, space: NullSpace, local: "_LocalLines") -> list[Dependence]:
+    circuits, pivots = _short_circuits(space.basis)
+    if space.cancel is not None:
+        for circuit in circuits.T:
+            _correct(lines, space, local, circuit)
     circuits[pivots] = np.diag(circuits[pivots].diagonal())  # so no two can become the same
     found = (local.name(*pair) for pair in zip(circuits.T, pivots.tolist(), strict=True))
     return [dependence for dependence in found if dependence is not None]
+
+
+def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuit: Values) -> None:
+    """Subtract from a circuit what makes it vanish, as long as less is left each time."""
+    assert space.cancel is not None
+    residual = local.residual(circuit)
+    for _ in range(_CORRECTIONS):
+        if residual <= UNSTABLE:
+            break
+        whole = np.zeros((lines.scaled.shape[0], 1), circuit.dtype)
+        whole[space.indices, 0] = circuit
+        better = circuit - space.cancel(lines.scaled.T @ whole)[:, 0]
+        if not (left := local.residual(better)) < residual:
+            break
+        circuit[:], residual = better, left
 
 
 def of_pair(lines: Lines, pair: ParallelPair, tolerance: float) -> Dependence | None:
@@ -92,27 +127,6 @@ def of_pair(lines: Lines, pair: ParallelPair, tolerance: float) -> Dependence | 
     local = _LocalLines(lines, indices, tolerance, None)
     vector = in_units(np.array([pair.factor, -1.0]), 1 / lines.factors[indices])
     return local.name(vector.astype(lines.scaled.dtype), 1)
-
-
-def _correction(
-    lines: Lines,
-    indices: IndexArray,
-    circuits: Values,
-    solve: Callable[[Values], Values],
-    others: IndexArray | None,
-) -> Values:
-    """Return what is to be subtracted so that every column vanishes beside its own terms."""
-    changes = np.empty_like(circuits)
-    whole = np.zeros((lines.scaled.shape[0], 1), circuits.dtype)
-    for k in range(circuits.shape[1]):
-        whole[indices, 0] = circuits[:, k]
-        left = lines.scaled.T @ whole
-        if others is not None:
-            inside = np.zeros_like(left)
-            inside[others] = left[others]
-            left = inside
-        changes[:, k] = solve(left)[indices, 0]
-    return changes
 
 
 def _short_circuits(basis: Values) -> tuple[Values, IndexArray]:
@@ -194,37 +208,48 @@ class _LocalLines:
     ) -> None:
         self._side, self._indices, self._tolerance = lines.side, indices, tolerance
         self._factors = lines.factors[indices]
-        self._scaled = _rows(lines.scaled, indices, others)
-        self._transposed, self._largest = self._scaled.T, _largest_by_row(self._scaled)
+        self._scaled, used = _rows(lines.scaled, indices, others)
+        self._units = [np.ldexp(1.0, system[used]) for system in lines.units]
+        self._transposed, size = self._scaled.T, abs(self._scaled)
+        self._largest = [_largest_by_row(size, units) for units in self._units]
+
+    def residual(self, vector: Values) -> float:
+        """Return the largest entry of a combination over the largest of its terms.
+
+        In that system of units in which it is larger.
+        """
+        left, size, worst = np.abs(self._transposed @ vector), np.abs(vector), 0.0
+        for units, largest in zip(self._units, self._largest, strict=True):
+            term = float((size * largest).max())
+            worst = max(worst, float((left * units).max(initial=0)) / term if term > 0 else np.inf)
+        return worst if worst == worst else np.inf
 
     def name(self, vector: Values, pivot: int) -> Dependence | None:
-        """Return a combination of as few rows as the tolerance allows, the pivot among them.
+        """Return a combination of few rows, the pivot among them; None if it does not vanish.
 
-        One of many rows is left as it is but for rounding, and so is one that would hardly be
-        shorter for a larger residual. None if that is above the tolerance.
+        Of few members, as far as these can be told from rounding, none can be spared. One of many
+        is left as it is but for members that are rounding.
         """
-        size = np.abs(vector)
-        cut = np.where(size > _ROUNDING * size.max(), vector, 0)
-        cut[pivot] = vector[pivot]
-        shares = _SHARES if (size > _LARGE * size.max()).sum() <= _READABLE else ()
-        shorter = (self._shorten(cut, pivot, share * self._tolerance) for share in shares)
-        best: Dependence | None = None
-        for one in chain(shorter, [cut, vector]):
-            keeps_pivot = np.abs(one[pivot]) > _ZERO * np.abs(one).max()
-            if not keeps_pivot or (found := self._checked(one)) is None:
-                continue
-            if best is None or (found.residual < best.residual and found.size <= 1.25 * best.size):
-                best = found
-            if best.residual <= _GOOD:
-                break
-        return best
-
-    def _shorten(self, vector: Values, pivot: int, goal: float) -> Values:
-        size = np.abs(vector)
-        size[pivot] = np.inf
-        order = np.argsort(-size, kind="stable")
+        vector = vector / np.abs(vector).max()
+        shares = self._shares(vector)
+        shares[pivot] = np.inf
+        order = np.argsort(-shares, kind="stable")
         order = order[vector[order] != 0]
-        goal = min(self._tolerance, max(goal, 2 * self.residual(vector)))
+        fewest = self._fitted(vector, order, int((shares > _LARGE).sum()))
+        if self.residual(fewest) > self._tolerance:
+            fewest = self._shortened(vector, order)
+        return self._checked(fewest)
+
+    def _shares(self, vector: Values) -> FloatArray:
+        """Return what each member contributes, of the largest contribution."""
+        size = np.abs(vector)
+        terms = [size * largest for largest in self._largest]
+        shares: FloatArray = np.max([term / max(term.max(), TINY) for term in terms], axis=0)
+        return shares
+
+    def _shortened(self, vector: Values, order: IndexArray) -> Values:
+        """Return a combination without the last members, which may be spared."""
+        goal = max(UNSTABLE, 2 * self.residual(vector))
         low, high = 0, order.size  # members that are too few, and enough
         while high - low > 1 + high // 1000:
             middle = (low + high) // 2
@@ -232,78 +257,48 @@ class _LocalLines:
                 high = middle
             else:
                 low = middle
-        return self._polish(self._refit(order[:high], _on(order[:high], vector), goal))
+        return _on(order[:high], vector)
 
-    def residual(self, vector: Values) -> float:
-        """Return the largest entry of a combination over the largest of its terms."""
-        term = float((np.abs(vector) * self._largest).max())
-        left = float(np.abs(self._transposed @ vector).max())
-        return left / term if term > 0 else np.inf
-
-    def _refit(self, order: IndexArray, vector: Values, goal: float) -> Values:
+    def _fitted(self, vector: Values, order: IndexArray, count: int) -> Values:
         """Return a combination of the fewest first members that will do, with new coefficients.
 
-        Twice as many are tried each time, up to where dense matrices are too large.
+        More are tried, twice as many each time, up to where dense matrices are too large; they are
+        members if they make the residual much smaller.
         """
-        count = 1
-        while count < order.size and count < _DENSE:
-            count = min(2 * count, order.size, _DENSE)
-            r = self._triangle(order[:count])
-            if r is None:
-                return vector
-            best = _least(r, order[:count], vector)[0]
-            if count == order.size:
-                best = self._better(vector, best)
-            if self.residual(best) <= goal:
-                return self._spare(r, order[:count], best, goal)
-        return vector
-
-    def _triangle(self, members: IndexArray) -> Values | None:
-        """Return R of the transposed rows: as long as these are, combined; None if too large."""
-        rows = _used_columns(self._scaled[members])
-        if rows.shape[0] * rows.shape[1] > _DENSE_ENTRIES:
-            return None
-        return _triangle(rows.toarray())
-
-    def _spare(self, r: Values, order: IndexArray, best: Values, goal: float) -> Values:
-        """Return the combination without members at the end, then without any to be spared."""
-        low, high = order.size // 2, order.size
-        while high - low > 1:
-            middle = (low + high) // 2
-            trial = _least(r[:middle, :middle], order[:middle], best)[0]
-            if self.residual(trial) <= goal:
-                best, high = trial, middle
-            else:
-                low = middle
-        members, kept = order[:high], np.arange(high)
-        _, second = _least(r[:, kept], members, best)
-        # Without member i no combination has less than its share of the second singular value.
-        size = np.abs(best[members]) / np.linalg.norm(best)
-        for i in kept[np.argsort(size)][: int((size * second <= 10 * goal).sum())].tolist():
-            rest = kept[kept != i]
-            if i == 0:  # the pivot
-                continue
-            trial = _least(r[:, rest], order[rest], best)[0]
-            if self.residual(trial) <= goal:
-                best, kept = trial, rest
-        return best
-
-    def _polish(self, vector: Values) -> Values:
-        """Compute coefficients in units of their contributions: small ones are right, too."""
-        members = np.flatnonzero(vector)
-        rows = _used_columns(self._scaled[members])
-        if members.size > _DENSE or rows.shape[0] * rows.shape[1] > _DENSE_ENTRIES:
+        found, most = [], min(order.size, _DENSE)
+        count = max(count, 2)
+        while count // 2 < most:
+            fit = _Fit.of(self, vector, order[: min(count, most)])
+            if fit is None:
+                break
+            found.append((self.residual(one := fit.on(vector)), fit, one))
+            if found[-1][0] <= _ROUNDING:
+                break
+            count *= 2
+        if not found:
             return vector
-        terms = rows.toarray() * vector[members, np.newaxis]
-        largest = np.abs(terms).max(axis=0)
-        terms /= np.where(largest > 0, largest, 1)
-        factors = _least(_triangle(terms), np.arange(members.size), vector[members])
-        polished = vector.copy()
-        polished[members] *= factors[0]
-        return self._better(vector, polished)
+        good = max(_NOISE * self._tolerance, _MUCH * min(residual for residual, *_ in found))
+        residual, fit, one = next(each for each in found if each[0] <= good)
+        if residual <= self._tolerance:
+            shorter = fit.without_spare(max(UNSTABLE, 2 * residual)).on(vector)
+            if self.residual(shorter) <= max(UNSTABLE, 4 * residual):
+                return shorter
+        return one
 
-    def _better(self, vector: Values, other: Values) -> Values:
-        return other if self.residual(other) < self.residual(vector) else vector
+    def terms(self, vector: Values, members: IndexArray) -> Values | None:
+        """Return the terms of members, dense, in the units in which they count most.
+
+        None if they are too many.
+        """
+        rows, used = _used_columns(self._scaled[members])
+        if rows.shape[0] * rows.shape[1] > DENSE_ENTRIES:
+            return None
+        size = np.abs(vector)
+        weights = [
+            units[used] / max((size * largest).max(), TINY)
+            for units, largest in zip(self._units, self._largest, strict=True)
+        ]
+        return np.asarray(rows.toarray() * vector[members, np.newaxis] * np.max(weights, axis=0))
 
     def _checked(self, vector: Values) -> Dependence | None:
         members = np.flatnonzero(vector)
@@ -311,13 +306,76 @@ class _LocalLines:
         rows, factors = self._scaled[members], self._factors[members]
         size = np.abs(coefficients := in_units(vector[members], factors))
         coefficients = coefficients / coefficients[(size > (1 - 1e-9) * size.max()).argmax()]
-        left, simple = np.inf, _simplified(coefficients)
-        for each in (coefficients, simple):
-            if (new := residual(rows, in_units(each, 1 / factors))) <= max(left, 1e-15):
+        left = np.inf
+        for each in (coefficients, *(_simplified(coefficients, near) for near in _NEAR)):
+            new = residual(rows, in_units(each, 1 / factors), self._units)
+            if new <= max(left, GOOD_ERROR):
                 coefficients, left = each, new
         if not left <= self._tolerance:
             return None
         return Dependence(self._side, self._indices[members], coefficients, left)
+
+
+class _Fit(NamedTuple):
+    """The least combination of some members, that of the first being given."""
+
+    members: IndexArray
+    triangle: Values  #: R of their terms, each over `sizes`, the first member last.
+    sizes: FloatArray
+    factors: Values  #: By which the terms are multiplied; 1 of the first.
+
+    @classmethod
+    def of(cls, lines: _LocalLines, vector: Values, members: IndexArray) -> "_Fit | None":
+        """Fit the members of a combination."""
+        terms = lines.terms(vector, members)
+        if terms is None:
+            return None
+        sizes = np.maximum(np.abs(terms).max(axis=1, initial=0), TINY)
+        columns = (terms / sizes[:, np.newaxis]).T[:, ::-1]
+        # what is not determined stays small
+        return cls._solved(members, np.vstack([columns, _SMALL * np.eye(members.size)]), sizes)
+
+    @classmethod
+    def _solved(cls, members: IndexArray, columns: Values, sizes: FloatArray) -> "_Fit":
+        r = np.asarray(qr(columns, mode="r"))
+        rest = solve_triangular(r[:-1, :-1], -r[:-1, -1] * sizes[0])
+        return cls(members, r, sizes, np.append(rest, sizes[0])[::-1] / sizes)
+
+    def on(self, vector: Values) -> Values:
+        """Return the combination."""
+        fitted = np.zeros_like(vector)
+        fitted[self.members] = vector[self.members] * self.factors
+        return fitted
+
+    def without_spare(self, goal: float) -> "_Fit":
+        """Return the combination without members that cost no more than a residual.
+
+        Without a member the square of the residual is larger by that of its coefficient over the
+        norm of its row of the inverse of R.
+        """
+        fit, at_once = self, self.members.size
+        while fit.members.size > 2 and at_once:
+            r = fit.triangle[:-1, :-1]
+            norms = np.linalg.norm(solve_triangular(r, np.eye(r.shape[0], dtype=r.dtype)), axis=1)
+            costs = (np.abs(fit.factors * fit.sizes)[:0:-1] / norms)[::-1]
+            order = np.argsort(costs)
+            total = np.sqrt(np.cumsum(costs[order] ** 2) + fit.residual**2)
+            spared = order[: min(int((total <= goal).sum()), at_once)] + 1
+            if not spared.size:
+                break
+            kept = np.delete(np.arange(fit.members.size), spared)
+            columns = fit.triangle[:, (fit.members.size - 1 - kept)[::-1]]
+            trial = _Fit._solved(fit.members[kept], columns, fit.sizes[kept])
+            if trial.residual <= goal:
+                fit = trial
+            else:
+                at_once = spared.size // 2
+        return fit
+
+    @property
+    def residual(self) -> float:
+        """The norm of what is left."""
+        return float(abs(self.triangle[-1, -1]) * self.sizes[0])
 
 
 def in_units(coefficients: Values, factors: FloatArray) -> Values:
@@ -332,16 +390,28 @@ def in_units(coefficients: Values, factors: FloatArray) -> Values:
     return times_power(times_power(coefficients, -own), exponents)
 
 
-def residual(rows: Any, coefficients: Values) -> float:
-    """Return the largest entry of a combination of CSR rows over the largest of its terms."""
-    terms = rows.data * np.repeat(coefficients, np.diff(rows.indptr))
-    largest = float(np.abs(terms).max(initial=0))
-    combined = csr_array((terms, rows.indices, rows.indptr), shape=rows.shape).sum(axis=0)
-    return float(np.abs(combined).max()) / largest if largest > 0 else np.inf
+def residual(rows: Any, coefficients: Values, systems: Sequence[FloatArray]) -> float:
+    """Return the largest entry of a combination of CSR rows over the largest of its terms.
+
+    In long double, and in that system of units in which it is largest: the factors of columns.
+    """
+    wide = np.clongdouble if np.iscomplexobj(rows.data) else np.longdouble
+    terms = rows.data.astype(wide) * np.repeat(coefficients, np.diff(rows.indptr))
+    order = np.argsort(rows.indices, kind="stable")
+    starts = np.flatnonzero(np.diff(rows.indices[order], prepend=-1))
+    if not starts.size:
+        return np.inf
+    left = np.abs(np.add.reduceat(terms[order], starts))
+    largest = np.maximum.reduceat(np.abs(terms[order]), starts)
+    cols, worst = rows.indices[order][starts], 0.0
+    for units in systems:
+        term = (largest * units[cols]).max()
+        worst = max(worst, float((left * units[cols]).max() / term) if term > 0 else np.inf)
+    return worst if worst == worst else np.inf
 
 
-def _rows(matrix: Any, indices: IndexArray, others: IndexArray | None) -> Any:
-    """Return rows of a CSR matrix without the columns that have no entries."""
+def _rows(matrix: Any, indices: IndexArray, others: IndexArray | None) -> tuple[Any, IndexArray]:
+    """Return rows of a CSR matrix without the columns that have no entries, and those that do."""
     rows = matrix[indices]
     if others is not None:
         place = np.minimum(np.searchsorted(others, rows.indices), others.size - 1)
@@ -351,7 +421,7 @@ def _rows(matrix: Any, indices: IndexArray, others: IndexArray | None) -> Any:
     return _used_columns(rows)
 
 
-def _used_columns(rows: Any) -> Any:
+def _used_columns(rows: Any) -> tuple[Any, IndexArray]:
     used = distinct(rows.indices, rows.shape[1])
     if rows.indices.size < rows.shape[1] // 16:
         indices = np.searchsorted(used, rows.indices)
@@ -359,13 +429,15 @@ def _used_columns(rows: Any) -> Any:
         place = np.empty(rows.shape[1], np.intp)
         place[used] = np.arange(used.size)
         indices = place[rows.indices]
-    return csr_array((rows.data, indices, rows.indptr), shape=(rows.shape[0], used.size))
+    return csr_array((rows.data, indices, rows.indptr), shape=(rows.shape[0], used.size)), used
 
 
-def _largest_by_row(matrix: Any) -> FloatArray:
-    largest = np.zeros(matrix.shape[0])
-    filled = np.flatnonzero(np.diff(matrix.indptr))
-    largest[filled] = np.maximum.reduceat(np.abs(matrix.data), matrix.indptr[filled])
+def _largest_by_row(size: Any, units: FloatArray) -> FloatArray:
+    largest = np.zeros(size.shape[0])
+    filled = np.flatnonzero(np.diff(size.indptr))
+    if filled.size:
+        entries = size.data * units[size.indices]
+        largest[filled] = np.maximum.reduceat(entries, size.indptr[filled])
     return largest
 
 
@@ -376,28 +448,13 @@ def _on(members: IndexArray, vector: Values) -> Values:
     return kept
 
 
-def _triangle(rows: Values) -> Values:
-    return np.asarray(qr(rows.T, mode="r"))
-
-
-def _least(r: Values, members: IndexArray, like: Values) -> tuple[Values, float]:
-    """Return the coefficients of the members that combine to least, and the second least value."""
-    values, vh = svd(r, full_matrices=False)[1:]
-    best = np.zeros_like(like)
-    if r.shape[0] < r.shape[1]:  # more members than columns: some combination vanishes
-        vh = svd(r)[2]
-        values = np.append(values, np.zeros(r.shape[1] - values.size))
-    best[members] = vh[-1].conj()
-    return best, float(values[-2]) if values.size > 1 else np.inf
-
-
-def _simplified(coefficients: Values) -> Values:
-    """Return fractions with small denominators where coefficients are near them."""
+def _simplified(coefficients: Values, near: float) -> Values:
+    """Return fractions with small denominators where coefficients are as near them."""
     parts = np.ascontiguousarray(coefficients).view(float)
     multiples = parts[:, np.newaxis] * _DENOMINATORS
     off = np.abs(multiples - np.round(multiples)) / _DENOMINATORS
     best = off.argmin(axis=1)
     at = np.arange(parts.size)
     simple = np.round(multiples[at, best]) / _DENOMINATORS[best]
-    near = (off[at, best] <= 1e-9) & ((simple != 0) | (parts == 0))
-    return np.where(near, simple, parts).view(coefficients.dtype)
+    is_near = (off[at, best] <= near) & ((simple != 0) | (parts == 0))
+    return np.where(is_near, simple, parts).view(coefficients.dtype)

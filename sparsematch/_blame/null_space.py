@@ -7,17 +7,16 @@ a matrix with a row and a column for each added entry, and nothing is ever divid
 zero, however many singular blocks are coupled. Of the transpose M is the same but for order.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import coo_array, csc_array, csr_array, hstack
-from scipy.sparse.csgraph import connected_components
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._blame.singular_blocks import Border, factorise_with_noise
+from sparsematch._blame.singular_blocks import Border, connected_parts, factorise_with_noise
 from sparsematch._numerics.foreign_calls import qr, svd
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._systems.factors import BlockFactors
@@ -26,8 +25,8 @@ Values = NDArray[Any]
 
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 8
-#: Relative noise that leaves null vectors within any tolerance that is above it.
-_SMALL_NOISE = 1e-12
+#: Relative noise that is no more than rounding: null vectors are hardly mixed with others.
+_SMALL_NOISE = 1e-15
 
 
 class NullSpace(NamedTuple):
@@ -36,6 +35,8 @@ class NullSpace(NamedTuple):
     indices: IndexArray
     basis: Values  #: Shape (indices.size, deficiency).
     values: NDArray[np.float64]  #: The small singular values, ascending.
+    #: Returns the change, on the indices, that cancels what a vector leaves in the whole matrix.
+    cancel: Callable[[Values], Values] | None = None
 
 
 class BorderedMatrix:
@@ -74,12 +75,22 @@ class BorderedMatrix:
         places = border.rows if side == "rows" else border.cols
         x = self._solve(side)
         labels = self._row_part if side == "rows" else self._part
+        is_alone = inside is not None
         if inside is None:
             inside = self._used[side].get(int(labels[places[which[0]]]), places[which])
         dense = x[inside][:, self._turn[which]].toarray()
         at = np.searchsorted(inside, places[which])
-        m = np.eye(which.size) - self._added[which, np.newaxis] * dense[at]
-        return _small(inside, dense, m, tolerance)
+        added = self._added[which, np.newaxis]
+        m = np.eye(which.size) - added * dense[at]
+        space, pseudo_inverse = _small(inside, dense, m, tolerance)
+        if is_alone:
+            return space
+
+        def cancel(left: Values) -> Values:
+            change = self.solve(left, side)
+            return change[inside] + pseudo_inverse(added * change[places[which]])
+
+        return space._replace(cancel=cancel)
 
     def solve(self, b: Values, side: str) -> Values:
         """Solve with the matrix with added entries, for the rows with its transpose."""
@@ -119,7 +130,8 @@ def some_null_vectors(A: Any, B: Any, side: str, tolerance: float) -> NullSpace:
     _, values, vh = svd(qr(_finite((B.T if rows else B) @ q), mode="r"))
     d = int((values <= tolerance).sum())
     least = slice(values.size - d, None)
-    return NullSpace(np.arange(B.shape[0]), q @ vh[least].conj().T, values[least])
+    basis = (q @ vh[least].conj().T)[:, ::-1]
+    return NullSpace(np.arange(B.shape[0]), basis, values[least][::-1])
 
 
 def _finite(x: Values) -> Values:
@@ -128,16 +140,27 @@ def _finite(x: Values) -> Values:
     return x
 
 
-def _small(inside: IndexArray, x: Values, m: Values, tolerance: float) -> NullSpace:
-    """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish."""
+def _small(
+    inside: IndexArray, x: Values, m: Values, tolerance: float
+) -> tuple[NullSpace, Callable[[Values], Values]]:
+    """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish.
+
+    Also what maps residuals to the least other combination that has them.
+    """
     size = np.abs(x).max(axis=0)
     q, r = qr(x / size)
-    m = m / size
-    _, values, vh = svd(solve_triangular(r.T, m.T, lower=True).T)
+    u, values, vh = svd(solve_triangular(r.T, (m / size).T, lower=True).T)
     d = int((values <= tolerance).sum())
+    large = slice(None, values.size - d)
     least = slice(values.size - d, None)
+
+    def pseudo_inverse(left: Values) -> Values:
+        parts = u[:, large].conj().T @ left / values[large, np.newaxis]
+        combined: Values = q @ (vh[large].conj().T @ parts)
+        return combined
+
     basis = (q @ vh[least].conj().T)[:, ::-1]
-    return NullSpace(inside, basis, values[least][::-1])
+    return NullSpace(inside, basis, values[least][::-1]), pseudo_inverse
 
 
 def _factorise(B: Any, border: Border, added: Values) -> BlockFactors:
@@ -160,10 +183,7 @@ def _parts(B: Any, cols: IndexArray) -> tuple[IndexArray, IndexArray, IndexArray
     n = B.shape[1]
     if cols.size <= _AT_ONCE:
         return np.zeros(n, np.intp), np.zeros(n, np.intp), np.arange(cols.size)
-    indptr = np.concatenate([np.zeros(n, B.indptr.dtype), B.indptr])  # of rows, then of columns
-    graph = csr_array((np.ones(B.nnz, np.int8), B.indices, indptr), shape=(2 * n, 2 * n))
-    part = connected_components(graph, connection="weak")[1]
-    row_part, part = part[:n], part[n:]
+    row_part, part = connected_parts(B)
     order = np.argsort(part[cols], kind="stable")
     sorted_parts = part[cols][order]
     turn = np.empty(cols.size, np.intp)

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
+from scipy.sparse.csgraph import connected_components
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._blame.dense_blocks import dense_blocks
@@ -37,9 +38,10 @@ _SMALL_PIVOT = 1e-3
 _SMALL_VALUE = 1e-6
 #: Share of the largest singular value of an inverse: what rounding makes of others is below it.
 _NOT_ROUNDING = 1e-12
-#: Small singular values that are looked for in all. More make a list that nobody reads, and each
-#: costs solves.
-MOST = 100
+#: Small singular values that are looked for in a connected part. More make a list that nobody
+#: reads, and each costs solves, unless the part is so small that it costs no more than this many
+#: multiplications.
+MOST, _CHEAP = 100, 2e9
 #: Share of a solution in its right-hand side above which a block is looked at: a small singular
 #: value need not show in the pivots. A null vector has 1 / sqrt(rows) of a random one.
 _AMPLIFIED = 1e4
@@ -54,19 +56,13 @@ class Border(NamedTuple):
     rows: IndexArray
     cols: IndexArray
     factors: BlockFactors  #: Of the matrix with noise: for its block form.
-    is_complete: bool  #: Whether these are all; there may be more than `MOST`.
+    is_complete: bool  #: Whether these are all, and not too many to go on with.
 
 
 def find_border(A: Any, B: Any) -> Border:
     """Return where entries make the singular blocks of a CSC matrix regular; `B` is it, scaled."""
     factors = factorise_with_noise(A, B)
-    found, count = [], 0
-    for block in _places(B, factors):
-        count += block[1].size
-        if count > MOST:
-            break
-        found.append(block)
-    found.sort(key=lambda block: block[0])
+    found = sorted(_places(B, factors), key=lambda block: block[0])
     empty = np.empty(0, np.intp)
     blocks, rows, cols = [empty], [empty], [empty]
     row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
@@ -76,7 +72,26 @@ def find_border(A: Any, B: Any) -> Border:
         rows.append(row_perm[first + row_places])
         cols.append(col_perm[first + col_places])
     places = np.concatenate(blocks), np.concatenate(rows), np.concatenate(cols)
-    return Border(*places, factors, count <= MOST)
+    all_of_each = all(row_places.size <= MOST for _, row_places, _ in found)
+    return Border(*places, factors, all_of_each and are_few(B, places[2]))
+
+
+def are_few(B: Any, cols: IndexArray) -> bool:
+    """Tell whether no connected part has too many of these columns."""
+    if cols.size <= MOST:
+        return True
+    part = connected_parts(B)[1]
+    counts, sizes = np.bincount(part[cols]), np.bincount(part)[: part[cols].max() + 1]
+    return bool(((counts <= MOST) | (counts.astype(float) ** 2 * sizes <= _CHEAP)).all())
+
+
+def connected_parts(B: Any) -> tuple[IndexArray, IndexArray]:
+    """Return the connected part of each row and of each column of a square CSC matrix."""
+    n = B.shape[0]
+    indptr = np.concatenate([np.zeros(n, B.indptr.dtype), B.indptr])  # of rows, then of columns
+    graph = csr_array((np.ones(B.nnz, np.int8), B.indices, indptr), shape=(2 * n, 2 * n))
+    part = connected_components(graph, connection="weak")[1]
+    return part[:n], part[n:]
 
 
 def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, IndexArray]]:

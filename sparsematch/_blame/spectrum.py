@@ -10,12 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray
+from sparsematch._base.tolerances import ROUNDING
 from sparsematch._numerics.foreign_calls import svd
 from sparsematch._numerics.inverse_iteration import NotFinite, SolveColumns, iterate_inverse
-from sparsematch._types.diagnosis import ROUNDING, Spectrum
+from sparsematch._types.diagnosis import Spectrum
 
-#: Rows up to which a dense decomposition takes a tenth of a second.
-FEW_ROWS = 500
 #: Small singular values that are looked for, and those beside them that make them converge.
 _SHOWN, _BESIDE = 5, 3
 #: Steps at most: each is two solves for the columns.

@@ -254,3 +254,6 @@ class QrOps:
     solve_upper: Callable[[IndexArray, IndexArray, _Values, _Values, bool], None] = (
         in_host_memory_only
     )
+    #: Solves with a triangular R by columns, for sparse right-hand sides; elements of solutions up
+    #: to a size become zero.
+    solve_upper_sparse: Callable[[Any, Any, float], Any] = in_host_memory_only

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from sparsematch._base.arrays import FloatArray, namespace
+from sparsematch._base.tolerances import EPSILON, TINY
 from sparsematch._numerics.scaling import exponents_of, times_power
 
 Values = Any  # of NumPy, or as far as `normwise` goes of CuPy
 
 #: Sums of two products with exponents up to this are in the range of doubles.
 _LARGEST_EXPONENT = 1020
-#: Sums below have lost digits.
-_SMALLEST = 1e-290
 
 
 def normwise(residual: Values, x: Values, b: Values, norm: float) -> Values:
@@ -52,9 +51,9 @@ def componentwise(A: Any, x: Values, b: Values) -> FloatArray:
     with np.errstate(all="ignore"):
         size, residual = _in_range(A, x, b)
         by_norm = abs(A).max(axis=1).toarray().reshape(-1, 1) * np.abs(x).max(axis=0)
-        tiny = 1000 * A.shape[0] * np.finfo(float).eps * (by_norm + np.abs(b))
+        tiny = 1000 * A.shape[0] * EPSILON * (by_norm + np.abs(b))
         size = np.where(size <= tiny, size + by_norm, size)
-        residual[(size < _SMALLEST) & (by_norm > 0)] = np.inf
+        residual[(size < TINY) & (by_norm > 0)] = np.inf
         return _finite((residual / np.where(size > 0, size, 1)).max(axis=0, initial=0))
 
 

@@ -18,6 +18,10 @@ from scipy.sparse.linalg import spilu as spilu
 from scipy.sparse.linalg import splu as splu
 from scipy.sparse.linalg import spsolve as spsolve
 
+#: Rows up to which a dense decomposition takes a tenth of a second at most: singular values do.
+FEW_ROWS = 500
+#: Entries of dense matrices that are held at once: 32 MB.
+DENSE_ENTRIES = 1 << 22
 #: Multiplications up to which a call is not worth another thread, which takes 0.05 ms: some 10 ms.
 _BRIEF = 1e7
 #: Seconds after which handlers of signals run, at most, where a wait is not woken by the signal.

@@ -47,21 +47,24 @@ def iterate_inverse(
     largest singular values.
     """
     left, right = known or (start[:, :0], start[:, :0])
+    sides = left, right
+
+    def half(x: Values, adjoint: bool) -> tuple[Values, Values]:
+        solved = _without(sides[not adjoint], solve(_without(sides[adjoint], x), adjoint))
+        if not np.isfinite(solved).all():
+            raise NotFinite(solved)
+        found: tuple[Values, Values] = qr(solved)
+        return found
+
     x = start
     with np.errstate(all="ignore"):
         for _ in range(steps):
-            y, _ = qr(_finite(_without(right, solve(_without(left, x), False))))
-            x, r = qr(_finite(_without(left, solve(_without(right, y), True))))
+            y, _ = half(x, False)
+            x, r = half(y, True)
             u, inverse, vh = np.linalg.svd(r)
             if is_settled is not None and is_settled(inverse):
                 break
     return SmallValues(x @ u, inverse, y @ vh.conj().T)
-
-
-def _finite(x: Values) -> Values:
-    if not np.isfinite(x).all():
-        raise NotFinite(x)
-    return x
 
 
 def _without(basis: Values, x: Values) -> Values:

@@ -13,6 +13,7 @@ Values = Any  # of NumPy or CuPy
 #: A step goes on to the next if it has made some error so much smaller: what converges more slowly
 #: takes more steps than another factorisation does.
 _GAIN = 0.5
+_STEPS = 4
 
 
 def refine(
@@ -21,7 +22,6 @@ def refine(
     correct: Callable[[Values], Values],
     *,
     good: float,
-    steps: int,
 ) -> tuple[Values, Values, Values]:
     """Add what `correct` makes of what is left, to each column as long as its error shrinks.
 
@@ -31,7 +31,7 @@ def refine(
     """
     xp = namespace(x)
     errors, left = measure(x)
-    for _ in range(steps):
+    for _ in range(_STEPS):
         if not bool(((errors > good) & xp.isfinite(errors)).any()):
             break
         trial = x + correct(left)

@@ -8,21 +8,27 @@ gradients. Other units change the factors, and nothing else. One weak row or col
 ones are, has little influence, unlike on the scaling by the transversal of largest product.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray, scale_entries
-from sparsematch._engines.operations import WeightedOps
+from sparsematch._engines.operations import DecompositionOps, WeightedOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.canonical import pattern_of
 from sparsematch._input.weighted import as_weighted
+from sparsematch._types.bipartite import BipartiteCSR
 
 #: Steps of conjugate gradients: units differing by 1e24 at random needed 12 to 90 of them.
 _MAX_STEPS = 200
+#: Steps towards maxima of 1, each of which halves what is missing, and a half that will do.
+_SWEEPS, _LEVEL = 12, 0.5
 #: Root mean square of what is left, in powers of two.
 _PRECISION = 0.05
+#: Beyond any exponent of a quotient of doubles.
+_FAR = 5000
 
 
 def exponents_of(values: NDArray[Any]) -> IndexArray:
@@ -66,39 +72,124 @@ def scaled(A: Any, rows: FloatArray, cols: FloatArray) -> Any:
     return B
 
 
+class OwnUnits(NamedTuple):
+    """A system whose components have units of their own, the middle of what they have being 1.
+
+    With that, neither values nor elements of x are near the ends of the range of doubles.
+    """
+
+    A: Any
+    graph: BipartiteCSR  #: The pattern of A.
+    b: NDArray[Any]
+    #: Exponents of the units of the elements of b, and of x.
+    unit_of_b: IndexArray
+    unit_of_x: IndexArray
+    labels: tuple[IndexArray, IndexArray]  #: The components of rows and columns.
+
+    def back(self, x: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """Return x and its residual in the user's units, with x as their range leaves it here."""
+        users = times_power(x, self.unit_of_x)
+        kept = times_power(users, -self.unit_of_x)
+        return users, kept, times_power(self.b - self.A @ kept, self.unit_of_b)
+
+
+def in_own_units(A: Any, b: NDArray[Any]) -> OwnUnits:
+    """Give units to the components of a system, a CSC matrix without stored zeros."""
+    graph = pattern_of(A)
+    n, rows, cols = operations(DecompositionOps, "numpy").connected_components(graph)
+    column = np.repeat(np.arange(cols.size), np.diff(A.indptr))
+    sides = (A.indices, rows.size), (column, cols.size)
+    largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
+    unit = _middle(largest, np.concatenate([rows, cols]), n)
+    of_x = np.empty((n, b.shape[1]), unit.dtype)
+    for k, right in enumerate(b.T):
+        # unless terms cancel, none is larger than the element of b
+        at_most, has = np.full(cols.size, _FAR), right[A.indices] != 0
+        exponents = exponents_of(right)[A.indices] - exponents_of(A.data)
+        np.minimum.at(at_most, column[has], exponents[has])
+        known = at_most < _FAR
+        # columns that meet zeros of b only: with terms as large as those of the others
+        terms = np.full(n, -_FAR)
+        np.maximum.at(terms, cols[known], (at_most + largest[rows.size :])[known])
+        at_most = np.where(known, at_most, terms[cols] - largest[rows.size :])
+        known |= terms[cols] > -_FAR
+        of_x[:, k] = _middle(at_most[known], cols[known], n)
+    of_b = of_x + unit[:, np.newaxis]
+    own = A.copy()
+    own.data = times_power(A.data, -unit[cols[column]])
+    return OwnUnits(own, graph, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
+
+
+def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
+    """Return the middle of the exponents of each component, 0 where it has none."""
+    high, low = np.full(n, -_FAR), np.full(n, _FAR)
+    np.maximum.at(high, label, exponents)
+    np.minimum.at(low, label, exponents)
+    middle: IndexArray = (high + low) // 2
+    return middle
+
+
 def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     """Return powers of two that scale rows and columns of a CSC matrix without stored zeros."""
-    if not (n := A.shape[0]):
-        return np.ones(0), np.ones(0)
+    m, n = A.shape
+    if not A.nnz:
+        return np.ones(m), np.ones(n)
     cols = np.repeat(np.arange(n), np.diff(A.indptr))
     exponents = np.log2(np.abs(A.data))
-    ones = csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)  # by columns
+    ones = csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=(n, m))  # by columns
     transposed = ones.T
-    by_row = np.bincount(A.indices, minlength=n).astype(float)
-    count = np.concatenate([by_row, np.diff(A.indptr)])
-    x = np.zeros(2 * n)
-    left = -np.concatenate([np.bincount(A.indices, exponents, n), np.bincount(cols, exponents, n)])
+    by_row = np.bincount(A.indices, minlength=m).astype(float)
+    count = np.maximum(np.concatenate([by_row, np.diff(A.indptr)]), 1)
+    x = np.zeros(m + n)
+    left = -np.concatenate([np.bincount(A.indices, exponents, m), np.bincount(cols, exponents, n)])
     z = left / count
     step, energy = z.copy(), float(left @ z)
     for _ in range(_MAX_STEPS):
         if energy <= _PRECISION**2 * A.nnz:
             break
         product = count * step
-        product[:n] += transposed @ step[n:]
-        product[n:] += ones @ step[:n]
+        product[:m] += transposed @ step[m:]
+        product[m:] += ones @ step[:m]
         length = energy / float(step @ product)
         x += length * step
         left -= length * product
         z = left / count
         before, energy = energy, float(left @ z)
         step = z + energy / before * step
-    row, col = (np.asarray(np.round(half), np.float64) for half in (x[:n], x[n:]))
+    row, col = (np.asarray(np.round(half), np.float64) for half in (x[:m], x[m:]))
     for _ in range(2):
-        row -= _largest(exponents + row[A.indices] + col[cols], A.indices, n)
+        row -= _largest(exponents + row[A.indices] + col[cols], A.indices, m)
         col -= _largest(exponents + row[A.indices] + col[cols], cols, n)
     # a factor for all rows and its inverse for all columns: none is cut off if that can be
     middle = np.floor((max(row.max(), -col.min()) + min(row.min(), -col.max())) / 2)
     return power_of_two(row - middle), power_of_two(col + middle)
+
+
+def maxima_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
+    """Return powers of two that bring the largest entry of rows and columns of a CSC matrix near 1.
+
+    Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices (RAL-TR-2001-
+    034, 2001). Stored entries are not zero.
+    """
+    m, n = A.shape
+    exponents = np.log2(np.abs(A.data))
+    places = csr_array(csc_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape))
+    cols = np.repeat(np.arange(n), np.diff(A.indptr))
+    sides = [(m, A.indices, places.indptr, places.data), (n, cols, A.indptr, slice(None))]
+    total = [np.zeros(m), np.zeros(n)]
+    for _ in range(_SWEEPS):
+        halves = []
+        for size, _, indptr, order in sides:
+            half, filled = np.zeros(size), np.flatnonzero(np.diff(indptr))
+            if filled.size:
+                half[filled] = np.maximum.reduceat(exponents[order], indptr[filled]) / 2
+            halves.append(half)
+        for k, half in enumerate(halves):
+            total[k] -= half
+            exponents -= half[sides[k][1]]
+        if max(np.abs(half).max(initial=0) for half in halves) < _LEVEL:
+            break
+    return power_of_two(np.round(total[0])), power_of_two(np.round(total[1]))
 
 
 def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
@@ -116,4 +207,4 @@ def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
 def _largest(exponents: FloatArray, of: Any, n: int) -> FloatArray:
     largest: FloatArray = np.full(n, -np.inf)
     np.maximum.at(largest, of, exponents)
-    return np.asarray(np.ceil(largest), np.float64)
+    return np.where(np.isfinite(largest), np.ceil(largest), 0)

@@ -3,7 +3,10 @@
 from collections.abc import Collection
 from typing import Any, get_args
 
+import numpy as np
+
 from sparsematch._base.errors import unknown_choice, wrong_type
+from sparsematch._base.tolerances import EPSILON
 from sparsematch._types.choices import Pivoting
 from sparsematch._types.factors import SIDES
 
@@ -23,6 +26,20 @@ def check_square(shape: tuple[int, ...]) -> None:
             f"A must be square, but has shape {shape}; sparsematch.solvers.lstsq solves systems of "
             "any shape"
         )
+
+
+def read_rcond(rcond: Any, A: Any, shape: tuple[int, int]) -> float:
+    """Return what counts as zero, by default the rounding error of the type times a size."""
+    if rcond is None:
+        dtype, eps = getattr(A, "dtype", None), EPSILON
+        if isinstance(dtype, np.dtype) and dtype.kind in "fc" and dtype.itemsize:
+            eps = max(float(np.finfo(dtype).eps), EPSILON)
+        return eps * max(*shape, 50)
+    if isinstance(rcond, bool) or not isinstance(rcond, float | int | np.floating | np.integer):
+        raise wrong_type("rcond", rcond, "a number")
+    if not 0 <= rcond < 1:
+        raise ValueError(f"rcond is {rcond}, but must be at least 0 and less than 1")
+    return float(rcond)
 
 
 def check_right_hand_side(b: Any, n: int, trans: Any) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._base.tolerances import SINGULAR
 from sparsematch._numerics.scaling import product_scaling
 
 Solve = Callable[[NDArray[Any], bool], NDArray[Any]]
@@ -18,12 +19,6 @@ Solve = Callable[[NDArray[Any], bool], NDArray[Any]]
 _MAX_STEPS = 5
 #: Solves that an estimate takes at most: as many columns are all of a small inverse.
 _MOST_SOLVES = 2 * _MAX_STEPS + 1
-#: The rounding error of 1.
-EPSILON = float(np.finfo(np.float64).eps)
-#: A reciprocal condition below it: singular to working precision. Of 6,800 singular matrices whose
-#: entries are rounded, estimates reach 5.9e-15; of 78 real regular ones of up to 3,000 rows, none
-#: is below 5.7e-14.
-SINGULAR = 50 * EPSILON
 
 
 def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from sparsematch._api.decomposition import block_form
 from sparsematch._base.arrays import on_gpu
 from sparsematch._base.errors import stack_level, wrong_type
+from sparsematch._base.tolerances import GOOD_ERROR, POOR_ERROR
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import checked
@@ -22,10 +23,6 @@ from sparsematch._systems.external import Singular
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import Pivoting, Side
 from sparsematch._types.sparse_like import SparseLike
-
-#: Normwise backward errors: solutions up to the one are left as they are, as those of the core
-#: are; of those above the other there is a warning. Steps of refinement at most.
-_GOOD, _POOR, _STEPS = 1e-15, 1e-9, 4
 
 
 class _Piece(NamedTuple):
@@ -307,10 +304,10 @@ class DeviceLU:
             return normwise(residual, x, b, norm), residual
 
         correct = partial(self._solve_one, trans=trans)
-        x, errors, residual = refine(x, measure, correct, good=_GOOD, steps=_STEPS)
+        x, errors, residual = refine(x, measure, correct, good=GOOD_ERROR)
         if not bool(abs(residual).max() <= 0.1 * abs(b).max()):  # NaN neither
             raise self._singular()
-        if (error := float(errors)) > _POOR:
+        if (error := float(errors)) > POOR_ERROR:
             warnings.warn(
                 f"solved with a backward error of {error:.0e} after refinement: the matrix is too "
                 "ill-conditioned, or pivots were perturbed",

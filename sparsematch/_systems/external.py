@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import splu
@@ -25,25 +26,17 @@ from sparsematch._systems.condition import reciprocal_condition
 
 Values = NDArray[Any]
 
-#: Share of the largest of its column that a pivot on the diagonal must have: the root of the
-#: rounding error, so that as good as none leaves it, and no more fill comes than was predicted: up
-#: to 1.11 times on blocks of real, normal and log-uniform values, where 0.001 makes 2.2 times;
-#: 2.3 to 6 times of values of 1 and -1 at random, as pivots cancel. A refinement or two bring the
-#: digits back.
-_DIAGONAL = 1e-8
 #: Share that all but one of 256 are to have before, where that is wanted.
 STABLE_SHARE = 1e-3
-#: Share from which on pivots of a block as it is scaled are expected to stay: steady_share of
-#: pivot_checks.hpp.
+#: That of a block, as it is scaled, whose pivots are expected to stay; else it is scaled first.
 _STEADY = 0.1
+#: As good as no pivot leaves the diagonal, so that no more fill comes than was predicted: up to
+#: 1.11 times on blocks of real, normal and log-uniform values, where a share of 0.001 makes 2.2
+#: times; 2.3 to 6 times of values of 1 and -1 at random, as pivots cancel.
 _ON_THE_DIAGONAL: dict[str, Any] = {
-    "diag_pivot_thresh": _DIAGONAL,
+    "diag_pivot_thresh": HALF_OF_THE_DIGITS,
     "options": {"SymmetricMode": True},
 }
-
-#: Solutions of a scaled block for ones that make its condition worth an estimate: the root of the
-#: inverse of a rounding error, as the core has it for pivots.
-_LARGE = 1e8
 
 _NO_MEMORY = (
     "SuperLU has no memory left for the factors: another solver= or pivoting='product' may make "
@@ -159,7 +152,7 @@ class ScaledFactor:
             return bool(known)
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (self._indptr.size - 1, 1))
         x = self._solve(signs.astype(self._scaled.dtype), "N")
-        return not np.abs(x).max(initial=0.0) < _LARGE
+        return not HALF_OF_THE_DIGITS * np.abs(x).max(initial=0.0) < 1
 
     @property
     def nnz(self) -> int:

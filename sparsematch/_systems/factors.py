@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._systems.checks import check_right_hand_side
-from sparsematch._systems.condition import SINGULAR, reciprocal_condition
+from sparsematch._systems.condition import reciprocal_condition
 from sparsematch._systems.errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch._systems.external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch._systems.pattern import LAYOUTS, not_finite, not_zero, values_of
@@ -30,9 +31,6 @@ DIAGONAL, PARTIAL = 0.01, 1.0
 #: Solutions of several right-hand sides, and the error of each.
 Solutions = tuple[NDArray[Any], NDArray[np.float64]]
 _PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a better solution")
-#: Pivots of a scaled block below this share of its largest entry have its condition estimated: the
-#: root of the rounding error, as pivots may be some 1e8 times the least singular value.
-_SMALL_PIVOT = 1e-8
 
 
 class BlockFactors:
@@ -47,7 +45,7 @@ class BlockFactors:
         self,
         plan: FactorisationPlan,
         preference: float = DIAGONAL,
-        small: float = _SMALL_PIVOT,
+        small: float = HALF_OF_THE_DIGITS,
         dtype: np.dtype[Any] = _FLOAT64,
     ) -> None:
         self.plan, self.preference, self._small = plan, preference, small
@@ -61,7 +59,7 @@ class BlockFactors:
     @classmethod
     def of(cls, A: Any, *how: Any) -> "BlockFactors":
         """Analyse a matrix, and factorise it; the arguments are those of `begin`."""
-        plan, numbers, found = begin(A, *how, preference=DIAGONAL, small=_SMALL_PIVOT)
+        plan, numbers, found = begin(A, *how, preference=DIAGONAL, small=HALF_OF_THE_DIGITS)
         factors = cls(plan, dtype=_COMPLEX128 if numbers.is_complex else _FLOAT64)
         factors._adopt(numbers, found)
         return factors

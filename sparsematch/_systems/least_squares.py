@@ -24,37 +24,28 @@ from numpy.typing import NDArray
 
 from sparsematch._api.decomposition import coarse_parts
 from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._base.tolerances import POOR_ERROR, ROUNDING_OF_RESIDUALS, SINGULAR
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of
 from sparsematch._numerics.refinement import refine
 from sparsematch._numerics.scaling import (
+    OwnUnits,
     exponents_of,
-    largest_exponents,
+    in_own_units,
     logarithmic_scaling,
     scaled,
     scaled_columns,
     times_power,
 )
-from sparsematch._systems.condition import SINGULAR, inverse_norm
+from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._systems.factors import BlockFactors
 from sparsematch._systems.orthogonal import Complement, OrthogonalFactors
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Components
+from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
 
 Values = NDArray[Any]
 _Map = Callable[[Values], Values]
-
-#: Backward error above which there is a warning, unless `rcond` accounts for it.
-POOR = 1e-9
-#: Backward error up to which corrected seminormal equations are enough: 1e-15 of most matrices,
-#: 4e-11 of mip_arki001, whose condition is 1e11; Q itself makes that 2e-15.
-_REFINED = 1e-13
-#: Beyond any exponent of a quotient of doubles.
-_FAR = 5000
-#: Steps of refinement at most.
-_REFINEMENTS = 4
 
 
 class Solution(NamedTuple):
@@ -77,69 +68,19 @@ class _Solved(NamedTuple):
 def least_squares(A: Any, b: Values, rcond: float, minimum_norm: bool) -> Solution:
     """Solve for the columns of `b`, `A` being by columns, of the same type, without zeros."""
     with np.errstate(all="ignore"):
-        own = _in_own_units(A, b)
+        own = in_own_units(A, b)
         solved = _solve(own, rcond, minimum_norm)
-        x = times_power(solved.x, own.unit_of_x)
-        kept = times_power(x, -own.unit_of_x)  # the range of doubles may leave less
+        x, kept, residual = own.back(solved.x)
         left, lost = solved.left, np.abs(solved.x - kept)
         if lost.any():
             left = left + _norm(abs(own.A) @ lost)
         error = _measure(own.A, kept, own.b, left)
-        norm = _norm(times_power(own.b - own.A @ kept, own.unit_of_b))
+        norm = _norm(residual)
         error[~np.isfinite(norm)] = np.inf
     return Solution(x, norm, error, solved.rank, solved.is_settled)
 
 
-class _OwnUnits(NamedTuple):
-    """A system whose components have units of their own, the middle of what they have being 1.
-
-    With that, neither values nor elements of x are near the ends of the range of doubles.
-    """
-
-    A: Any
-    graph: BipartiteCSR  #: The pattern of A.
-    b: Values
-    #: Exponents of the units of the elements of b, and of x.
-    unit_of_b: IndexArray
-    unit_of_x: IndexArray
-    labels: tuple[IndexArray, IndexArray]  #: The components of rows and columns.
-
-
-def _in_own_units(A: Any, b: Values) -> _OwnUnits:
-    n, rows, cols = _components(graph := pattern_of(A))
-    column = np.repeat(np.arange(cols.size), np.diff(A.indptr))
-    sides = (A.indices, rows.size), (column, cols.size)
-    largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
-    unit = _middle(largest, np.concatenate([rows, cols]), n)
-    of_x = np.empty((n, b.shape[1]), unit.dtype)
-    for k, right in enumerate(b.T):
-        # unless terms cancel, none is larger than the element of b
-        at_most, has = np.full(cols.size, _FAR), right[A.indices] != 0
-        exponents = exponents_of(right)[A.indices] - exponents_of(A.data)
-        np.minimum.at(at_most, column[has], exponents[has])
-        known = at_most < _FAR
-        # columns that meet zeros of b only: with terms as large as those of the others
-        terms = np.full(n, -_FAR)
-        np.maximum.at(terms, cols[known], (at_most + largest[rows.size :])[known])
-        at_most = np.where(known, at_most, terms[cols] - largest[rows.size :])
-        known |= terms[cols] > -_FAR
-        of_x[:, k] = _middle(at_most[known], cols[known], n)
-    of_b = of_x + unit[:, np.newaxis]
-    own = A.copy()
-    own.data = times_power(A.data, -unit[cols[column]])
-    return _OwnUnits(own, graph, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
-
-
-def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
-    """Return the middle of the exponents of each component, 0 where it has none."""
-    high, low = np.full(n, -_FAR), np.full(n, _FAR)
-    np.maximum.at(high, label, exponents)
-    np.minimum.at(low, label, exponents)
-    middle: IndexArray = (high + low) // 2
-    return middle
-
-
-def _solve(own: _OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
+def _solve(own: OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     """Solve by parts what has all of them, or is square mostly; other components as they are."""
     A, b, labels = own.A, own.b, own.labels
     if not minimum_norm:
@@ -160,10 +101,6 @@ def _solve(own: _OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
 
     groups = (wide, _by_rows), (tall, _by_columns), (mixed, by_parts)
     return _by_groups(A, b, rcond, labels, groups)
-
-
-def _components(graph: BipartiteCSR) -> Components:
-    return operations(DecompositionOps, "numpy").connected_components(graph)
 
 
 def _by_groups(
@@ -188,7 +125,9 @@ def _by_groups(
 
 def _by_components(A: Any, b: Values, rcond: float) -> _Solved:
     """Solve components with more columns than rows by those, the others by columns."""
-    row_label, col_label = _components(pattern_of(A))[1:]
+    row_label, col_label = operations(DecompositionOps, "numpy").connected_components(
+        pattern_of(A)
+    )[1:]
     n = A.shape[0] + A.shape[1]
     wide = np.bincount(row_label, minlength=n) < np.bincount(col_label, minlength=n)
     groups = (wide, _by_rows), (~wide, _by_columns)
@@ -237,9 +176,9 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         return None
     right = row[:, np.newaxis] * b
     x, error = factors.solve(right, "N")
-    if not error <= POOR and (strict := factors.with_partial_pivoting()):
+    if not error <= POOR_ERROR and (strict := factors.with_partial_pivoting()):
         x, error = strict.solve(right, "N")
-    if not error <= POOR:
+    if not error <= POOR_ERROR:
         return None
     x = col[:, np.newaxis] * x
     return _Solved(x, S.shape[0], _norm(b - S @ x), True)
@@ -303,7 +242,7 @@ def _refine(x: Values, left: _Map, step: _Map) -> tuple[Values, Values]:
         rest = left(x)
         return _norm(rest), rest
 
-    return refine(x, measure, step, good=0.0, steps=_REFINEMENTS)[:2]
+    return refine(x, measure, step, good=0.0)[:2]
 
 
 def _norm(r: Values) -> FloatArray:
@@ -315,14 +254,14 @@ def _norm(r: Values) -> FloatArray:
 
 def _is_poor(A: Any, x: Values, b: Values, left: Values) -> bool:
     """Whether refinement stagnates, as it does above the square of condition times rounding."""
-    return not (_measure(A, x, b, left) <= _REFINED).all()
+    return not (_measure(A, x, b, left) <= ROUNDING_OF_RESIDUALS).all()
 
 
 def _measure(A: Any, x: Values, b: Values, left: Values) -> Values:
     """Return the backward errors: of what is left, or, if that is less, by the residual's angle."""
     size = _norm(abs(A) @ np.abs(x) + np.abs(b))
     error = np.where(np.isfinite(size), left / np.where(size > 0, size, 1), np.inf)
-    if (error <= _REFINED).all():
+    if (error <= ROUNDING_OF_RESIDUALS).all():
         return error
     r = b - A @ x
     norm = _norm(r)

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from sparsematch._base.arrays import BoolArray, IndexArray, inverse
 from sparsematch._base.errors import stack_level, wrong_type
 from sparsematch._base.lazy import lazy_attribute
+from sparsematch._base.tolerances import SINGULAR, UNSTABLE
 from sparsematch._systems.checks import check_choice
-from sparsematch._systems.condition import SINGULAR, inverse_norm
+from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import IllConditionedWarning, name_block
 from sparsematch._systems.factors import NO_STATE, BlockFactors, Solutions
 from sparsematch._systems.operator import InverseOperator
@@ -27,10 +28,6 @@ from sparsematch._types.choices import Side
 from sparsematch._types.factorisation_report import FactorisationReport
 from sparsematch._types.factors import SIDES
 from sparsematch._types.sparse_like import SparseLike
-
-#: The componentwise backward error, four digits lost, above which the matrix is factorised again
-#: with partial pivoting, and what remains is warned of.
-_UNSTABLE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -311,7 +308,7 @@ class BlockTriangularLU(InverseOperator):
             check_choice("trans", trans, SIDES)
         factors, b = self._factors, np.asarray(b)
         x, error = factors.solve(b, trans, check)
-        return x if error <= _UNSTABLE else self._solve_poor(factors, b, trans)
+        return x if error <= UNSTABLE else self._solve_poor(factors, b, trans)
 
     def _solve_poor(self, factors: BlockFactors, right: NDArray[Any], trans: Side) -> NDArray[Any]:
         """Solve by partial pivoting where refinement did not suffice; warn of what remains."""
@@ -319,18 +316,18 @@ class BlockTriangularLU(InverseOperator):
         b = b.astype(np.result_type(self.dtype, b.dtype), order="C")
         x, errors = factors.solve_each(b, trans)
         finite = np.isfinite(b).all(axis=0)
-        if (errors[finite] <= _UNSTABLE).all():
+        if (errors[finite] <= UNSTABLE).all():
             return x.reshape(right.shape)  # what is not finite has no error to reduce
         adopted = np.zeros(errors.size, bool)
         for other in self._other_solutions(factors, b, trans):
-            poor = ~(errors <= _UNSTABLE) & finite
+            poor = ~(errors <= UNSTABLE) & finite
             adopted |= _adopt_better(poor, x, errors, *other)
-            if (errors[finite] <= _UNSTABLE).all():
+            if (errors[finite] <= UNSTABLE).all():
                 break
         if self._whole is not None and adopted.any():  # whose errors were normwise
             rowwise = self._whole.rowwise_errors(x[:, adopted], b[:, adopted], trans)
             errors[adopted] = np.maximum(errors[adopted], rowwise)
-        poor = ~(errors <= _UNSTABLE) & finite
+        poor = ~(errors <= UNSTABLE) & finite
         if poor.any():
             worst = np.max(errors[poor])
             what = f"a backward error of {worst:.0e}" if worst < np.inf else "no finite solution"

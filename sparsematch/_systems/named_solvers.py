@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.errors import pip_install, unknown_choice
+from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 from sparsematch._systems.external import (
     Choice,
     MakeExternal,
@@ -60,7 +61,7 @@ class UmfpackFactor:
         rough = info[self._umfpack.UMFPACK_RCOND]  # of the diagonal of U
         if rough == 0:
             raise Singular
-        self.doubtful = not rough > 1e-8
+        self.doubtful = not rough > HALF_OF_THE_DIGITS
         self.nnz = int(info[self._umfpack.UMFPACK_LNZ] + info[self._umfpack.UMFPACK_UNZ])
 
     def solve(self, b: Values, trans: str) -> Values:

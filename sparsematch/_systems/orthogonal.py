@@ -24,12 +24,12 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import norm
 
 from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.tolerances import EPSILON, SINGULAR
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import interruptible, pivots
 from sparsematch._numerics.inverse_iteration import NotFinite, iterate_inverse
 from sparsematch._numerics.scaling import exponents_of, times_power
-from sparsematch._systems.condition import SINGULAR
 from sparsematch._systems.dense_rows import cut_dense_rows
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
@@ -45,6 +45,9 @@ _AT_ONCE = 64
 #: Largest entry of a null vector, the least being 1, above which another column had better be dead:
 #: the space of null vectors is known to a rounding error times their condition.
 _LARGEST = 100
+#: Elements of null vectors that are rounding errors of R, and those that no choice of columns
+#: depends on. Without them vectors are as sparse as they are.
+_ROUNDING, _SMALL = 2 * EPSILON, 1e-8
 #: Entries of null vectors up to which these are factorised by LAPACK.
 _DENSE_ENTRIES = 1 << 20
 
@@ -60,7 +63,10 @@ class OrthogonalFactors:
         self._rows, right = cut_dense_rows(B, right)
         (m, n), values, indices = self._rows.shape, self._rows.data, self._rows.indices
         norms = np.sqrt(np.bincount(indices, np.abs(values) ** 2, minlength=n))
-        self._least = rcond * norms.max(initial=0)
+        self._largest = norms.max(initial=0)
+        self._least = rcond * self._largest
+        #: The smallest singular value of R1, of the largest norm of a column.
+        self.smallest = np.inf
         self._ops = operations(QrOps, "numpy")
         graph = BipartiteCSR(m, n, self._rows.indptr, indices, "numpy")
         factorise = partial(self._ops.factorise, graph, values)
@@ -90,15 +96,18 @@ class OrthogonalFactors:
         self._live = columns[found.start[:-1]]
         place = np.full(n, -1, columns.dtype)
         place[self._live] = np.arange(self._live.size)
-        self._dead = np.flatnonzero(place < 0)
+        #: The columns that depend on others, ascending.
+        self.dead = np.flatnonzero(place < 0)
         where = place[columns]
         beside = np.flatnonzero(where < 0)  # entries of R2
         self._indptr = (found.start - np.searchsorted(beside, found.start)).astype(place.dtype)
         self._indices, self._values = np.delete(where, beside), np.delete(found.values, beside)
         rows = np.searchsorted(found.start, beside, "right") - 1
-        where = np.searchsorted(self._dead, columns[beside])
-        shape = self._live.size, self._dead.size
+        where = np.searchsorted(self.dead, columns[beside])
+        shape = self._live.size, self.dead.size
         self._beside = sp.csc_array((found.values[beside], (rows, where)), shape)
+        upper = self._values, self._indices, self._indptr
+        self._upper = sp.csr_array(upper, (self._live.size,) * 2).tocsc()
         self.top = found.top  #: Q^H applied to the right-hand sides.
 
     @property
@@ -109,7 +118,7 @@ class OrthogonalFactors:
     @property
     def is_full(self) -> bool:
         """Whether all columns are independent."""
-        return self._dead.size == 0
+        return self.dead.size == 0
 
     def apply_adjoint(self, y: Values) -> Values:
         """Return Q^H y to a rounding error of y, by another factorisation.
@@ -152,6 +161,7 @@ class OrthogonalFactors:
                 return self._live[[error.row]]
             tiny = found.inverse * self._least >= 1
             if not tiny.any():
+                self.smallest = 1 / (found.inverse[0] * self._largest)
                 break
             if width == n or not tiny.all():
                 largest = pivots(found.right[:, tiny].conj().T)
@@ -164,51 +174,48 @@ class OrthogonalFactors:
         units = (self._live[:, np.newaxis] == columns).astype(self._values.dtype)
         with np.errstate(all="ignore"):
             parts = self._beside.conj().T @ self._solve(units, True)
-        return self._dead[(parts != 0).any(axis=1)]
+        return self.dead[(parts != 0).any(axis=1)]
 
     def _wrongly_dead(self, tolerance: FloatArray) -> tuple[IndexArray, FloatArray]:
         """Return columns that are dead by decree only, with tolerances by which they are not.
 
         What is left of a column is a rounding error if it is one beside its null vector.
         """
-        decreed = np.isinf(tolerance[self._dead])
-        null = self._null(self._dead[decreed], self._beside[:, decreed])
+        decreed = np.isinf(tolerance[self.dead])
+        null = self._null(self.dead[decreed], self._beside[:, decreed])
         size, left = (norm(N, axis=0) for N in (null, self._rows @ null))
         wrong = ~(left <= 2 * np.sqrt(self._rows.shape[1]) * self._least * size)
-        return self._dead[decreed][wrong], self._least * size[wrong]
+        return self.dead[decreed][wrong], self._least * size[wrong]
 
     def _better_dead(self, is_basic: bool) -> IndexArray:
         """Return the columns that had better be dead, none if those that are may stay so.
 
-        In place of those with large null vectors, as far as these are few, or, if dead columns are
+        In place of those with large null vectors, as far as these are few, and, if dead columns are
         to be zero, of added ones, which are not: columns with most part in their null vectors.
         """
-        is_poor = np.full(self._dead.size, not is_basic) | (self._dead >= self._n_columns)
-        null = self._null(self._dead[is_poor], self._beside[:, is_poor])[: self._n_columns].tocoo()
-        if not is_basic:
-            size = np.zeros(self._dead.size)
-            np.maximum.at(size, null.col, np.abs(null.data))
-            few = np.argsort(-size, kind="stable")[: _DENSE_ENTRIES // max(1, self._n_columns)]
-            is_poor[:] = False
-            is_poor[few] = size[few] > _LARGEST
-            null = null.tocsc()[:, is_poor]
+        null = self._null(self.dead, self._beside, _SMALL)[: self._n_columns].tocoo()
+        size = np.zeros(self.dead.size)
+        np.maximum.at(size, null.col, np.abs(null.data))
+        few = np.argsort(-size, kind="stable")[: _DENSE_ENTRIES // max(1, self._n_columns)]
+        is_poor = is_basic & (self.dead >= self._n_columns)
+        is_poor[few] |= size[few] > _LARGEST
         if not is_poor.any():
-            return self._dead[:0]
-        largest = pivots(null.toarray().conj().T)[: null.shape[1]]
-        return np.concatenate([self._dead[~is_poor], largest])
+            return self.dead[:0]
+        largest = pivots(null.tocsc()[:, is_poor].toarray().conj().T)[: is_poor.sum()]
+        return np.concatenate([self.dead[~is_poor], largest])
 
-    def null_vectors(self) -> Any:
-        """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank)."""
-        return self._null(self._dead, self._beside)[: self._n_columns]
+    def null_vectors(self, drop: float = _ROUNDING) -> Any:
+        """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank).
 
-    def _null(self, dead: IndexArray, beside: Any) -> Any:
-        pieces = [sp.csc_array((self._live.size, 0))]
-        for first in range(0, dead.size, _AT_ONCE):
-            some = slice(first, first + _AT_ONCE)
-            pieces.append(sp.csc_array(-self._solve(beside[:, some].toarray(), False)))
-        above = sp.coo_array(sp.hstack(pieces))
-        rows = np.concatenate([self._live[above.row], dead])
-        cols = np.concatenate([above.col, np.arange(dead.size)])
+        Elements up to `drop` are zero, beside the 1 of a dead column.
+        """
+        return self._null(self.dead, self._beside, drop)[: self._n_columns]
+
+    def _null(self, dead: IndexArray, beside: Any, drop: float = _ROUNDING) -> Any:
+        above = self._ops.solve_upper_sparse(self._upper, -beside, drop)
+        column = np.repeat(np.arange(dead.size), np.diff(above.indptr))
+        rows = np.concatenate([self._live[above.indices], dead])
+        cols = np.concatenate([column, np.arange(dead.size)])
         data = np.concatenate([above.data, np.ones(dead.size)])
         return sp.csr_array((data, (rows, cols)), (self._rows.shape[1], dead.size))
 

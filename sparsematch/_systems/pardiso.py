@@ -14,14 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._base.tolerances import GOOD_ERROR
 from sparsematch._numerics.backward_error import normwise
 from sparsematch._numerics.foreign_calls import interruptible
 from sparsematch._numerics.refinement import refine
 from sparsematch._systems.external import Unreliable, Values
 
-#: Backward errors up to this are left as they are; beyond the other, after refinement, refused.
-_GOOD, _BAD = 1e-15, 1e-11
-_MAX_STEPS = 5
+#: Backward errors above this, after refinement, are refused.
+_BAD = 1e-11
 _PERTURBED, _NONZEROS = 14, 18  # iparm of the pivots replaced, and of entries of the factors
 _ZERO_PIVOT, _NO_MEMORY = -4, -2  # errors of PARDISO
 
@@ -71,7 +71,7 @@ class PardisoFactor:
             return normwise(r, x, b, norm), r
 
         correct = functools.partial(self._apply, A)
-        x, errors, _ = refine(x, measure, correct, good=_GOOD, steps=_MAX_STEPS)
+        x, errors, _ = refine(x, measure, correct, good=GOOD_ERROR)
         if not (errors <= _BAD).all():
             raise self._useless(float(errors.max()))
         return x

@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
 from sparsematch._numerics.backward_error import componentwise, normwise_by_terms
-from sparsematch._numerics.foreign_calls import splu
-
-#: Rows up to which a dense factorisation takes some milliseconds.
-_FEW_ROWS = 500
+from sparsematch._numerics.foreign_calls import FEW_ROWS, splu
 
 
 class WholeMatrix:
@@ -38,7 +35,7 @@ class WholeMatrix:
         A = self._turned(trans)
         superlu = (partial(self._by_superlu, trans=trans, flipped=flip) for flip in (False, True))
         methods = *superlu, partial(_by_lu, A), partial(_by_qr, A)
-        for solve in methods if A.shape[0] <= _FEW_ROWS else methods[:2]:
+        for solve in methods if A.shape[0] <= FEW_ROWS else methods[:2]:
             with np.errstate(all="ignore"):
                 try:
                     x = solve(b)

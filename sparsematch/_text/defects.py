@@ -3,12 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._text.dependences import (
-    ROUNDING,
-    multiple,
-    paragraph,
-    vanishing_digits,
-)
+from sparsematch._base.tolerances import ROUNDING_OF_RESIDUALS
+from sparsematch._text.dependences import multiple, paragraph, vanishing_digits
 from sparsematch._text.multiples import Multiples, gather
 from sparsematch._text.name_lists import count
 from sparsematch._text.wording import Line, Wording
@@ -35,7 +31,7 @@ def headline(found: NumericalDefects) -> str:
         but = f", but solutions lose {lost:.0f} of {_DIGITS} digits" if found.blocks else ""
         return f"Nonsingular with these values: {size}, {rank}{but}."
     residual = max(each.residual for each in (*found.equations, *found.variables))
-    if residual <= ROUNDING:
+    if residual <= ROUNDING_OF_RESIDUALS:
         return f"Numerically singular: {size}, but {rank} with these values."
     return f"Nearly singular: {size}, but {rank} to {vanishing_digits(residual)}."
 

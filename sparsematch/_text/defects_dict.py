@@ -25,8 +25,8 @@ def defects_dict(
         "n_dependent_equations": len(found.equations),
         "n_free_variables": len(found.variables),
         "n_blocks": len(found.blocks),
-        "dependent_equations": _dependences(found.equations[:most], rows),
-        "free_variables": _dependences(found.variables[:most], cols),
+        "dependent_equations": dependences_list(found.equations[:most], rows),
+        "free_variables": dependences_list(found.variables[:most], cols),
         "one_choice": {"rows": replaced[:most].tolist(), "cols": fixed[:most].tolist()},
         "blocks": [_block(block, rows, cols) for block in found.blocks[:most]],
         "parallel_rows": [_pair(pair, rows) for pair in found.parallel_rows[:most]],
@@ -34,7 +34,8 @@ def defects_dict(
     }
 
 
-def _dependences(dependences: Sequence[Dependence], names: Names) -> list[dict[str, Any]]:
+def dependences_list(dependences: Sequence[Dependence], names: Names) -> list[dict[str, Any]]:
+    """Return dependences, with names if they are given."""
     return [
         {
             "indices": each.indices.tolist(),
@@ -54,8 +55,8 @@ def _block(block: SingularBlock, rows: Names, cols: Names) -> dict[str, Any]:
         "deficiency": block.deficiency,
         "rcond": float(block.rcond),
         "digits_lost": round(block.digits_lost, 1),
-        "dependent_equations": _dependences(block.equations, rows),
-        "free_variables": _dependences(block.variables, cols),
+        "dependent_equations": dependences_list(block.equations, rows),
+        "free_variables": dependences_list(block.variables, cols),
     }
 
 

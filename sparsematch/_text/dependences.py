@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, ROUNDING_OF_RESIDUALS
 from sparsematch._text.combination import combination, number, readable
 from sparsematch._text.multiples import Multiples, gather
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import Line, Wording
 from sparsematch._types.singularity import Dependence, members_of
 
-ROUNDING = 1e-13  # a residual: what vanishes up to this may vanish exactly; n = 1e4 adds up to it
 _TINY = 1e-3  # a coefficient, of 1: solutions lose three digits where it alone is chosen
 _SHIFT = "without a reference: all may shift by one amount"
 
@@ -26,21 +26,32 @@ def paragraph(
     """
     if not dependences:
         return []
+    members = members_of(each.indices for each in dependences).size
+    lines, n_sets = described(dependences, members, len(dependences), wording)
+    return lines + _advice(dependences, chosen, n_sets, wording)
+
+
+def described(
+    dependences: Sequence[Dependence], members: int, surplus: int, wording: Wording
+) -> tuple[list[Line], int]:
+    """Describe the dependences of one side, and return how many sets they are.
+
+    There may be more, by their `members` and by how many of these are too many, the `surplus`.
+    """
     over = dependences[0].side == "rows"
     kind, noun = ("Dependent", "equation") if over else ("Free", "variable")
     sets = gather(dependences)
-    if len(sets) == 1:
+    n_sets = len(sets) + surplus - len(dependences)
+    if n_sets == 1:
         words, *details = _describe(sets[0], wording, 2)
-        lines = [f"{kind}: {words}", *details]
-    else:
-        members = members_of(each.indices for each in sets).size
-        lines = [f"{kind}: {count(members, noun)}, {len(dependences):,} too many"]
-        for place, each in enumerate(sets[: wording.most], start=1):
-            words, *details = _describe(each, wording, 5)
-            lines += [f"  {place}. {words}", *details]
-        if (hidden := len(sets) - wording.most) > 0:
-            lines.append(f"  and {hidden:,} more")
-    return lines + _advice(dependences, chosen, len(sets), wording)
+        return [f"{kind}: {words}", *details], 1
+    lines: list[Line] = [f"{kind}: {count(members, noun)}, {surplus:,} too many"]
+    for place, each in enumerate(sets[: wording.most], start=1):
+        words, *details = _describe(each, wording, 5)
+        lines += [f"  {place}. {words}", *details]
+    if (hidden := n_sets - wording.most) > 0:
+        lines.append(f"  and {hidden:,} more")
+    return lines, n_sets
 
 
 def multiple(i: int, j: int, factor: Any, names: Names) -> str:
@@ -61,7 +72,7 @@ def _advice(
     verb, noun = ("drop", "equation") if over else ("fix", "variable")
     rest = "or write an equation that notices the change"
     if over:
-        exact = max(each.residual for each in dependences) <= ROUNDING
+        exact = max(each.residual for each in dependences) <= ROUNDING_OF_RESIDUALS
         otherwise = "there is no solution" if exact else "solutions are huge"
         rest = "or correct a coefficient;"
         last = f"         unless the right-hand sides cancel as well, {otherwise}"
@@ -119,7 +130,7 @@ def _multiples(one: Multiples, names: Names, most: int) -> tuple[str, list[str]]
             lines.append(f"{listed} {verb} {_times(one.factors[places[0]], base)}")
         hidden = [f"and {len(lines) - most:,} more"] if len(lines) > most else []
         return f"{size:,} equations, {words}", lines[:most] + hidden
-    if size == 2 and abs(one.factors[1] + 1) < 1e-8:
+    if size == 2 and abs(one.factors[1] + 1) < HALF_OF_THE_DIGITS:
         return f"2 variables {_SHIFT}", [f"variables: {names.list(np.sort(one.indices), most)}"]
     order = np.argsort(one.indices)
     factors = one.factors[order] / np.abs(one.factors).max()
@@ -150,4 +161,4 @@ def _changes(one: Dependence, names: Names, most: int) -> str:
 
 def _digits(residual: float) -> str:
     """Say to how many digits a combination vanishes, if it is not all of them."""
-    return "" if residual <= ROUNDING else f" (to {vanishing_digits(residual)})"
+    return "" if residual <= ROUNDING_OF_RESIDUALS else f" (to {vanishing_digits(residual)})"

@@ -7,12 +7,13 @@ import numpy as np
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.errors import check_count
-from sparsematch._text import defects, latex
+from sparsematch._text import defects, latex, rectangular
 from sparsematch._text.defects_dict import defects_dict
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import Line, Wording, wrapped
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
 from sparsematch._types.matching import Matching
+from sparsematch._types.numerical_rank import NumericalRank
 from sparsematch._types.singularity import NumericalDefects
 
 _ROW, _COL = "equation", "variable"
@@ -37,9 +38,9 @@ class Explanation:
         What the user calls the rows and columns.
     numeric : bool
         Whether the values were to be looked at.
-    numbers : NumericalDefects or None
-        What the values are to blame for. None if they were not to be looked at, or the structure is
-        not in order: the matrix is not square, or structurally singular.
+    numbers : NumericalDefects, NumericalRank or None
+        What the values are to blame for; a `NumericalRank` if the matrix is not square. None if
+        they were not to be looked at, or the matrix is square and structurally singular.
     stored_zeros : int
         How many entries that are stored are zero. They count as entries, unless they were dropped.
     rank_without_zeros : int or None
@@ -63,7 +64,7 @@ class Explanation:
     row_names: tuple[str, ...] | None = None
     col_names: tuple[str, ...] | None = None
     numeric: bool = False
-    numbers: NumericalDefects | None = None
+    numbers: NumericalDefects | NumericalRank | None = None
     stored_zeros: int = 0
     rank_without_zeros: int | None = None
 
@@ -181,18 +182,29 @@ class Explanation:
         wording = Wording(*self._names, max_pieces, max_names)
         lines: list[Line] = [_headline(self), *_remarks(self)]
         account: list[Line] = []
-        for part in (self.overdetermined, self.underdetermined):
-            if part:
-                account += ["", *_part(part, wording)]
-        if self.is_singular:
-            account += ["", *_repair(self)]
-        if self.numbers is not None:
+        if isinstance(self.numbers, NumericalRank):
+            lines[0] = rectangular.headline(self.numbers)
+            if self.numbers.rank < self.structural_rank:
+                lines.append(f"By its structure alone the rank is {self.structural_rank:,}.")
+            account += rectangular.account(self.numbers, wording)
+        else:
+            account += self._structure(wording)
+        if isinstance(self.numbers, NumericalDefects):
             lines[0] = defects.headline(self.numbers)
             account += defects.account(self.numbers, wording)
         lines += account
         if account and (self.row_names is None or self.col_names is None):
             lines += ["", "Rows and columns are counted from 0."]
         return lines
+
+    def _structure(self, wording: Wording) -> list[Line]:
+        account: list[Line] = []
+        for part in (self.overdetermined, self.underdetermined):
+            if part:
+                account += ["", *_part(part, wording)]
+        if self.is_singular:
+            account += ["", *_repair(self)]
+        return account
 
     def to_dict(self, *, max_pieces: int | None = None) -> dict[str, Any]:
         """Return everything in numbers, strings, lists and dicts, as `json` can write it.
@@ -231,8 +243,15 @@ class Explanation:
             "underdetermined": self._part_dict(self.underdetermined, max_pieces),
             "stored_zeros": self.stored_zeros,
             "rank_without_zeros": self.rank_without_zeros,
-            "numbers": self.numbers and defects_dict(self.numbers, *self._names, max_pieces),
+            "numbers": self._numbers_dict(max_pieces),
         }
+
+    def _numbers_dict(self, most: int | None) -> dict[str, Any] | None:
+        if isinstance(self.numbers, NumericalRank):
+            return rectangular.rank_dict(self.numbers, *self._names, most)
+        if self.numbers is None:
+            return None
+        return defects_dict(self.numbers, *self._names, most)
 
     def _part_dict(self, part: DeficientPieces, max_pieces: int | None) -> dict[str, Any]:
         pieces = [self._piece_dict(piece) for piece in part[:max_pieces]]
@@ -290,9 +309,7 @@ def _remarks(why: Explanation) -> list[str]:
         rank = f"{why.rank_without_zeros:,} of {min(why.shape):,}"
         lines.append(f"{counted} the structural rank is {rank}.")
     if why.numeric and why.numbers is None:
-        square = why.shape[0] == why.shape[1]
-        once = "once the structure is in order" if square else "only of a square matrix"
-        lines.append(f"The values are looked at {once}.")
+        lines.append("The values are looked at once the structure is in order.")
     return lines
 
 

@@ -6,10 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsematch._base.arrays import FloatArray, IndexArray
-
-#: Singular values up to this share of the largest are zero but for rounding: ten rounding errors,
-#: which is what an LU or a singular value decomposition leaves of them.
-ROUNDING = 10 * float(np.finfo(np.float64).eps)
+from sparsematch._base.tolerances import EPSILON
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -85,7 +82,7 @@ class Spectrum(NamedTuple):
     @property
     def gap(self) -> tuple[int, float]:
         """How many are below the widest gap between the smallest ones, and its ratio."""
-        floor = self.largest * ROUNDING / 10  # what is below is noise
+        floor = self.largest * EPSILON  # what is below is noise
         values = np.maximum(self.smallest, floor)
         if values.size < 2 or floor == 0:
             return 0, 1.0

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 
 _OUTSIDE = 0.1  # a coefficient outside the singular blocks over one inside that is as good a choice
 
@@ -28,9 +29,10 @@ class Dependence:
     coefficients : ndarray, shape (size,)
         ``coefficients @ A[indices]`` vanishes (``A[:, indices] @ coefficients``). The largest is 1.
     residual : float
-        The largest entry of that combination over the largest of its terms, columns multiplied by
-        `NumericalDefects.col_scale` (rows by `row_scale`), so that no units count: about 1e-16 if
-        it vanishes but for rounding.
+        The largest entry of that combination over the largest of its terms: about 1e-16 if it
+        vanishes but for rounding. The larger one of two, so that no units count: with columns
+        multiplied by `NumericalDefects.col_scale` (rows by `row_scale`), and by powers of two that
+        bring the largest entries of all rows and columns near 1.
     """
 
     side: str
@@ -46,7 +48,7 @@ class Dependence:
     @property
     def is_constant(self) -> bool:
         """Whether all coefficients are equal: the members may be shifted together."""
-        return bool(np.allclose(self.coefficients, 1, rtol=0, atol=1e-8))
+        return bool(np.allclose(self.coefficients, 1, rtol=0, atol=HALF_OF_THE_DIGITS))
 
     def __repr__(self) -> str:
         return f"Dependence({self.size} {self.side}, residual {self.residual:.0e})"

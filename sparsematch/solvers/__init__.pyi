@@ -12,6 +12,7 @@ from sparsematch._types.diagnosis import Spectrum as Spectrum
 from sparsematch._types.factorisation_report import BlockReport as BlockReport
 from sparsematch._types.factorisation_report import FactorisationReport as FactorisationReport
 from sparsematch._types.least_squares import LeastSquares as LeastSquares
+from sparsematch._types.null_space import NullSpaceBasis as NullSpaceBasis
 from sparsematch.solvers._calls import analyse as analyse
 from sparsematch.solvers._calls import splu as splu
 from sparsematch.solvers._calls import spsolve as spsolve
@@ -19,4 +20,5 @@ from sparsematch.solvers._diagnose import diagnose as diagnose
 from sparsematch.solvers._ilu import TransversalILU as TransversalILU
 from sparsematch.solvers._ilu import spilu as spilu
 from sparsematch.solvers._lstsq import lstsq as lstsq
+from sparsematch.solvers._null_space import null_space as null_space
 from sparsematch.solvers._pattern_solver import PatternSolver as PatternSolver

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.explain import explain
 from sparsematch._base.arrays import FloatArray
+from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, ROUNDING
 from sparsematch._blame.dense_blocks import worst_blocks
 from sparsematch._blame.expected_digits import digits_of, expected_errors
-from sparsematch._blame.spectrum import FEW_ROWS, dense_spectrum, estimated_spectrum
+from sparsematch._blame.spectrum import dense_spectrum, estimated_spectrum
 from sparsematch._input.bipartite import Entries
 from sparsematch._input.canonical import pattern_of, read_columns
 from sparsematch._numerics.backward_error import componentwise
+from sparsematch._numerics.foreign_calls import FEW_ROWS
 from sparsematch._numerics.scaling import (
     logarithmic_scaling,
     power_of_two,
@@ -29,18 +31,14 @@ from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._systems.factors import BlockFactors
 from sparsematch._text.diagnosis import Diagnosis
 from sparsematch._text.explanation import Explanation
-from sparsematch._types.diagnosis import ROUNDING, Misscaled, Spectrum
+from sparsematch._types.diagnosis import Misscaled, Spectrum
 from sparsematch._types.sparse_like import SparseLike
 
 #: Shares of the largest singular value up to which rows are looked for that nearly depend on each
 #: other: the tolerance of `explain_singularity`.
 _NEARLY_SINGULAR = 1e-10
-#: A reciprocal condition below which another scaling is tried: half of the digits are lost.
-_ILL_CONDITIONED = 1e-8
 #: Ratio of two conditions, of a factor to the others, that is worth a word: three digits.
 _FAR, _FAR_EXPONENT = 1e3, 10
-#: Errors up to this share of the largest element are small: half of the digits.
-_NEGLIGIBLE = 1e-8
 
 
 def diagnose(
@@ -192,7 +190,7 @@ def _best_scaled(system: _System, A: Any) -> _System:
     weak entries are on it.
     """
     ones = np.ones(A.shape[0])
-    if (rcond := system.rcond(ones, ones)) > _ILL_CONDITIONED:
+    if (rcond := system.rcond(ones, ones)) > HALF_OF_THE_DIGITS:
         return system
     others, rconds = (_by_transversal(A), (ones, ones)), []
     for rows, cols in others:
@@ -271,7 +269,7 @@ def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -
         x = system.factors.solve(right, "N")[0]
     errors = expected_errors(S, x, right, system.solve, rng)
     digits = digits_of(errors, x)
-    negligible = errors <= _NEGLIGIBLE * np.abs(x).max(initial=0)
+    negligible = errors <= HALF_OF_THE_DIGITS * np.abs(x).max(initial=0)
     return {
         "digits": digits,
         "vanishing": np.flatnonzero((digits < 1) & negligible),

@@ -16,6 +16,7 @@ from sparsematch._api.arguments import check_tolerance
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.errors import stack_level
+from sparsematch._base.tolerances import EPSILON
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of, read_columns
@@ -38,11 +39,11 @@ from sparsematch._types.sparse_like import SparseLike
 #: Least drop tolerance that SuperLU gets; relative to the column; the square of a rounding, which
 #: changes no digit. With 0 it keeps zeros, some twice: a column of more than n then overflows its
 #: workspace (seen on 66 rows, by valgrind, SciPy 1.17 and 1.18).
-_LEAST_DROP_TOL = np.finfo(np.float64).eps ** 2
+_LEAST_DROP_TOL = EPSILON**2
 #: Largest entry of the approximate solution for row sums, whose exact one is ones, that is kept:
 #: the inverse of a rounding. GMRES diverges on teko_szdMat, where it is 8e24; it converges up to
 #: 8e12 on 21 real matrices.
-_UNSTABLE = 1 / np.finfo(np.float64).eps
+_UNSTABLE = 1 / EPSILON
 #: SciPy's defaults, from which less is dropped.
 _DROP_TOL, _FILL_FACTOR = 1e-4, 10.0
 #: By how much the drop tolerance is lowered where no pivot is left: on 16 real matrices a tenth is

@@ -10,11 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._base.errors import stack_level, wrong_type
+from sparsematch._base.tolerances import POOR_ERROR
 from sparsematch._input.canonical import read_columns
 from sparsematch._input.scipy import check_sparse
-from sparsematch._systems.condition import EPSILON
+from sparsematch._systems.checks import read_rcond
 from sparsematch._systems.errors import IllConditionedWarning
-from sparsematch._systems.least_squares import POOR, Solution, least_squares
+from sparsematch._systems.least_squares import Solution, least_squares
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike
 
@@ -103,11 +104,10 @@ def lstsq(
     >>> lstsq(A, [1.0, 2.0]).x.round(12).tolist()
     [0.5, 0.5]
     """
-    eps = _rounding_error(A)
     columns, _ = read_columns(A)
     m, n = columns.shape
     right = _read_right(b, m)
-    least = _read_rcond(rcond, eps * max(m, n, 50))
+    least = read_rcond(rcond, A, columns.shape)
     if right.dtype.kind == "c":
         columns = columns.astype(np.complex128)
     dense = (right[:, np.newaxis] if right.ndim == 1 else right).astype(columns.dtype)
@@ -127,13 +127,6 @@ def lstsq(
     )
 
 
-def _rounding_error(A: Any) -> float:
-    dtype = getattr(A, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "fc" and dtype.itemsize:
-        return max(float(np.finfo(dtype).eps), EPSILON)
-    return EPSILON
-
-
 def _read_right(b: Any, m: int) -> Values:
     sparse = sp.issparse(b)
     right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
@@ -148,19 +141,9 @@ def _read_right(b: Any, m: int) -> Values:
     return right.ravel() if sparse and right.ndim == 2 and right.shape[1] == 1 else right
 
 
-def _read_rcond(rcond: Any, default: float) -> float:
-    if rcond is None:
-        return default
-    if isinstance(rcond, bool) or not isinstance(rcond, float | int | np.floating | np.integer):
-        raise wrong_type("rcond", rcond, "a number")
-    if not 0 <= rcond < 1:
-        raise ValueError(f"rcond is {rcond}, but must be at least 0 and less than 1")
-    return float(rcond)
-
-
 def _warn_of(solved: Solution, rcond: float) -> None:
     error = solved.error
-    poor = ~(error <= max(POOR, 10 * rcond))
+    poor = ~(error <= max(POOR_ERROR, 10 * rcond))
     if solved.is_settled and not poor.any():
         return
     if solved.is_settled:

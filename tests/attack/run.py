@@ -20,7 +20,7 @@ import numpy as np
 sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
 from harness import attack
 
-NAMES = "blocks", "linear_systems", "graded_systems", "least_squares"
+NAMES = "blocks", "linear_systems", "graded_systems", "least_squares", "rectangular"
 NAMES += "gpu", "arrays", "files", "processes"
 
 

@@ -257,8 +257,7 @@ def test_structure_comes_first_and_zeros_are_dropped():
         "The values are looked at once the structure is in order.",
     ]
     wide = sm.explain_singularity(sp.csr_array(np.ones((2, 3))), numeric=True)
-    assert wide.numbers is None
-    assert "The values are looked at only of a square matrix." in str(wide)
+    assert wide.numbers.rank == 1
 
 
 @pytest.mark.parametrize(

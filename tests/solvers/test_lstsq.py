@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import sparsematch
 from least_squares import KINDS, Numbers, case
 from sparsematch import solvers
+from sparsematch._base import memory
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core import memory
 from sparsematch._engines.cpu.qr import factorisation
 from sparsematch._numerics import scaling
 from sparsematch._systems import dense_rows, least_squares, orthogonal

@@ -6,6 +6,7 @@
 
 #include "bindings/nanobind_helpers.hpp"
 #include "qr/multifrontal_qr.hpp"
+#include "qr/sparse_solve.hpp"
 #include "qr/upper_solve.hpp"
 
 namespace sparsematch {
@@ -43,10 +44,25 @@ void solve(CsrArg<Index> upper, In<Value> values, Matrix<Value> x, bool adjoint)
     });
 }
 
+// R by columns, with right-hand sides by columns. Returns solutions by columns: where they begin,
+// rows descending, values; and whether these exceed `room`, and are not all.
+template <class Index, class Value>
+nb::tuple solve_sparse(CsrArg<Index> upper, In<Value> values, CsrArg<Index> right,
+                       In<Value> right_values, double drop, double room) {
+    auto found = interruptible(1, [&](RunContext& run) {
+        WorkCounter counter(run);
+        return SparseUpperSolve<Index, Value>(upper.view(), values.data(), right.view(),
+                                              right_values.data(), drop, room, counter);
+    });
+    return nb::make_tuple(owned(std::move(found.start)), owned(std::move(found.row)),
+                          owned(std::move(found.value)), found.exceeds_room);
+}
+
 template <class Index, class Value>
 void bind(nb::module_& m) {
     m.def("qr", factorise<Index, Value>);
     m.def("solve_upper", solve<Index, Value>);
+    m.def("solve_upper_sparse", solve_sparse<Index, Value>);
 }
 
 }  // namespace

@@ -5,5 +5,10 @@ from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import register_operations
 
 register_operations(
-    "numpy", QrOps(factorise=factorisation.factorise, solve_upper=factorisation.solve_upper)
+    "numpy",
+    QrOps(
+        factorise=factorisation.factorise,
+        solve_upper=factorisation.solve_upper,
+        solve_upper_sparse=factorisation.solve_upper_sparse,
+    ),
 )

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._base.memory import available_bytes
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
-from sparsematch._engines.cpu.core.memory import available_bytes
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
 
@@ -52,6 +53,28 @@ def solve_upper(
 ) -> None:
     """Solve with R, the diagonal first in each row, or its conjugate transpose, in place."""
     _core.solve_upper((len(indptr) - 1, indptr, indices), values, x, adjoint)
+
+
+def solve_upper_sparse(upper: Any, right: Any, drop: float) -> Any:
+    """Solve with R for sparse right-hand sides; elements of at most `drop` become zero.
+
+    All CSC, in order, of one type of numbers and of indices. MemoryError: there is no room for it.
+    """
+    room = available_bytes() if right.shape[0] * float(right.shape[1]) > _LITTLE / 50 else math.inf
+    index = np.result_type(upper.indices, right.indices)
+    by_columns = [
+        (part.shape[0], part.indptr.astype(index), part.indices.astype(index))
+        for part in (upper, right)
+    ]
+    start, rows, values, exceeds = _core.solve_upper_sparse(
+        by_columns[0], upper.data, by_columns[1], right.data, drop, room
+    )
+    if exceeds:
+        raise MemoryError(
+            f"a sparse basis of a null space has more than {rows.size:,} entries, for which "
+            f"{room / 2**30:.1f} GiB of memory are too few"
+        )
+    return csc_array((values, rows, start), shape=right.shape)
 
 
 @cache

@@ -1,0 +1,159 @@
+"""What a sparse matrix of any shape and rank maps to zero: a basis of few members, and the rank.
+
+Rows and columns are scaled, so units do not count, and factorised by a sparse QR factorisation that
+reveals the rank. A vector for each dependent column is then the combination of it with the
+independent ones: a fundamental circuit, no member of which can be spared (Coleman, Pothen, The null
+space problem I: complexity, SIAM J. Algebraic Discrete Methods 7, 1986). All are verified with the
+matrix itself, in long double, in the units of the scaling and in the user's.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy import linalg
+
+from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.memory import available_bytes
+from sparsematch._base.tolerances import EPSILON, SINGULAR
+from sparsematch._numerics.foreign_calls import interruptible, pivots
+from sparsematch._numerics.scaling import (
+    largest_exponents,
+    logarithmic_scaling,
+    maxima_scaling,
+    scaled,
+    times_power,
+)
+from sparsematch._systems.orthogonal import OrthogonalFactors
+
+#: Operations of a product after which Ctrl-C is looked for.
+_AT_ONCE = 1 << 21
+#: Bytes that are there, without a look.
+_LITTLE = 1e8
+#: Singular values that are not above the tolerance by this factor are near it.
+_NEAR = 10
+
+
+class Circuits(NamedTuple):
+    """A basis of what a matrix maps to zero, a circuit for each dependent column.
+
+    ``basis[free]`` is the identity.
+    """
+
+    scaled: Any  #: CSC, shape (columns, columns - rank), of the scaled columns.
+    free: IndexArray  #: The dependent columns, ascending.
+    scaling: tuple[FloatArray, FloatArray]  #: Powers of two, of rows and columns.
+    residuals: FloatArray  #: Relative to the largest term, in the worse of two units.
+    smallest: float  #: Singular value of the independent columns, of the norm of the largest.
+    is_settled: bool  #: Whether the rank is clear: nothing is near the tolerance.
+
+    def basis(self) -> Any:
+        """Return them in the user's units."""
+        basis, exponents = self.scaled.copy(), np.log2(self.scaling[1]).astype(int)
+        exponents = exponents[basis.indices] - _repeated(exponents[self.free], basis)
+        basis.data = times_power(basis.data, exponents)
+        return basis
+
+
+def find_circuits(A: Any, rcond: float, drop: float) -> Circuits:
+    """Find the circuits of a CSC matrix without stored zeros and duplicates.
+
+    Columns are dependent if no more than `rcond` is left of them; coefficients of `drop` or less,
+    of scaled columns, are zero.
+    """
+    m, n = A.shape
+    with np.errstate(all="ignore"):
+        scaling = logarithmic_scaling(A)
+        nothing = np.empty((m, 0), A.dtype)
+        B = sp.csr_array(scaled(A, *scaling))
+        factors = OrthogonalFactors(B, nothing, rcond, True)
+        basis = sp.csc_array(factors.null_vectors(max(drop, 2 * EPSILON)))
+        if (free := factors.dead).max(initial=0) >= n:
+            free, basis = _on_own_columns(basis)
+        residuals = worst_residuals(A, scaling, basis, scaling[1])
+    near = residuals.max(initial=0) > max(rcond, SINGULAR) or factors.smallest < _NEAR * rcond
+    is_settled = factors.is_settled and not near
+    return Circuits(basis, free, scaling, residuals, factors.smallest, is_settled)
+
+
+def _on_own_columns(basis: Any) -> tuple[IndexArray, Any]:
+    """Return a basis that is the identity on as many rows, and these."""
+    dense = basis.toarray()
+    free = np.sort(pivots(dense.conj().T)[: basis.shape[1]])
+    return free, sp.csc_array(np.linalg.solve(dense[free].T, dense.T).T)
+
+
+def orthonormal(vectors: Any) -> NDArray[Any]:
+    """Return an orthonormal basis, dense, of what the columns of a CSC matrix span.
+
+    With rows in descending order and pivots among the columns, errors are relative to each row.
+    """
+    basis = vectors.copy()
+    n, k = basis.shape
+    if (need := 4.0 * basis.dtype.itemsize * n * k) > _LITTLE and need > (
+        room := available_bytes()
+    ):
+        raise MemoryError(
+            f"an orthonormal basis of {k:,} vectors of {n:,} elements takes {need / 2**30:.1f} GiB "
+            f"of memory, of which {room / 2**30:.1f} GiB are left; a sparse one may fit"
+        )
+    largest = largest_exponents(basis.data, _repeated(np.arange(k), basis), k)
+    basis.data = times_power(basis.data, -_repeated(largest, basis))
+    dense = basis.toarray()
+    order = np.argsort(-np.abs(dense).max(axis=1, initial=0), kind="stable")
+    how: dict[str, Any] = {"mode": "economic", "pivoting": True, "check_finite": False}
+    found = np.empty_like(dense)
+    found[order] = interruptible(4.0 * dense.size * k, linalg.qr, dense[order], **how)[0]
+    return found
+
+
+def worst_residuals(
+    A: Any, scaling: tuple[FloatArray, FloatArray], vectors: Any, units: FloatArray | None = None
+) -> FloatArray:
+    """Return the largest element of ``A @ vector`` over the largest of its terms, for each.
+
+    In the worse of two units: those of a scaling, and such that the largest entries of rows and
+    columns are about 1. Elements of vectors are multiplied by `units` before.
+    """
+    of_vectors = np.log2(np.ones(A.shape[1]) if units is None else units).astype(int)
+    worst = np.zeros(vectors.shape[1])
+    if not A.nnz or not vectors.nnz:
+        return worst
+    for row, col in (scaling, maxima_scaling(A)):
+        exponents = of_vectors - np.log2(col).astype(int)
+        worst = np.maximum(worst, _residuals(scaled(A, row, col), vectors, exponents))
+    return worst
+
+
+def _residuals(A: Any, vectors: Any, exponents: IndexArray) -> FloatArray:
+    long = np.clongdouble if A.dtype.kind == "c" else np.longdouble
+    largest = np.zeros(A.shape[1])
+    np.maximum.at(largest, _repeated(np.arange(A.shape[1]), A), np.abs(A.data))
+    rows, vectors = sp.csr_array(A).astype(long), vectors.astype(long)
+    vectors.data *= np.ldexp(np.longdouble(1), exponents[vectors.indices])
+    out = np.empty(vectors.shape[1])
+    for some in _pieces(np.diff(A.indptr), vectors):
+        mine = vectors[:, some]
+        left = abs(rows @ mine).max(axis=0).toarray().ravel()
+        mine.data = np.abs(mine.data) * largest[mine.indices]
+        terms = mine.max(axis=0).toarray().ravel()
+        out[some] = np.where(terms > 0, left / np.where(terms > 0, terms, 1), 0)
+    return np.nan_to_num(out, nan=np.inf)
+
+
+def _repeated(of_columns: IndexArray, matrix: Any) -> IndexArray:
+    """Return what belongs to the column of each entry."""
+    return np.repeat(of_columns, np.diff(matrix.indptr))
+
+
+def _pieces(lengths: IndexArray, vectors: Any) -> Iterator[slice]:
+    """Yield columns in pieces, of about _AT_ONCE operations with a matrix each."""
+    work = np.concatenate([[0], np.cumsum(1 + lengths[vectors.indices])])[vectors.indptr]
+    first = 0
+    while first < vectors.shape[1]:
+        last = int(np.searchsorted(work, work[first] + _AT_ONCE, side="right")) - 1
+        last = max(first + 1, last)
+        yield slice(first, last)
+        first = last

@@ -1,0 +1,118 @@
+"""The numerical rank of a matrix of any shape, in words: rows are equations, columns variables."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sparsematch._base.arrays import IndexArray
+from sparsematch._base.tolerances import ROUNDING_OF_RESIDUALS
+from sparsematch._text.defects_dict import dependences_list
+from sparsematch._text.dependences import described, paragraph, vanishing_digits
+from sparsematch._text.name_lists import Names, count
+from sparsematch._text.wording import Line, Wording
+from sparsematch._types.numerical_rank import NumericalRank
+from sparsematch._types.singularity import Dependence, one_of_each
+
+
+def headline(found: NumericalRank) -> str:
+    """Say what the rank is with these values."""
+    rows, cols = found.shape
+    size = f"{count(rows, 'equation')}, {count(cols, 'variable')}"
+    rank = f"rank {'' if found.is_settled else 'at most '}{found.rank:,}"
+    if not found.is_singular:
+        return f"Full rank with these values: {size}, {rank}."
+    dependences = found.equations if rows <= cols else found.variables
+    residual = max((each.residual for each in dependences), default=0.0)
+    if residual <= ROUNDING_OF_RESIDUALS:
+        return f"Rank deficient: {size}, but {rank} with these values."
+    return f"Nearly rank deficient: {size}, but {rank} to {vanishing_digits(residual)}."
+
+
+def account(found: NumericalRank, wording: Wording) -> list[Line]:
+    """Return the lines below the headline; an empty one separates the paragraphs."""
+    paragraphs: list[list[Line]] = [_doubt(found)]
+    sides = [
+        ("equation", found.shape[0], found.equations, found.redundant_rows),
+        ("variable", found.shape[1], found.variables, found.undetermined_cols),
+    ]
+    if is_tall := found.shape[0] > found.shape[1]:
+        sides.reverse()
+    for noun, size, dependences, members in sides:
+        empty = [each for each in dependences if each.size == 1]
+        others = [each for each in dependences if each.size > 1]
+        surplus = size - found.rank - len(empty)
+        paragraphs.append(_empty(empty, wording))
+        if not others:
+            continue
+        if surplus > len(others) or (is_tall and noun == "equation"):
+            n_members = members.size - len(empty)
+            lines, n_sets = described(others, n_members, surplus, wording)
+            if n_sets > 1:  # measurements, say, of which there are more on purpose
+                lines[0] = (
+                    f"Dependent: {n_members:,} {noun}s, {surplus:,} of which follow from others"
+                )
+            paragraphs.append(lines)
+        else:
+            chosen = one_of_each(others, np.empty(0, np.intp))
+            paragraphs.append(paragraph(others, chosen, wording))
+    paragraphs.append(_redundancy(found, wording))
+    return [line for lines in paragraphs if lines for line in ("", *lines)]
+
+
+def _doubt(found: NumericalRank) -> list[Line]:
+    if found.is_settled:
+        return []
+    return [
+        "The rank is not clear: a singular value is near the tolerance of "
+        f"{found.tolerance:.0e}, or units differ too much."
+    ]
+
+
+def _empty(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
+    """Name rows without entries, or columns."""
+    if not dependences:
+        return []
+    indices = np.concatenate([each.indices for each in dependences])
+    side = dependences[0].side
+    names = wording.names(side).list(indices, wording.most_names)
+    if side == "rows":
+        return [f"Empty: {count(indices.size, 'equation')} without variables: {names}"]
+    return [f"Free: {count(indices.size, 'variable')} in no equation: {names}"]
+
+
+def _redundancy(found: NumericalRank, wording: Wording) -> list[Line]:
+    """Say which equations may be dropped, and which not."""
+    redundant, critical = found.redundant_rows, found.critical_rows
+    if not redundant.size or not found.is_settled:
+        return []
+    lines: list[Line] = [
+        f"Redundant: {_listed(redundant, wording)}",
+        "  any one of these, not any two, may be dropped, and the rank is the same",
+    ]
+    if critical.size:
+        lines += [
+            f"Critical: {_listed(critical, wording)}",
+            "  without any one of these the rank is less: drop none",
+        ]
+    return lines
+
+
+def _listed(rows: IndexArray, wording: Wording) -> str:
+    names = wording.rows.list(rows, wording.most_names)
+    return f"{count(rows.size, 'equation')}: {names}"
+
+
+def rank_dict(found: NumericalRank, rows: Names, cols: Names, most: int | None) -> dict[str, Any]:
+    """Return all of it in numbers, strings, lists and dicts, of dependences `most` at most."""
+    lists = "basis_rows", "basis_cols", "redundant_rows", "critical_rows", "undetermined_cols"
+    return {
+        "rank": found.rank,
+        "singular": found.is_singular,
+        "complete": found.is_complete,
+        "settled": found.is_settled,
+        "tolerance": float(found.tolerance),
+        "dependent_equations": dependences_list(found.equations[:most], rows),
+        "free_variables": dependences_list(found.variables[:most], cols),
+        **{name: getattr(found, name).tolist() for name in lists},
+    }

@@ -1,0 +1,140 @@
+"""Null spaces of any shape and rank, against exact ranks modulo a prime and dense SVDs."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+
+from exact_ranks import exact_rank, in_units, integers
+from sparsematch import solvers
+from sparsematch._base import memory
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_rank_and_circuits_are_exact(seed):
+    rng = np.random.default_rng(seed)
+    M = integers(rng)
+    A, rank = in_units(M, rng), exact_rank(M)
+    for side, of, exact in (("right", A, M), ("left", A.T, M.T)):
+        found = solvers.null_space(sp.csr_array(A), side=side)
+        assert found.rank == rank
+        assert found.is_settled
+        vectors = found.vectors.toarray()
+        assert np.array_equal(vectors[found.free], np.eye(found.nullity))
+        left = np.abs(of @ vectors) / (np.abs(of) @ np.abs(vectors) + np.finfo(float).tiny)
+        assert np.abs(of).max(initial=0) == 0 or found.residuals.max(initial=0) < 1e-12
+        assert left.max(initial=0) < 1e-9
+        assert exact_rank(exact[:, found.independent]) == rank
+        for vector in vectors.T:  # any member less, and the others are independent
+            members = np.flatnonzero(vector)
+            assert exact_rank(exact[:, members]) == members.size - 1
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_orthonormal_as_a_dense_svd(seed):
+    rng = np.random.default_rng(seed)
+    A = integers(rng).astype(float) * (1 if seed % 2 else 1 + 2j)
+    expected = scipy.linalg.null_space(A)
+    found = solvers.null_space(sp.coo_array(A), basis="orthonormal").vectors
+    assert found.shape == expected.shape
+    assert np.allclose(found.conj().T @ found, np.eye(found.shape[1]), atol=1e-13)
+    assert np.allclose(found @ found.conj().T, expected @ expected.conj().T, atol=1e-11)
+
+
+def test_shapes_without_entries():
+    for shape in ((0, 3), (3, 0), (0, 0), (2, 3)):
+        found = solvers.null_space(sp.csr_array(shape))
+        assert (found.rank, found.vectors.shape) == (0, (shape[1], shape[1]))
+        both = solvers.null_space(sp.csr_array(shape), side="left", basis="orthonormal")
+        assert both.vectors.shape == (shape[0], shape[0])
+    assert isinstance(found, solvers.NullSpaceBasis)
+    assert repr(found) == "NullSpaceBasis(2x3, rank 0, 3 sparse, right)"
+
+
+def test_dense_rows_are_cut_and_columns_are_the_users():
+    n = 3000
+    A = sp.vstack([sp.csr_array(np.ones((3, n))), sp.eye_array(n - 500, n)]).tocsr()
+    found = solvers.null_space(A)
+    assert found.rank == n - 500 + 1
+    assert np.array_equal(found.vectors[found.free].toarray(), np.eye(499))
+    assert abs(A @ found.vectors).max() < 1e-13
+
+
+def test_a_rank_near_the_tolerance_is_said_to_be_so():
+    A = np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + 3e-14, 0.0], [0.0, 1.0, 1.0]])
+    with pytest.warns(solvers.IllConditionedWarning, match="is not clear"):
+        found = solvers.null_space(sp.csr_array(A))
+    assert not found.is_settled
+    assert solvers.null_space(sp.csr_array(A), rcond=1e-10).rank == 2
+    assert solvers.null_space(sp.csr_array(A.astype(np.float32))).rank == 2
+
+
+def grid(k):
+    """Edges of a square grid, by vertices."""
+    at = np.arange(k * k).reshape(k, k)
+    tail = np.concatenate([at[:-1].ravel(), at[:, :-1].ravel()])
+    head = np.concatenate([at[1:].ravel(), at[:, 1:].ravel()])
+    signs, edges = np.repeat([1.0, -1.0], tail.size), np.tile(np.arange(tail.size), 2)
+    return sp.csr_array((signs, (np.concatenate([tail, head]), edges)), (k * k, tail.size))
+
+
+def test_cycles_of_a_large_grid():
+    A = grid(120)
+    found = solvers.null_space(A)
+    assert found.rank == 120**2 - 1
+    assert found.residuals.max() < 1e-14
+    assert np.allclose(np.abs(found.vectors.data), 1)
+    assert found.vectors.nnz < 30 * found.nullity
+    left = solvers.null_space(A, side="left").vectors.toarray()
+    assert np.allclose(left, 1, atol=1e-12)
+
+
+def test_memory_is_looked_at_before(monkeypatch):
+    from sparsematch._blame import circuits
+
+    monkeypatch.setattr(circuits, "available_bytes", lambda: 1e6)
+    with pytest.raises(MemoryError, match=r"orthonormal basis of 3,481 vectors .* a sparse one"):
+        solvers.null_space(grid(60), basis="orthonormal")
+    assert memory.available_bytes() > 1e6
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "words"),
+    [
+        ({"side": "both"}, ValueError, "side is 'both', but must be one of 'right', 'left'"),
+        ({"basis": 3}, TypeError, "basis"),
+        ({"rcond": 2}, ValueError, "rcond is 2"),
+        ({"rcond": "small"}, TypeError, "rcond"),
+    ],
+)
+def test_arguments(how, error, words):
+    with pytest.raises(error, match=words):
+        solvers.null_space(sp.csr_array(np.eye(2)), **how)
+
+
+def test_matrices_that_are_refused():
+    with pytest.raises(TypeError, match="csr_array"):
+        solvers.null_space(np.eye(2))
+    with pytest.raises(ValueError, match=r"A\[0, 1\] is nan"):
+        solvers.null_space(sp.csr_array([[1.0, np.nan]]))
+
+
+def test_ctrl_c():
+    rng = np.random.default_rng(0)
+    A = sp.random_array((8000, 16000), density=3e-4, rng=rng, format="csr")
+    sent = []
+
+    def interrupt():
+        sent.append(time.monotonic())
+        signal.raise_signal(signal.SIGINT)
+
+    for delay in 0.2, 0.8:
+        timer = threading.Timer(delay, interrupt)
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            solvers.null_space(A)
+        assert time.monotonic() - sent[-1] < 1  # 0.3 s on an idle machine
