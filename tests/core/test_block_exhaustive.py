@@ -2,8 +2,8 @@
 
 And assignments solved by blocks, proved by their duals. Python is too slow for as many, so that
 `block_search/block_search.cpp` and `assignment_blocks/assignment_blocks.cpp` are compiled over the
-headers of the core, with invariants checked. All digraphs of five vertices in all orders take half an hour
-of one core: they are compared, by all cores, where `SPARSEMATCH_EXHAUSTIVE` is set.
+headers of the core, with invariants checked. All digraphs of five vertices in all orders take half
+an hour of one core: they are compared, by all cores, where `SPARSEMATCH_EXHAUSTIVE` is set.
 """
 
 import os
