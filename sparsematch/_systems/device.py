@@ -98,7 +98,7 @@ class DeviceLU:
         self._make = find_device_solver(solver)
         self._product = None if pivoting == "auto" else pivoting == "product"
         matrix = _canonical(A)
-        self._order, self._given = _order_of_values(A, matrix)
+        self._order, self._given = _order_of_values(A)
         self.form: BlockForm = block_form(as_bipartite(matrix), matching)
         if self.form.structural_rank < matrix.shape[0]:
             raise _structurally_singular(self.form)
@@ -196,10 +196,7 @@ class DeviceLU:
         import cupy
 
         n = self.shape[0]
-        numbered = A.copy()
-        # counted from 1: zeros might get lost
-        numbered.data = cupy.arange(1, A.nnz + 1, dtype=cupy.float64)
-        permuted = self.form.permute(numbered)
+        permuted = self.form.permute(_numbered(A))
         starts = self.form.row_blocks
         large = cupy.flatnonzero(starts[1:] - starts[:-1] > 1)
         first, last = (int(starts[large[0]]), int(starts[large[-1] + 1])) if large.size else (n, n)
@@ -244,10 +241,6 @@ class DeviceLU:
 
     def _factorise(self, values: Any) -> None:
         """Factorise values in the order of the pattern."""
-        self._make_factor(values)
-        self._failed = False
-
-    def _make_factor(self, values: Any) -> None:
         values = values.astype("complex128" if values.dtype.kind == "c" else "float64", copy=False)
         if self._parts and values.dtype == self.dtype:
             for where, piece in self._pieces.items():
@@ -259,16 +252,15 @@ class DeviceLU:
             self._parts = {where: piece.filled(values) for where, piece in self._pieces.items()}
             self._A.data, self._absolute.data = values.copy(), abs(values)
         self._measure()
-        if not self.n_factorised:
-            return
         try:
-            if self._factor is None or self._kind != self.dtype:
+            if self.n_factorised and (self._factor is None or self._kind != self.dtype):
                 self._factor = self._make(self._parts[1, 1], self._product)
                 self._kind = self.dtype
-            else:
+            elif self._factor:
                 self._factor.refactorise(self._parts[1, 1])
         except Singular:
             raise self._singular() from None
+        self._failed = False
 
     def _measure(self) -> None:
         """Read the norms; raise SingularMatrixError if a block of one entry is zero."""
@@ -367,20 +359,24 @@ def _canonical(A: Any) -> Any:
     return A
 
 
-def _order_of_values(A: Any, matrix: Any) -> tuple[Any, int]:
+def _order_of_values(A: Any) -> tuple[Any, int]:
     """Return which value of a matrix is which of its canonical form, and how many it has.
 
     None if entries are repeated.
     """
+    given = from_other_library(A)
+    found = _canonical(_numbered(given))
+    order = found.data.astype("int64") - 1 if found.nnz == given.nnz else None
+    return order, given.nnz
+
+
+def _numbered(A: Any) -> Any:
+    """Return a copy whose values count the entries, from 1: zeros might get lost."""
     import cupy
 
-    given = from_other_library(A)
-    numbered = given.copy()
-    # counted from 1: zeros might get lost
-    numbered.data = cupy.arange(1, given.nnz + 1, dtype=cupy.float64)
-    found = _canonical(numbered)
-    order = found.data.astype(cupy.int64) - 1 if found.nnz == given.nnz else None
-    return order, given.nnz
+    numbered = A.copy()
+    numbered.data = cupy.arange(1, A.nnz + 1, dtype=cupy.float64)
+    return numbered
 
 
 def _structurally_singular(form: BlockForm) -> SingularMatrixError:

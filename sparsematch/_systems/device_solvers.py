@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from sparsematch._base.errors import unknown_choice
+from sparsematch._systems.checks import check_choice
 from sparsematch._systems.external import Singular
 from sparsematch._types.upstream_warnings import upstream_warnings_raised
 
@@ -160,6 +160,5 @@ def find_device_solver(name: Any) -> MakeOnDevice:
     """Look up a solver; ``"auto"`` is cuDSS where nvmath-python is installed, else cuSOLVER."""
     if name == "auto":
         name = "cudss" if importlib.util.find_spec("nvmath") else "cusolver"
-    if not isinstance(name, str) or name not in DEVICE_SOLVERS:
-        raise unknown_choice("solver", name, ("auto", *DEVICE_SOLVERS))
+    check_choice("solver", name, ("auto", *DEVICE_SOLVERS))
     return DEVICE_SOLVERS[name]

@@ -21,7 +21,7 @@ from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import splu
-from sparsematch._numerics.scaling import product_scaling
+from sparsematch._numerics.scaling import largest_exponents, power_of_two, product_scaling
 from sparsematch._systems.condition import reciprocal_condition
 
 Values = NDArray[Any]
@@ -206,32 +206,19 @@ class ScaledFactor:
         if (scaling := product_scaling(block)) is None:
             return self._first
         first = self._row[:, 0] * scaling[0], self._col[:, 0] * scaling[1]
-        return (
-            first
-            if all(np.isfinite(side).all() and side.min() > 0 for side in first)
-            else self._first
-        )
+        is_in_range = all(np.isfinite(side).all() and side.min() > 0 for side in first)
+        return first if is_in_range else self._first
 
     def _scale(self, values: Values) -> Values:
-        n, starts = self._indptr.size - 1, self._indptr[:-1]
-        row, col = self._first
+        n, (row, col) = self._indptr.size - 1, self._first
         scaled = values * row[self._rows] * col[self._columns]
-        # finite where values are
-        size = np.maximum(np.abs(scaled.real), np.abs(scaled.imag))
-        rows = np.zeros(n)
-        np.maximum.at(rows, self._rows, size)
-        by_row = _factor(rows)
-        by_col = _factor(np.maximum.reduceat(size * by_row[self._rows], starts))
-        scaled = scaled * by_row[self._rows] * by_col[self._columns]
+        by_row = power_of_two(1 - largest_exponents(scaled, self._rows, n))
+        scaled *= by_row[self._rows]
+        by_col = power_of_two(1 - largest_exponents(scaled, self._columns, n))
+        scaled *= by_col[self._columns]
         self._row, self._col = (row * by_row)[:, np.newaxis], (col * by_col)[:, np.newaxis]
         self._scaled = scaled
         return scaled
-
-
-def _factor(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return powers of two that bring sizes to 1...2; of subnormal ones as far as factors can."""
-    exponents = np.where(sizes > 0, 1 - np.frexp(sizes)[1], 0)
-    return np.ldexp(1.0, np.minimum(exponents, 1022))
 
 
 class SuperLUFactor:

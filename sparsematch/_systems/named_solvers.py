@@ -12,8 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._base.errors import pip_install, unknown_choice
+from sparsematch._base.errors import pip_install
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
+from sparsematch._systems.checks import check_choice
 from sparsematch._systems.external import (
     Choice,
     MakeExternal,
@@ -225,8 +226,7 @@ def find_solver(name: Any) -> Chooser:
     if callable(name):
         text = getattr(name, "__name__", type(name).__name__)
         return Chooser(lambda _: Choice(name, text, "asked for"), {"forced": "user"})
-    if not isinstance(name, str) or name not in NAMES:
-        raise unknown_choice("solver", name, NAMES)
+    check_choice("solver", name, NAMES)
     if name == "auto":
         return Chooser(_predicted, installed())
     choice = Choice(_find(name), name, "asked for")

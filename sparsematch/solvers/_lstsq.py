@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from sparsematch._base.errors import stack_level, wrong_type
+from sparsematch._base.errors import stack_level
 from sparsematch._base.tolerances import POOR_ERROR
 from sparsematch._input.canonical import read_columns
 from sparsematch._input.scipy import check_sparse
-from sparsematch._systems.checks import read_rcond
+from sparsematch._systems.checks import check_right_hand_side, read_rcond
 from sparsematch._systems.errors import IllConditionedWarning
 from sparsematch._systems.least_squares import Solution, least_squares
 from sparsematch._types.least_squares import LeastSquares
@@ -130,10 +130,7 @@ def lstsq(
 def _read_right(b: Any, m: int) -> Values:
     sparse = sp.issparse(b)
     right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
-    if right.dtype.kind not in "biufc":
-        raise wrong_type("b", right, f"an array of numbers, not of {right.dtype}")
-    if right.ndim not in (1, 2) or right.shape[0] != m:
-        raise ValueError(f"b has shape {right.shape}, but must have shape ({m},) or ({m}, k)")
+    check_right_hand_side(right, m, "N")
     right = right.astype(np.complex128 if right.dtype.kind == "c" else np.float64)
     if not np.isfinite(right).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(right))[0])
