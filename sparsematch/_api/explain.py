@@ -47,11 +47,12 @@ def explain_singularity(
     set of equations with one variable less than there are equations, such that no smaller choice of
     them has too few. Dropping any one of them resolves it.
 
-    With `numeric`, a square matrix that is structurally nonsingular is factorised. If it is
-    singular all the same, combinations of equations that vanish are given, and combinations along
-    which variables may change and no equation notices: of few members, none of which can be left
-    out. Of a matrix that is not square the rank is found, and besides which rows are redundant,
-    which critical, and which variables are undetermined, whatever its structure.
+    With `numeric`, a square matrix is factorised, with entries that it lacks if it is structurally
+    singular. If its values make it singular, combinations of equations that vanish are given, and
+    combinations along which variables may change and no equation notices: of few members, none of
+    which can be left out. None is given that vanishes in one system of units only. Of a matrix that
+    is not square the rank is found, and besides which rows are redundant, which critical, and which
+    variables are undetermined, whatever its structure.
 
     Parameters
     ----------
@@ -153,8 +154,9 @@ def explain(
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
     if numeric and graph.n_rows != graph.n_cols:
         numbers = above("numerical_rank")(columns, tolerance=tolerance)
-    elif numeric and not (over or under):
-        numbers = above("numerical_defects")(columns, tolerance=tolerance)
+    elif numeric:
+        unmatched = (np.flatnonzero(mate < 0) for mate in (found[0].row_mate, found[0].col_mate))
+        numbers = above("numerical_defects")(columns, tuple(unmatched), tolerance=tolerance)
     elif graph is not dropped:
         rank = maximum_matching(dropped, None, **settings)[0].cardinality
     return Explanation(over, under, found[0], rows, cols, numeric, numbers, zeros, rank)

@@ -21,6 +21,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod
 from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.matching import Matching
+from sparsematch._types.numerical_rank import NumericalRank
 from sparsematch._types.singularity import Dependence
 from sparsematch._types.sparse_like import Local
 from sparsematch._types.view import without_view
@@ -77,7 +78,8 @@ def candidates(why: Explanation) -> Candidates:
     By the pattern these are the rows of the over-determined and the columns of the under-determined
     part: those that some maximum matching leaves out. By the values those in some combination that
     vanishes, hence in one of any basis of them; if `NumericalDefects.is_complete` is false, there
-    may be more. Time: O(n log n) for n candidates.
+    may be more. Of a matrix that is not square, explained with its values, those are all. Time:
+    O(n log n) for n candidates.
 
     Examples
     --------
@@ -94,9 +96,12 @@ def candidates(why: Explanation) -> Candidates:
         raise wrong_type("why", why, "an Explanation, as explain_singularity returns")
     numbers = why.numbers
     dependences = ((), ()) if numbers is None else (numbers.variables, numbers.equations)
+    only: tuple[Any, Any] = None, None
+    if isinstance(numbers, NumericalRank) and numbers.is_settled:
+        only = numbers.undetermined_cols, numbers.redundant_rows
     return Candidates(
-        _sorted(why.underdetermined, dependences[0], why.col_names),
-        _sorted(why.overdetermined, dependences[1], why.row_names),
+        _sorted(why.underdetermined, dependences[0], why.col_names, only[0]),
+        _sorted(why.overdetermined, dependences[1], why.row_names, only[1]),
     )
 
 
@@ -175,11 +180,19 @@ def what_if(
 
 
 def _sorted(
-    pieces: DeficientPieces, dependences: tuple[Dependence, ...], names: tuple[str, ...] | None
+    pieces: DeficientPieces,
+    dependences: tuple[Dependence, ...],
+    names: tuple[str, ...] | None,
+    only: IndexArray | None,
 ) -> IndexArray:
-    """Return the candidates of one side: by the pattern, then by the size of coefficients."""
+    """Return the candidates of one side: by the pattern, then by the size of coefficients.
+
+    `only`: what all dependences have, of which not all need be named.
+    """
     by_pattern = pieces.rows if pieces.side == "rows" else pieces.cols
     sizes: dict[int, float] = {}
+    if only is not None:
+        by_pattern, sizes = np.intersect1d(by_pattern, only), dict.fromkeys(only.tolist(), 0.0)
     for each in dependences:
         for k, size in zip(each.indices.tolist(), np.abs(each.coefficients).tolist(), strict=True):
             sizes[k] = max(size, sizes.get(k, 0.0))

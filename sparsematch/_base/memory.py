@@ -9,10 +9,18 @@ from pathlib import Path
 #: version 2) may have, without an error that could be handled.
 _MACHINE, _GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 
+#: Bytes that are there, without a look: that takes 0.1 ms, as long as a small factorisation.
+_LITTLE = 1e8
 
-def available_bytes() -> float:
-    """Return the bytes that this process can still take, infinity where that is not known."""
+
+def available_bytes(needed: float) -> float:
+    """Return the bytes that this process can still take.
+
+    Infinity where that is not known, or so few are needed that they are there without a look.
+    """
     left = math.inf
+    if needed <= _LITTLE:
+        return left
     with suppress(OSError):
         fields = dict(re.findall(r"^(\w+): +(\d+) kB$", _MACHINE.read_text(), re.MULTILINE))
         if "MemAvailable" in fields:

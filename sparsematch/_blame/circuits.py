@@ -30,8 +30,6 @@ from sparsematch._systems.orthogonal import OrthogonalFactors
 
 #: Operations of a product after which Ctrl-C is looked for.
 _AT_ONCE = 1 << 21
-#: Bytes that are there, without a look.
-_LITTLE = 1e8
 #: Singular values that are not above the tolerance by this factor are near it.
 _NEAR = 10
 
@@ -92,9 +90,8 @@ def orthonormal(vectors: Any) -> NDArray[Any]:
     """
     basis = vectors.copy()
     n, k = basis.shape
-    if (need := 4.0 * basis.dtype.itemsize * n * k) > _LITTLE and need > (
-        room := available_bytes()
-    ):
+    need = 4.0 * basis.dtype.itemsize * n * k
+    if need > (room := available_bytes(need)):
         raise MemoryError(
             f"an orthonormal basis of {k:,} vectors of {n:,} elements takes {need / 2**30:.1f} GiB "
             f"of memory, of which {room / 2**30:.1f} GiB are left; a sparse one may fit"

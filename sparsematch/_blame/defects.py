@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.tolerances import TINY
 from sparsematch._blame.null_basis import Lines, of_pair, sparse_basis
 from sparsematch._blame.null_space import BorderedMatrix, some_null_vectors
@@ -35,11 +35,15 @@ _NO_NUMBERS = SingularMatrixError, FloatingPointError, np.linalg.LinAlgError
 _MOST_SHIFT = 900
 
 
-def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
+def numerical_defects(
+    A: Any, missing: tuple[IndexArray, IndexArray] | None = None, *, tolerance: float = 1e-10
+) -> NumericalDefects | None:
     """Find the rows and columns of a CSC matrix that depend on each other by their numbers.
 
-    It is structurally nonsingular, of float64 or complex128, its columns ascending and without
-    duplicates and stored zeros. What leaves no more than `tolerance` vanishes. Time: that of two
+    It is square, of float64 or complex128, its columns ascending and without duplicates and stored
+    zeros. `missing` are the rows and columns of entries with which it is structurally nonsingular:
+    they are added like those that make singular blocks regular. None if what they stand for is not
+    found, as where they are many. What leaves no more than `tolerance` vanishes. Time: that of two
     factorisations, and of two solves for each singular value that is small.
 
     >>> from scipy.sparse import csc_array
@@ -50,11 +54,13 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
     if A.shape[0] == 0:
         return NumericalDefects(0, (), (), (), (), (), tolerance)
     with np.errstate(all="ignore"):
-        row_scale, col_scale = logarithmic_scaling(A)
+        if missing is None or not missing[0].size:
+            missing = np.empty(0, np.intp), np.empty(0, np.intp)
+        row_scale, col_scale = logarithmic_scaling(_with(A, missing, 1.0))
         B = scaled(A, row_scale, col_scale)
         B.data[np.abs(B.data) < TINY] = TINY  # none becomes zero, which changes the pattern
         lines = lines_of(A, B, row_scale, col_scale)
-        found = _all_dependences(A, B, lines, tolerance)
+        found = _all_dependences(A, B, lines, missing, tolerance)
         pairs: tuple[Any, Any] = (), ()
         if found.is_singular or found.is_doubtful:
             pairs = parallel_pairs(A, "rows", tolerance), parallel_pairs(A, "columns", tolerance)
@@ -64,6 +70,8 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
                 for side, alike in zip(lines, pairs, strict=True)
             )
             found = found.with_some(*some)
+    if min(len(found.rows), len(found.cols)) < missing[0].size:
+        return None
     named = found.rows, found.cols, found.blocks, *pairs, tolerance, found.is_complete
     return NumericalDefects(A.shape[0], *named, row_scale, col_scale)
 
@@ -101,20 +109,38 @@ class _Found(NamedTuple):
         return _Found(rows, cols, self.blocks, self.is_complete and alike, False)
 
 
-def _all_dependences(A: Any, B: Any, lines: dict[str, Lines], tolerance: float) -> _Found:
+def _with(A: Any, places: tuple[IndexArray, IndexArray], value: float) -> Any:
+    """Return a CSC matrix with entries where it has none."""
+    if not places[0].size:
+        return A
+    return csc_array(A + csc_array((np.full(places[0].size, value), places), shape=A.shape))
+
+
+def _all_dependences(
+    A: Any,
+    B: Any,
+    lines: dict[str, Lines],
+    missing: tuple[IndexArray, IndexArray],
+    tolerance: float,
+) -> _Found:
     """Return them; none if there are too many, or if numbers leave the range of doubles."""
     unknown = _Found((), (), (), False, True)
     try:
-        border = find_border(A, B)
-        if not border.is_complete:
+        sound = [_with(matrix, missing, 1.0) for matrix in (A, B)]
+        border = find_border(*sound)
+        if not border.is_complete or missing[0].size > MOST:
             return unknown
+        if missing[0].size:
+            border = border.also_at(*missing)
         if not border.rows.size:
             return _Found((), (), (), True, False)
         bordered = BorderedMatrix(B, border)
         found, lacking = {}, {}
         for side in lines:
             found[side], lacking[side] = _dependences(bordered, lines[side], tolerance)
-        blocks = _blocks(bordered, border, lines, found, tolerance)
+        blocks: tuple[SingularBlock, ...] = ()
+        if not missing[0].size:
+            blocks = _blocks(bordered, border, lines, found, tolerance)
     except _NO_NUMBERS:
         return unknown
     # small singular values need not be those of combinations that vanish in all units

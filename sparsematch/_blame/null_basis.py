@@ -219,6 +219,8 @@ class _LocalLines:
         In that system of units in which it is larger.
         """
         left, size, worst = np.abs(self._transposed @ vector), np.abs(vector), 0.0
+        if not self._largest[0][vector != 0].any():
+            return 0.0
         for units, largest in zip(self._units, self._largest, strict=True):
             term = float((size * largest).max())
             worst = max(worst, float((left * units).max(initial=0)) / term if term > 0 else np.inf)
@@ -231,6 +233,8 @@ class _LocalLines:
         is left as it is but for members that are rounding.
         """
         vector = vector / np.abs(vector).max()
+        if not self._largest[0][vector != 0].any():  # a row without entries
+            return self._checked(_on(np.array([pivot]), vector))
         shares = self._shares(vector)
         shares[pivot] = np.inf
         order = np.argsort(-shares, kind="stable")
@@ -400,7 +404,7 @@ def residual(rows: Any, coefficients: Values, systems: Sequence[FloatArray]) -> 
     order = np.argsort(rows.indices, kind="stable")
     starts = np.flatnonzero(np.diff(rows.indices[order], prepend=-1))
     if not starts.size:
-        return np.inf
+        return 0.0
     left = np.abs(np.add.reduceat(terms[order], starts))
     largest = np.maximum.reduceat(np.abs(terms[order]), starts)
     cols, worst = rows.indices[order][starts], 0.0

@@ -52,8 +52,10 @@ class BorderedMatrix:
         at = np.asarray(B[rows, cols]).ravel()
         size = np.abs(at)
         self._added = np.where(size > 0, at / np.where(size > 0, size, 1), 1).astype(B.dtype)
-        self._factors = _factorise(B, border, self._added)
-        self._row_part, self._part, self._turn = _parts(B, cols)
+        places = coo_array((self._added, (rows, cols)), shape=B.shape)
+        bordered = csc_array(B + csc_array(places))
+        self._factors = _factorise(bordered)
+        self._row_part, self._part, self._turn = _parts(bordered, cols)
         self._solutions: dict[str, csr_array] = {}
         #: Where the solutions of each connected part are not zero.
         self._used: dict[str, dict[int, IndexArray]] = {}
@@ -163,9 +165,7 @@ def _small(
     return NullSpace(inside, basis, values[least][::-1]), pseudo_inverse
 
 
-def _factorise(B: Any, border: Border, added: Values) -> BlockFactors:
-    places = coo_array((added, (border.rows, border.cols)), shape=B.shape)
-    bordered = csc_array(B + csc_array(places))
+def _factorise(bordered: Any) -> BlockFactors:
     for noise in (0, 1e-15):
         bordered.data *= 1 + noise * np.random.default_rng(1).standard_normal(bordered.nnz)
         try:

@@ -58,6 +58,12 @@ class Border(NamedTuple):
     factors: BlockFactors  #: Of the matrix with noise: for its block form.
     is_complete: bool  #: Whether these are all, and not too many to go on with.
 
+    def also_at(self, rows: IndexArray, cols: IndexArray) -> "Border":
+        """Return these and further places, which belong to no block."""
+        blocks = np.concatenate([self.blocks, np.full(rows.size, -1)])
+        places = np.concatenate([self.rows, rows]), np.concatenate([self.cols, cols])
+        return Border(blocks, *places, self.factors, self.is_complete)
+
 
 def find_border(A: Any, B: Any) -> Border:
     """Return where entries make the singular blocks of a CSC matrix regular; `B` is it, scaled."""

@@ -17,8 +17,6 @@ from sparsematch._numerics.scaling import product_scaling
 Solve = Callable[[NDArray[Any], bool], NDArray[Any]]
 
 _MAX_STEPS = 5
-#: Solves that an estimate takes at most: as many columns are all of a small inverse.
-_MOST_SOLVES = 2 * _MAX_STEPS + 1
 
 
 def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
@@ -28,7 +26,7 @@ def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
     is not finite. Costs at most 11 solves, mostly 5; exact up to as many rows.
     """
     with np.errstate(all="ignore"):
-        if n <= _MOST_SOLVES:
+        if n <= 2 * _MAX_STEPS + 1:  # solves of an estimate, at most
             columns = [np.abs(solve(unit, False)).sum() for unit in np.eye(n, dtype=dtype)]
             norm = float(np.max(columns, initial=0))
             return norm if np.isfinite(norm) else np.inf

@@ -226,9 +226,9 @@ def find_solver(name: Any) -> Chooser:
     if callable(name):
         text = getattr(name, "__name__", type(name).__name__)
         return Chooser(lambda _: Choice(name, text, "asked for"), {"forced": "user"})
-    check_choice("solver", name, NAMES)
-    if name == "auto":
+    if isinstance(name, str) and name == "auto":
         return Chooser(_predicted, installed())
+    check_choice("solver", name, NAMES)
     choice = Choice(_find(name), name, "asked for")
     return Chooser(lambda _: choice, {} if name == "superlu" else {"forced": name})
 

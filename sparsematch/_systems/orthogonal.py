@@ -24,7 +24,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import norm
 
 from sparsematch._base.arrays import FloatArray, IndexArray
-from sparsematch._base.tolerances import EPSILON, SINGULAR
+from sparsematch._base.tolerances import EPSILON, HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import interruptible, pivots
@@ -45,9 +45,9 @@ _AT_ONCE = 64
 #: Largest entry of a null vector, the least being 1, above which another column had better be dead:
 #: the space of null vectors is known to a rounding error times their condition.
 _LARGEST = 100
-#: Elements of null vectors that are rounding errors of R, and those that no choice of columns
-#: depends on. Without them vectors are as sparse as they are.
-_ROUNDING, _SMALL = 2 * EPSILON, 1e-8
+#: Elements of null vectors that are rounding errors of R. Without them vectors are as sparse as
+#: they are.
+_ROUNDING = 2 * EPSILON
 #: Entries of null vectors up to which these are factorised by LAPACK.
 _DENSE_ENTRIES = 1 << 20
 
@@ -193,7 +193,8 @@ class OrthogonalFactors:
         In place of those with large null vectors, as far as these are few, and, if dead columns are
         to be zero, of added ones, which are not: columns with most part in their null vectors.
         """
-        null = self._null(self.dead, self._beside, _SMALL)[: self._n_columns].tocoo()
+        # smaller elements decide nothing
+        null = self._null(self.dead, self._beside, HALF_OF_THE_DIGITS)[: self._n_columns].tocoo()
         size = np.zeros(self.dead.size)
         np.maximum.at(size, null.col, np.abs(null.data))
         few = np.argsort(-size, kind="stable")[: _DENSE_ENTRIES // max(1, self._n_columns)]

@@ -36,6 +36,14 @@ def headline(found: NumericalDefects) -> str:
     return f"Nearly singular: {size}, but {rank} to {vanishing_digits(residual)}."
 
 
+def beside_structure(found: NumericalDefects, structural_rank: int) -> list[Line]:
+    """Say what the rank is where the structure is singular already."""
+    if not found.is_complete and found.rank >= structural_rank:
+        return ["These values are too far apart to tell whether more depends on each other."]
+    at_most = "" if found.is_complete else "at most "
+    return [f"With these values the rank is {at_most}{min(found.rank, structural_rank):,}."]
+
+
 def account(found: NumericalDefects, wording: Wording) -> list[Line]:
     """Return the lines below the headline; an empty one separates the paragraphs."""
     rows, cols = found.one_choice

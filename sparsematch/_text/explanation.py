@@ -1,6 +1,6 @@
 """Why a matrix is singular, by its structure or by its numbers, as data and as text."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from sparsematch._text.wording import Line, Wording, wrapped
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
 from sparsematch._types.matching import Matching
 from sparsematch._types.numerical_rank import NumericalRank
-from sparsematch._types.singularity import NumericalDefects
+from sparsematch._types.singularity import NumericalDefects, ParallelPair
 
 _ROW, _COL = "equation", "variable"
 
@@ -40,7 +40,8 @@ class Explanation:
         Whether the values were to be looked at.
     numbers : NumericalDefects, NumericalRank or None
         What the values are to blame for; a `NumericalRank` if the matrix is not square. None if
-        they were not to be looked at, or the matrix is square and structurally singular.
+        they were not to be looked at, or the structural rank of a square matrix is by so much too
+        small that this hides what they do.
     stored_zeros : int
         How many entries that are stored are zero. They count as entries, unless they were dropped.
     rank_without_zeros : int or None
@@ -190,8 +191,11 @@ class Explanation:
         else:
             account += self._structure(wording)
         if isinstance(self.numbers, NumericalDefects):
-            lines[0] = defects.headline(self.numbers)
-            account += defects.account(self.numbers, wording)
+            if self.is_singular:
+                lines += defects.beside_structure(self.numbers, self.structural_rank)
+            else:
+                lines[0] = defects.headline(self.numbers)
+            account += defects.account(_not_told(self, self.numbers, max_pieces), wording)
         lines += account
         if account and (self.row_names is None or self.col_names is None):
             lines += ["", "Rows and columns are counted from 0."]
@@ -311,6 +315,29 @@ def _remarks(why: Explanation) -> list[str]:
     if why.numeric and why.numbers is None:
         lines.append("The values are looked at once the structure is in order.")
     return lines
+
+
+def _not_told(why: Explanation, numbers: NumericalDefects, shown: int) -> NumericalDefects:
+    """Return what the values add: without rows or columns that are said to be empty or in conflict.
+
+    Where the structure is singular; else all. `shown`: how many conflicts of each kind are.
+    """
+    if not why.is_singular:
+        return numbers
+    kept = []
+    for part, claims in (
+        (why.overdetermined, numbers.equations),
+        (why.underdetermined, numbers.variables),
+    ):
+        told = {piece.conflict[part.side == "columns"].tobytes() for piece in part[:shown]}
+        told |= {index.tobytes() for index in part.empty[:, np.newaxis]}
+        dtype = part.rows.dtype
+        kept.append(tuple(one for one in claims if one.indices.astype(dtype).tobytes() not in told))
+    equations, variables = kept
+    none: tuple[ParallelPair, ...] = ()
+    return replace(
+        numbers, equations=equations, variables=variables, parallel_rows=none, parallel_cols=none
+    )
 
 
 def _part(part: DeficientPieces, wording: Wording) -> list[str]:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 
+#: Members of a dependence that are looked at, beside one for each other dependence.
+_CANDIDATES = 64
 _OUTSIDE = 0.1  # a coefficient outside the singular blocks over one inside that is as good a choice
 
 
@@ -192,32 +194,31 @@ def one_of_each(dependences: Sequence[Dependence], preferred: IndexArray) -> Ind
     """Return a member of each dependence, such that without these the others are independent.
 
     A large one, and rather one of `preferred`, the singular blocks: what is outside follows from
-    them. Each is chosen from what is left of a dependence once those chosen before are eliminated.
+    them. Each is chosen from what is left of a dependence once those chosen before are eliminated;
+    of many members only the largest are looked at.
     """
-    left = [(each.indices, each.coefficients) for each in dependences]
+    if not dependences:
+        return np.array([], np.intp)
+    weights = [
+        np.abs(each.coefficients) * np.where(np.isin(each.indices, preferred), 1, _OUTSIDE)
+        for each in dependences
+    ]
+    largest = [
+        each.indices[np.argsort(-weight, kind="stable")[: _CANDIDATES + len(dependences)]]
+        for each, weight in zip(dependences, weights, strict=True)
+    ]
+    members = members_of(largest)
+    dtype = np.result_type(*(each.coefficients for each in dependences))
+    left = np.zeros((len(dependences), members.size), dtype)
+    for row, each in zip(left, dependences, strict=True):
+        known = np.isin(each.indices, members, assume_unique=True)
+        row[np.searchsorted(members, each.indices[known])] = each.coefficients[known]
+    share = np.where(np.isin(members, preferred), 1, _OUTSIDE)
     chosen = []
-    for k, (indices, values) in enumerate(left):
-        size = np.abs(values) * np.where(np.isin(indices, preferred), 1, _OUTSIDE)
-        place = int(np.argmax(size))
-        if not size[place]:
-            continue
-        chosen.append(int(indices[place]))
-        for m in range(k + 1, len(left)):
-            others, at = left[m][0], int(np.searchsorted(left[m][0], chosen[-1]))
-            if at < others.size and others[at] == chosen[-1]:
-                times = left[m][1][at] / values[place]
-                left[m] = _minus(left[m], (indices, values * times))
-    return np.array(chosen, dependences[0].indices.dtype if dependences else np.intp)
-
-
-def _minus(
-    a: tuple[IndexArray, NDArray[Any]], b: tuple[IndexArray, NDArray[Any]]
-) -> tuple[IndexArray, NDArray[Any]]:
-    """Subtract combinations, each as members in ascending order and their coefficients."""
-    if np.array_equal(a[0], b[0]):
-        return a[0], a[1] - b[1]
-    members = np.union1d(a[0], b[0])
-    values = np.zeros(members.size, np.result_type(a[1], b[1]))
-    values[np.searchsorted(members, a[0])] = a[1]
-    values[np.searchsorted(members, b[0])] -= b[1]
-    return members, values
+    for k, values in enumerate(left):
+        place = int(np.argmax(np.abs(values) * share))
+        if values[place]:
+            chosen.append(int(members[place]))
+            left[k + 1 :] -= np.outer(left[k + 1 :, place] / values[place], values)
+            left[k + 1 :, place] = 0
+    return np.array(chosen, dependences[0].indices.dtype)

@@ -142,7 +142,10 @@ def one_line(fields: dict[str, Any]) -> str:
     for part in ("overdetermined", "underdetermined"):
         if part in fields and fields[part]["n_pieces"]:
             words += f", {count(fields[part]['n_pieces'], 'conflict')} {part[:-10]}-determined"
-    if found := fields.get("numbers"):
+    found = fields.get("numbers")
+    if found and not (
+        fields["structurally_singular"] and found["rank"] == fields["structural_rank"]
+    ):
         singular = f"numerically SINGULAR, rank {found['rank']:,}"
         words += f", {singular if found['singular'] else 'numerically nonsingular'}"
     return words

@@ -40,10 +40,6 @@ from sparsematch._types.sparse_like import SparseLike
 #: changes no digit. With 0 it keeps zeros, some twice: a column of more than n then overflows its
 #: workspace (seen on 66 rows, by valgrind, SciPy 1.17 and 1.18).
 _LEAST_DROP_TOL = EPSILON**2
-#: Largest entry of the approximate solution for row sums, whose exact one is ones, that is kept:
-#: the inverse of a rounding. GMRES diverges on teko_szdMat, where it is 8e24; it converges up to
-#: 8e12 on 21 real matrices.
-_UNSTABLE = 1 / EPSILON
 #: SciPy's defaults, from which less is dropped.
 _DROP_TOL, _FILL_FACTOR = 1e-4, 10.0
 #: By how much the drop tolerance is lowered where no pivot is left: on 16 real matrices a tenth is
@@ -237,7 +233,9 @@ def _first_stable(columns: Any, pivoting: str, options: dict[str, Any]) -> Trans
             continue
         x = ilu.solve(sums)
         size = math.sqrt(np.vdot(x, x).real)
-        if size <= _UNSTABLE:
+        # whose exact solution is ones: GMRES diverges on teko_szdMat, where this is 8e24; it
+        # converges up to 8e12 on 21 real matrices
+        if size * EPSILON <= 1:
             return TransversalILU(ilu, values.dtype, diagonal, tuple(attempts))
         if best is None or size < least:
             best, least = TransversalILU(ilu, values.dtype, diagonal, (name,)), size

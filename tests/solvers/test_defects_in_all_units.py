@@ -193,3 +193,53 @@ def test_what_is_named_is_not_against_diagnose():
     A = np.where(tiny & (A == 0), 10.0 ** -rng.uniform(20, 40, (n, n)), A)
     assert numerical_defects(sp.csc_array(A)).rank == n
     assert solvers.diagnose(sp.csc_array(A)).rank == n
+
+
+def test_values_are_looked_at_whatever_the_structure():
+    """An empty equation and equal ones; multiples that are a structural conflict as well."""
+    J = np.diag([1.0, 2, 3, 4, 5, 6]) + np.diag([0.5] * 5, 1)
+    A, B = J.copy(), J.copy()
+    A[3] = 0
+    A[0] = A[1] = [1, 1, 0, 0, 0, 0]
+    why = explain_singularity(sp.csc_array(A), list("abcdef"), numeric=True)
+    assert (why.structural_rank, why.numbers.rank) == (5, 4)
+    assert "With these values the rank is 4." in str(why)
+    assert "b is the same as a" in str(why)
+    B[1] = 2 * J[4]
+    text = str(explain_singularity(sp.csc_array(B), numeric=True))
+    assert "row 1 is 2 x row 4" in text
+    reaction = np.array([[-1.0, 0, -1], [1, 0, 1], [-1, 0, -1]])
+    assert explain_singularity(sp.csc_array(reaction), numeric=True).numbers.rank == 1
+
+
+def test_an_island_beside_a_node_without_equation():
+    """Node 11 has a capacitor only; nodes 5 to 9 have no reference: rank 10 of 12."""
+    n = 12
+    rng = np.random.default_rng(1)
+    tail, head = np.array([0, 1, 2, 4, 5, 6, 7, 8, 9]), np.array([1, 2, 3, 3, 6, 7, 5, 9, 5])
+    A = graph_laplacian(n, (tail, head), rng.uniform(1, 50, tail.size)).toarray()
+    A[4] = 0
+    A[4, 4] = 1
+    A[10, 0], A[10, 4], A[0, 10] = 1, -1, -1
+    names = [f"KCL {k}" for k in range(n)]
+    why = explain_singularity(sp.csc_array(A), names, numeric=True)
+    assert why.numbers.rank == np.linalg.matrix_rank(A) == 10
+    assert "KCL 5 + KCL 6 + KCL 7 + KCL 8 + KCL 9 = 0" in str(why)
+
+
+def test_ranks_of_any_structure_are_those_of_exact_arithmetic():
+    rng = np.random.default_rng(8)
+    deficient = 0
+    for _ in range(200):
+        n = int(rng.integers(2, 9))
+        dense = rng.integers(-2, 3, (n, n)) * (rng.random((n, n)) < rng.uniform(0.15, 0.6))
+        A = sp.csc_array(dense.astype(float))
+        why = explain_singularity(A, numeric=True)
+        assert why.numbers.rank == rank_modulo(dense)
+        assert not (why.is_singular and why.numbers.rank > why.structural_rank)
+        deficient += why.is_singular
+        assert str(why)
+        for claims, of in ((why.numbers.equations, dense), (why.numbers.variables, dense.T)):
+            for claim in claims:
+                assert np.abs(claim.coefficients @ of[claim.indices]).max() < 1e-12
+    assert deficient > 50

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from exact_ranks import exact_rank, in_units, integers
-from sparsematch import NumericalRank, explain_singularity
+from sparsematch import NumericalRank, candidates, explain_singularity
 
 
 def explain(A, rows=None, cols=None):
@@ -107,6 +107,8 @@ def test_measured_flows_of_a_grid_of_two_islands():
     why = explain(H, list(flows), [f"th{k}" for k in range(1, 9)])
     assert why.numbers.rank == 5
     assert why.numbers.critical_rows.tolist() == [4]
+    assert set(candidates(why).drop.tolist()) == set(range(9)) - {4}
+    assert set(candidates(why).fix.tolist()) == {3, 4, 5, 6, 7}
     text = str(why)
     assert "Critical: 1 equation: reference\n  without any one of these the rank is less" in text
     assert "3 variables without a reference: all may shift by one amount" in text

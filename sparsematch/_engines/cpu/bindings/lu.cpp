@@ -257,7 +257,7 @@ struct Held : Factorisation<Index, Value> {
         return state == State::done && wishes.preference ? this->factorise(run) : state;
     }
     // None where all is well and nothing is left to do; else the state, the block where there was
-    // trouble, and the blocks with small pivots.
+    // trouble, and the blocks that may be singular.
     nb::object result() const {
         if (state == State::not_a_form)
             throw std::runtime_error(
@@ -265,7 +265,7 @@ struct Held : Factorisation<Index, Value> {
                 "not that of the matrix; sparsematch.is_block_form checks one");
         const bool factorised = state == State::done && this->lu;
         std::vector<Index> blocks;
-        if (factorised) blocks = blocks_with_small_pivots(*this->lu, wishes.small);
+        if (factorised) blocks = blocks_in_doubt(*this->lu, wishes.small);
         const auto& external = this->analysis->plan.external;
         const auto is_inside = [](signed char kernel) { return kernel == 0; };
         if (factorised && blocks.empty() && !is_replanned &&
@@ -446,7 +446,8 @@ void bind_factors(nb::module_& m, const char* name) {
         .def("rcond",
              [](const Bound& held, Index k) {
                  const ReleasedGil released;
-                 return BlockCondition<Index, Value>(*held.lu, k).reciprocal();
+                 std::vector<Value> x;
+                 return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal();
              })
         .def("solve_scaled", &solve_scaled<Index, Value>)
         .def_prop_ro(

@@ -80,8 +80,8 @@ class ValuesOf final : public BlockValues<Index> {
         }
         std::vector<Index> col_of(static_cast<std::size_t>(b.n));
         const Csr<Index> columns{b.n, b.n, b.start, b.row};
-        if (!Assignment<Index>(columns, cost.data(), u.data(), {}, run_)
-                 .solve(Matching<Index>{row_of, col_of.data()}, v.data()))
+        if (!solve_assignment(columns, cost.data(), u.data(), {row_of, col_of.data()}, v.data(), {},
+                              run_))
             return false;
         for (Index c = 0; c < b.n; ++c)
             for (Index p = b.start[c]; p < b.start[c + 1]; ++p)

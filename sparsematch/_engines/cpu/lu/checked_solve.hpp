@@ -22,21 +22,6 @@
 
 namespace sparsematch {
 
-// The blocks of several rows with a pivot below this share of the largest entry of the block.
-// Time: O(n).
-template <class Index, class Value>
-std::vector<Index> blocks_with_small_pivots(const BlockLU<Index, Value>& lu, double share) {
-    std::vector<Index> out;
-    for (Index k = 0; k < lu.plan.n_blocks(); ++k) {
-        if (lu.plan.external[k] > 0 || lu.plan.size(k) == 1) continue;
-        double least = std::numeric_limits<double>::infinity();
-        for (Index c = lu.plan.starts[k]; c < lu.plan.starts[k + 1]; ++c)
-            least = std::min(least, magnitude(lu.pivot[c]));
-        if (least < share * lu.equilibration.largest[k]) out.push_back(k);
-    }
-    return out;
-}
-
 // Numbers of a solve, kept from one to the next.
 template <class Value>
 struct SolveRoom {

@@ -1,6 +1,5 @@
 """QR factorisations by the core, with SciPy's BLAS."""
 
-import math
 from functools import cache
 from typing import Any
 
@@ -14,9 +13,6 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
-
-#: Bytes that are there, without a look: that takes 0.1 ms, as long as a small factorisation.
-_LITTLE = 1e8
 
 
 def factorise(
@@ -35,7 +31,7 @@ def factorise(
     gemm = _gemm(values.dtype.char)
     # of all rows and columns, as a dense matrix
     most = 4.0 * values.itemsize * (graph.n_rows + graph.n_cols) * (graph.n_cols + right.shape[1])
-    room = available_bytes() if most > _LITTLE else math.inf
+    room = available_bytes(most)
     start, columns, entries, top, predicted = _core.qr(
         csr(graph), values, np.ascontiguousarray(right), tolerance, last, gemm, room
     )
@@ -60,7 +56,7 @@ def solve_upper_sparse(upper: Any, right: Any, drop: float) -> Any:
 
     All CSC, in order, of one type of numbers and of indices. MemoryError: there is no room for it.
     """
-    room = available_bytes() if right.shape[0] * float(right.shape[1]) > _LITTLE / 50 else math.inf
+    room = available_bytes(50.0 * right.shape[0] * right.shape[1])
     index = np.result_type(upper.indices, right.indices)
     by_columns = [
         (part.shape[0], part.indptr.astype(index), part.indices.astype(index))

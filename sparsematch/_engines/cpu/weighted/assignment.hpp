@@ -8,7 +8,8 @@
 //   2. searches from one row after the other: some of any length, then while they are short
 //      (path_search); where costs are tied and these match few, a largest matching along entries
 //      whose reduced cost is 0 (match_all_tight);
-//   3. where they are not, the same from other duals;
+//   3. where they are expected to be long, the blocks of the pattern one by one, if there are
+//      several (assignment_blocks); rows first, if that fits far better;
 //   4. searches from all free rows together (path_forest), where costs are tied with such matchings
 //      in between, and where that is expected to take many rounds an auction (auction) and short
 //      searches first.
@@ -17,12 +18,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "matching/cheap.hpp"
-#include "matching/hopcroft_karp.hpp"
+#include "core/transpose.hpp"
+#include "matching/karp_sipser/karp_sipser.hpp"
 #include "matching/ms_bfs_graft.hpp"
+#include "weighted/assignment_blocks.hpp"
 #include "weighted/assignment_state.hpp"
 #include "weighted/auction.hpp"
 #include "weighted/initial_duals.hpp"
@@ -97,12 +100,11 @@ struct AssignmentPolicy {
     // is lost: that made real matrices of ten thousand rows up to 1.6 times as slow, of which these
     // match most. In wide ones what follows helps little but with ties. More cost twice the time
     // where one search is long (sums over collocation).
-    double any_searches = 0.25, any_searches_if_wide = 0.5;
-    // A start has failed if searches leave more than this share of the rows that it left; rows
-    // first may need far shorter ones then (sums over systems of interior points: 40 times).
-    double failed = 0.5;
-    // The search for a row that cannot be matched at all; ns.
-    double feasibility = 60;
+    double first_searches = 0.03, any_searches = 0.25, any_searches_if_wide = 0.5;
+    // A maximum matching by the pattern, and its blocks; ns; 40 to 70 where there is one block. They
+    // are looked for where searches are expected to take three times that, as one pattern in three
+    // of such has several, and given up after this time if the matching is long itself.
+    double blocks = 60, feasibility = 180;
 
     // Rounds of all rows: the largest matching by the duals at hand is worth its time while it
     // leaves less than this share of the rows; rounds in a wide matrix while they leave at most
@@ -115,9 +117,8 @@ struct AssignmentPolicy {
 template <class Index>
 class Assignment {
   public:
-    Assignment(const Csr<Index>& a, const double* cost, double* u, const AssignmentPolicy& policy,
-               RunContext& run)
-        : s_(a, cost, u, run), policy_(policy) {}
+    Assignment(AssignmentState<Index>& s, const AssignmentPolicy& policy)
+        : s_(s), policy_(policy), started_(s.free.size()) {}
 
     // Reads: the matrix, n_rows <= n_cols, and a cost for each entry. Writes: mates and duals.
     // Returns whether every row is matched; free columns, if there are more columns than rows, then
@@ -149,12 +150,11 @@ class Assignment {
     bool start(const Index* row_mate, const double* v) {
         auto timer = s_.run.time("start");
         const bool resumed = row_mate && resume(s_, row_mate, v);
-        fitted_ = s_.free.size();
         if (resumed && !leaves_one_in(policy_.some)) return reduce(policy_.reduction);
         Saved given;
         if (row_mate) given = set_aside();
         if (!fit_duals(s_, true)) return false;
-        fitted_ = s_.free.size();
+        const std::size_t fitted = s_.free.size();
         if (resumed && leaves_one_in(policy_.few)) {
             restore(given);
             return reduce(policy_.reduction);
@@ -166,8 +166,7 @@ class Assignment {
         if (leaves_one_in(policy_.many)) {
             Saved saved = set_aside();
             if (!means_of_rows(s_) || !fit_duals(s_)) return false;
-            if (leaves(policy_.means_gain, fitted_)) restore(saved);
-            else fitted_ = s_.free.size();
+            if (leaves(policy_.means_gain, fitted)) restore(saved);
         }
         return reduce(policy_.last_reduction);
     }
@@ -181,6 +180,13 @@ class Assignment {
     // Rows and entries scanned in a time.
     double scans(double ns, double scan) const {
         return ns / scan * static_cast<double>(s_.pass());
+    }
+    // The work for the free rows, of which there were more before some work, if as much matches the
+    // same share of them again and again.
+    double rest(std::size_t before, std::int64_t work) const {
+        const auto after = static_cast<double>(std::max<std::size_t>(s_.free.size(), 1));
+        const double rounds = std::log(after) / std::log(static_cast<double>(before) / after);
+        return rounds * static_cast<double>(work);
     }
     bool reduce(double ns) {
         return reduce_rows(s_, static_cast<std::int64_t>(scans(ns, policy_.reduction_scan)));
@@ -213,47 +219,86 @@ class Assignment {
     bool search() {
         auto timer = s_.run.time("search");
         const bool tied = !s_.wide() && !has_alternatives();
-        const std::size_t left = s_.free.size();
+        const std::size_t left = started_ = s_.free.size();
         if (tied && !PathSearch<Index>(s_).match_all(searches(policy_.tied_searches))) return false;
         const bool in_vain = tied && leaves(policy_.tied_left, left);
-        if (in_vain ? !match_all_tight(s_) : !any_searches() || !short_searches()) return false;
-        if (s_.free.empty()) return true;
-        if (!may_be_full()) return false;
-        const bool failed = leaves(policy_.failed, fitted_);
-        if (failed && has_alternatives() && !rows_first()) return false;
+        if (in_vain && !match_all_tight(s_)) return false;
+        if (!in_vain && !any_searches()) return false;
+        if (!by_blocks(tied) || (!in_vain && !short_searches())) return false;
+        return s_.free.empty() || search_on(tied);
+    }
+
+    // What is left once searches one by one have become long.
+    bool search_on(bool tied) {
+        if (has_alternatives() && !rows_first()) return false;
         return s_.free.empty() || all_together(tied);
     }
 
-    // False if rows are seen, in little time, to be impossible to match, before much work is spent
-    // in vain. The matching is a largest one then.
-    bool may_be_full() {
-        Buffer<Index> row_mate(s_.a.n_rows, UNMATCHED<Index>);
-        Buffer<Index> col_mate(s_.a.n_cols, UNMATCHED<Index>);
+    // Solves block by block, if there are several, rows that are still free; tried once. False if
+    // not all rows can be matched, which must be seen in little time: the matching is a largest one
+    // then; or stopped.
+    bool by_blocks(bool tied) {
+        if (s_.free.empty() || !std::exchange(may_split_, false)) return true;
+        Buffer<Index> row_mate(s_.a.n_rows), col_mate(s_.a.n_cols);
         const Matching<Index> m{row_mate.data(), col_mate.data()};
         RunContext run(s_.run.team, {.edge_limit = searches(policy_.feasibility)});
-        cheap<Index>(s_.a, nullptr, m, {}, run);
-        hopcroft_karp<Index>(s_.a, nullptr, m, {}, run);
-        if (run.exhausted() || !any_free(row_mate.data(), row_mate.size())) return true;
-        std::swap(s_.col_of, row_mate);
-        for (Index j = 0; j < s_.a.n_cols; ++j) s_.col[j].mate = col_mate[j];
-        return false;
+        match_pattern(m, tied, run);
+        if (any_free(m.row_mate, s_.a.n_rows)) {
+            if (run.exhausted()) return true;
+            std::swap(s_.col_of, row_mate);
+            for (Index j = 0; j < s_.a.n_cols; ++j) s_.col[j].mate = col_mate[j];
+            return false;
+        }
+        AssignmentBlocks<Index> blocks(s_, m);
+        if (s_.run.stopped() || !blocks.worthwhile()) return !s_.run.stopped();
+        return blocks.solve([&](State& block) {
+            block.n_tied = has_alternatives() ? 0 : block.a.n_rows;
+            Assignment part(block, policy_);
+            part.may_split_ = false;
+            return part.any_searches() && part.short_searches() &&
+                   (block.free.empty() || part.search_on(tied));
+        });
     }
 
+    // A maximum matching by the pattern, unless the run ends before. Where costs are tied the one at
+    // hand is nearly that; elsewhere it misleads (in triangular patterns by a factor of a hundred).
+    void match_pattern(Matching<Index> m, bool tied, RunContext& run) {
+        for (Index i = 0; i < s_.a.n_rows; ++i)
+            m.row_mate[i] = tied ? s_.col_of[i] : UNMATCHED<Index>;
+        for (Index j = 0; j < s_.a.n_cols; ++j)
+            m.col_mate[j] = tied ? s_.col[j].mate : UNMATCHED<Index>;
+        if (tied) return ms_bfs_graft<Index>(s_.a, nullptr, m, {}, run);
+        Buffer<Index> indptr(s_.a.n_cols + std::size_t{1}), indices(s_.a.nnz());
+        transpose(s_.a, indptr.data(), indices.data(), run);
+        const Csr<Index> transposed{s_.a.n_cols, s_.a.n_rows, indptr.data(), indices.data()};
+        karp_sipser<Index>(s_.a, &transposed, m, {}, run);
+        if (any_free(m.row_mate, s_.a.n_rows)) ms_bfs_graft<Index>(s_.a, &transposed, m, {}, run);
+    }
+
+    // The first of them show whether the others take longer than blocks.
     bool any_searches() {
-        const double share = s_.wide() ? policy_.any_searches_if_wide : policy_.any_searches;
-        return PathSearch<Index>(s_).match_all(searches(share * policy_.short_searches));
+        const auto some = [&](double share) {
+            return PathSearch<Index>(s_).match_all(searches(share * policy_.short_searches));
+        };
+        const std::size_t before = s_.free.size();
+        const std::int64_t start = s_.work;
+        if (!some(policy_.first_searches)) return false;
+        const bool is_long =
+            rest(before, s_.work - start) > scans(3 * policy_.blocks, policy_.search_scan);
+        if (is_long && !by_blocks(false)) return false;
+        return some(s_.wide() ? policy_.any_searches_if_wide : policy_.any_searches);
     }
 
     bool short_searches() {
         return PathSearch<Index>(s_).match_free_rows(searches(policy_.short_searches));
     }
 
-    // Rows first: the start that leaves fewer rows is kept.
+    // Rows first, if that leaves less than half of the rows that the start left.
     bool rows_first() {
         Saved saved = set_aside();
-        if (!least_of_rows(s_) || !fit_duals(s_) || !reduce(policy_.reduction) || !short_searches())
-            return false;
-        if (s_.free.size() > saved.free.size()) restore(saved);
+        if (!least_of_rows(s_) || !fit_duals(s_) || !reduce(policy_.reduction)) return false;
+        if (2 * s_.free.size() < started_) return any_searches() && short_searches();
+        restore(saved);
         return true;
     }
 
@@ -275,11 +320,10 @@ class Assignment {
             const auto after = static_cast<double>(s_.free.size());
             if (s_.wide() && leaves(policy_.wide_gain, before))
                 return PathSearch<Index>(s_).match_all();
-            const double rounds =
-                std::log(std::max(after, 1.0)) / std::log(static_cast<double>(before) / after);
-            const double rest = std::min(rounds * static_cast<double>(s_.work - start),
-                                         after * scans(policy_.last_search, policy_.search_scan));
-            if (!may_auction || rest < scans(policy_.auction, policy_.search_scan)) continue;
+            const double most = after * scans(policy_.last_search, policy_.search_scan);
+            if (!may_auction || std::min(rest(before, s_.work - start), most) <
+                                    scans(policy_.auction, policy_.search_scan))
+                continue;
             may_auction = false;
             if (!Auction<Index>(s_).run(Auction<Index>::all_levels) || !short_searches())
                 return false;
@@ -287,9 +331,19 @@ class Assignment {
         return true;
     }
 
-    State s_;
-    std::size_t fitted_ = 0;  // rows that fitted duals left free
+    State& s_;
     const AssignmentPolicy policy_;
+    std::size_t started_;  // rows that the start left free
+    bool may_split_ = true;
 };
+
+// The whole of it: see Assignment::solve.
+template <class Index>
+bool solve_assignment(const Csr<Index>& a, const double* cost, double* u,
+                      std::type_identity_t<Matching<Index>> m, double* v,
+                      const AssignmentPolicy& policy, RunContext& run, bool warm = false) {
+    AssignmentState<Index> s(a, cost, u, run);
+    return Assignment<Index>(s, policy).solve(m, v, warm);
+}
 
 }  // namespace sparsematch

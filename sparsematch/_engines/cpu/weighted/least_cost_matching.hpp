@@ -15,7 +15,7 @@
 
 #include "core/certificates.hpp"
 #include "core/csr.hpp"
-#include "matching/hopcroft_karp.hpp"
+#include "matching/ms_bfs_graft.hpp"
 #include "weighted/assignment.hpp"
 
 namespace sparsematch {
@@ -37,7 +37,7 @@ struct AssignmentPart {
         const Csr<Index> a{static_cast<Index>(transposed ? cols.size() : rows.size()),
                            static_cast<Index>(transposed ? rows.size() : cols.size()),
                            indptr.data(), indices.data()};
-        return Assignment<Index>(a, cost.data(), first, policy, run).solve(m, second);
+        return solve_assignment(a, cost.data(), first, m, second, policy, run);
     }
 };
 
@@ -106,7 +106,7 @@ class LeastCostMatching {
     // False if the smaller side cannot be matched; the matching is valid all the same.
     bool solve_whole(bool warm) {
         if (a_.n_rows <= a_.n_cols)
-            return Assignment<Index>(a_, cost_, u_, policy_, run_).solve(m_, v_, warm);
+            return solve_assignment(a_, cost_, u_, m_, v_, policy_, run_, warm);
         Part whole;
         for (Index i = 0; i < a_.n_rows; ++i) whole.rows.push_back(i);
         for (Index j = 0; j < a_.n_cols; ++j) whole.cols.push_back(j);
@@ -117,7 +117,7 @@ class LeastCostMatching {
     }
 
     bool solve_parts() {
-        hopcroft_karp<Index>(a_, nullptr, m_, {}, run_);
+        ms_bfs_graft<Index>(a_, nullptr, m_, {}, run_);
         Bitmap row_below(a_.n_rows), col_below(a_.n_cols);
         if (run_.stopped() || !reach_from_free(a_, m_, row_below, col_below, run_)) return false;
         Buffer<Index> number(a_.n_cols);

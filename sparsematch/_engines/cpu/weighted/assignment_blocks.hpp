@@ -1,0 +1,170 @@
+// An assignment by the blocks of its pattern.
+//
+// Entries between the diagonal blocks of the block triangular form are in no matching of all rows:
+// without them each block is a smaller assignment. What they still ask for are duals: adding a
+// potential to the row duals of a block, and taking it from the column duals, changes no reduced
+// cost within the block, and an entry from block g to a later block h is feasible if the potential
+// of h is that of g at least, and what the entry exceeds its duals by. So potentials are longest
+// paths from block to block, found in one pass in the order of the form. In a wide matrix the
+// horizontal part is the first block, and potentials also keep the duals of all other columns at
+// most those of its free ones.
+// Duff, Koster: On algorithms for permuting large entries to the diagonal of a sparse matrix (SIAM
+// J. Matrix Anal. Appl. 22, 2001), section 5: block triangular forms first. Pothen, Fan: Computing
+// the block triangular form of a sparse matrix (ACM TOMS 16, 1990).
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+#include "decomposition/dulmage_mendelsohn.hpp"
+#include "weighted/assignment_state.hpp"
+
+namespace sparsematch {
+
+template <class Index>
+class AssignmentBlocks {
+  public:
+    // The blocks of the state's matrix, all rows of which are matched by m, along any entries.
+    // Time and workspace: O(n_rows + n_cols + nnz).
+    AssignmentBlocks(AssignmentState<Index>& s, Matching<Index> m) : s_(s), group_(s.a.n_rows) {
+        const Index n_square = block_labels<Index>(s.a, nullptr, m, group_.data(), s.run);
+        if (s.run.stopped()) return;
+        last_ = n_square;
+        list_rows();
+        list_cols(m);
+    }
+
+    // Whether the largest has at most half of the rows: else what is left is as hard as the whole.
+    bool worthwhile() const {
+        Index most = 0;
+        for (Index g = 0; g <= last_; ++g)
+            most = std::max<Index>(most, row_start_[g + 1] - row_start_[g]);
+        return most <= s_.a.n_rows / 2;
+    }
+
+    // solve(block) matches all rows of a block, whose state begins as the whole one was. Leaves
+    // the matching and duals of the whole. False: the run was stopped.
+    template <class Solve>
+    bool solve(const Solve& solve) {
+        for (Index g = s_.wide() ? 0 : 1; g <= last_; ++g) {
+            const bool done =
+                row_start_[g + 1] - row_start_[g] == 1 && g > 0 ? single(g) : part(g, solve);
+            if (!done) return false;
+        }
+        s_.free.clear();
+        return shift();
+    }
+
+  private:
+    // Row i is in block group_[i]: 0 for the horizontal part, then one after the other.
+    void list_rows() {
+        row_start_.assign(last_ + 2, 0);
+        for (Index i = 0; i < s_.a.n_rows; ++i) ++row_start_[group_[i] + 1];
+        for (Index g = 0; g <= last_; ++g) row_start_[g + 1] += row_start_[g];
+        rows_ = Buffer<Index>(s_.a.n_rows);
+        auto next = row_start_;
+        for (Index i = 0; i < s_.a.n_rows; ++i) rows_[next[group_[i]]++] = i;
+    }
+    // Columns have the block of their row, free ones are in the horizontal part.
+    void list_cols(Matching<Index> m) {
+        col_group_ = Buffer<Index>(s_.a.n_cols), cols_ = Buffer<Index>(s_.a.n_cols);
+        number_ = Buffer<Index>(s_.a.n_cols);
+        col_start_.assign(last_ + 2, 0);
+        for (Index j = 0; j < s_.a.n_cols; ++j) {
+            const Index i = m.col_mate[j];
+            col_group_[j] = i == UNMATCHED<Index> ? 0 : group_[i];
+            ++col_start_[col_group_[j] + 1];
+        }
+        for (Index g = 0; g <= last_; ++g) col_start_[g + 1] += col_start_[g];
+        auto next = col_start_;
+        for (Index j = 0; j < s_.a.n_cols; ++j) {
+            const Index g = col_group_[j];
+            number_[j] = next[g] - col_start_[g];
+            cols_[next[g]++] = j;
+        }
+    }
+
+    bool single(Index g) {
+        const Index i = rows_[row_start_[g]], j = cols_[col_start_[g]];
+        double least = s_.infinity;
+        for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p)
+            if (s_.a.indices[p] == j) least = std::min(least, s_.cost[p]);
+        s_.u[i] = least - s_.col[j].v;
+        s_.match(i, j);
+        return s_.scanned(i);
+    }
+
+    // Copies the entries within a block, has it solved, and writes what was found.
+    template <class Solve>
+    bool part(Index g, const Solve& solve) {
+        const Index* rows = &rows_[row_start_[g]];
+        const Index* cols = &cols_[col_start_[g]];
+        const Index n_rows = row_start_[g + 1] - row_start_[g],
+                    n_cols = col_start_[g + 1] - col_start_[g];
+        indptr_.assign(1, 0), indices_.clear(), cost_.clear(), u_.clear();
+        for (Index k = 0; k < n_rows; ++k) {
+            const Index i = rows[k];
+            for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p)
+                if (const Index j = s_.a.indices[p]; col_group_[j] == g)
+                    indices_.push_back(number_[j]), cost_.push_back(s_.cost[p]);
+            indptr_.push_back(static_cast<Index>(indices_.size()));
+            u_.push_back(s_.u[i]);
+            if (!s_.scanned(i)) return false;
+        }
+        const Csr<Index> a{n_rows, n_cols, indptr_.data(), indices_.data()};
+        AssignmentState<Index> block(a, cost_.data(), u_.data(), s_.run);
+        for (Index k = 0; k < n_cols; ++k) block.col[k].v = s_.col[cols[k]].v;
+        for (Index k = 0; k < n_rows; ++k) {
+            const Index j = s_.col_of[rows[k]];
+            if (j != UNMATCHED<Index> && col_group_[j] == g) block.match(k, number_[j]);
+            else block.free.push_back(k);
+        }
+        if (!block.free.empty() && !solve(block)) return false;
+        for (Index k = 0; k < n_rows; ++k) s_.u[rows[k]] = u_[k];
+        for (Index k = 0; k < n_cols; ++k) {
+            s_.col[cols[k]].v = block.col[k].v;
+            s_.col[cols[k]].mate = UNMATCHED<Index>;
+        }
+        for (Index k = 0; k < n_rows; ++k) matched_.push_back({rows[k], cols[block.col_of[k]]});
+        s_.work += block.work;
+        return true;
+    }
+
+    // The potentials. Time: O(n_rows + n_cols + nnz).
+    bool shift() {
+        for (const auto& [i, j] : matched_) s_.match(i, j);
+        std::vector<double> potential(last_ + 1, 0.0);
+        if (s_.wide()) {
+            double most = -s_.infinity;  // free columns have the largest dual of the first block
+            for (Index k = 0; k < col_start_[1]; ++k) most = std::max(most, s_.col[cols_[k]].v);
+            for (Index k = col_start_[1]; k < s_.a.n_cols; ++k) {
+                double& least = potential[col_group_[cols_[k]]];
+                least = std::max(least, s_.col[cols_[k]].v - most);
+            }
+        }
+        for (Index k = 0; k < s_.a.n_rows; ++k) {
+            const Index i = rows_[k], g = group_[i];
+            s_.u[i] += potential[g];
+            for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p) {
+                const Index j = s_.a.indices[p], h = col_group_[j];
+                if (h == g) continue;
+                potential[h] = std::max(potential[h], s_.u[i] + s_.col[j].v - s_.cost[p]);
+            }
+            if (!s_.scanned(i)) return false;
+        }
+        for (Index j = 0; j < s_.a.n_cols; ++j) s_.col[j].v -= potential[col_group_[j]];
+        return true;
+    }
+
+    AssignmentState<Index>& s_;
+    Buffer<Index> group_, col_group_, rows_, cols_, number_;  // number_: of a column in its block
+    std::vector<Index> row_start_, col_start_, indptr_, indices_;
+    std::vector<double> cost_, u_;
+    std::vector<std::pair<Index, Index>> matched_;
+    Index last_ = 0;  // block
+};
+
+}  // namespace sparsematch
