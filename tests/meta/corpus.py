@@ -172,7 +172,8 @@ def without_digits(text):
 def said(text):
     """What is the same on every machine: which of many dependent rows are named is not."""
     text = without_digits(text)
-    return text.splitlines()[:1] if "umerically singular" in text else text
+    by_numbers = "umerically singular" in text or "With these values" in text
+    return text.splitlines()[:1] if by_numbers else text
 
 
 def lists(*arrays):

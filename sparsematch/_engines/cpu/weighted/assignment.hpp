@@ -101,9 +101,9 @@ struct AssignmentPolicy {
     // match most. In wide ones what follows helps little but with ties. More cost twice the time
     // where one search is long (sums over collocation).
     double first_searches = 0.03, any_searches = 0.25, any_searches_if_wide = 0.5;
-    // A maximum matching by the pattern, and its blocks; ns; 40 to 70 where there is one block. They
-    // are looked for where searches are expected to take three times that, as one pattern in three
-    // of such has several, and given up after this time if the matching is long itself.
+    // A maximum matching by the pattern, and its blocks; ns; 40 to 70 where there is one block.
+    // They are looked for where searches are expected to take three times that, as one pattern in
+    // three of such has several, and given up after this time if the matching is long itself.
     double blocks = 60, feasibility = 180;
 
     // Rounds of all rows: the largest matching by the duals at hand is worth its time while it
@@ -260,8 +260,9 @@ class Assignment {
         });
     }
 
-    // A maximum matching by the pattern, unless the run ends before. Where costs are tied the one at
-    // hand is nearly that; elsewhere it misleads (in triangular patterns by a factor of a hundred).
+    // A maximum matching by the pattern, unless the run ends before. Where costs are tied the one
+    // at hand is nearly that; elsewhere it misleads, in triangular patterns by a factor of a
+    // hundred.
     void match_pattern(Matching<Index> m, bool tied, RunContext& run) {
         for (Index i = 0; i < s_.a.n_rows; ++i)
             m.row_mate[i] = tied ? s_.col_of[i] : UNMATCHED<Index>;
