@@ -126,12 +126,16 @@ class BlockCondition {
 };
 
 // The blocks of several rows whose condition is to be estimated: with a pivot below a share of the
-// largest entry of the block, or by a suspicion. Time: O(n), and of larger blocks two solves.
+// largest entry of the block, or by a suspicion. What is not suspected is asked again once its
+// least pivot, as a share of the largest entry, has changed by a factor of two: new values that
+// change no pivot by as much are those of another step of the same model. Time: O(n), and of larger
+// blocks, if they are asked, two solves.
 template <class Index, class Value>
-std::vector<Index> blocks_in_doubt(const BlockLU<Index, Value>& lu, double share) {
+std::vector<Index> blocks_in_doubt(BlockLU<Index, Value>& lu, double share) {
     // up to which no inverse is large whose pivots are not small, and what is far from singular
     constexpr Index few_rows = 16;
     constexpr double no_doubt = 1e-12;
+    lu.unsuspected.resize(lu.plan.n_blocks());
     std::vector<Index> out;
     std::vector<Value> x;
     for (Index k = 0; k < lu.plan.n_blocks(); ++k) {
@@ -139,10 +143,14 @@ std::vector<Index> blocks_in_doubt(const BlockLU<Index, Value>& lu, double share
         double least = std::numeric_limits<double>::infinity();
         for (Index c = lu.plan.starts[k]; c < lu.plan.starts[k + 1]; ++c)
             least = std::min(least, magnitude(lu.pivot[c]));
-        if (least < share * lu.equilibration.largest[k] ||
-            (lu.plan.size(k) > few_rows &&
-             BlockCondition<Index, Value>(lu, k, x).suspicion() < no_doubt))
-            out.push_back(k);
+        const double now = least / lu.equilibration.largest[k];
+        double& before = lu.unsuspected[k];
+        const bool is_known = now > before / 2 && now < before * 2;
+        const bool in_doubt =
+            now < share || (lu.plan.size(k) > few_rows && !is_known &&
+                            BlockCondition<Index, Value>(lu, k, x).suspicion() < no_doubt);
+        if (in_doubt) out.push_back(k);
+        if (!is_known) before = in_doubt ? 0 : now;
     }
     return out;
 }

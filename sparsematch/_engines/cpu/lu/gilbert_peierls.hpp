@@ -139,6 +139,7 @@ class BlockLU {
     GrowingArray<Index> l_row, u_row;
     GrowingArray<Value> l, u;
     std::vector<Value> pivot, inverse;  // of each its inverse
+    std::vector<double> unsuspected;    // by condition.hpp
     std::vector<Index> inner_place;     // the rows of the plan's inner_row, by pivot
     // The c-th pivot row within its block: which of the inner entries, and their columns.
     std::vector<std::int64_t> row_start;
