@@ -15,7 +15,7 @@ def frozen(result: _Result) -> _Result:
     for name in result.__dataclass_fields__:  # type: ignore[attr-defined]
         value = getattr(result, name)
         if isinstance(value, np.ndarray):
-            value.flags.writeable = False
+            value.setflags(write=False)
         elif isinstance(value, Frozen):
             frozen(value)
     return result
