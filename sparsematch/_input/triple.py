@@ -7,10 +7,20 @@ from scipy.sparse import coo_array
 
 
 def convert(A: Any) -> Any:
-    """Return a matrix as large as the indices need, or None if this is no such pair."""
+    """Return a matrix as large as the indices need, or None if this is no such pair.
+
+    Raises TypeError if there are labels in the place of indices.
+    """
     if not isinstance(A, tuple) or len(A) != 2 or not isinstance(A[1], tuple | list):
         return None
     data, coords = A
     if len(coords) != 2 or any(np.ndim(array) != 1 for array in (data, *coords)):
         return None
-    return coo_array((np.asarray(data), tuple(map(np.asarray, coords))))
+    rows, cols = map(np.asarray, coords)
+    for name, indices in (("i", rows), ("j", cols)):
+        if indices.dtype.kind not in "iu" and indices.size:
+            raise TypeError(
+                f"{name} of (data, (i, j)) must hold integers, not {indices.dtype}; "
+                f"numpy.unique({name}, return_inverse=True) numbers labels"
+            )
+    return coo_array((np.asarray(data), (rows, cols)))

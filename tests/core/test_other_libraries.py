@@ -231,3 +231,14 @@ def test_numbers_that_cannot_be_read():
 
     with pytest.raises(TypeError, match="indptr holds what cannot be read: no such type"):
         sm.BipartiteCSR.from_arrays(Unknown(np.array([0, 1])), [0], (1, 1))
+
+
+@pytest.mark.parametrize("labels", [np.array(["a1", "a2"]), np.array(["a1", 2], object)])
+def test_labels_in_the_place_of_indices(labels):
+    indices, values = np.arange(2), np.ones(2)
+    with pytest.raises(TypeError, match=r"i of \(data, \(i, j\)\) must hold integers, not"):
+        sm.structural_rank((values, (labels, indices)))
+    with pytest.raises(TypeError, match=r"numpy\.unique\(j, return_inverse=True\) numbers labels"):
+        sm.maximum_weight_matching((values, (indices, labels)))
+    names, numbers = np.unique(np.array(["a1", "a2"]), return_inverse=True)
+    assert sm.structural_rank((values, (numbers, indices))) == names.size
