@@ -11,7 +11,7 @@ from sparsematch._base.docstrings import documented
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.bipartite import BipartiteCSR, entry_places
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExactMethod
 from sparsematch._types.sparse_like import Local
@@ -87,11 +87,7 @@ def _coordinates(A: Any, graph: BipartiteCSR) -> tuple[IndexArray, IndexArray]:
     if getattr(A, "format", None) == "coo":
         coordinates = check_sparse(A, "A") if graph.backend == "numpy" else A
         return coordinates.row, coordinates.col
-    xp = namespace(graph.indptr)
-    places = xp.arange(graph.nnz)
-    majors, minors = xp.searchsorted(graph.indptr, places, side="right") - 1, graph.indices
-    minors = minors[: graph.nnz]
-    return (minors, majors) if graph.flipped else (majors, minors)
+    return entry_places(graph)
 
 
 def _is_single(form: BlockForm) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 ABOVE = {
     "of_arrays": "sparsematch._input.bipartite",
     "read_entries": "sparsematch._input.bipartite",
+    "compressed_matrix": "sparsematch._input.assembled",
     "checked": "sparsematch._input.matrix",
     "checked_like": "sparsematch._input.matrix",
     "explain_singularity": "sparsematch._api.explain",

@@ -136,6 +136,13 @@ def entry_place(graph: BipartiteCSR, p: int) -> tuple[int, int]:
     return graph.orient(major, int(graph.indices[p]))
 
 
+def entry_places(graph: BipartiteCSR) -> tuple[IndexArray, IndexArray]:
+    """Return the user's rows and columns of all entries, where the pattern is."""
+    xp = namespace(graph.indptr)
+    majors = xp.searchsorted(graph.indptr, xp.arange(graph.nnz), side="right") - 1
+    return graph.orient(majors, graph.indices[: graph.nnz])
+
+
 def with_arrays(graph: BipartiteCSR, indptr: Any, indices: Any) -> BipartiteCSR:
     """Return the pattern with other entries, its index type kept."""
     make = namespace(indptr).ascontiguousarray

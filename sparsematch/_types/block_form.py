@@ -10,6 +10,7 @@ from sparsematch._base.above import above
 from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace, on_gpu
 from sparsematch._base.docstrings import documented
 from sparsematch._types import conventions
+from sparsematch._types.bipartite import entry_places
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import frozen
 from sparsematch._types.sparse_like import Sparse
@@ -158,7 +159,7 @@ class BlockForm(Blocks):
         return self._members(self.col_perm, self.col_blocks, k)
 
     @documented
-    def needs(self, A: Sparse) -> Sparse:
+    def needs(self, A: Sparse) -> Any:
         """Return which blocks need the solutions of which: the graph between the fine blocks.
 
         Block k can be solved once all in row k are: the last block first. What a block that cannot
@@ -172,7 +173,7 @@ class BlockForm(Blocks):
         -------
         sparse array or matrix of bool, shape (n_blocks, n_blocks)
             CSR, strictly upper triangular: entry (k, m) is there if rows of block k have entries in
-            columns of block m. Of the library, and where, `A` is.
+            columns of block m. Where `A` is.
 
         {raises_of_A}
             Also if `A` has an entry below the diagonal blocks.
@@ -193,14 +194,15 @@ class BlockForm(Blocks):
         [0, 2]
         """
         given = above("checked_like")(A, self.shape, self.row_perm, "the block form")
-        entries, (row_of, col_of) = given.tocoo(), self.block_labels
-        source, target = row_of[entries.row], col_of[entries.col]
+        rows, cols = entry_places(above("read_entries")(given).graph)
+        xp, n, (row_of, col_of) = namespace(self.row_perm), self.n_blocks, self.block_labels
+        source, target = row_of[rows], col_of[cols]
         if bool((source > target).any()):
             raise ValueError("A has an entry below the diagonal blocks: the form is of another one")
-        xp, n = namespace(self.row_perm), self.n_blocks
         keys = xp.unique((source.astype(xp.int64) * n + target)[source < target])
-        arrays = xp.ones(keys.size, bool), (keys // max(n, 1), keys % max(n, 1))
-        return type(given.tocsr())(arrays, shape=(n, n))
+        indptr = xp.searchsorted(keys, xp.arange(n + 1) * n)
+        arrays = indptr, keys % max(n, 1), xp.ones(keys.size, bool)
+        return above("compressed_matrix")("csr", (n, n), *arrays)
 
     @documented
     def permute(self, A: Sparse) -> Sparse:
