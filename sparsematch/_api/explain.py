@@ -63,7 +63,7 @@ def explain_singularity(
     row_names, col_names : iterable of length n_rows, n_cols, optional
         What the equations and variables are called in the text. Made strings.
     numeric : bool, optional
-        Look at the values as well, once the structure is in order. Stored zeros are dropped.
+        Look at the values as well. Stored zeros are dropped.
     tolerance : float, optional
         Up to which a combination vanishes: its largest entry, relative to the largest of its terms,
         with columns scaled by `NumericalDefects.col_scale`. For combinations of columns likewise.
@@ -76,7 +76,7 @@ def explain_singularity(
     Explanation
         ``print`` it to read it; ``overdetermined`` and ``underdetermined`` list the pieces, those
         with the shortest conflict first. Both are empty if `A` is square and structurally
-        nonsingular; then ``numbers`` is there with `numeric`.
+        nonsingular. ``numbers`` is there with `numeric`.
 
     {raises_of_patterns}
         Also if there are more or fewer names than rows or columns; with `numeric`, if a value is

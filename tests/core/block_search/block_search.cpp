@@ -138,6 +138,8 @@ struct Way {
 // Shares that no number is above, that every one but 0 is, and that every one is.
 constexpr double never = 2, any = 0, always = -1;
 
+FrontierLimits small_frontiers(double wide) { return {wide, 0, 1, 1, 64, 1, 64}; }
+
 // Sweeps as long as they may last, and what they find is kept, however small it is.
 BlockLimits sweeping(double near, int sweeps, int candidates = 1) {
     BlockLimits limits;
@@ -145,9 +147,9 @@ BlockLimits sweeping(double near, int sweeps, int candidates = 1) {
                      always, always, always, sweeps, candidates, 1};
     return limits;
 }
-BlockLimits searching(double likely) {
+BlockLimits searching(double likely, double wide) {
     BlockLimits limits;
-    limits.frontier = {1, 1, 64, 1, 64};
+    limits.frontier = small_frontiers(wide);
     limits.likely = likely, limits.go_on = any, limits.large = any;
     limits.many_arcs = 2;
     limits.at_a_time = limits.bits_at_a_time = 64;
@@ -155,7 +157,7 @@ BlockLimits searching(double likely) {
 }
 
 std::vector<Way> ways() {
-    BlockLimits direct, copied, brief = sweeping(0, 0), trimmed = searching(never);
+    BlockLimits direct, copied, brief = sweeping(0, 0), trimmed = searching(never, never);
     direct.sweeps.start = copied.sweeps.start = never;
     direct.copied = any, copied.copied = never;
     brief.sweeps.gain = brief.sweeps.rest = never;
@@ -170,8 +172,8 @@ std::vector<Way> ways() {
             {"direct", false, direct},
             {"copied", false, copied},
             {"default, transposed", true, {}},
-            {"forward and backward", true, searching(any)},
-            {"trim, forward and backward", true, searching(never)},
+            {"forward and backward, in order", true, searching(any, 0)},
+            {"trim, forward and backward", true, searching(never, never)},
             {"trim", true, trimmed}};
 }
 
@@ -448,7 +450,9 @@ std::vector<Way> drawn_ways(Random& random) {
             *value = share(*value);
         b.many_arcs = static_cast<unsigned char>(1 + random() % 4);
         b.at_a_time = b.bits_at_a_time = 64;
-        b.frontier = {1 + random() % 16, 1, 64, 1, 64};
+        b.frontier = small_frontiers(share(1 / 16.) + (random() % 3 == 0));
+        b.frontier.wide_least = random() % 8;
+        b.frontier.shared_out = 1 + random() % 16;
     }
     return all;
 }

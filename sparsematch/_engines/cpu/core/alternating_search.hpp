@@ -1,8 +1,9 @@
 // Alternating breadth-first search from a set of rows: to all their unseen columns, from these to
 // their mates, and so on.
 //
-// With several workers, two searches run side by side, and where there are workers left, wide
-// frontiers are shared out.
+// A narrow frontier is read in the order of the queue, with prefetching; a wide one by ascending
+// row, where many lists are near to each other in memory. With several workers, two searches run
+// side by side, and where there are workers left, wide frontiers are shared out.
 // Invariant: every row in row_seen is a start or the mate of a column in seen; the queue holds the
 // columns whose mates are still to be read.
 #pragma once
@@ -24,6 +25,10 @@ namespace sparsematch {
 
 // Where the search changes its method; the result is the same.
 struct FrontierLimits {
+    // Vertices of a frontier for which passes over all bits pay: this share of all columns, plus
+    // `wide_least`.
+    double wide = 1 / 16.;
+    std::size_t wide_least = 64;
     std::size_t shared_out = 1 << 13;  // vertices that repay waking the others
     std::int64_t turn = 1 << 18;       // entries one worker reads at a time: some milliseconds
     // Rows, vertices of the queue, and bits that a worker claims at a time.
@@ -34,15 +39,17 @@ struct FrontierLimits {
 
 // Reads: the matrix, the columns' mates. Writes: `seen`, which holds the columns not to be entered
 // and gets those that were; `row_seen`, which gets the mates of these. Workspace: an index per
-// column, written as far as the search goes; with several workers two bits per vertex for each.
-// Time: O(entries read), and O(n_rows + n_cols) bits for each frontier that is shared out.
+// column, written as far as the search goes, and two bits per vertex. Time: O(entries read), and
+// O(n_rows + n_cols) bits for each wide frontier.
 template <class Index>
 class AlternatingSearch {
   public:
     AlternatingSearch(const Csr<Index>& a, const Index* col_mate, Bitmap& row_seen, Bitmap& seen,
                       const FrontierLimits& limits = {})
         : a_(a), col_mate_(col_mate), row_seen_(row_seen), seen_(seen),
-          queue_(static_cast<std::size_t>(a.n_cols) + 1), limits_(limits) {}
+          queue_(static_cast<std::size_t>(a.n_cols) + 1), limits_(limits),
+          wide_(static_cast<std::size_t>(limits.wide * static_cast<double>(a.n_cols)) +
+                limits.wide_least) {}
 
     void from(Index i) {
         row_seen_.set(i);
@@ -67,7 +74,7 @@ class AlternatingSearch {
     bool run(RunContext& run) {
         WorkCounter counter(run);
         while (head_ < tail_ && !run.stopped())
-            if (!expand_queue(counter)) return false;
+            if (!step(counter)) return false;
         return true;
     }
     // One worker's turn: as run, but for a few milliseconds, and with `share` only while the
@@ -76,7 +83,7 @@ class AlternatingSearch {
         WorkCounter counter(run, rank);
         allowance_ = limits_.turn;
         while (head_ < tail_ && allowance_ > 0 && !(share && is_shared_out()) && !run.stopped())
-            if (!expand_queue(counter, share ? limits_.shared_out : any_width)) return false;
+            if (!step(counter, share ? limits_.shared_out : wide_)) return false;
         allowance_ = unlimited;
         return true;
     }
@@ -95,10 +102,15 @@ class AlternatingSearch {
 
   private:
     static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
-    static constexpr std::size_t any_width = std::numeric_limits<std::size_t>::max();
 
-    // While the queue is shorter than `narrow`. False: a column is free.
-    bool expand_queue(WorkCounter& counter, std::size_t narrow = any_width) {
+    bool step(WorkCounter& counter, std::size_t narrow) {
+        return tail_ - head_ < wide_ ? one_by_one(counter, std::min(narrow, wide_))
+                                     : in_order(counter);
+    }
+    bool step(WorkCounter& counter) { return step(counter, wide_); }
+
+    // In the order of the queue, while that is short.
+    bool one_by_one(WorkCounter& counter, std::size_t narrow) {
         const Index *const queue = queue_.data(), *const mate = col_mate_;
         std::size_t head = head_, tail = tail_;
         std::int64_t allowance = allowance_;
@@ -115,6 +127,29 @@ class AlternatingSearch {
         head_ = head;
         tail_ = tail;
         allowance_ = allowance;
+        return true;
+    }
+
+    // All that is in the queue, by ascending row. What is new is found by bitmaps afterwards, so
+    // that no store depends on the length of the queue.
+    bool in_order(WorkCounter& counter) {
+        Bitmap rows(a_.n_rows), fresh(a_.n_cols);
+        for (; head_ < tail_; ++head_) {
+            if (head_ + 16 < tail_) SPARSEMATCH_PREFETCH(&col_mate_[queue_[head_ + 16]]);
+            const Index i = col_mate_[queue_[head_]];
+            if (i == UNMATCHED<Index>) return false;
+            rows.set(i);
+        }
+        row_seen_.merge(rows);
+        each(rows, true, a_.n_rows, [&](Index i) {
+            for (const Index j : a_.neighbours(i)) fresh.set(j);
+            counter.add(a_.degree(i));
+            allowance_ -= a_.degree(i);
+        });
+        fresh.remove(seen_);
+        seen_.merge(fresh);
+        head_ = tail_ = 0;
+        each(fresh, true, a_.n_cols, [&](Index j) { queue_[tail_++] = j; });
         return true;
     }
 
@@ -189,6 +224,7 @@ class AlternatingSearch {
     std::size_t head_ = 0, tail_ = 0;
     std::int64_t allowance_ = unlimited;
     const FrontierLimits limits_;
+    const std::size_t wide_;  // vertices of a wide frontier
 };
 
 // Runs searches that write to nothing in common on the team: each on a worker of its own, but where

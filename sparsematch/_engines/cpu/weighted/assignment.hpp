@@ -102,9 +102,12 @@ struct AssignmentPolicy {
     // where one search is long (sums over collocation).
     double first_searches = 0.03, any_searches = 0.25, any_searches_if_wide = 0.5;
     // A maximum matching by the pattern, and its blocks; ns; 40 to 70 where there is one block.
-    // They are looked for where searches are expected to take three times that, as one pattern in
-    // three of such has several, and given up after this time if the matching is long itself.
-    double blocks = 60, feasibility = 180;
+    // They are looked for where searches are expected to take this many times that, as one pattern
+    // in three of such has several, and given up after this time if the matching is long itself.
+    double blocks = 60, worth_blocks = 3, feasibility = 180;
+    // Rows first is kept if it leaves less than this share of the rows that the start left: 1/24 to
+    // 1/10 in sums over interior points and upwind flows, else hardly fewer.
+    double rows_first = 0.5;
 
     // Rounds of all rows: the largest matching by the duals at hand is worth its time while it
     // leaves less than this share of the rows; rounds in a wide matrix while they leave at most
@@ -284,8 +287,8 @@ class Assignment {
         const std::size_t before = s_.free.size();
         const std::int64_t start = s_.work;
         if (!some(policy_.first_searches)) return false;
-        const bool is_long =
-            rest(before, s_.work - start) > scans(3 * policy_.blocks, policy_.search_scan);
+        const bool is_long = rest(before, s_.work - start) >
+                             scans(policy_.worth_blocks * policy_.blocks, policy_.search_scan);
         if (is_long && !by_blocks(false)) return false;
         return some(s_.wide() ? policy_.any_searches_if_wide : policy_.any_searches);
     }
@@ -294,11 +297,11 @@ class Assignment {
         return PathSearch<Index>(s_).match_free_rows(searches(policy_.short_searches));
     }
 
-    // Rows first, if that leaves less than half of the rows that the start left.
+    // Rows first, if that leaves far fewer rows than the start.
     bool rows_first() {
         Saved saved = set_aside();
         if (!least_of_rows(s_) || !fit_duals(s_) || !reduce(policy_.reduction)) return false;
-        if (2 * s_.free.size() < started_) return any_searches() && short_searches();
+        if (!leaves(policy_.rows_first, started_)) return any_searches() && short_searches();
         restore(saved);
         return true;
     }

@@ -30,6 +30,7 @@ class AssignmentBlocks {
     // The blocks of the state's matrix, all rows of which are matched by m, along any entries.
     // Time and workspace: O(n_rows + n_cols + nnz).
     AssignmentBlocks(AssignmentState<Index>& s, Matching<Index> m) : s_(s), group_(s.a.n_rows) {
+        SPARSEMATCH_ASSERT(!any_free(m.row_mate, s.a.n_rows));
         const Index n_square = block_labels<Index>(s.a, nullptr, m, group_.data(), s.run);
         if (s.run.stopped()) return;
         last_ = n_square;
@@ -114,6 +115,7 @@ class AssignmentBlocks {
             u_.push_back(s_.u[i]);
             if (!s_.scanned(i)) return false;
         }
+        SPARSEMATCH_ASSERT(n_rows <= n_cols);
         const Csr<Index> a{n_rows, n_cols, indptr_.data(), indices_.data()};
         AssignmentState<Index> block(a, cost_.data(), u_.data(), s_.run);
         for (Index k = 0; k < n_cols; ++k) block.col[k].v = s_.col[cols[k]].v;
@@ -128,7 +130,10 @@ class AssignmentBlocks {
             s_.col[cols[k]].v = block.col[k].v;
             s_.col[cols[k]].mate = UNMATCHED<Index>;
         }
-        for (Index k = 0; k < n_rows; ++k) matched_.push_back({rows[k], cols[block.col_of[k]]});
+        for (Index k = 0; k < n_rows; ++k) {
+            SPARSEMATCH_ASSERT(block.col_of[k] != UNMATCHED<Index>);
+            matched_.push_back({rows[k], cols[block.col_of[k]]});
+        }
         s_.work += block.work;
         return true;
     }
