@@ -313,7 +313,7 @@ def _remarks(why: Explanation) -> list[str]:
         rank = f"{why.rank_without_zeros:,} of {min(why.shape):,}"
         lines.append(f"{counted} the structural rank is {rank}.")
     if why.numeric and why.numbers is None:
-        lines.append("What the values do is hidden by the structure: mend that first.")
+        lines.append("What the values do is hidden by the structure: resolve that first.")
     return lines
 
 
