@@ -28,6 +28,9 @@ POOR_ERROR = 1e-9
 #: block, and solutions for ones above its inverse, make a condition worth an estimate, as pivots
 #: may be 1e8 times the least singular value; conditions and errors are small up to it.
 HALF_OF_THE_DIGITS = 1e-8
+#: Combinations that vanish up to this are named as nearly dependent, and singular values below it
+#: made regular; more than those below the tolerance do no harm.
+NEARLY_SINGULAR = 1e-6
 
 #: Not a share: products of smaller numbers with others of the matrix have lost digits.
 TINY = 1e-290

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
-from sparsematch._base.tolerances import TINY
-from sparsematch._blame.null_basis import Lines, of_pair, sparse_basis
+from sparsematch._base.tolerances import NEARLY_SINGULAR, TINY
+from sparsematch._blame.null_basis import Lines, before_gap, of_pair, sparse_basis
 from sparsematch._blame.null_space import BorderedMatrix, some_null_vectors
 from sparsematch._blame.parallel import parallel_pairs
 from sparsematch._blame.singular_blocks import MOST, Border, find_border
@@ -73,7 +73,8 @@ def numerical_defects(
     if min(len(found.rows), len(found.cols)) < missing[0].size:
         return None
     named = found.rows, found.cols, found.blocks, *pairs, tolerance, found.is_complete
-    return NumericalDefects(A.shape[0], *named, row_scale, col_scale)
+    near = ((), ()) if found.is_singular else found.near
+    return NumericalDefects(A.shape[0], *named, row_scale, col_scale, *near)
 
 
 def lines_of(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
@@ -96,6 +97,7 @@ class _Found(NamedTuple):
     blocks: tuple[SingularBlock, ...]
     is_complete: bool  #: Whether these are all.
     is_doubtful: bool  #: Whether others may be found in another way.
+    near: tuple[Dependences, Dependences] = ((), ())  #: Those that nearly vanish, if none does.
 
     @property
     def is_singular(self) -> bool:
@@ -106,7 +108,7 @@ class _Found(NamedTuple):
         """Return these, on each side, or those that were found in another way, if they are more."""
         rows, cols = (max(*pair, key=len) for pair in ((self.rows, rows), (self.cols, cols)))
         alike = len(rows) == len(cols)
-        return _Found(rows, cols, self.blocks, self.is_complete and alike, False)
+        return _Found(rows, cols, self.blocks, self.is_complete and alike, False, self.near)
 
 
 def _with(A: Any, places: tuple[IndexArray, IndexArray], value: float) -> Any:
@@ -139,12 +141,15 @@ def _all_dependences(
         for side in lines:
             found[side], lacking[side] = _dependences(bordered, lines[side], tolerance)
         blocks: tuple[SingularBlock, ...] = ()
+        near: Any = (), ()
+        if not any(found.values()):
+            near = tuple(_dependences(bordered, lines[side], NEARLY_SINGULAR)[0] for side in lines)
         if not missing[0].size:
             blocks = _blocks(bordered, border, lines, found, tolerance)
     except _NO_NUMBERS:
         return unknown
     # small singular values need not be those of combinations that vanish in all units
-    return _Found(found["rows"], found["columns"], blocks, True, any(lacking.values()))
+    return _Found(found["rows"], found["columns"], blocks, True, any(lacking.values()), near)
 
 
 def _some_dependences(
@@ -157,7 +162,8 @@ def _some_dependences(
         named = [dependence for dependence in found if dependence is not None]
         if not named:
             space = some_null_vectors(A, B, lines.side, tolerance)
-            named = sparse_basis(lines, space, tolerance)
+            first = before_gap(space.values) or space.values.size
+            named = sparse_basis(lines, space.first(first), tolerance)
     except _NO_NUMBERS:
         return ()
     return _sorted(named)

@@ -80,15 +80,15 @@ def sparse_basis(
     best: list[Dependence] = []
     count = space.values.size
     while count:
-        found = _named(lines, space._replace(basis=space.basis[:, :count]), local)
+        found = _named(lines, space.first(count), local)
         best = max(best, found, key=len)
         if len(best) >= count:
             break
-        count = _before_gap(space.values[:count])
+        count = before_gap(space.values[:count])
     return best
 
 
-def _before_gap(values: FloatArray) -> int:
+def before_gap(values: FloatArray) -> int:
     """Return how many values are before the widest gap; 0 if none is wide."""
     ratios = values[1:] / np.maximum(values[:-1], _GAP_FLOOR)
     if not ratios.size or ratios.max() < _GAP:

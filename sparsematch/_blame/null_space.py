@@ -38,6 +38,10 @@ class NullSpace(NamedTuple):
     #: Returns the change, on the indices, that cancels what a vector leaves in the whole matrix.
     cancel: Callable[[Values], Values] | None = None
 
+    def first(self, count: int) -> "NullSpace":
+        """Return the part of the smallest singular values."""
+        return self._replace(basis=self.basis[:, :count], values=self.values[:count])
+
 
 class BorderedMatrix:
     """The matrix with the added entries, factorised.

@@ -18,6 +18,7 @@ from scipy.sparse import csc_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._base.tolerances import NEARLY_SINGULAR
 from sparsematch._blame.dense_blocks import dense_blocks
 from sparsematch._numerics.foreign_calls import pivots, svd
 from sparsematch._numerics.inverse_iteration import iterate_inverse
@@ -34,8 +35,6 @@ _DRAWS = 5
 #: A block with a pivot below this share of its largest entry is looked at: with a singular value of
 #: 1e-10 pivots of 1e-6 were met. More blocks cost a few solves each, none is lost by more.
 _SMALL_PIVOT = 1e-3
-#: Singular values below this are made regular. More than those below the tolerance do no harm.
-_SMALL_VALUE = 1e-6
 #: Share of the largest singular value of an inverse: what rounding makes of others is below it.
 _NOT_ROUNDING = 1e-12
 #: Small singular values that are looked for in a connected part. More make a list that nobody
@@ -152,7 +151,7 @@ def _places_by_decomposition(
     """Yield the places of small blocks by dense decompositions."""
     for some, dense in dense_blocks(B, factors, blocks):
         u, s, vh = svd(dense)
-        missing = (s <= _SMALL_VALUE * s[:, :1]).sum(axis=1)
+        missing = (s <= NEARLY_SINGULAR * s[:, :1]).sum(axis=1)
         for b in np.flatnonzero(missing).tolist():
             d = int(missing[b])
             yield int(some[b]), leading_rows(u[b][:, -d:]), leading_rows(vh[b][-d:].conj().T)
@@ -174,18 +173,18 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
         doubt = iter((10 * width, 1))  # the start has about 1 / sqrt(m) of the null vectors
 
         def is_settled(inverse: NDArray[np.float64], doubt: Iterator[int] = doubt) -> bool:
-            small, d = inverse * _SMALL_VALUE, next(doubt)
+            small, d = inverse * NEARLY_SINGULAR, next(doubt)
             return bool(((small >= d) | (small * d < 1)).all())
 
         solve = partial(factors.solve_block, k)
         new_left, inverse, new_right = iterate_inverse(solve, start, 2, is_settled, (left, right))
         if not inverse[0] <= 100 * least:
             raise FloatingPointError("singular values are too far apart")
-        d = int((inverse >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * inverse[0])).sum())
+        d = int((inverse >= max(1 / NEARLY_SINGULAR, _NOT_ROUNDING * inverse[0])).sum())
         least = inverse[d - 1] if d else least
         left = np.hstack([left, new_left[:, :d]])
         right = np.hstack([right, new_right[:, :d]])
-        if d < width and inverse[d] * _SMALL_VALUE < 1:
+        if d < width and inverse[d] * NEARLY_SINGULAR < 1:
             break  # else it may be rounding: that goes with what is known now
         width *= 2
     return leading_rows(left), leading_rows(right)

@@ -16,15 +16,16 @@ _EXACT = (
     1e-7  # relative: rounding in a null vector, as far as its minimal support is ill-conditioned
 )
 _INSIDE = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")  # brackets
+_SMALL = 1e-3  # of the largest coefficient: shares that a full vector mostly has
 _LARGEST = 100  # of whole coefficients: larger ones are no easier to read than decimals
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """Terms that add up to zero, each a coefficient and a name, and how many are not shown."""
+    """Terms that add up to zero, each a coefficient and a name, and words on those not shown."""
 
     terms: tuple[tuple[Any, str], ...]
-    hidden: int = 0
+    more: str = ""
     indent: int = 0
 
     def __str__(self) -> str:
@@ -47,7 +48,7 @@ class Combination:
             sign = ("-" if minus else "") if not words else (" - " if minus else " + ")
             factor = "" if plain else f"{number(-value if minus else value)}{times}"
             words += f"{sign}{factor}{write(name)}"
-        return words + (f" and {self.hidden:,} more" if self.hidden else "")
+        return words + self.more
 
 
 def combination(
@@ -55,26 +56,44 @@ def combination(
 ) -> Combination:
     """Return the equation; of more than `most` terms those of a family with equal factors are one.
 
-    Its first coefficient is positive if it is real.
+    Unless families have many factors: then the largest terms are shown. The first coefficient is
+    positive if it is real.
     """
+    order, more = largest_first(coefficients, most)
     values = readable(coefficients)
-    if not np.iscomplexobj(values) and values[0] < 0:
+    if not np.iscomplexobj(values) and order and values[order[0]] < 0:
         values = -values
-    named = [(value, names.of(k)) for k, value in zip(indices.tolist(), values, strict=True)]
-    terms = [(value, name, 1) for value, name in named]
-    if len(terms) > most:
-        groups: dict[tuple[str, str], tuple[Any, list[str]]] = {}
-        for value, name in named:
-            groups.setdefault((number(value), family(name)), (value, []))[1].append(name)
-        terms = [
-            (value, f"sum of {counted_family(members)}", len(members))
-            if len(members) > 1
-            else (value, members[0], 1)
-            for value, members in groups.values()
-        ]
-    shown = terms[:most]
-    hidden = indices.size - sum(size for *_, size in shown)
-    return Combination(tuple((value, name) for value, name, _ in shown), hidden, indent)
+    groups: dict[tuple[str, str], tuple[Any, list[str]]] = {}
+    if indices.size > most and names.given is not None:
+        for k, value in zip(indices.tolist(), values, strict=True):
+            key = number(value), family(names.of(k))
+            groups.setdefault(key, (value, []))[1].append(names.of(k))
+    if not 0 < len(groups) <= max(most, len({kind for _, kind in groups})):
+        terms = ((values[k], names.of(int(indices[k]))) for k in order)
+        return Combination(tuple(terms), more, indent)
+    shown = list(groups.values())[:most]
+    hidden = indices.size - sum(len(members) for _, members in shown)
+    terms = (
+        (value, f"{'sum of ' * (len(members) > 1)}{counted_family(members)}")
+        for value, members in shown
+    )
+    return Combination(tuple(terms), f" and {hidden:,} more" if hidden else "", indent)
+
+
+def largest_first(values: NDArray[Any], most: int) -> tuple[list[int], str]:
+    """Return which of more than `most` coefficients to show, the largest, and how to go on.
+
+    Those that are a small share of the largest are bounded instead.
+    """
+    if values.size <= most:
+        return list(range(values.size)), ""
+    size = np.abs(values)
+    order = np.argsort(-size, kind="stable")
+    shown = min(most, int((size > _SMALL * size.max()).sum()))
+    words = f" and {values.size - shown:,} more"
+    if 0 < shown < most and (largest := size[order[shown]] / size.max()):
+        words += f", all below 1e{np.ceil(np.log10(largest)):.0f}"
+    return order[:shown].tolist(), words
 
 
 def readable(coefficients: NDArray[Any]) -> NDArray[Any]:

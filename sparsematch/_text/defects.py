@@ -1,10 +1,13 @@
 """What makes a matrix numerically singular, in words: rows are equations, columns are variables."""
 
 from collections.abc import Iterable, Sequence
+from math import log10
+
+import numpy as np
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._base.tolerances import ROUNDING_OF_RESIDUALS
-from sparsematch._text.dependences import multiple, paragraph, vanishing_digits
+from sparsematch._base.tolerances import ROUNDING_OF_RESIDUALS, TINY
+from sparsematch._text.dependences import described, multiple, paragraph, vanishing_digits
 from sparsematch._text.multiples import Multiples, gather
 from sparsematch._text.name_lists import count
 from sparsematch._text.wording import Line, Wording
@@ -27,8 +30,10 @@ def headline(found: NumericalDefects) -> str:
     if not found.is_singular and not found.is_complete:
         return f"These values are too far apart to tell: {size}, {rank}."
     if not found.is_singular:
-        lost = max((block.digits_lost for block in found.blocks), default=0.0)
-        but = f", but solutions lose {lost:.0f} of {_DIGITS} digits" if found.blocks else ""
+        near = (*found.near_equations, *found.near_variables)
+        lost = [block.digits_lost for block in found.blocks]
+        lost += [-log10(max(each.residual, TINY)) for each in near]
+        but = f", but solutions lose {max(lost):.0f} of {_DIGITS} digits" if lost else ""
         return f"Nonsingular with these values: {size}, {rank}{but}."
     residual = max(each.residual for each in (*found.equations, *found.variables))
     if residual <= ROUNDING_OF_RESIDUALS:
@@ -52,12 +57,34 @@ def account(found: NumericalDefects, wording: Wording) -> list[Line]:
         ["There is more than is named: at least the following."] if more else [],
         paragraph(found.equations, rows, wording),
         paragraph(found.variables, cols, wording),
+        _turning_point(found, wording),
         [] if more else _repair(rows, cols, wording),
+        _near(found.near_equations, wording),
+        _near(found.near_variables, wording),
         _blocks(found, wording),
         _parallel(found, "rows", wording),
         _parallel(found, "columns", wording),
     ]
     return [line for lines in paragraphs if lines for line in ("", *lines)]
+
+
+def _turning_point(found: NumericalDefects, wording: Wording) -> list[Line]:
+    """Say what it looks like if all rows and columns take part, with the same weights."""
+    both = (*found.equations, *found.variables)
+    if len(both) != 2 or {each.size for each in both} != {found.n} or both[0].is_constant:
+        return []
+    left, right = (each.coefficients for each in both)
+    if found.n <= wording.most_names or not np.allclose(left, right, atol=1e-3):
+        return []
+    return ["All equations and variables take part, as at a turning point or a bifurcation."]
+
+
+def _near(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
+    """Name what would depend on each other if fewer digits counted."""
+    if not dependences:
+        return []
+    members = members_of(each.indices for each in dependences).size
+    return described(dependences, members, len(dependences), wording, "Nearly ")[0]
 
 
 def _repair(rows: IndexArray, cols: IndexArray, wording: Wording) -> list[Line]:

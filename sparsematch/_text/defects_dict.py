@@ -27,6 +27,8 @@ def defects_dict(
         "n_blocks": len(found.blocks),
         "dependent_equations": dependences_list(found.equations[:most], rows),
         "free_variables": dependences_list(found.variables[:most], cols),
+        "near_equations": dependences_list(found.near_equations[:most], rows),
+        "near_variables": dependences_list(found.near_variables[:most], cols),
         "one_choice": {"rows": replaced[:most].tolist(), "cols": fixed[:most].tolist()},
         "blocks": [_block(block, rows, cols) for block in found.blocks[:most]],
         "parallel_rows": [_pair(pair, rows) for pair in found.parallel_rows[:most]],

@@ -7,13 +7,13 @@ import numpy as np
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, ROUNDING_OF_RESIDUALS
-from sparsematch._text.combination import combination, number, readable
+from sparsematch._text.combination import combination, largest_first, number, readable
 from sparsematch._text.multiples import Multiples, gather
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import Line, Wording
 from sparsematch._types.singularity import Dependence, members_of
 
-_TINY = 1e-3  # a coefficient, of 1: solutions lose three digits where it alone is chosen
+_TINY = 0.1  # a coefficient, of 1: solutions lose a digit where it alone is chosen
 _SHIFT = "without a reference: all may shift by one amount"
 
 
@@ -32,7 +32,11 @@ def paragraph(
 
 
 def described(
-    dependences: Sequence[Dependence], members: int, surplus: int, wording: Wording
+    dependences: Sequence[Dependence],
+    members: int,
+    surplus: int,
+    wording: Wording,
+    nearly: str = "",
 ) -> tuple[list[Line], int]:
     """Describe the dependences of one side, and return how many sets they are.
 
@@ -40,6 +44,7 @@ def described(
     """
     over = dependences[0].side == "rows"
     kind, noun = ("Dependent", "equation") if over else ("Free", "variable")
+    kind = nearly + kind.lower() if nearly else kind
     sets = gather(dependences)
     n_sets = len(sets) + surplus - len(dependences)
     if n_sets == 1:
@@ -149,14 +154,11 @@ def _times(factor: Any, name: str) -> str:
 
 def _changes(one: Dependence, names: Names, most: int) -> str:
     """List by how much each variable changes."""
-    values, order = readable(one.coefficients), np.arange(one.size)
-    if one.size > most:  # the largest, as they matter most
-        order = np.argsort(-np.abs(values), kind="stable")
-    if values[order[0]].real < 0:
+    values, (order, more) = readable(one.coefficients), largest_first(one.coefficients, most)
+    if order and values[order[0]].real < 0:
         values = -values
-    shown = zip(one.indices[order[:most]].tolist(), values[order[:most]], strict=True)
-    words = ", ".join(f"{names.of(k)} by {number(value)}" for k, value in shown)
-    return words + (f" and {one.size - most:,} more" if one.size > most else "")
+    shown = (f"{names.of(int(one.indices[k]))} by {number(values[k])}" for k in order)
+    return ", ".join(shown) + more
 
 
 def _digits(residual: float) -> str:

@@ -235,7 +235,8 @@ def _headline(found: Diagnosis) -> str:
     if digits[0] >= _POOR_DIGITS:
         return f"Sound: expect at least {int(digits[0])} digits in every variable."
     few = int((digits < _POOR_DIGITS).sum())
-    how = "Nearly singular" if found.explanation is not None else "Ill-conditioned"
+    is_near = found.explanation is not None and found.explanation.is_numerically_singular
+    how = "Nearly singular" if is_near else "Ill-conditioned"
     return (
         f"{how}: expect less than {_POOR_DIGITS} digits in {few:,} of "
         f"{count(found.n, 'variable')}, {int(digits[0])} in the worst."

@@ -142,6 +142,8 @@ class NumericalDefects:
     row_scale, col_scale : ndarray, shape (n,)
         Powers of two that make all entries as nearly 1 as can be, whatever the units are; None if
         nothing was scaled.
+    near_equations, near_variables : tuple of Dependence
+        Combinations that vanish up to 1e-6, if none vanishes up to the tolerance.
     """
 
     n: int
@@ -154,6 +156,8 @@ class NumericalDefects:
     is_complete: bool = True
     row_scale: FloatArray | None = None
     col_scale: FloatArray | None = None
+    near_equations: tuple[Dependence, ...] = ()
+    near_variables: tuple[Dependence, ...] = ()
 
     @property
     def rank(self) -> int:

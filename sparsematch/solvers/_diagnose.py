@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.explain import explain
 from sparsematch._base.arrays import FloatArray
-from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, ROUNDING
+from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, NEARLY_SINGULAR, ROUNDING
 from sparsematch._blame.dense_blocks import worst_blocks
 from sparsematch._blame.expected_digits import digits_of, expected_errors
 from sparsematch._blame.spectrum import dense_spectrum, estimated_spectrum
@@ -32,11 +32,9 @@ from sparsematch._systems.factors import BlockFactors
 from sparsematch._text.diagnosis import Diagnosis
 from sparsematch._text.explanation import Explanation
 from sparsematch._types.diagnosis import Misscaled, Spectrum
+from sparsematch._types.singularity import NumericalDefects
 from sparsematch._types.sparse_like import SparseLike
 
-#: Shares of the largest singular value up to which rows are looked for that nearly depend on each
-#: other: the tolerance of `explain_singularity`.
-_NEARLY_SINGULAR = 1e-10
 #: Ratio of two conditions, of a factor to the others, that is worth a word: three digits.
 _FAR, _FAR_EXPONENT = 1e3, 10
 
@@ -234,7 +232,7 @@ def _regular(
         rank = n - int((spectrum.smallest <= ROUNDING * spectrum.largest).sum())
         if rank < n or _nearly_dependent(spectrum):
             why = _explain(A, basics)
-            why = why if why.numbers is not None and why.numbers.is_singular else None
+            why = why if _names_some(why) else None
     rcond = system.rcond(1 / system.row_scale, 1 / system.col_scale)
     scaled_rcond = system.rcond(np.ones(n), np.ones(n))
     starts = system.factors.plan.starts
@@ -253,12 +251,20 @@ def _regular(
     )
 
 
+def _names_some(why: Explanation) -> bool:
+    """Tell whether rows or columns are named that depend on each other, or nearly so."""
+    numbers = why.numbers
+    if not isinstance(numbers, NumericalDefects):
+        return False
+    return numbers.is_singular or bool(numbers.near_equations or numbers.near_variables)
+
+
 def _nearly_dependent(spectrum: Spectrum) -> bool:
     """Tell whether a few singular values are small, and clearly so: of many there is no account."""
     below, ratio = spectrum.gap
     if below == 0 or ratio < _FAR:
         return False
-    return bool(spectrum.smallest[-below] <= _NEARLY_SINGULAR * spectrum.largest)
+    return bool(spectrum.smallest[-below] <= NEARLY_SINGULAR * spectrum.largest)
 
 
 def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -> dict[str, Any]:

@@ -1,0 +1,101 @@
+"""Cases that people asked about, or that went wrong once: what is said of them, in words.
+
+Small builders of the same kinds; the right answers are planted, or known from the model.
+"""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sparsematch import explain_singularity, solvers
+
+FEED = 1 / 0.2777778  # what people type for 3.6
+
+
+def test_a_balance_in_two_units_that_are_equal_to_seven_digits():
+    """Nonsingular, but two rows are named, by both calls."""
+    A = sp.csc_array(
+        [
+            [1.0, 1, -1, 0, 0],
+            [FEED, 3.6, -3.6, 0, 0],
+            [0, 0, 0.4, -1, 0],
+            [0, 0, 1, -1, -1],
+            [1, -2, 0, 0, 0],
+        ]
+    )
+    rows = ["feed [kg/s]", "feed [t/h]", "split", "rest", "ratio"]
+    why = explain_singularity(A, rows, numeric=True)
+    assert not why.is_numerically_singular
+    for text in (str(why), str(solvers.diagnose(A, row_names=rows))):
+        assert "Nonsingular with these values: 5 equations, 5 variables, rank 5, but so" in text
+        assert "Nearly dependent: 2 equations, one a multiple of the other (to 7 digits)" in text
+        assert "\n  feed [t/h] is 3.6 x feed [kg/s]\n" in text
+    (pair,) = why.to_dict()["numbers"]["near_equations"]
+    assert pair["indices"] == [0, 1]
+
+
+@pytest.mark.parametrize("share", [1e-8, 1e-7, 3e-7])
+def test_what_is_nearly_dependent_is_named(share):
+    rng = np.random.default_rng(1)
+    A = 3 * np.eye(50) + np.where(rng.random((50, 50)) < 0.1, rng.standard_normal((50, 50)), 0)
+    A[7] = A[11] - 0.5 * A[30] + share * A[7]
+    found = explain_singularity(sp.csc_array(A), numeric=True).numbers
+    assert (found.rank, found.is_complete) == (50, True)
+    assert [one.indices.tolist() for one in found.near_equations] == [[7, 11, 30]]
+    assert share / 10 < found.near_equations[0].residual < 10 * share
+
+
+def turning_point(n):
+    """The Jacobian of u'' + lam exp(u) = 0 where it is singular, by Newton's method."""
+    h = 1 / (n + 1)
+    x = np.arange(1, n + 1) * h
+    T = (-2 * np.eye(n) + np.diag(np.ones(n - 1), 1) + np.diag(np.ones(n - 1), -1)) / h**2
+    u, w, lam = 1.2 * np.sin(np.pi * x), np.sin(np.pi * x), 3.5
+    known = w.copy()
+    for _ in range(40):
+        e = np.exp(u)
+        J = T + np.diag(lam * e)
+        rows = [J, np.zeros((n, n)), e[:, None]], [np.diag(lam * e * w), J, (e * w)[:, None]]
+        Z = np.block([*rows, [np.zeros((1, n)), known[None], np.zeros((1, 1))]])
+        d = np.linalg.solve(Z, np.r_[T @ u + lam * e, J @ w, known @ w - known @ known])
+        u, w, lam = u - d[:n], w - d[n:-1], lam - d[-1]
+    return sp.csc_array(T + np.diag(lam * np.exp(u)))
+
+
+def test_families_do_not_hide_the_names():
+    n = 60
+    rows, cols = ([f"{name}[{k}]" for k in range(n)] for name in ("balance", "u"))
+    text = str(explain_singularity(turning_point(n), rows, cols, numeric=True))
+    dependent, _, free = text.partition("Free")
+    assert all(f"1 x balance[{k}] + " in dependent for k in (29, 30))
+    assert "sum of" not in text
+    assert "(best a large factor)" in dependent
+    assert "(best a large change)" in free
+    assert "as at a turning point or a bifurcation." in text
+
+
+def test_a_full_vector_is_mostly_a_few_columns():
+    n = 40
+    A = np.eye(n) - np.diag(np.full(n - 1, 0.3), 1)
+    A[-1] = 0
+    A[-1, [0, -1]] = 1, -(0.3 ** (n - 1))
+    text = str(explain_singularity(sp.csc_array(A), numeric=True))
+    assert "changes: column 39 by 1, column 38 by 0.3, " in text
+    assert "column 34 by 0.00243 and 34 more, all below 1e-3\n" in text
+    assert "(best a large change)" in text
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_chains_over_eight_orders(seed):
+    """All may shift, and no more is named, though singular values go down to the tolerance."""
+    rng = np.random.default_rng([8, seed])
+    n = int(rng.integers(300, 2600))
+    place = rng.permutation(n)
+    W = sp.coo_array((10 ** rng.uniform(-8, 0, n - 1), (place[:-1], place[1:])), shape=(n, n))
+    W = W + W.T
+    A = sp.csc_array(sp.diags_array(W.sum(axis=1)) - W)
+    why = explain_singularity(A, numeric=True)
+    for claims in (why.numbers.equations, why.numbers.variables):
+        assert [claim.size for claim in claims] == [n]
+        assert claims[0].is_constant
+    assert "all may shift by one amount" in str(why)
