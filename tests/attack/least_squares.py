@@ -17,10 +17,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import block_diag
 
+from exact_ranks import exact_rank
 from sparsematch.solvers import IllConditionedWarning, lstsq
 
-PRIME = 2147483629  # 1 modulo 4, so that -1 has a root; products of residues are int64
-ROOT = next(r for a in (2, 3, 5, 7) if (r := pow(a, PRIME // 4, PRIME)) ** 2 % PRIME == PRIME - 1)
 # Singular values beside the largest, columns or rows scaled: none is in between.
 LEAST, NOTHING = 1e-10, 1e-14
 CLEAR = 1e6
@@ -92,23 +91,6 @@ KINDS = (
     coarse_parts,
     in_pieces,
 )
-
-
-def exact_rank(D):
-    """The rank of a matrix of integers, or Gaussian ones, modulo a prime."""
-    D = (D.real.astype(np.int64) + D.imag.astype(np.int64) * ROOT) % PRIME
-    rank = 0
-    for j in range(D.shape[1]):
-        (below,) = np.nonzero(D[rank:, j])
-        if not below.size:
-            continue
-        D[[rank, rank + below[0]]] = D[[rank + below[0], rank]]
-        pivot = D[rank] * pow(int(D[rank, j]), -1, PRIME) % PRIME
-        rest = D[rank + 1 :]
-        rest -= rest[:, j, np.newaxis] * pivot % PRIME
-        rest %= PRIME
-        rank += 1
-    return rank
 
 
 def clear_rank(D, exact):

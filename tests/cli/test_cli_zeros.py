@@ -88,14 +88,7 @@ class Picture:
 def test_entries_that_cancel_are_zero(tmp_path, capsys):
     A = sp.csr_array((1, 1))
     A.indptr, A.indices, A.data = np.int32([0, 2]), np.int32([0, 0]), np.array([1.0, -1.0])
-    np.savez(
-        tmp_path / "a.npz",
-        indptr=A.indptr,
-        indices=A.indices,
-        data=A.data,
-        shape=(1, 1),
-        format=b"csr",
-    )
+    sp.save_npz(tmp_path / "a.npz", A)
     fields = json.loads(run(capsys, "rank", "--json", tmp_path / "a.npz"))
     assert (fields["stored_zeros"], fields["structural_rank"]) == (1, 1)
     fields = json.loads(run(capsys, "rank", "--json", "--drop-zeros", tmp_path / "a.npz"))

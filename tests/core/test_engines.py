@@ -193,30 +193,9 @@ def test_every_option_makes_a_difference(engine, variant):
     assert any(statistics(A, engine, variant) != statistics(A, engine, {}) for A in trials)
 
 
-def test_the_seed_makes_a_difference_where_chance_is_asked_for():
-    A = random_matrix(100, 100, 20, seed=47)
-    results = {
-        sm.maximum_transversal(
-            A, method="none", init="cheap", options={"random": True}, rng=seed
-        ).row_mate.tobytes()
-        for seed in (3, 5, 7)
-    }
-    assert len(results) == 3
-
-
 def test_a_heuristic_finds_most_of_the_maximum(engine):
     """Any maximal matching has half of the pairs; on sparse random matrices these have more."""
     if engine.kind == "exact":
         pytest.skip("finds all")
     A = random_matrix(500, 500, 0.9, seed=53)
     assert solve(A, engine)[0].cardinality >= 0.9 * oracle.rank(A)
-
-
-def test_the_degree_one_rule_is_exact_on_a_forest(engine):
-    if "degree_one_only" not in engine.options:
-        pytest.skip("has no such rule")
-    path = sp.diags_array(
-        [np.ones(400), np.ones(399)], offsets=[0, 1], shape=(400, 400), format="csr"
-    )
-    m, _ = solve(scrambled(path, seed=59), engine, {"degree_one_only": True})
-    assert m.cardinality == 400

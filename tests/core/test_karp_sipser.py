@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracle
 import sparsematch as sm
-from calls import certify, random_matrix, scrambled
+from calls import random_matrix
 from gallery import pattern
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.matching.auto import nothing_finished
@@ -70,7 +70,7 @@ def side_by_side(patterns, couplings=0, seed=0):
 
 def small_patterns():
     """All of three rows and columns with up to two entries in a place, all of four with up to one,
-    up to the order of rows; and chains, some with a repeated entry.
+    up to the order of rows; chains, some with a repeated entry; and hubs.
     """
     for side, most in (3, 2), (4, 1):
         rows = product(range(most + 1), repeat=side)
@@ -80,13 +80,12 @@ def small_patterns():
         yield from (chain, chain.T.copy())
         chain[n // 2, n // 2] = 2
         yield chain
-
-
-def hub(n):
-    """A row and a column of more entries than a degree can say."""
-    A = np.eye(n, dtype=int)
-    A[0] = A[:, 0] = 1
-    return A
+    # a column, or a row and a column, of more entries than a degree can say
+    for row in (0, 1):
+        hub = np.eye(300, dtype=int)
+        hub[0] |= row
+        hub[:, 0] = 1
+        yield hub
 
 
 def start(A, workers, **options):
@@ -116,7 +115,7 @@ def test_all_small_patterns_as_by_hand(couplings):
 @pytest.mark.parametrize("couplings", [0, 3000, 12_000])
 def test_all_small_patterns_with_picks(couplings):
     """The matching is maximal, and maximum once the core has been searched."""
-    A = side_by_side([*small_patterns(), hub(300)], couplings, seed=couplings)
+    A = side_by_side(list(small_patterns()), couplings, seed=couplings)
     rank = oracle.rank(A)
     for workers in (1, *(2, 3, 8) * 4):
         graph, matching, run, left = start(A, workers)
@@ -143,27 +142,6 @@ def test_the_core_is_enough_for_a_maximum_matching(A, workers):
     graph, matching, run, left = start(A, workers)
     done, _ = run_engine("single_source_bfs", graph, matching, run, left)
     assert done.cardinality == oracle.rank(A)
-
-
-@pytest.mark.parametrize("workers", WORKERS)
-def test_a_large_core(workers):
-    A = random_matrix(40_000, 40_000, 3, seed=4)
-    graph, matching, run, left = start(A, workers)
-    core = int(np.count_nonzero(~left.finished[0]))
-    assert 0 < core < graph.n_major / 2
-    done, _ = run_engine("single_source_bfs", graph, matching, run, left)
-    assert done.cardinality == sm.structural_rank(A)
-
-
-@pytest.mark.parametrize("workers", WORKERS)
-def test_chains_and_hubs(workers):
-    """Chains, triangles, and hubs of more rows than a byte can count need no pick."""
-    n = 3000
-    path = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1])
-    hub = sp.coo_array((np.ones(n), (np.arange(n), np.zeros(n, int))), shape=(n, n))
-    triangle = sp.triu(random_matrix(n, n, 4, seed=6)) + sp.eye_array(n)
-    for A in (scrambled(path, 7), sp.eye_array(n) + hub, scrambled(triangle, 8)):
-        certify(A, sm.maximum_transversal(A, **FORCED, workers=workers), rank=n)
 
 
 @given(matrices() | larger(), st.sampled_from(WORKERS), st.integers(0, 2**32 - 1))

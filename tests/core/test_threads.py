@@ -29,12 +29,29 @@ MATRICES = [
 ]
 RANKS = [oracle.rank(A) for A in MATRICES]
 
+can_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+no_sanitizer = pytest.mark.skipif(
+    "san.so" in os.environ.get("LD_PRELOAD", ""),
+    reason="a sanitizer holds locks of its own, and needs all the addresses",
+)
+
 
 def at_once(tasks, threads=8):
     """Run the functions in threads that start together; return their results in order."""
     start = threading.Barrier(threads)
     with ThreadPoolExecutor(threads, initializer=start.wait) as pool:
         return list(pool.map(lambda task: task(), tasks))
+
+
+def output(code, *arguments):
+    """Return what other Python prints; fail if it does not end, or not well."""
+    process = in_a_new_process(code, *arguments)
+    try:
+        printed = process.communicate(timeout=120)[0]
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    return printed
 
 
 @pytest.mark.every_backend
@@ -110,7 +127,7 @@ def test_no_thread_is_left_running(engine):
     assert len(os.listdir("/proc/self/task")) <= before
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@can_fork
 @pytest.mark.skipif(
     "libtsan" in os.environ.get("LD_PRELOAD", ""), reason="ThreadSanitizer follows no fork"
 )
@@ -126,18 +143,8 @@ def test_a_forked_process_can_call(exact):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-@pytest.mark.every_backend
-def test_more_workers_than_rows(engine):
-    A = random_matrix(3, 5, 2, seed=193)
-    m, info = solve(A, engine, workers=64)
-    oracle.assert_maximal(A, m.row_mate, m.col_mate)
-    assert info.workers == 64
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is that of Linux")
-@pytest.mark.skipif(
-    "san.so" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer needs all the addresses"
-)
+@no_sanitizer
 def test_threads_that_cannot_be_had():
     """Where the system refuses threads, a call uses fewer or raises; it does not crash."""
     code = """
@@ -152,9 +159,7 @@ try:
 except (MemoryError, RuntimeError):
     print(sm.structural_rank(grid(4), workers=1))
 """
-    process = in_a_new_process(code)
-    assert process.communicate(timeout=60)[0] == "16\n"
-    assert process.returncode == 0
+    assert output(code) == "16\n"
 
 
 @pytest.mark.skipif(
@@ -163,7 +168,7 @@ except (MemoryError, RuntimeError):
 def test_the_core_leaves_the_gil_off():
     """Python turns it on for a module that does not declare itself safe."""
     code = "import sys, sparsematch._engines.cpu; print(sys._is_gil_enabled())"
-    assert in_a_new_process(code).communicate(timeout=60)[0] == "False\n"
+    assert output(code) == "False\n"
 
 
 #: Large enough for every loop to be cut into pieces: components of all sizes, most of them forced
@@ -185,35 +190,15 @@ def test_blocks_by_any_number_of_workers(name, layout):
     """The same rows together, no entry below the blocks; from one matching, and from none."""
     A = LARGE[name]().asformat(layout)
     start = sm.maximum_transversal(A)
-    expected = canonical(sm.block_triangular_form(A, matching=start))
+    expected = oracle.canonical(sm.block_triangular_form(A, matching=start))
     for workers in (2, 3, 8):
         form = sm.block_triangular_form(A, matching=start, workers=workers)
-        assert canonical(form) == expected
+        assert oracle.canonical(form) == expected
         assert sm.is_block_form(A, form)
-        assert canonical(sm.block_triangular_form(A, workers=workers)) == expected
-        blocks = block_of_each(form)
+        assert oracle.canonical(sm.block_triangular_form(A, workers=workers)) == expected
+        blocks = oracle.block_labels(form)
         rows, cols = A.tocoo().coords
         assert np.all(blocks[0][rows] <= blocks[1][cols])
-
-
-def block_of_each(form):
-    """The block of each row and of each column."""
-    sides = (form.row_perm, form.row_blocks), (form.col_perm, form.col_blocks)
-    found = tuple(np.empty(perm.size, np.int64) for perm, _ in sides)
-    for block, (perm, starts) in zip(found, sides, strict=True):
-        block[perm] = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-    return found
-
-
-def canonical(form):
-    """The blocks as the first row or column in each, which does not depend on their order."""
-    labels = []
-    for block in block_of_each(form):
-        first = np.full(block.max(initial=-1) + 1, block.size)
-        np.minimum.at(first, block, np.arange(block.size))
-        labels.append(first[block].tolist())
-    coarse = np.diff(form.coarse_rows), np.diff(form.coarse_cols)
-    return labels, [sizes.tolist() for sizes in coarse]
 
 
 @pytest.mark.parametrize("shape", [(26_000, 26_000), (30_000, 40_000), (40_000, 30_000)])
@@ -245,23 +230,6 @@ def test_weighted_results_by_any_number_of_workers(shape, layout):
     best = sm.bottleneck_transversal(A, workers=3)
     assert best.objective == sm.bottleneck_transversal(A).objective
     assert sm.is_optimal_transversal(A, best, workers=3)
-
-
-can_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-no_sanitizer = pytest.mark.skipif(
-    "san.so" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer holds locks of its own"
-)
-
-
-def output(code, *arguments):
-    """Return what other Python prints; fail if it does not end, or not well."""
-    process = in_a_new_process(code, *arguments)
-    try:
-        printed = process.communicate(timeout=120)[0]
-    finally:
-        process.kill()
-    assert process.returncode == 0
-    return printed
 
 
 @can_fork
@@ -463,11 +431,8 @@ def cfs(folder, quota, period="100000\n"):
     ],
 )
 def test_quota_of_control_groups(tmp_path, groups, files, expected):
-    assert cores.quota_in_cores(tree(tmp_path, groups, files)) == expected
-
-
-def test_no_control_groups(tmp_path):
     assert cores.quota_in_cores(tmp_path) == UNLIMITED
+    assert cores.quota_in_cores(tree(tmp_path, groups, files)) == expected
 
 
 @pytest.fixture

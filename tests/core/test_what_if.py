@@ -2,7 +2,6 @@
 
 import itertools
 import warnings
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import structural_rank as scipy_rank
 
 import sparsematch
+from exact_ranks import exact_rank
 from sparsematch import candidates, entry_roles, explain_singularity, view, what_if
 
 pytestmark = pytest.mark.wheel
@@ -18,21 +18,6 @@ pytestmark = pytest.mark.wheel
 def rank(dense):
     dense = np.asarray(dense)
     return scipy_rank(sp.csr_array(dense)) if dense.size else 0
-
-
-def exact_rank(dense):
-    rows = [[Fraction(int(x)) for x in row] for row in dense]
-    found = 0
-    for j in range(len(rows[0]) if rows else 0):
-        pivot = next((i for i in range(found, len(rows)) if rows[i][j]), None)
-        if pivot is None:
-            continue
-        rows[found], rows[pivot] = rows[pivot], rows[found]
-        for i in range(found + 1, len(rows)):
-            times = rows[i][j] / rows[found][j]
-            rows[i] = [x - times * y for x, y in zip(rows[i], rows[found], strict=True)]
-        found += 1
-    return found
 
 
 def roles_by_rank(dense):

@@ -2,21 +2,24 @@
 
 import numpy as np
 
-PRIME = 2147483629
+PRIME = 2147483629  # 1 modulo 4, so that -1 has a root; products of residues are int64
+ROOT = next(r for a in (2, 3, 5, 7) if (r := pow(a, PRIME // 4, PRIME)) ** 2 % PRIME == PRIME - 1)
 
 
 def exact_rank(A):
-    """The rank of a matrix of integers, modulo a prime."""
-    rows, rank = [[int(x) % PRIME for x in row] for row in A], 0
-    for j in range(A.shape[1]):
-        pivot = next((i for i in range(rank, len(rows)) if rows[i][j]), None)
-        if pivot is None:
+    """The rank of a matrix of integers, or Gaussian ones, modulo a prime."""
+    A = np.asarray(A)
+    D = (A.real.astype(np.int64) + A.imag.astype(np.int64) * ROOT) % PRIME
+    rank = 0
+    for j in range(D.shape[1]):
+        (below,) = np.nonzero(D[rank:, j])
+        if not below.size:
             continue
-        rows[rank], rows[pivot] = rows[pivot], rows[rank]
-        inverse = pow(rows[rank][j], -1, PRIME)
-        for i in range(rank + 1, len(rows)):
-            factor = rows[i][j] * inverse % PRIME
-            rows[i] = [(x - factor * y) % PRIME for x, y in zip(rows[i], rows[rank], strict=True)]
+        D[[rank, rank + below[0]]] = D[[rank + below[0], rank]]
+        pivot = D[rank] * pow(int(D[rank, j]), -1, PRIME) % PRIME
+        rest = D[rank + 1 :]
+        rest -= rest[:, j, np.newaxis] * pivot % PRIME
+        rest %= PRIME
         rank += 1
     return rank
 

@@ -120,3 +120,23 @@ def irreducible_blocks(A, row_mate):
     column = np.asarray(row_mate)
     shifted = as_csr(A)[:, column]  # the matched entries stand on the diagonal
     return sp.csgraph.connected_components(shifted, directed=True, connection="strong")[0]
+
+
+def block_labels(form):
+    """The block of each row and of each column of a block form."""
+    sides = (form.row_perm, form.row_blocks), (form.col_perm, form.col_blocks)
+    labels = tuple(np.empty(perm.size, np.int64) for perm, _ in sides)
+    for label, (perm, starts) in zip(labels, sides, strict=True):
+        label[perm] = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    return labels
+
+
+def canonical(form):
+    """The blocks as the first row or column in each, which does not depend on their order."""
+    labels = []
+    for block in block_labels(form):
+        first = np.full(block.max(initial=-1) + 1, block.size)
+        np.minimum.at(first, block, np.arange(block.size))
+        labels.append(first[block].tolist())
+    coarse = np.diff(form.coarse_rows), np.diff(form.coarse_cols)
+    return labels, [sizes.tolist() for sizes in coarse]

@@ -82,36 +82,21 @@ def check_auto_after_every_start(comm, folder):
 
 def check_stored_zeros(comm, folder):
     """Dropped where they are, on the GPU."""
-    for A, _, rng in cases(comm):
-        A = sp.csr_array(A).astype(np.float64)
-        A.data[:] = rng.choice([-1, 0, 1], A.data.size)
-        D = spread(comm, A, rng)
-        B = A.copy()
-        B.sum_duplicates()
-        B.eliminate_zeros()
-        matching = sm.maximum_transversal(sm.view(D, zeros="drop"))
-        assert isinstance(matching.row_mate, CUPY.ndarray)
-        oracle.assert_maximum(B, *GPUS.gathered(matching))
-        assert sm.is_maximum(sm.view(D, zeros="drop"), matching)
+    mpi_checks.check_stored_zeros(comm, folder, GPUS)
 
 
 def check_larger_matrices(comm, folder):
     """Every step of the search, with small send buffers and with short lists cut to parts."""
     for A in larger_matrices():
-        D, rank = spread(comm, A, A.nnz), sm.structural_rank(A)
+        D = spread(comm, A, A.nnz)
         for long, how in ((None, {"method": "auto"}), (4, {"method": "ms_bfs", "init": "none"})):
             PATCH.undo()
             constants(capacity=1 if long else 7, long=long, deep=2 if long else 12)
-            matching, info = sm.maximum_transversal(D, return_info=True, **how)
-            assert_right(comm, A, D, matching, rank)
-            last = info.steps[-1]
-            assert comm.size == 1 or last.engine == "ms_bfs"
+            last = mpi_checks.assert_searched(comm, A, D, GPUS, **how)
             if long and comm.size > 1:
-                assert last.augmentations == rank
-                assert last.path_edges >= rank
+                assert last.path_edges >= last.augmentations
                 assert last.levels >= last.phases
                 assert last.rounds > last.phases
-                assert last.bytes_sent > 0
                 assert last.edges > 0
                 assert last.carrier == ("NCCL" if on_own_gpus(comm) else "MPI")
 

@@ -6,21 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 
 import coupled_pieces
+import oracle
 import sparsematch as sm
 from mpi_checks import as_if_large, cases, spread, spread_evenly, whole
 from rank_driver import PATCH, run_script
 from sparsematch._engines.mpi.core import host
 from sparsematch._engines.mpi.decomposition import strong_components
-
-
-def labels_of(form):
-    """The fine block of every row and every column."""
-    labels = []
-    for perm, ends in ((form.row_perm, form.row_blocks), (form.col_perm, form.col_blocks)):
-        label = np.empty(perm.size, np.int64)
-        label[perm] = np.repeat(np.arange(ends.size - 1), np.diff(ends))
-        labels.append(label)
-    return labels
 
 
 def assert_block_form(comm, A, D):
@@ -32,7 +23,7 @@ def assert_block_form(comm, A, D):
     row_block, col_block = whole(comm, form.row_block), whole(comm, form.col_block)
     entries = sp.coo_array(A)
     assert np.all(row_block[entries.row] <= col_block[entries.col]), "an entry is below the blocks"
-    pairs = zip((row_block, col_block), labels_of(expected), strict=True)
+    pairs = zip((row_block, col_block), oracle.block_labels(expected), strict=True)
     both = np.concatenate([np.stack(pair) for pair in pairs], axis=1)
     assert np.unique(both, axis=1).shape[1] == form.n_blocks, "another partition"
     sizes = whole(comm, form.block_sizes)
@@ -42,7 +33,7 @@ def assert_block_form(comm, A, D):
     assert firsts[0][0] == 0
     assert all(first + n == then for (first, n), (then, _) in itertools.pairwise(firsts))
     together = form.gather()
-    for mine, theirs in zip(labels_of(together), (row_block, col_block), strict=True):
+    for mine, theirs in zip(oracle.block_labels(together), (row_block, col_block), strict=True):
         assert np.array_equal(mine, theirs)
     assert np.array_equal(together.coarse_rows, expected.coarse_rows)
     assert np.array_equal(together.coarse_cols, expected.coarse_cols)

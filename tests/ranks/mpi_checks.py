@@ -174,30 +174,25 @@ def assert_auto_follows_every_start(comm, place):
         assert not words, f"{make.__name__} after {init}, given {kind}: {words}"
 
 
-def check_stored_zeros(comm, folder):
+def check_stored_zeros(comm, folder, place=HOST):
     """Dropped, they are as if never stored; entries of one place may cancel."""
-    for A, _, rng in cases(comm):
+    for A, _, rng in place.cases(comm):
         A = sp.csr_array(A).astype(float)
         A.data[:] = rng.choice([-1, 0, 1], A.data.size)
-        D = spread(comm, A, rng)
+        D = sm.view(place.spread(comm, A, rng), zeros="drop")
         B = A.copy()
         B.sum_duplicates()
         B.eliminate_zeros()
         rank = sm.structural_rank(B)
-        assert sm.structural_rank(sm.view(D, zeros="drop")) == rank
-        assert sm.is_structurally_singular(sm.view(D, zeros="drop")) == (rank < min(A.shape))
-        matching = sm.maximum_transversal(sm.view(D, zeros="drop"))
-        together = matching.gather()
-        oracle.assert_maximum(B, together.row_mate, together.col_mate)
-        for call in (sm.is_matching, sm.is_maximal, sm.is_maximum):
-            assert call(sm.view(D, zeros="drop"), matching)
-        rows, cols = sm.vertex_cover(sm.view(D, zeros="drop"), matching)
-        assert len(whole(comm, rows)) + len(whole(comm, cols)) == rank
-        form = sm.block_triangular_form(sm.view(D, zeros="drop"))
+        assert sm.structural_rank(D) == rank
+        assert sm.is_structurally_singular(D) == (rank < min(A.shape))
+        assert_right(comm, B, D, sm.maximum_transversal(D), rank, place)
+        if place is not HOST:
+            continue
+        form = sm.block_triangular_form(D)
         assert form.n_blocks == sm.block_triangular_form(B).n_blocks
-        assert sm.is_reducible(sm.view(D, zeros="drop")) == (form.n_blocks > 1)
-        parts = sm.coarse_dulmage_mendelsohn(sm.view(D, zeros="drop"))
-        assert parts.sizes == sm.coarse_dulmage_mendelsohn(B).sizes
+        assert sm.is_reducible(D) == (form.n_blocks > 1)
+        assert sm.coarse_dulmage_mendelsohn(D).sizes == sm.coarse_dulmage_mendelsohn(B).sizes
 
 
 def larger_matrices():
@@ -226,19 +221,28 @@ def check_larger_matrices(comm, folder):
     as_if_large()
     PATCH.setattr(forest, "_ANNOUNCED", 8)
     for A in larger_matrices():
-        D, rank = spread(comm, A, A.nnz), sm.structural_rank(A)
+        D = spread(comm, A, A.nnz)
         for how in ({"method": "auto"}, {"method": "ms_bfs", "init": "none"}):
-            matching, info = sm.maximum_transversal(D, return_info=True, **how)
-            assert_right(comm, A, D, matching, rank)
-            last = info.steps[-1]
-            assert comm.size == 1 or last.engine == "ms_bfs"
+            last = assert_searched(comm, A, D, HOST, **how)
             if how["method"] == "ms_bfs" and comm.size > 1:
-                assert last.augmentations == rank
-                assert last.phases >= 1
                 assert last.levels >= last.phases - 1  # the last has none if no tree can grow
                 assert last.rounds > last.levels
-                assert last.bytes_sent > 0
         assert_parts(comm, A, D)
+
+
+def assert_searched(comm, A, D, place, **how):
+    """A maximum matching; the account of the last step, which a search of all has."""
+    rank = sm.structural_rank(A)
+    matching, info = sm.maximum_transversal(D, return_info=True, **how)
+    assert_right(comm, A, D, matching, rank, place)
+    last = info.steps[-1]
+    if comm.size > 1:
+        assert last.engine == "ms_bfs"
+        if how["method"] == "ms_bfs":
+            assert last.augmentations == rank
+            assert last.phases >= 1
+            assert last.bytes_sent > 0
+    return last
 
 
 def assert_parts(comm, A, D):
@@ -325,50 +329,6 @@ def assert_read(comm, A, D):
     assert abs(together - A).sum() < 1e-9
 
 
-class PetscMatrix:
-    """What petsc4py's Mat of type MPIAIJ answers."""
-
-    def __init__(self, comm, block, first_row, shape):
-        self.comm, self._block, self._first, self._shape = comm, block, first_row, shape
-
-    def getSize(self):
-        return self._shape
-
-    def getOwnershipRange(self):
-        return self._first, self._first + self._block.shape[0]
-
-    def getValuesCSR(self):
-        return self._block.indptr, self._block.indices, self._block.data
-
-
-def check_solver_libraries(comm, folder):
-    """A matrix of PETSc's is permuted, and given to SuperLU_DIST with NOROWPERM."""
-    rng = np.random.default_rng(5)
-    A = sp.csr_array(sp.eye_array(50) + sp.random_array((50, 50), density=0.1, rng=rng))
-    A, b = A[rng.permutation(50)], rng.random(50)
-    starts = row_starts(np.random.default_rng(3), 50, comm.size)
-    begin, end = starts[comm.rank : comm.rank + 2]
-    mat = PetscMatrix(comm, A[begin:end], begin, (50, 50))
-    D = sm.DistributedCSR.from_petsc(mat)
-    matching = sm.maximum_transversal(D)
-    moved = sm.permute_and_redistribute(D, matching)
-    x = superlu_dist(comm, moved, b[matching.as_permutation()][begin:end])
-    assert np.allclose(A @ x, b)
-    place = matching.perm_r()  # what MY_PERMR is given
-    assert np.array_equal(place[matching.pairs()[0]], matching.pairs()[1])
-
-
-def superlu_dist(comm, D, b_local):
-    """What pdgssvx does with SLU_NR_loc and NOROWPERM: it factorises without moving rows."""
-    blocks = comm.allgather(D.to_local())
-    assert D.first_row == sum(block.shape[0] for block in blocks[: comm.rank])
-    A = sp.vstack(blocks).tocsc()
-    assert np.all(A.diagonal() != 0), "NOROWPERM needs a zero-free diagonal"
-    lu = sp.linalg.splu(A, permc_spec="NATURAL", diag_pivot_thresh=0.0)
-    assert np.array_equal(lu.perm_r, np.arange(A.shape[0]))
-    return lu.solve(whole(comm, b_local))
-
-
 def check_wide_indices(comm, folder):
     """Kernels for 64 bits, as for matrices with more rows than 32 bits number."""
     PATCH.setattr(matrix, "INT32_MAX", -1)
@@ -386,18 +346,15 @@ def check_karp_sipser(comm, folder):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(2, 200))
-        # each vertex but the first is joined to an earlier one of the other side
-        side = rng.integers(0, 2, n)
-        number = np.where(side == 0, np.cumsum(side == 0), np.cumsum(side == 1)) - 1
-        rows, cols = [], []
-        for v in range(1, n):
-            others = np.flatnonzero(side[:v] != side[v])
-            if others.size:
-                u = others[rng.integers(others.size)]
-                rows.append(number[v if side[v] == 0 else u])
-                cols.append(number[u if side[v] == 0 else v])
-        shape = max(1, int((side == 0).sum())), max(1, int((side == 1).sum()))
-        A = build(np.array(rows, int), np.array(cols, int), shape, dtype=np.int32)
+        # each vertex but the first is joined to an earlier one, which is on the other side
+        joined, side = [int(rng.integers(v)) for v in range(1, n)], [0]
+        for u in joined:
+            side.append(1 - side[u])
+        number = np.where(side, np.cumsum(side), np.cumsum(1 - np.array(side))) - 1
+        ends = [(u, v) if side[v] else (v, u) for v, u in enumerate(joined, start=1)]
+        rows, cols = number[np.array(ends).T]
+        shape = n - sum(side), sum(side)
+        A = build(rows, cols, shape)
         A = sp.csr_array(A)[rng.permutation(shape[0])][:, rng.permutation(shape[1])]
         D = spread(comm, A, rng)
         matching = sm.maximum_transversal(D, init="karp_sipser", method="none")

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import sparsematch as sm
 from graphs import assert_maximal, graph, graphs, greedy, path, random_graph, star
 from mpi_checks import (
-    PetscMatrix,
     as_if_large,
     distribute,
     row_starts,
@@ -235,26 +234,6 @@ def check_files_of_edges(comm, folder):
     assert_raises_on_all(comm, UnreadableFile, "but the vertices are 0 to 2", few)
     wrong = lambda: sm.read_distributed(folder / "a.mtx", comm, n_vertices=3)
     assert_raises_on_all(comm, ValueError, "is no file of edges (.npy)", wrong)
-
-
-def check_aggregates(comm, folder):
-    """Pairs are rows of PETSc's prolongation, whose Galerkin product is that of `coarsen`."""
-    G = random_graph(120, 4, seed=9)
-    starts = row_starts(np.random.default_rng(4), 120, comm.size)
-    begin, end = starts[comm.rank : comm.rank + 2]
-    D = sm.DistributedCSR.from_petsc(PetscMatrix(comm, G[begin:end], begin, (120, 120)))
-    matching = sm.approximate_matching(D)
-    own = np.arange(begin, end)
-    heads = own[(matching.mate > own) | (matching.mate < 0)]
-    first = sum(comm.allgather(heads.size)[: comm.rank])
-    mates = matching.mate[heads - begin]
-    rows = np.concatenate([heads, mates[mates >= 0]])
-    cols = first + np.concatenate([np.arange(heads.size), np.flatnonzero(mates >= 0)])
-    rows, cols = whole(comm, rows), whole(comm, cols)
-    P = sp.csr_array((np.ones(rows.size), (rows, cols)), shape=(120, cols.max() + 1))
-    expected = sm.coarsen(G, sm.approximate_matching(G))
-    assert abs(P - expected.prolongation).sum() == 0
-    assert abs(P.T @ G @ P - expected.matrix).max() < 1e-12
 
 
 def together(comm, D):

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from mpi_checks import as_if_large, cases, distribute, row_starts, spread, superlu_dist, whole
+from mpi_checks import as_if_large, cases, distribute, row_starts, spread, whole
 from rank_driver import PATCH, run_script
 from sparsematch._engines.mpi.core import host
 
@@ -84,20 +84,47 @@ def check_quality(comm, folder):
     assert not found.approximate
 
 
+class PetscMatrix:
+    """What petsc4py's Mat of type MPIAIJ answers."""
+
+    def __init__(self, comm, block, first_row, shape):
+        self.comm, self._block, self._first, self._shape = comm, block, first_row, shape
+
+    def getSize(self):
+        return self._shape
+
+    def getOwnershipRange(self):
+        return self._first, self._first + self._block.shape[0]
+
+    def getValuesCSR(self):
+        return self._block.indptr, self._block.indices, self._block.data
+
+
+def superlu_dist(comm, D, b_local):
+    """What pdgssvx does with SLU_NR_loc and NOROWPERM: it factorises without moving rows."""
+    blocks = comm.allgather(D.to_local())
+    assert D.first_row == sum(block.shape[0] for block in blocks[: comm.rank])
+    A = sp.vstack(blocks).tocsc()
+    assert np.all(A.diagonal() != 0), "NOROWPERM needs a zero-free diagonal"
+    lu = sp.linalg.splu(A, permc_spec="NATURAL", diag_pivot_thresh=0.0)
+    assert np.array_equal(lu.perm_r, np.arange(A.shape[0]))
+    return lu.solve(whole(comm, b_local))
+
+
 def check_scaled_and_permuted(comm, folder):
-    """The matrix that a solver is given has large entries on its diagonal, same solution."""
+    """Of PETSc's matrix that which SuperLU_DIST is given has large entries on its diagonal."""
     for limit in (host.GATHERED, 0):
         PATCH.setattr(host, "GATHERED", limit)
         rng = np.random.default_rng(5)
         A, b = square(60, 4, rng), rng.random(60)
         starts = row_starts(rng, 60, comm.size)
-        D = distribute(comm, A, starts)
+        begin, end = starts[comm.rank : comm.rank + 2]
+        D = sm.DistributedCSR.from_petsc(PetscMatrix(comm, A[begin:end], begin, A.shape))
         found = sm.maximum_product_transversal(D)
         moved = sm.permute_and_redistribute(D, found)
         p = found.matching.as_permutation()
         row_scale, col_scale = whole(comm, found.row_scale), whole(comm, found.col_scale)
         expected = (sp.diags_array(row_scale) @ A @ sp.diags_array(col_scale))[p]
-        begin, end = starts[comm.rank : comm.rank + 2]
         assert abs(moved.to_local() - expected[begin:end]).max() < 1e-12 if begin < end else True
         assert abs(expected).max() < 1 + 1e-12
         assert np.exp(np.log(expected.diagonal()).mean()) > 0.9

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import planted
+from exact_ranks import exact_rank
 from sparsematch import explain_singularity, solvers
 from sparsematch._blame.defects import numerical_defects
 from suitesparse import find
@@ -37,23 +38,6 @@ def false_sets(A, found):
 def supports(claims):
     """The sets that are named."""
     return {frozenset(claim.indices.tolist()) for claim in claims}
-
-
-def rank_modulo(A, prime=2_147_483_629):
-    """The exact rank of a matrix of integers, but with a probability of its size over the prime."""
-    rows, rank = [[int(x) % prime for x in row] for row in np.asarray(A)], 0
-    for col in range(len(rows[0])):
-        pivot = next((i for i in range(rank, len(rows)) if rows[i][col]), None)
-        if pivot is None:
-            continue
-        rows[rank], rows[pivot] = rows[pivot], rows[rank]
-        inverse = pow(rows[rank][col], -1, prime)
-        for i in range(rank + 1, len(rows)):
-            if factor := rows[i][col] * inverse % prime:
-                pairs = zip(rows[i], rows[rank], strict=True)
-                rows[i] = [(x - factor * y) % prime for x, y in pairs]
-        rank += 1
-    return rank
 
 
 def graph_laplacian(n, edges, weights):
@@ -165,7 +149,7 @@ def test_ranks_are_those_of_exact_arithmetic():
         units = 2.0 ** rng.integers(-20, 21, (2, n))
         A = sp.csc_array(dense * units[0] * units[1][:, None])
         found = numerical_defects(A)
-        assert found.rank == rank_modulo(dense)
+        assert found.rank == exact_rank(dense)
         assert not false_sets(A, found)
 
 
@@ -235,7 +219,7 @@ def test_ranks_of_any_structure_are_those_of_exact_arithmetic():
         dense = rng.integers(-2, 3, (n, n)) * (rng.random((n, n)) < rng.uniform(0.15, 0.6))
         A = sp.csc_array(dense.astype(float))
         why = explain_singularity(A, numeric=True)
-        assert why.numbers.rank == rank_modulo(dense)
+        assert why.numbers.rank == exact_rank(dense)
         assert not (why.is_singular and why.numbers.rank > why.structural_rank)
         deficient += why.is_singular
         assert str(why)

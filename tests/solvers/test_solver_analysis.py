@@ -1,16 +1,14 @@
-"""The analysis: the form, whether pivots will stay, and that index arrays are right."""
+"""The analysis: whether pivots will stay, and that index arrays are right."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
 
-import sparsematch as sm
 from calls import outside
 from circuit import build_circuit
 from sparsematch import solvers
 from sparsematch._systems import external
-from test_solvers import check, systems
+from test_solvers import check
 
 
 def test_a_poor_diagonal_is_exchanged():
@@ -114,20 +112,3 @@ def test_index_types_do_not_make_a_pattern(kind):
     B.indices[1] = 0
     with pytest.raises(ValueError, match="another pattern"):
         analysis.factorise(B)
-
-
-@given(systems())
-def test_form_of_an_analysis(system):
-    """It is the block form of the matrix, found with a first look or without."""
-    dense, A, _ = system
-    form = solvers.analyse(A).form
-    starts, n = form.row_blocks, len(dense)
-    expected = np.diff(sm.block_triangular_form(A).row_blocks)
-    assert sorted(np.diff(starts)) == sorted(expected)
-    permuted = form.permute(sp.csr_array(A)).toarray()
-    assert not permuted[np.arange(n)[:, np.newaxis] >= np.repeat(starts[1:], np.diff(starts))].any()
-    assert permuted.diagonal().all()
-    assert sm.is_matching(A, form.matching)
-    assert form.structural_rank == n
-    assert form.coarse_rows.tolist() == [0, 0, n, n, n]
-    assert form.coarse_cols.tolist() == [0, 0, 0, n, n]
