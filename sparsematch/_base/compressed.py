@@ -5,8 +5,6 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._base.pieces import in_pieces
-
 _Indices: TypeAlias = NDArray[np.signedinteger[Any]]
 
 _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
@@ -16,7 +14,6 @@ _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
 _INT32 = np.dtype(np.int32)
 #: Vertices of a side: numbers of blocks go on from there, the largest have other meanings.
 INT32_MAX = 2**31 - 8
-_LARGE = 1 << 23  # entries: reading fewer takes one thread little longer than starting others
 
 
 def as_one_type(
@@ -49,13 +46,12 @@ def check_compressed(
     name: str,
     *,
     major: str = "row",
-    threads: int = 1,
 ) -> None:
     """Raise ValueError unless every entry lies in the matrix, which messages call `name`.
 
     `indptr` runs over as many rows, columns or block rows (`major`) as the first of `sides`, and
-    `indices`, of the same type, number the second; they may be longer than ``indptr[-1]``.
-    `threads` read those of a large matrix. Time: O(n_major + nnz), two passes.
+    `indices`, of the same type, number the second; they may be longer than ``indptr[-1]``. Time:
+    O(n_major + nnz), two passes.
     """
     n_major, n_minor = sides
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != n_major + 1 or min(sides) < 0:
@@ -63,7 +59,7 @@ def check_compressed(
     nnz = int(indptr[-1])
     if indptr[0] != 0 or nnz > indices.size or np.count_nonzero(indptr[1:] < indptr[:-1]):
         _refuse_indptr(indptr, indices, name, major)
-    if nnz and not all_below(indices[:nnz], n_minor, threads):
+    if nnz and not all_below(indices[:nnz], n_minor):
         _refuse_indices(indptr, indices, n_minor, name, major)
 
 
@@ -75,26 +71,12 @@ def check_values(data: Any, nnz: int, name: str) -> None:
         raise ValueError(f"{name}.data has shape {data.shape}, but there are {nnz} entries")
 
 
-def all_below(indices: _Indices, size: int, threads: int = 1) -> bool:
+def all_below(indices: _Indices, size: int) -> bool:
     """Tell whether some indices, int32 or int64, are from 0 to `size` - 1."""
     # Read as unsigned, a negative index is a very large one: the largest bounds both ends of
     # the range.
-    return _largest(indices.view(_UNSIGNED[indices.dtype]), threads) < size
-
-
-def _largest(values: NDArray[Any], threads: int) -> int:
-    """Return the largest value.
-
-    NumPy lets other threads run meanwhile; two read memory faster than one.
-    """
-
-    def largest(begin: int, end: int) -> int:
-        piece = values[begin:end]
-        return int(piece[piece.argmax()])  # which NumPy finds faster than by max()
-
-    if values.size < _LARGE:
-        return largest(0, values.size)
-    return max(in_pieces(largest, values.size, threads))
+    values = indices.view(_UNSIGNED[indices.dtype])
+    return int(values[values.argmax()]) < size  # which NumPy finds faster than by max()
 
 
 def _refuse_lengths(

@@ -54,14 +54,6 @@ def in_host_memory_only(*_: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DeviceCheckOps:
-    """The check of a matrix where its arrays live, if that is a device."""
-
-    #: The number of entries, or -1 if the arrays are not consistent; their lengths must fit.
-    count_entries: Callable[[BipartiteCSR], int] = in_host_memory_only
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DeviceCompilerOps:
     """Kernels that are compiled on first use."""
 
@@ -72,8 +64,11 @@ class DeviceCompilerOps:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CertificateOps(Generic[_Matrix, _Mates]):
-    """Whether a matching is valid, maximal, maximum."""
+    """Whether arrays are consistent; whether a matching is valid, maximal, maximum."""
 
+    #: The number of entries, or -1 if the arrays are not consistent: on a device their lengths must
+    #: fit, in host memory their types, and a number of threads may be given, too.
+    count_entries: Callable[..., int] = in_host_memory_only
     #: The first thing wrong with a matching: (key of ``FLAWS``, row, column), or None.
     wrong_pair: Callable[[_Matrix, _Mates], tuple[str, int, int] | None] = in_host_memory_only
     #: An entry whose row and column are both unmatched, or None: the matching is maximal.

@@ -13,6 +13,8 @@ from sparsematch._base.arrays import on_gpu
 from sparsematch._base.compressed import as_one_type, check_compressed, check_values
 from sparsematch._base.dlpack import pair_of_arrays
 from sparsematch._base.errors import not_sparse, unknown_choice, wrong_type
+from sparsematch._engines.operations import CertificateOps
+from sparsematch._engines.registry import operations
 from sparsematch._input import cupy
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.foreign import from_other_library
@@ -129,12 +131,15 @@ def _view(
     indptr: Any, indices: Any, shape: tuple[int, int], flipped: bool, name: str, threads: int = 1
 ) -> BipartiteCSR:
     """Return the view of index arrays of NumPy or CuPy, which it checks."""
-    for field, array in (("indptr", indptr), ("indices", indices)):
-        if not isinstance(array, np.ndarray) and not on_gpu(array):
-            raise wrong_type(f"{name}.{field}", array, "an array")
-    if not isinstance(indptr, np.ndarray):
+    if not (isinstance(indptr, np.ndarray) and isinstance(indices, np.ndarray)):
+        for field, array in (("indptr", indptr), ("indices", indices)):
+            if not isinstance(array, np.ndarray) and not on_gpu(array):
+                raise wrong_type(f"{name}.{field}", array, "an array")
         return cupy.view_of_arrays(indptr, indices, shape, flipped, name)
+    graph = BipartiteCSR(*shape, indptr, indices, "numpy", flipped)
+    if operations(CertificateOps, "numpy").count_entries(graph, threads) >= 0:
+        return graph
     indptr, indices = map(np.ascontiguousarray, as_one_type(indptr, indices, shape, name))
-    sides, major = (shape[::-1], "column") if flipped else (shape, "row")
-    check_compressed(indptr, indices, sides, name, major=major, threads=threads)
+    major = "column" if flipped else "row"
+    check_compressed(indptr, indices, (graph.n_major, graph.n_minor), name, major=major)
     return BipartiteCSR(*shape, indptr, indices, "numpy", flipped)

@@ -9,7 +9,7 @@ from typing import Any
 from sparsematch._base.arrays import advising, import_cupy, namespace
 from sparsematch._base.compressed import as_one_type, check_compressed, check_values
 from sparsematch._base.errors import wrong_type
-from sparsematch._engines.operations import DeviceCheckOps
+from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.assembled import as_cupyx_holds
 from sparsematch._input.scipy import warn_of_conversion
@@ -61,7 +61,7 @@ def view_of_arrays(
     )
     graph = BipartiteCSR(*shape, indptr, indices, "cupy", flipped)
     if indptr.ndim == indices.ndim == 1 and indptr.size == graph.n_major + 1:
-        nnz = operations(DeviceCheckOps, "cupy").count_entries(graph)
+        nnz = operations(CertificateOps, "cupy").count_entries(graph)
         if nnz >= 0:
             return replace(graph, known_nnz=nnz)
     here, major = indptr.get(), "column" if flipped else "row"

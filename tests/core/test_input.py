@@ -1,5 +1,6 @@
 """Every way to call the library wrongly: which exception, and a message that names the value."""
 
+import itertools
 import re
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
+from sparsematch._engines.cpu import _core
 from sparsematch._input.bipartite import as_bipartite
 
 pytestmark = pytest.mark.wheel
@@ -266,3 +268,29 @@ def test_engines_of_an_unknown_kind():
 def test_an_answer_that_does_not_fit_into_memory():
     with pytest.raises(MemoryError):
         sm.maximum_transversal(sp.csr_array((np.ones(1), [2**50], [0, 1]), shape=(1, 2**50 + 1)))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_arrays_that_an_engine_would_read_beyond_are_refused(dtype):
+    """All of three rows, with the ends of the type among them: differences wrap around."""
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    for indptr in itertools.product([0, 1, 3, 4, -1, least, most], repeat=4):
+        for indices in ([0, 1, 2], [0, 3, 1], [2, 0, -1], [least, 0, 1], [0, most, 1]):
+            ends = [0, *indptr[1:]]
+            legal = list(indptr) == ends == sorted(ends) and ends[-1] <= len(indices)
+            legal = legal and all(0 <= j < 3 for j in indices[: indptr[-1]])
+            arrays = np.array(indptr, dtype), np.array(indices, dtype)
+            counted = _core.count_entries(*arrays, 3, 3, 1)
+            assert counted == (indptr[-1] if legal else -1), (indptr, indices)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("place", [0, 1, 16383, 16384, 262143, 262144, 599_998, 599_999])
+def test_one_index_too_many_is_found_wherever_it_is(place, workers):
+    """At the ends of the pieces that threads read, and of vectors."""
+    indptr, indices = np.arange(600_001), np.zeros(600_000, np.intp)
+    assert _core.count_entries(indptr, indices, 600_000, 1, workers) == 600_000
+    indices[place] = 1
+    assert _core.count_entries(indptr, indices, 600_000, 1, workers) == -1
+    indices[place], indptr[place + 1] = 0, -1
+    assert _core.count_entries(indptr, indices, 600_000, 1, workers) == -1

@@ -66,6 +66,9 @@ class LentArray {
                static_cast<std::size_t>(view_.shape[0]) == n && view_.itemsize == sizeof(T) &&
                has_type() && reinterpret_cast<std::uintptr_t>(view_.buf) % alignof(T) == 0;
     }
+    std::size_t length() const {
+        return lent_ && view_.ndim > 0 ? static_cast<std::size_t>(view_.shape[0]) : 0;
+    }
     std::size_t width() const {
         return view_.ndim == 1 ? 1 : static_cast<std::size_t>(view_.shape[1]);
     }

@@ -11,6 +11,7 @@ from sparsematch._engines.registry import register_operations
 register_operations(
     "numpy",
     CertificateOps(
+        count_entries=certificates.count_entries,
         wrong_pair=certificates.wrong_pair,
         free_pair=certificates.free_pair,
         vertex_cover=certificates.vertex_cover,

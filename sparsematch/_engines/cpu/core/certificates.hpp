@@ -1,17 +1,53 @@
-// Certificates of what an engine returned, checked in linear time.
+// Certificates of what an engine is given, and of what it returned, checked in linear time.
 //
 // Koenig (1931): a matching is maximum exactly when some choice of one end of each matched entry
 // covers all entries.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <tuple>
+#include <type_traits>
 
 #include "core/alternating_search.hpp"
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
 
 namespace sparsematch {
+
+// Whether word(k) has its highest bit set for any k below n. Read in the order of memory, by all
+// workers, and joined without a branch, by vectors: a comparison instead takes twice as long.
+template <class Word>
+bool any_signed(std::int64_t n, const Word& word, RunContext& run) {
+    constexpr std::int64_t grain = 1 << 18;
+    std::atomic<bool> found{false};
+    run.team.loop(n, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
+        WorkCounter(run, rank).pieces(begin, end, [&](std::int64_t k, std::int64_t last) {
+            auto all = word(k);
+            while (++k < last) all |= word(k);
+            if (std::countl_zero(all) == 0) found.store(true, std::memory_order_relaxed);
+        });
+    });
+    return found.load(std::memory_order_relaxed);
+}
+
+// The entries of a pattern whose arrays may hold anything, of n_rows + 1 and n_indices elements; -1
+// if they are not consistent: an engine would read beyond them. Time: O(n_rows + nnz).
+template <class Index>
+std::int64_t count_entries(const Csr<Index>& a, std::size_t n_indices, RunContext& run) {
+    using Word = std::make_unsigned_t<Index>;  // differences wrap
+    const auto at = [](const Index* array, std::int64_t k) { return static_cast<Word>(array[k]); };
+    const Word last = static_cast<Word>(a.n_cols) - 1;
+    const auto falls = [&, p = a.indptr](std::int64_t i) {
+        return at(p, i + 1) | (at(p, i + 1) - at(p, i));
+    };
+    const auto beyond = [&, j = a.indices](std::int64_t k) { return at(j, k) | (last - at(j, k)); };
+    if (a.indptr[0] != 0 || any_signed(a.n_rows, falls, run) ||
+        static_cast<std::size_t>(a.nnz()) > n_indices || any_signed(a.nnz(), beyond, run))
+        return -1;
+    return a.nnz();
+}
 
 template <class Index>
 struct PairReport {

@@ -1,4 +1,4 @@
-"""Is a matching valid, maximal, maximum, in the user's rows and columns."""
+"""Are arrays consistent; is a matching valid, maximal, maximum, in the user's rows and columns."""
 
 import numpy as np
 
@@ -9,6 +9,15 @@ from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching
 
 _EXCHANGED = {"row_disagrees": "col_disagrees", "col_disagrees": "row_disagrees"}
+
+
+def count_entries(graph: BipartiteCSR, workers: int = 1) -> int:
+    """Return the number of entries, or -1 if the arrays are not consistent, or not of one type.
+
+    Time: O(n_major + nnz).
+    """
+    sides = graph.n_major, graph.n_minor
+    return _core.count_entries(graph.indptr, graph.indices, *sides, workers)
 
 
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] | None:
