@@ -334,15 +334,6 @@ def test_a_few_are_searched_for_without_a_transpose():
     assert info.transposes_built == 0
 
 
-def forced(n, seed):
-    """A hidden triangle that begins at one row of one entry: five entries in all the others."""
-    random = np.random.default_rng(seed)
-    i = np.repeat(np.arange(1, n), 4)
-    j = random.integers(np.maximum(i - 40, 0), i)
-    A = sp.csr_array((np.ones(i.size), (i, j)), shape=(n, n)) + sp.eye_array(n)
-    return scrambled(sp.csr_array(A), seed)
-
-
 def test_pushing_without_a_transpose_ends():
     """On a mesh near its goal; soon where it matches nothing, or its allowance is used up."""
     mesh = scrambled(grid(150), 26)

@@ -265,7 +265,6 @@ def test_networkx_finds_it(environment):
     assert result.returncode == 0, result.stderr
 
 
-BIPARTITE = "networkx.algorithms.bipartite.tests.test_matching"
 #: Test modules of others, how many of their tests pass at least, and how often they call us.
 OWN_TESTS = {
     "pyomo": (["pyomo.contrib.incidence_analysis.tests"], 100, 50),
