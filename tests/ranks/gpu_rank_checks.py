@@ -26,7 +26,6 @@ from mpi_faults import assert_raises_on_all, block
 from mpi_graph_checks import larger_graphs
 from rank_driver import PATCH, run_script
 from sparsematch._engines.nccl.core import layout
-from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import forest, gathered, min_degree
 
 GPUS = Place("nccl", CUPY.ndarray, CUPY.asarray, host)
@@ -268,45 +267,6 @@ def check_moved_rows(comm, folder):
         _, matching, _ = mpi_checks.assert_rows_move(D, B, GPUS)
         rows, cols = matching.pairs()
         assert np.array_equal(host(cols), host(matching.row_mate)[host(rows) - D.first_row])
-
-
-def check_exchange(comm, folder):
-    """Arrays arrive by ascending sender; sums and least elements are those of all ranks."""
-    exchange = Exchange(comm, CUPY)
-    assert exchange.carrier == ("" if comm.size == 1 else "NCCL" if on_own_gpus(comm) else "MPI")
-    for dtype in (np.int32, np.int64):
-        ranks = np.arange(comm.size)
-        counts = ranks + comm.rank
-        array = CUPY.full(int(counts.sum()), comm.rank, dtype)
-        arrived = host(exchange.alltoallv_parts(array, counts, counts))
-        expected = np.repeat(ranks, counts) if comm.size > 1 else []
-        assert arrived.dtype == dtype
-        assert np.array_equal(arrived, expected)
-        others = host(exchange.allgather_others(array[: comm.rank], ranks))
-        assert np.array_equal(others, np.repeat(ranks, ranks * (ranks != comm.rank)))
-    numbers = CUPY.asarray(np.arange(5, dtype=np.int64) * (comm.rank + 1))
-    exchange.allreduce_array(numbers, "MIN")
-    assert np.array_equal(host(numbers), np.arange(5))
-    bits = CUPY.asarray(np.full(3, 1 << comm.rank, np.uint32))
-    exchange.allreduce_array(bits, "SUM")
-    assert np.array_equal(host(bits), np.full(3, (1 << comm.size) - 1, np.uint32))
-    assert exchange.allreduce(1, comm.rank) == [comm.size, comm.size * (comm.size - 1) // 2]
-    assert exchange.rounds == 6 if comm.size > 1 else exchange.bytes_sent == 0
-    assert_gathers(exchange)
-
-
-def assert_gathers(exchange):
-    """Arrays of all ranks, of other lengths, to rank 0 and back."""
-    rank, n_ranks = exchange.rank, exchange.size
-    for sizes in (None, np.arange(n_ranks)):
-        whole = exchange.gatherv(CUPY.full(rank, rank, np.int64), sizes)
-        assert (whole is None) == (rank > 0)
-        if whole is not None:
-            assert np.array_equal(host(whole), np.repeat(np.arange(n_ranks), np.arange(n_ranks)))
-    starts = np.cumsum(np.arange(n_ranks + 1))
-    whole = CUPY.asarray(np.arange(starts[-1])) if rank == 0 else None
-    part = exchange.scatterv(starts, whole, np.int64)
-    assert np.array_equal(host(part), np.arange(*starts[rank : rank + 2]))
 
 
 def check_bad_input(comm, folder):
