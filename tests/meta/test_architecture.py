@@ -5,7 +5,6 @@ import functools
 import graphlib
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 
 import sparsematch
 import stays
+from calls import run_python
 from sparsematch import csgraph, solvers
 from sparsematch._base.above import ABOVE, above
 
@@ -230,10 +230,9 @@ def test_an_engine_has_a_file_of_its_name(engine):
 def test_calls_of_one_process_import_no_file_of_ranks():
     code = "import stays, sys; [call() for call in stays.CALLS.values()]; print(*sys.modules)"
     paths = os.pathsep.join([str(Path(stays.__file__).parent), *sys.path])
-    run = [sys.executable, "-W", "ignore", "-c", code]
-    found = subprocess.run(run, env={**os.environ, "PYTHONPATH": paths}, capture_output=True)
-    loaded = [name for name in found.stdout.decode().split() if name.startswith("sparsematch.")]
-    assert len(loaded) > 50, found.stderr.decode()
+    found = run_python("-W", "ignore", "-c", code, env={**os.environ, "PYTHONPATH": paths})
+    loaded = [name for name in found.stdout.split() if name.startswith("sparsematch.")]
+    assert len(loaded) > 50, found.stderr
     assert not [name for name in loaded if {*name.split(".")} & {"over_ranks", "mpi", "nccl"}]
     assert "sparsematch._engines.distributed_operations" not in loaded
 
