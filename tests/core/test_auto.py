@@ -207,7 +207,7 @@ CHEAP = "cheap", "cheap"
     ],
 )
 def test_what_will_not_suffice_ends_early(name, degree, workers, allowed, taken):
-    """A projection ends it before the allowance of so many passes is used up."""
+    """A projection ends it before the passes that are allowed are used up."""
     A = random_matrix(100_000, 100_000, degree, 73)
     step, _ = run_engine(name, *after_cheap(A, workers), edge_limit=int(allowed * A.nnz))
     assert step.exhausted
