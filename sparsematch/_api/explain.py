@@ -16,7 +16,7 @@ from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
 from sparsematch._input.bipartite import Entries, read_entries
 from sparsematch._input.canonical import canonical_columns, pattern_of
-from sparsematch._input.names import read_names
+from sparsematch._input.names import read_both_names
 from sparsematch._text.explanation import Explanation
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod
@@ -140,16 +140,15 @@ def explain(
 ) -> Explanation:
     """Explain why a matrix that has been read is singular."""
     rank = numbers = columns = None
+    names = read_both_names(row_names, col_names, entries.graph.shape)
     if numeric:
-        columns, zeros = canonical_columns(entries)
+        columns, zeros = canonical_columns(entries, names)
         graph = dropped = pattern_of(columns)
     else:
         graph = entries.graph
         dropped, zeros = _without_zeros(entries, drops_zeros)
         if drops_zeros:
             graph = dropped
-    rows = read_names(row_names, graph.n_rows, "row_names", "rows")
-    cols = read_names(col_names, graph.n_cols, "col_names", "columns")
     found = maximum_matching(graph, matching, name="matching", **settings)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
     if numeric and graph.n_rows != graph.n_cols:
@@ -159,7 +158,7 @@ def explain(
         numbers = above("numerical_defects")(columns, tuple(unmatched), tolerance=tolerance)
     elif graph is not dropped:
         rank = maximum_matching(dropped, None, **settings)[0].cardinality
-    return Explanation(over, under, found[0], rows, cols, numeric, numbers, zeros, rank)
+    return Explanation(over, under, found[0], *names, numeric, numbers, zeros, rank)
 
 
 def _without_zeros(entries: Entries, drops_zeros: bool) -> tuple[BipartiteCSR, int]:

@@ -15,8 +15,9 @@ from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, NEARLY_SINGULAR, RO
 from sparsematch._blame.dense_blocks import worst_blocks
 from sparsematch._blame.expected_digits import digits_of, expected_errors
 from sparsematch._blame.spectrum import dense_spectrum, estimated_spectrum
-from sparsematch._input.bipartite import Entries
-from sparsematch._input.canonical import pattern_of, read_columns
+from sparsematch._input.bipartite import Entries, read_entries
+from sparsematch._input.canonical import canonical_columns, pattern_of
+from sparsematch._input.names import read_both_names
 from sparsematch._numerics.backward_error import componentwise
 from sparsematch._numerics.foreign_calls import FEW_ROWS
 from sparsematch._numerics.scaling import (
@@ -107,18 +108,20 @@ def diagnose(
     >>> print(str(found).splitlines()[0])
     Ill-conditioned: expect less than 8 digits in 3 of 3 variables, 6 in the worst.
     """
-    columns, zeros = read_columns(A)
-    check_square(columns.shape)
+    entries = read_entries(A, valued=True, in_host=True)
+    check_square(entries.graph.shape)
+    names = read_both_names(row_names, col_names, entries.graph.shape)
+    columns, zeros = canonical_columns(entries, names)
     n = columns.shape[0]
     right = _right_hand_side(b, n)
-    why = _explain(columns, {"row_names": row_names, "col_names": col_names}, numeric=False)
     basics = {
         "n": n,
         "n_entries": columns.nnz,
         "stored_zeros": zeros,
-        "row_names": why.row_names,
-        "col_names": why.col_names,
+        "row_names": names[0],
+        "col_names": names[1],
     }
+    why = _explain(columns, basics, numeric=False)
     if why.structural_rank < n:
         return Diagnosis(**basics, rank=why.structural_rank, explanation=why)
     generator = np.random.default_rng(rng)
