@@ -16,7 +16,7 @@ from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
 from sparsematch._input.bipartite import Entries, read_entries
 from sparsematch._input.canonical import canonical_columns, pattern_of
-from sparsematch._input.names import read_names
+from sparsematch._input.names import read_both_names
 from sparsematch._text.explanation import Explanation
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod
@@ -104,6 +104,7 @@ def explain_singularity(
     >>> A = csr_array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1]])
     >>> print(explain_singularity(A, ["mass", "heat", "balance", "valve"], ["T", "p", "q1", "q2"]))
     Structurally singular: 4 equations, 4 variables, but rank 3 at most, whatever the values.
+    The values were not looked at: numeric=True looks at them, too.
     <BLANKLINE>
     Over-determined: 3 equations with only 2 variables between them
       equations: mass, heat, balance
@@ -140,26 +141,25 @@ def explain(
 ) -> Explanation:
     """Explain why a matrix that has been read is singular."""
     rank = numbers = columns = None
+    names = read_both_names(row_names, col_names, entries.graph.shape)
     if numeric:
-        columns, zeros = canonical_columns(entries)
+        columns, zeros = canonical_columns(entries, names)
         graph = dropped = pattern_of(columns)
     else:
         graph = entries.graph
         dropped, zeros = _without_zeros(entries, drops_zeros)
         if drops_zeros:
             graph = dropped
-    rows = read_names(row_names, graph.n_rows, "row_names", "rows")
-    cols = read_names(col_names, graph.n_cols, "col_names", "columns")
     found = maximum_matching(graph, matching, name="matching", **settings)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
-    if numeric and graph.n_rows != graph.n_cols:
-        numbers = above("numerical_rank")(columns, tolerance=tolerance)
-    elif numeric:
+    if numeric and graph.n_rows == graph.n_cols:
         unmatched = (np.flatnonzero(mate < 0) for mate in (found[0].row_mate, found[0].col_mate))
         numbers = above("numerical_defects")(columns, tuple(unmatched), tolerance=tolerance)
+    if numeric and numbers is None:
+        numbers = above("numerical_rank")(columns, tolerance=tolerance)
     elif graph is not dropped:
         rank = maximum_matching(dropped, None, **settings)[0].cardinality
-    return Explanation(over, under, found[0], rows, cols, numeric, numbers, zeros, rank)
+    return Explanation(over, under, found[0], *names, numeric, numbers, zeros, rank)
 
 
 def _without_zeros(entries: Entries, drops_zeros: bool) -> tuple[BipartiteCSR, int]:

@@ -97,13 +97,38 @@ def before_gap(values: FloatArray) -> int:
 
 
 def _named(lines: Lines, space: NullSpace, local: "_LocalLines") -> list[Dependence]:
-    circuits, pivots = _short_circuits(space.basis)
+    circuits, pivots, shorter = _short_circuits(space.basis)
     if space.cancel is not None:
-        for circuit in circuits.T:
+        for circuit in (*circuits.T, *shorter.T):
             _correct(lines, space, local, circuit)
     circuits[pivots] = np.diag(circuits[pivots].diagonal())  # so no two can become the same
-    found = (local.name(*pair) for pair in zip(circuits.T, pivots.tolist(), strict=True))
-    return [dependence for dependence in found if dependence is not None]
+    named = [local.name(*pair) for pair in zip(circuits.T, pivots.tolist(), strict=True)]
+    found = [dependence for dependence in named if dependence is not None]
+    if not shorter.shape[1] or len(found) < pivots.size:
+        return found
+    found += [one for each in shorter.T if (one := local.name(each, int(np.abs(each).argmax())))]
+    found.sort(key=lambda one: one.size)
+    # the named ones on the pivots, which tell whether they are independent
+    places = [np.searchsorted(one.indices, space.indices[pivots]) for one in found]
+    coordinates = np.zeros((pivots.size, len(found)), circuits.dtype)
+    for column, one, place in zip(coordinates.T, found, places, strict=True):
+        has = one.indices[np.minimum(place, one.size - 1)] == space.indices[pivots]
+        scaled = in_units(one.coefficients, 1 / lines.factors[one.indices])
+        column[has] = scaled[place[has]]
+    return [found[k] for k in _first_independent(coordinates)]
+
+
+def _first_independent(vectors: Values) -> list[int]:
+    """Return the first columns that are independent of those before, by a clear margin."""
+    basis, chosen = np.empty((vectors.shape[0], 0), vectors.dtype), []
+    for k, vector in enumerate(vectors.T):
+        left = vector - basis @ (basis.conj().T @ vector)
+        if (size := np.linalg.norm(left)) > _PIVOT * np.linalg.norm(vector):
+            basis = np.column_stack([basis, left / size])
+            chosen.append(k)
+        if len(chosen) == vectors.shape[0]:
+            break
+    return chosen
 
 
 def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuit: Values) -> None:
@@ -129,17 +154,35 @@ def of_pair(lines: Lines, pair: ParallelPair, tolerance: float) -> Dependence | 
     return local.name(vector.astype(lines.scaled.dtype), 1)
 
 
-def _short_circuits(basis: Values) -> tuple[Values, IndexArray]:
-    """Return the basis that is the identity on its pivots, these chosen for few members."""
+def _short_circuits(basis: Values) -> tuple[Values, IndexArray, Values]:
+    """Return the basis that is the identity on its pivots, these chosen for few members.
+
+    And shorter circuits, where independent ones of fewer members were met that share no pivots:
+    shifts of all points by x and by y, beside rotations.
+    """
     pivots = leading_rows(basis)
     circuits = _circuits(basis, pivots)
-    if pivots.size > 1:
-        rows = _telling_rows(circuits, pivots)
-        place = _exchange_pivots(circuits[rows], np.searchsorted(rows, pivots))
-        if not np.array_equal(rows[place], pivots):
-            pivots = rows[place]
-            circuits = _circuits(basis, pivots)
-    return circuits, pivots
+    if pivots.size <= 1:
+        return circuits, pivots, circuits[:, :0]
+    rows = _telling_rows(circuits, pivots)
+    at = np.searchsorted(rows, pivots)
+    place, met = _exchange_pivots(circuits[rows], at)
+    shorter = circuits @ _shortest(met, circuits[rows], at, place)
+    if not np.array_equal(rows[place], pivots):
+        pivots = rows[place]
+        circuits = _circuits(basis, pivots)
+    return circuits, pivots, shorter
+
+
+def _shortest(met: list[Values], circuits: Values, at: IndexArray, place: IndexArray) -> Values:
+    """Return combinations of circuits that are shorter than some of those with the best pivots."""
+    best = _circuits(circuits, place)
+    sizes = np.concatenate([_members(best).sum(axis=0), *(each[0].real for each in met)])
+    vectors = np.column_stack([best[at], *(each[1:] for each in met)])
+    order = np.argsort(sizes, kind="stable")[: _CANDIDATES * at.size]
+    vectors = vectors[:, order] / np.abs(vectors[:, order]).max(axis=0)
+    chosen = np.array(_first_independent(vectors), np.intp)
+    return vectors[:, chosen[order[chosen] >= at.size]]
 
 
 def _circuits(basis: Values, pivots: IndexArray) -> Values:
@@ -161,29 +204,37 @@ def _members(circuits: Values) -> NDArray[np.bool_]:
     return size > _ZERO * size.max(axis=0)
 
 
-def _exchange_pivots(circuits: Values, pivots: IndexArray) -> IndexArray:
-    """Exchange pivots as long as the circuits have fewer members after it."""
+def _exchange_pivots(circuits: Values, pivots: IndexArray) -> tuple[IndexArray, list[Values]]:
+    """Exchange pivots as long as the circuits have fewer members after it.
+
+    Also return what was met and shorter than before: their members, and what they are on the first
+    pivots.
+    """
+    first, met = pivots, list[Values]()
     pivots, work, improved = pivots.copy(), 0, True
     while improved:
         improved = False
         for k in np.argsort(_members(circuits).sum(axis=0)).tolist():
             if work > _MAX_WORK:
-                return pivots
-            better, row, tried = _best_pivot(circuits, k)
+                return pivots, met
+            better, row, tried, short = _best_pivot(circuits, k)
+            met += [np.vstack([_members(each).sum(axis=0), each[first]]) for each in short]
             work += (1 + tried) * circuits.size
             if row >= 0:
                 circuits, pivots[k], improved = better, row, True
-    return pivots
+    return pivots, met
 
 
-def _best_pivot(circuits: Values, k: int) -> tuple[Values, int, int]:
+def _best_pivot(circuits: Values, k: int) -> tuple[Values, int, int, list[Values]]:
     """Return the circuits with the best other pivot of circuit k, that pivot, and all trials.
 
     It is -1 if none makes them shorter. What most rows of the circuit have in common cancels most.
+    Last come the circuits that any trial makes shorter.
     """
     own = circuits[:, k]
     others = np.delete(np.arange(circuits.shape[1]), k)
-    best, shortest, pivot, tried = _members(circuits).sum(), circuits, -1, 0
+    sizes = _members(circuits).sum(axis=0)
+    best, shortest, pivot, tried, short = sizes.sum(), circuits, -1, 0, []
     rows = np.flatnonzero(np.abs(own) > _PIVOT * np.abs(own).max())
     ratios = circuits[np.ix_(rows, others)] / own[rows, np.newaxis]
     ratios[np.abs(ratios) < _ZERO] = 0
@@ -195,9 +246,11 @@ def _best_pivot(circuits: Values, k: int) -> tuple[Values, int, int]:
         tried += 1
         trial = circuits.copy()
         trial[:, others] -= np.outer(own, ratios[place])
-        if (members := _members(trial).sum()) < best:
-            best, shortest, pivot = members, trial, int(rows[place])
-    return shortest, pivot, tried
+        if ((members := _members(trial).sum(axis=0)) < sizes).any():
+            short.append(trial[:, members < sizes])
+        if members.sum() < best:
+            best, shortest, pivot = members.sum(), trial, int(rows[place])
+    return shortest, pivot, tried, short
 
 
 class _LocalLines:

@@ -5,13 +5,12 @@ operations as in one process: `CertificateOps`, `GraphOps`.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray, IndexArray
-from sparsematch._engines.operations import in_host_memory_only
+from sparsematch._engines.operations import Operations, in_host_memory_only
 from sparsematch._engines.registry import Run
 from sparsematch._types.labels import CoarseParts
 from sparsematch._types.over_ranks.block_form import DistributedBlockForm
@@ -20,9 +19,10 @@ from sparsematch._types.over_ranks.matching import DistributedMatching, Distribu
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
-@dataclass(frozen=True, kw_only=True)
-class DistributionOps:
+class DistributionOps(Operations):
     """Matrices over several ranks."""
+
+    package = "matching"
 
     #: The matrix of a communicator and of a shape, made of batches of entries that each rank has:
     #: rows, columns and perhaps values.
@@ -36,9 +36,10 @@ class DistributionOps:
     mates_by_column: Callable[[DistributedCSR, IndexArray], IndexArray]
 
 
-@dataclass(frozen=True, kw_only=True)
-class GraphPartOps:
+class GraphPartOps(Operations):
     """What a rank does alone with its rows of a general graph over ranks, where they live."""
+
+    package = "graph.part"
 
     #: What one pass over its entries finds.
     part_properties: Callable[[GraphPart, Run], PartProperties] = in_host_memory_only
@@ -49,9 +50,10 @@ class GraphPartOps:
     local_max_part: Callable[[GraphPart, Run], LocalMaxPart] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True)
-class DistributedCoarseningOps:
+class DistributedCoarseningOps(Operations):
     """Coarsening over ranks, by the mates of the own rows."""
+
+    package = "coarsening"
 
     #: The first vertex whose mate is not matched with it, or -1.
     wrong_mate: Callable[[DistributedCSR, IndexArray], int] = in_host_memory_only
@@ -61,9 +63,10 @@ class DistributedCoarseningOps:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DistributedDecompositionOps:
+class DistributedDecompositionOps(Operations):
     """Blocks of a matrix over ranks, given a maximum matching and the run that found it."""
+
+    package = "decomposition"
 
     #: The block form.
     block_form: Callable[[DistributedCSR, DistributedMatching, Run], DistributedBlockForm] = (
@@ -73,9 +76,10 @@ class DistributedDecompositionOps:
     coarse_parts: Callable[[DistributedCSR, DistributedMatching], CoarseParts] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True)
-class DistributedWeightedOps:
+class DistributedWeightedOps(Operations):
     """Matchings of weighted matrices over ranks."""
+
+    package = "weighted"
 
     #: A transversal with a large product, given positive values, and whether factors are wanted.
     maximum_product: Callable[[DistributedCSR, bool, Run], DistributedTransversal] = (

@@ -1,14 +1,14 @@
 """What a back-end does beside matching, by concept, in terms of the user's rows and columns.
 
-Each package of a back-end registers the operations of its concept when it is imported. What it
-leaves out is not done where its matrices live: calling it raises TypeError.
+Each package of a back-end registers the operations of its concept when it is imported: when they
+are first asked for. What it leaves out is not done where its matrices live: calling it raises
+TypeError.
 """
 
 from __future__ import annotations  # the types below are not imported to run
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, dataclass_transform
 
 from numpy.typing import NDArray
 
@@ -53,8 +53,18 @@ def in_host_memory_only(*_: Any) -> Any:
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DeviceCompilerOps:
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Operations:
+    """What a back-end offers of one concept: its functions, by name."""
+
+    #: The package of a back-end that registers it; none: it takes all packages.
+    package: ClassVar[str] = ""
+
+    def __init__(self, **offered: Any) -> None:
+        vars(self).update(offered)
+
+
+class DeviceCompilerOps(Operations):
     """Kernels that are compiled on first use."""
 
     #: Compile them ahead, calling back with the name of each, how many are done and how many there
@@ -62,9 +72,10 @@ class DeviceCompilerOps:
     compile_all: Callable[[Callable[[str, int, int], object]], int] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class CertificateOps(Generic[_Matrix, _Mates]):
+class CertificateOps(Operations, Generic[_Matrix, _Mates]):
     """Whether arrays are consistent; whether a matching is valid, maximal, maximum."""
+
+    package = "core"
 
     #: The number of entries, or -1 if the arrays are not consistent: on a device their lengths must
     #: fit, in host memory their types, and a number of threads may be given, too.
@@ -78,13 +89,14 @@ class CertificateOps(Generic[_Matrix, _Mates]):
     vertex_cover: Callable[..., VertexCover | None] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DecompositionOps:
+class DecompositionOps(Operations):
     """Blocks and components of a matrix.
 
     Matchings must be maximum. The run and the by-products are those of the search that found the
     matching, or an empty run and None.
     """
+
+    package = "decomposition"
 
     #: The group of every row.
     block_labels: Callable[[BipartiteCSR, Matching, Run, Any], BlockLabels] = in_host_memory_only
@@ -106,13 +118,14 @@ class DecompositionOps:
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class WeightedOps:
+class WeightedOps(Operations):
     """Matchings of weighted matrices; workers are how many threads may be used, if there are any.
 
     A tolerance is by how much a pair may cost more than its duals: what is not optimal, but faster,
     where a back-end makes use of it.
     """
+
+    package = "weighted"
 
     #: Writes the magnitudes of values; whether the entries of each row ascend, hence none is
     #: repeated, the least, and the largest, NaN if one is not finite.
@@ -178,9 +191,10 @@ class WeightedOps:
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class GraphOps(Generic[_Lists]):
+class GraphOps(Operations, Generic[_Lists]):
     """General graphs beside their matching."""
+
+    package = "graph"
 
     #: Its properties, found in one pass.
     validate_graph: Callable[[_Lists, Run], GraphProperties] = in_host_memory_only
@@ -194,9 +208,10 @@ class GraphOps(Generic[_Lists]):
     first_infinite: Callable[[_Lists], tuple[int, int, float]] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class CoarseningOps:
+class CoarseningOps(Operations):
     """Coarsening by a matching of a general graph."""
+
+    package = "coarsening"
 
     #: The first vertex whose mate is not matched with it, or -1.
     wrong_mate: Callable[[IndexArray], int] = in_host_memory_only
@@ -208,18 +223,20 @@ class CoarseningOps:
     ] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class StreamOps:
+class StreamOps(Operations):
     """Graphs in files of edges."""
+
+    package = "stream"
 
     #: The report, given a file, mates to be written, whether weights count, the folder of scratch
     #: files, and the run.
     match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run], EdgeReport] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LuOps:
+class LuOps(Operations):
     """Factorisation of square matrices by columns."""
+
+    package = "lu"
 
     #: Analyses and factorises compressed columns or rows: indptr, indices, values, the number of
     #: rows, whether they are rows, whether zeros are dropped, whether a matching is searched for, a
@@ -235,9 +252,10 @@ class LuOps:
     equal_indices: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
 
 
-@dataclass(frozen=True, kw_only=True)
-class QrOps:
+class QrOps(Operations):
     """QR factorisation of matrices by rows."""
+
+    package = "qr"
 
     #: R of a matrix, and Q^H applied to right-hand sides, given its values, these, and for each
     #: column the size up to which what is left of it is zero, and whether it comes last.

@@ -1,19 +1,20 @@
 """Operations of one of several ranks in host memory, between two exchanges: see `operations`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._engines.operations import Operations
 
 
-@dataclass(frozen=True, kw_only=True)
-class RankOps:
+class RankOps(Operations):
     """Operations of one of several ranks in host memory, between two exchanges.
 
     The first six make kernels, which an exchange steps until no rank is busy; see the
     back-end for ranks. Starts: the first major and the first minor of each rank.
     """
+
+    package = "matching"
 
     #: An alternating forest, given lists, mates, trees and parents, the starts, the rank, limits,
     #: and whether a tree that has found a path stops growing.

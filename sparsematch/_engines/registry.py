@@ -3,8 +3,8 @@
 An engine is one function, ``improve(graph, matching, run, before)``: it writes the two mate arrays
 of the matching and nothing else. A heuristic makes a matching maximal, an exact engine makes it
 maximum; an approximate one matches a general graph, ``improve(graph, mate, run)``, where both sides
-are the same vertices. A back-end registers its engines, and the operations that it offers beside
-matching (`operations.py`), when its packages are imported: on the first graph that lives there.
+are the same vertices. A package of a back-end registers its engines, and the operations that it
+offers beside matching (`operations.py`), when it is imported: on the first call that needs them.
 """
 
 import enum
@@ -12,7 +12,7 @@ import functools
 import importlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -20,46 +20,30 @@ import numpy as np
 
 from sparsematch._base.arrays import advising
 from sparsematch._base.errors import unknown_choice, wrong_type
+from sparsematch._engines.operations import Operations
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.run_info import EngineInfo, StepInfo
 
-_CPU = [
-    "core",
-    "matching",
-    "decomposition",
-    "weighted",
-    "graph",
-    "coarsening",
-    "stream",
-    "lu",
-    "qr",
-]
+_SHARED = "core", "matching", "decomposition", "weighted", "graph", "coarsening"
 
-#: The modules that register the engines of each back-end.
-_MODULES = {
-    "numpy": (
-        *(f"sparsematch._engines.cpu.{package}" for package in _CPU),
-        "sparsematch._engines.reference",
-    ),
-    "cupy": ("sparsematch._engines.cuda",),
-    "mpi": ("sparsematch._engines.mpi",),
-    "nccl": ("sparsematch._engines.nccl",),
+#: The folder of each back-end, and the packages in it that register what it offers.
+_FOLDERS = {
+    "numpy": ("cpu", (*_SHARED, "graph.part", "stream", "lu", "qr", ".reference")),
+    "cupy": ("cuda", _SHARED),
+    "mpi": ("mpi", _SHARED),
+    "nccl": ("nccl", ("core", "matching", "graph")),
 }
 
-BACKENDS = tuple(_MODULES)
+BACKENDS = tuple(_FOLDERS)
 _ON_GPUS = "cupy", "nccl"
 
-#: Operations that suffice for a whole call: their module is imported without the others, which
-#: saves the first `spsolve` of a process 10 ms; and those that only ranks need.
-_ALONE = {
-    ("LuOps", "numpy"): "sparsematch._engines.cpu.lu",
-    ("GraphPartOps", "numpy"): "sparsematch._engines.cpu.graph.part",
-}
+#: The package that registers the engines of each kind.
+_PACKAGES = {"exact": "matching", "heuristic": "matching", "approximate": "graph"}
 
 #: The heuristic that ``init="auto"`` means when no exact engine follows.
 _DEFAULT_INIT = "cheap"
 
-_Ops = TypeVar("_Ops")
+_Ops = TypeVar("_Ops", bound=Operations)
 
 
 class Matched(enum.IntEnum):
@@ -160,20 +144,19 @@ def register_module(name: str, kind: str, backend: str, module: ModuleType, **ot
     register(Engine(name=name, kind=kind, backend=backend, improve=improve, **others))
 
 
-def register_operations(backend: str, offered: Any) -> None:
+def register_operations(backend: str, offered: Operations) -> None:
     """Say what a back-end offers of one concept: an instance of a class of `operations`.
 
     On GPUs its functions say more where memory does not suffice.
     """
     if backend in _ON_GPUS:
-        given = {f.name: advising(getattr(offered, f.name)) for f in fields(offered)}
-        offered = replace(offered, **given)
+        offered = type(offered)(**{name: advising(f) for name, f in vars(offered).items()})
     _operations[type(offered), backend] = offered
 
 
 def engines(backend: str | None = None, kind: str | None = None) -> tuple[Engine, ...]:
     """Return the registered engines by back-end; only those of the given back-end and kind."""
-    backends = tuple(_MODULES) if backend is None else (backend,)
+    backends = BACKENDS if backend is None else (backend,)
     for name in backends:
         _load(name)
     return tuple(
@@ -185,9 +168,8 @@ def operations(concept: type[_Ops], backend: str) -> _Ops:
     """Return what a back-end offers of a concept: one of the classes of the module `operations`."""
     offered = _operations.get((concept, backend))
     if offered is None:
-        if alone := _ALONE.get((concept.__name__, backend)):
-            importlib.import_module(alone)
-        else:
+        _load(backend, concept.package)
+        if (concept, backend) not in _operations:
             _load(backend)
         offered = _operations.get((concept, backend)) or concept()
     return offered
@@ -201,10 +183,13 @@ def select(
     Raises TypeError or ValueError if there is none, naming the `argument` and the choices: those of
     this kind, and what `also` is understood.
     """
-    _load(backend)
+    _load(backend, _PACKAGES[kind])
     engine = _engines.get((backend, kind, name)) if isinstance(name, str) else None
     if engine is None:
-        raise unknown_choice(argument, name, (*also, *(e.name for e in engines(backend, kind))))
+        known = {e.name: e for e in engines(backend, kind)}
+        if not isinstance(name, str) or name not in known:
+            raise unknown_choice(argument, name, (*also, *known))
+        return known[name]
     return engine
 
 
@@ -279,6 +264,8 @@ def _read_option(
 
 
 @functools.cache
-def _load(backend: str) -> None:
-    for module in _MODULES[backend]:
-        importlib.import_module(module)
+def _load(backend: str, package: str = "") -> None:
+    """Import a package of a back-end; all of them if it has none of this name."""
+    folder, packages = _FOLDERS[backend]
+    for each in (package,) if package in packages else packages:
+        importlib.import_module(f".{each}", f"sparsematch._engines.{folder}")

@@ -8,14 +8,18 @@ import scipy.sparse as sp
 from sparsematch._base.compressed import as_one_type
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.bipartite import Entries, read_entries
+from sparsematch._input.names import BothNames
 from sparsematch._types.bipartite import BipartiteCSR
 
+#: Entries that are not finite that a message names.
+_SHOWN = 10
 
-def canonical_columns(entries: Entries) -> tuple[Any, int]:
+
+def canonical_columns(entries: Entries, names: BothNames = (None, None)) -> tuple[Any, int]:
     """Return a copy of a matrix in CSC format, without duplicates and zeros; how many zeros it had.
 
     Its values are float64, or complex128 if they are complex; rows ascend in each column.
-    Raises TypeError if values are no numbers, ValueError if one is not finite.
+    Raises TypeError if values are no numbers, ValueError if some are not finite, by their `names`.
     """
     graph, values = entries.graph, entries.values
     dtype = np.complex128 if values.dtype.kind == "c" else np.float64
@@ -24,7 +28,9 @@ def canonical_columns(entries: Entries) -> tuple[Any, int]:
         matrix = compressed_matrix(form, graph.shape, *arrays, values)
         columns = sp.csc_array(matrix, copy=True).astype(dtype, copy=False)
         columns.sum_duplicates()
-    _refuse_infinite(columns, entries.name)
+    stored_entries = columns.indptr, columns.indices, columns.data
+    if (found := which_not_finite(entries.name, stored_entries, names)) is not None:
+        raise ValueError(found[0])
     stored = columns.nnz
     columns.eliminate_zeros()
     return columns, stored - columns.nnz
@@ -42,10 +48,25 @@ def pattern_of(columns: Any) -> BipartiteCSR:
     return BipartiteCSR(n_rows, n_cols, *arrays, "numpy", True)
 
 
-def _refuse_infinite(columns: Any, name: str) -> None:
-    bad = np.flatnonzero(~np.isfinite(columns.data))
-    if bad.size:
-        p = int(bad[0])
-        j = int(np.searchsorted(columns.indptr, p, side="right")) - 1
-        value = columns.data[p]
-        raise ValueError(f"{name}[{columns.indices[p]}, {j}] is {value}, but values must be finite")
+def which_not_finite(
+    name: str, columns: tuple[Any, Any, Any], names: BothNames = (None, None)
+) -> tuple[str, int, int] | None:
+    """Say which entries of columns (starts, rows, values) are not finite, and where the first is.
+
+    None if all are. Of more than a few the first are named, and all are counted.
+    """
+    indptr, indices, values = columns
+    bad = np.flatnonzero(~np.isfinite(values))
+    if not bad.size:
+        return None
+    rows, cols = indices[bad], np.searchsorted(indptr, bad, side="right") - 1
+    places = (
+        [side[k] if side else str(k) for k in of[:_SHOWN].tolist()]
+        for of, side in zip((rows, cols), names, strict=True)
+    )
+    shown = [
+        f"{name}[{i}, {j}] is {value}"
+        for i, j, value in zip(*places, values[bad[:_SHOWN]], strict=True)
+    ]
+    more = f" and {bad.size - len(shown):,} more" if bad.size > len(shown) else ""
+    return f"{', '.join(shown)}{more}, but values must be finite", int(rows[0]), int(cols[0])

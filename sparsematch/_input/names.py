@@ -5,6 +5,17 @@ from typing import Any
 
 from sparsematch._base.errors import wrong_type
 
+#: What rows and columns are called, where they are.
+BothNames = tuple[tuple[str, ...] | None, tuple[str, ...] | None]
+
+
+def read_both_names(
+    row_names: Iterable[Any] | None, col_names: Iterable[Any] | None, shape: tuple[int, int]
+) -> BothNames:
+    """Return the names of rows and of columns, as `read_names` does."""
+    rows = read_names(row_names, shape[0], "row_names", "rows")
+    return rows, read_names(col_names, shape[1], "col_names", "columns")
+
 
 def read_names(
     names: Iterable[Any] | None, size: int, argument: str, noun: str

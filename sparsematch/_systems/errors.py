@@ -54,14 +54,14 @@ class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[m
 
 
 class NotFiniteError(ValueError, RuntimeError):
-    """A value of a matrix is NaN or infinite.
+    """Values of a matrix are NaN or infinite: which, by the names of rows and columns.
 
     A ValueError, and a RuntimeError, too, because SciPy finds such a matrix "exactly singular".
 
     Attributes
     ----------
     row, col : int
-        Where it is.
+        Where the first is.
 
     Examples
     --------
@@ -73,13 +73,12 @@ class NotFiniteError(ValueError, RuntimeError):
     sparsematch._systems.errors.NotFiniteError: A[0, 1] is nan, but values must be finite
     """
 
-    def __init__(self, row: int, col: int, value: Any) -> None:
-        super().__init__(row, col, value)
+    def __init__(self, message: str, row: int, col: int) -> None:
+        super().__init__(message, row, col)
         self.row, self.col = row, col
 
     def __str__(self) -> str:
-        row, col, value = self.args
-        return f"A[{row}, {col}] is {value}, but values must be finite"
+        return str(self.args[0])
 
 
 class NamedSystem(NamedTuple):

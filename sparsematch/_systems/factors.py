@@ -162,7 +162,7 @@ class BlockFactors:
         if numbers.analysis.revision > self.plan.blocks.revision:
             self.plan, self._external = replace(self.plan, blocks=numbers.analysis), {}
         if state == "not finite":
-            raise not_finite(self.plan.blocks, numbers.values)
+            raise not_finite(self.plan.blocks, numbers.values, self.plan.names)
         if state == "singular":
             raise self._singular(numbers.values, block)
         assert state == "done"

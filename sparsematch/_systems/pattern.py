@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.dlpack import as_array
 from sparsematch._base.errors import wrong_type
+from sparsematch._input.canonical import which_not_finite
 from sparsematch._input.foreign import from_other_library
+from sparsematch._input.names import BothNames
 from sparsematch._input.pattern import Pattern, compress, read_pattern
 from sparsematch._systems.checks import check_square
 from sparsematch._systems.errors import NotFiniteError
@@ -83,12 +85,11 @@ def _array(A: Any, nnz: int) -> Values:
     return A
 
 
-def not_finite(analysis: BlockAnalysis, values: Values) -> NotFiniteError:
-    """Say which value of the columns is not finite."""
-    indptr, rows = analysis.columns
-    p = int(np.flatnonzero(~np.isfinite(values))[0])
-    col = int(np.searchsorted(indptr, p, side="right")) - 1
-    return NotFiniteError(int(rows[p]), col, values[p])
+def not_finite(analysis: BlockAnalysis, values: Values, names: BothNames) -> NotFiniteError:
+    """Say which values of the columns are not finite."""
+    found = which_not_finite("A", (*analysis.columns, values), names)
+    assert found is not None
+    return NotFiniteError(*found)
 
 
 def not_zero(analysis: BlockAnalysis, pattern: Pattern, values: Values) -> ValueError:

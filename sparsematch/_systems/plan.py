@@ -13,10 +13,10 @@ from sparsematch._base.lazy import lazy_attribute
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.names import read_names
+from sparsematch._input.names import BothNames, read_both_names
 from sparsematch._input.pattern import Pattern
 from sparsematch._systems.checks import PIVOTING, check_choice
-from sparsematch._systems.errors import NamedSystem, Names, structurally_singular
+from sparsematch._systems.errors import NamedSystem, structurally_singular
 from sparsematch._systems.external import Choice, SuperLUFactor
 from sparsematch._systems.named_solvers import Chooser, find_solver
 from sparsematch._systems.pattern import LAYOUTS, convert, pattern_of
@@ -46,7 +46,7 @@ class FactorisationPlan:
 
     blocks: BlockAnalysis  #: What the core has found.
     chooser: Chooser
-    names: tuple[Names, Names]  #: What the user calls the rows and columns.
+    names: BothNames  #: What the user calls the rows and columns.
     converted: Pattern | None  #: How values get into the order of the columns, if not as they are.
 
     @lazy_attribute
@@ -142,13 +142,7 @@ def begin(
         graph = converted.graph
         numbers = factorise(graph.indptr, graph.indices, values, graph.n_rows, False, *how)
         assert numbers is not None
-    names: tuple[Names, Names] = None, None
-    if row_names is not None or col_names is not None:
-        n = A.shape[0]
-        names = (
-            read_names(row_names, n, "row_names", "rows"),
-            read_names(col_names, n, "col_names", "columns"),
-        )
+    names = read_both_names(row_names, col_names, A.shape)
     plan = FactorisationPlan(numbers.analysis, chooser, names, converted)
     if (found := numbers.result) and found[0] == "unmatched":
         found = _match(plan, numbers, matching)

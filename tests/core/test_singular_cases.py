@@ -99,3 +99,106 @@ def test_chains_over_eight_orders(seed):
         assert [claim.size for claim in claims] == [n]
         assert claims[0].is_constant
     assert "all may shift by one amount" in str(why)
+
+
+def elastic_body(m):
+    """The stiffness of a body in the plane without supports: linear triangles, displaced points."""
+    rng = np.random.default_rng(0)
+    x, y = np.meshgrid(np.linspace(0, 1.3, m), np.linspace(0, 0.7, m))
+    points = np.c_[x.ravel(), y.ravel()] + rng.uniform(-0.01, 0.01, (m * m, 2))
+    corners = [i * m + j for i in range(m - 1) for j in range(m - 1)]
+    D = 210e9 / 0.91 * np.array([[1, 0.3, 0], [0.3, 1, 0], [0, 0, 0.35]])
+    K = np.zeros((2 * m * m,) * 2)
+    for t in [t for a in corners for t in ([a, a + 1, a + m], [a + 1, a + m + 1, a + m])]:
+        p, B = points[t], np.zeros((3, 6))
+        for k in range(3):
+            (dx, dy) = p[(k + 2) % 3] - p[(k + 1) % 3]
+            B[0, 2 * k] = B[2, 2 * k + 1] = -dy
+            B[1, 2 * k + 1] = B[2, 2 * k] = dx
+        d = [2 * q + s for q in t for s in (0, 1)]
+        K[np.ix_(d, d)] += B.T @ D @ B / np.linalg.det(np.c_[np.ones(3), p]) / 2
+    return sp.csc_array(K)
+
+
+def test_shifts_of_a_rigid_body_are_sparse():
+    """Of two shifts and a rotation the shifts are named as such, which share no pivots."""
+    m = 7
+    names = [f"{s}{q}" for q in range(m * m) for s in ("ux", "uy")]
+    why = explain_singularity(elastic_body(m), names, names, numeric=True)
+    for claims in (why.numbers.equations, why.numbers.variables):
+        first, second, rotation = claims
+        for shift, members in ((first, range(0, 98, 2)), (second, range(1, 98, 2))):
+            assert shift.is_constant
+            assert shift.indices.tolist() == list(members)
+        assert rotation.size > 90
+    rows, cols = why.numbers.one_choice
+    K = elastic_body(m).toarray()
+    K[rows] = 0
+    K[rows, cols] = 1e11
+    assert np.linalg.cond(K) < 1e6
+
+
+CALLS = {
+    "spsolve": lambda A, **names: solvers.spsolve(A, np.ones(3), **names),
+    "splu": solvers.splu,
+    "explain_singularity": lambda A, **names: explain_singularity(A, numeric=True, **names),
+    "diagnose": solvers.diagnose,
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_all_that_is_not_finite_is_named(call):
+    A = sp.csc_array(np.array([[4.0, 1, 0], [1, np.nan, 2], [0, 2, np.inf]]))
+    names = {"row_names": ["P2", "P3", "Q3"], "col_names": ["th2", "th3", "v3"]}
+    for given, words in (
+        (names, "A[P3, th3] is nan, A[Q3, v3] is inf, but values must be finite"),
+        ({}, "A[1, 1] is nan, A[2, 2] is inf, but values must be finite"),
+    ):
+        with pytest.raises(ValueError, match="must be finite") as caught:
+            CALLS[call](A, **given)
+        assert str(caught.value) == words
+    with pytest.raises(ValueError, match=r"A\[0, 9\] is nan and 20 more, but"):
+        explain_singularity(sp.csc_array(np.full((1, 30), np.nan)), numeric=True)
+
+
+def test_a_hundred_missing_equations_do_not_hide_what_the_values_do():
+    """Beside 150 variables in no equation, and as many empty equations, an island."""
+    n, empty = 40, 150
+    rng = np.random.default_rng(2)
+    ends = np.arange(9), np.arange(1, 10)
+    W = sp.coo_array((rng.uniform(1, 2, 9), ends), shape=(10, 10))
+    island = sp.diags_array((W + W.T).sum(axis=1)) - (W + W.T)
+    A = sp.block_diag([3 * np.eye(n) + rng.random((n, n)), island, sp.csr_array((empty, empty))])
+    why = explain_singularity(sp.csc_array(A), numeric=True)
+    assert (why.structural_rank, why.numbers.rank) == (n + 10, n + 9)
+    text = str(why)
+    assert text.startswith("Structurally singular")
+    assert f"With these values the rank is {n + 9}." in text
+    assert "10 variables without a reference: all may shift by one amount" in text
+    assert "Over-determined: 150 equations without variables" in text
+
+
+def test_what_was_not_looked_at_is_said():
+    """Zeros that were dropped may be others elsewhere: not whatever the values."""
+    A = sp.csr_array(np.ones((3, 3)))
+    A.data[:2] = 0
+    A.data[3:5] = 0
+    headline = "rank 2 at most, whatever the "
+    assert f"{headline}other values." in str(explain_singularity(A, numeric=True))
+    B = A.copy()
+    B.eliminate_zeros()
+    text = str(explain_singularity(B))
+    assert f"{headline}values.\nThe values were not looked at: numeric=True looks" in text
+    assert "not looked at" not in str(explain_singularity(B, numeric=True))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_diagnose_promises_no_digits_that_ones_do_not_get(seed):
+    """Units over 24 orders: the solution of ones has elements that are tiny, scaled."""
+    rng = np.random.default_rng(seed)
+    n = 60
+    A = 2 * np.eye(n) + np.where(rng.random((n, n)) < 0.1, rng.standard_normal((n, n)), 0)
+    A = sp.csc_array(A * 10 ** rng.uniform(-6, 6, n))
+    x = solvers.spsolve(A, A @ np.ones(n))
+    true = -np.log10(np.maximum(np.abs(x - 1), 1e-16))
+    assert (solvers.diagnose(A).digits <= true + 1.5).all()

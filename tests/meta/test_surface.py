@@ -190,7 +190,7 @@ def test_host_memory_has_every_operation():
             missing = concept()
             assert all(
                 getattr(offered, name) is not getattr(missing, name)
-                for name in concept.__dataclass_fields__
+                for name in concept.__annotations__
                 # which follow from the blocks, or are of several ranks alone
                 if name != "coarse_parts" and not name.startswith("distributed")
             )

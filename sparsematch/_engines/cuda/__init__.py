@@ -3,10 +3,3 @@
 Nothing here imports CuPy: the list of engines is the same on every machine, and where there is a
 matrix on a GPU, CuPy has been imported.
 """
-
-from importlib import import_module
-
-PACKAGES = "core", "matching", "decomposition", "weighted", "graph", "coarsening"
-
-for _package in PACKAGES:
-    import_module(f"{__name__}.{_package}")

@@ -4,10 +4,3 @@ It builds on two others: the one for a GPU compiles the kernels, and the one for
 collectives of small numbers. CuPy and mpi4py are imported on the first call with such a matrix, not
 here.
 """
-
-from importlib import import_module
-
-PACKAGES = "core", "matching", "graph"
-
-for _package in PACKAGES:
-    import_module(f"{__name__}.{_package}")
