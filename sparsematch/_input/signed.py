@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import FloatArray
 from sparsematch._base.pieces import in_pieces
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.duplicates import add_up, has_duplicates, type_of_sums
-from sparsematch._types.bipartite import entry_place
+from sparsematch._types.bipartite import BipartiteCSR, entry_place
 from sparsematch._types.weighted import SignedCSR
 
 
@@ -19,14 +20,7 @@ def as_signed(A: Any, *, name: str = "A", threads: int = 1) -> SignedCSR:
     ValueError if its index arrays are inconsistent, or an entry is not a finite double, naming the
     first.
     """
-    entries = read_entries(A, name=name, threads=threads, valued=True, in_host=True)
-    graph, data = entries.graph, entries.values
-    if data.dtype.kind == "c":
-        raise TypeError(f"{name} must hold real numbers, not {data.dtype}")
-    if has_duplicates(graph, threads):
-        graph, data = add_up(graph, data, type_of_sums(data.dtype))
-    with np.errstate(over="ignore"):
-        weight = data.astype(np.float64, copy=False)
+    graph, data, weight = real_entries(A, name, threads)
     finite = in_pieces(
         lambda begin, end: bool(np.isfinite(weight[begin:end]).all()), weight.size, threads
     )
@@ -35,3 +29,18 @@ def as_signed(A: Any, *, name: str = "A", threads: int = 1) -> SignedCSR:
         i, j = entry_place(graph, p)
         raise ValueError(f"{name}[{i}, {j}] is {data[p]}, but weights must be finite doubles")
     return SignedCSR(graph, weight)
+
+
+def real_entries(A: Any, name: str, threads: int = 1) -> tuple[BipartiteCSR, Any, FloatArray]:
+    """Return the pattern, the values as they are, and as doubles, which may not be finite.
+
+    Raises as `as_signed` does, but of that.
+    """
+    entries = read_entries(A, name=name, threads=threads, valued=True, in_host=True)
+    graph, data = entries.graph, entries.values
+    if data.dtype.kind == "c":
+        raise TypeError(f"{name} must hold real numbers, not {data.dtype}")
+    if has_duplicates(graph, threads):
+        graph, data = add_up(graph, data, type_of_sums(data.dtype))
+    with np.errstate(over="ignore"):
+        return graph, data, data.astype(np.float64, copy=False)
