@@ -22,7 +22,7 @@ from sparsematch._base.arrays import FloatArray, on_gpu
 from sparsematch._base.errors import stack_level
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.signed import real_entries
+from sparsematch._input.signed import as_signed
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.sparse_like import SparseLike
 
@@ -126,8 +126,9 @@ def min_weight_full_bipartite_matching(
     A = _as_graph(biadjacency)
     if not issparse(A):
         raise TypeError("biadjacency is on a GPU, but this is done in host memory; get() copies it")
-    graph, _, weight = real_entries(A, "biadjacency")
-    matching = full_matching(*_edges(graph, -weight if maximize else weight))
+    weighted = as_signed(A, name="biadjacency", must_be_finite=False)
+    cost = -weighted.weight if maximize else weighted.weight
+    matching = full_matching(*_edges(weighted.graph, cost))
     rows = np.flatnonzero(matching.row_mate >= 0)
     return rows, matching.row_mate[rows]
 
