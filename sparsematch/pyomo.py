@@ -5,16 +5,17 @@ needed: derivatives are those of ``pyomo.core.expr.calculus``.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sparsematch import Explanation, explain_singularity
+from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 from sparsematch._text.name_lists import Names, count, counted_family, family
 from sparsematch._types.singularity import Dependence
 
@@ -41,6 +42,10 @@ class ModelExplanation:
         the equations that are too many. First those of whose family most are not fixed.
     n_inequalities : int
         Active constraints that are no equations, which are left out.
+    assumed : tuple of VarData
+        Variables without a value, which count as 1 where derivatives are taken.
+    decided : dict of ConstraintData to float
+        Equations whose variables are all fixed, and what each leaves: 0 if it holds.
     """
 
     explanation: Explanation
@@ -49,6 +54,8 @@ class ModelExplanation:
     variables: tuple[Any, ...]
     suspects: tuple[Any, ...]
     n_inequalities: int
+    assumed: tuple[Any, ...] = ()
+    decided: dict[Any, float] = field(default_factory=dict)
 
     @property
     def dependent_equations(self) -> list[Any]:
@@ -74,6 +81,12 @@ class ModelExplanation:
         lines = [self.explanation.text(max_pieces=max_pieces, max_names=max_names)]
         if any(v.fixed for equation in self.dependent_equations for v in _variables_in(equation)):
             lines += ["", *self._suspects_text(max_names)]
+        lines += self._decided_text(max_names)
+        if self.assumed:
+            names = Names(tuple(v.name for v in self.assumed), "variable")
+            has = "has no value and counts" if len(self.assumed) == 1 else "have no value and count"
+            listed = names.list(np.arange(len(self.assumed)), max_names)
+            lines += ["", f"{count(len(self.assumed), 'variable')} {has} as 1: {listed}"]
         wrong = bool(self.dependent_equations or self.free_variables)
         if wrong and self.explanation.numeric and self.explanation.stored_zeros:
             lines += ["", "Zeros are derivatives at the current values; others may do better."]
@@ -82,6 +95,16 @@ class ModelExplanation:
             constraints = count(self.n_inequalities, "inequality constraint")
             lines += ["", f"{constraints} {are} left out."]
         return "\n".join(lines)
+
+    def _decided_text(self, max_names: int) -> list[str]:
+        if not self.decided:
+            return []
+        violated = {c.name: left for c, left in self.decided.items() if left}
+        shown = [f"{name} by {left:.3g}" for name, left in list(violated.items())[:max_names]]
+        more = f" and {len(violated) - len(shown):,} more" if len(violated) > len(shown) else ""
+        fixed = f"All variables of {count(len(self.decided), 'equation')} are fixed"
+        holds = f"{len(self.decided) - len(violated):,} of them hold"
+        return ["", f"{fixed}; {holds}" + (f", violated: {', '.join(shown)}{more}" * bool(shown))]
 
     def _suspects_text(self, max_names: int) -> list[str]:
         if not self.suspects:
@@ -129,7 +152,7 @@ def explain_model(
     numeric : bool, optional
         By default, only which variable occurs in which equation is read, and no variable needs a
         value. If True, the Jacobian at the current values is made, and what is numerically singular
-        in it is explained as well.
+        in it is explained as well. Values that are missing count as 1.
     tolerance : float, optional
         With `numeric`: the residual up to which a combination counts as vanishing.
 
@@ -143,7 +166,7 @@ def explain_model(
     ------
     ImportError, TypeError, ValueError
         If Pyomo is not installed, `model` is no block of it, or not constructed; with `numeric`: if
-        a variable in an equation has no value, or an equation no finite derivative there.
+        an equation has no finite derivative at the values.
 
     See Also
     --------
@@ -168,6 +191,7 @@ def explain_model(
     >>> why = explain_model(m)
     >>> print(why)
     Full structural rank, but not square: 2 equations, 1 variable, rank 1 for almost all values.
+    The values were not looked at: numeric=True looks at them, too.
     <BLANKLINE>
     Over-determined: 2 equations with only 1 variable between them
       equations: split, balance
@@ -185,16 +209,28 @@ def explain_model(
     members = [_variables_in(equation) for equation in equations]
     unfixed = [[v for v in occurring if not v.fixed] for occurring in members]
     variables = list({id(v): v for occurring in unfixed for v in occurring}.values())
-    data = _jacobian(equations, members, unfixed) if numeric else np.ones(sum(map(len, unfixed)))
     place = {id(v): j for j, v in enumerate(variables)}
     indices = np.array([place[id(v)] for occurring in unfixed for v in occurring], np.int64)
     indptr = np.cumsum([0, *map(len, unfixed)])
-    A = csr_array((data, indices, indptr), shape=(len(equations), len(variables))).tocsc()
-    names = ([part.name for part in parts] for parts in (equations, variables))
-    why = explain_singularity(A, *names, numeric=numeric, tolerance=tolerance)
-    suspects = _suspects(why, equations, members, tolerance)
-    suspects = _most_likely_first(suspects, variables)
-    return ModelExplanation(why, A, tuple(equations), tuple(variables), suspects, n_inequalities)
+    with _ones_for_missing(members if numeric else []) as assumed:
+        data = np.ones(indices.size)
+        if numeric:
+            rows = [_derivatives(*row) for row in zip(equations, unfixed, strict=True)]
+            data = np.array([value for row in rows for value in row], np.float64)
+        A = csr_array((data, indices, indptr), shape=(len(equations), len(variables))).tocsc()
+        names = ([part.name for part in parts] for parts in (equations, variables))
+        why = explain_singularity(A, *names, numeric=numeric, tolerance=tolerance)
+        suspects = _suspects(why, equations, members, tolerance)
+    return ModelExplanation(
+        why,
+        A,
+        tuple(equations),
+        tuple(variables),
+        _most_likely_first(suspects, variables),
+        n_inequalities,
+        assumed,
+        _decided(c for c, occurring in zip(equations, unfixed, strict=True) if not occurring),
+    )
 
 
 def _equations(model: Any) -> tuple[list[Any], int]:
@@ -218,20 +254,32 @@ def _variables_in(equation: Any) -> list[Any]:
     return list(identify_variables(equation.body))
 
 
-def _jacobian(
-    equations: list[Any], members: list[list[Any]], unfixed: list[list[Any]]
-) -> NDArray[np.float64]:
-    """Return the derivatives of each equation by the unfixed variables in it."""
+@contextmanager
+def _ones_for_missing(members: list[list[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Give variables without a value a 1 as long as derivatives are taken; yield these."""
     without = {id(v): v for occurring in members for v in occurring if v.value is None}
-    if without:
-        names = Names(tuple(v.name for v in without.values()), "variable")
-        have = "variable in the equations has" if len(without) == 1 else "in the equations have"
-        raise ValueError(
-            f"numeric=True needs the values of all variables; {len(without):,} {have} none: "
-            + names.list(np.arange(len(without)), 12)
-        )
-    rows = [_derivatives(*row) for row in zip(equations, unfixed, strict=True)]
-    return np.array([value for row in rows for value in row], np.float64)
+    stale = [v.stale for v in without.values()]
+    try:
+        for v in without.values():
+            v.set_value(1.0, skip_validation=True)
+        yield tuple(without.values())
+    finally:
+        for v, was_stale in zip(without.values(), stale, strict=True):
+            v.set_value(None, skip_validation=True)
+            v.stale = was_stale
+
+
+def _decided(equations: Iterable[Any]) -> dict[Any, float]:
+    """Return what equations without free variables leave, 0 if half of the digits are right."""
+    from pyomo.core.expr.numvalue import value
+
+    left = {}
+    for equation in equations:
+        right = value(equation.ub)
+        if (body := value(equation.body, exception=False)) is not None:
+            amount = abs(float(body) - right)
+            left[equation] = amount if amount > HALF_OF_THE_DIGITS * max(1, abs(right)) else 0.0
+    return left
 
 
 def _derivatives(equation: Any, variables: list[Any]) -> list[float]:

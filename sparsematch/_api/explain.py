@@ -104,6 +104,7 @@ def explain_singularity(
     >>> A = csr_array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1]])
     >>> print(explain_singularity(A, ["mass", "heat", "balance", "valve"], ["T", "p", "q1", "q2"]))
     Structurally singular: 4 equations, 4 variables, but rank 3 at most, whatever the values.
+    The values were not looked at: numeric=True looks at them, too.
     <BLANKLINE>
     Over-determined: 3 equations with only 2 variables between them
       equations: mass, heat, balance
@@ -151,11 +152,11 @@ def explain(
             graph = dropped
     found = maximum_matching(graph, matching, name="matching", **settings)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
-    if numeric and graph.n_rows != graph.n_cols:
-        numbers = above("numerical_rank")(columns, tolerance=tolerance)
-    elif numeric:
+    if numeric and graph.n_rows == graph.n_cols:
         unmatched = (np.flatnonzero(mate < 0) for mate in (found[0].row_mate, found[0].col_mate))
         numbers = above("numerical_defects")(columns, tuple(unmatched), tolerance=tolerance)
+    if numeric and numbers is None:
+        numbers = above("numerical_rank")(columns, tolerance=tolerance)
     elif graph is not dropped:
         rank = maximum_matching(dropped, None, **settings)[0].cardinality
     return Explanation(over, under, found[0], *names, numeric, numbers, zeros, rank)

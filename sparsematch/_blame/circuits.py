@@ -79,7 +79,9 @@ def find_circuits(A: Any, rcond: float, drop: float) -> Circuits:
 def _on_own_columns(basis: Any) -> tuple[IndexArray, Any]:
     """Return a basis that is the identity on as many rows, and these."""
     dense = basis.toarray()
-    free = np.sort(pivots(dense.conj().T)[: basis.shape[1]])
+    if dense.shape[1] > dense.shape[0]:  # of a factorisation that has not settled
+        dense = dense[:, pivots(dense)[: dense.shape[0]]]
+    free = np.sort(pivots(dense.conj().T)[: dense.shape[1]])
     return free, sp.csc_array(np.linalg.solve(dense[free].T, dense.T).T)
 
 

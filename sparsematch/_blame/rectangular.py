@@ -73,12 +73,13 @@ def _named(
     """Return combinations of the columns of a matrix that vanish, and all that are in any."""
     basis = circuits.scaled[:, circuits.residuals <= tolerance]
     found: list[Dependence] = []
+    nothing: list[Dependence] = []  # is in these, which cost nothing and need no words
     for members, which in _groups(basis):
+        if members.size == 1:
+            nothing.append(Dependence(lines.side, members, np.ones(1, A.dtype), 0.0))
+            continue
         if len(found) >= MOST:
             break
-        if members.size == 1:  # nothing is in it
-            found.append(Dependence(lines.side, members, np.ones(1, A.dtype), 0.0))
-            continue
         some = [which]
         if which.size > MOST or members.size * which.size > _DENSE:
             some = np.split(which[: MOST - len(found)], min(which.size, MOST - len(found)))
@@ -88,7 +89,7 @@ def _named(
             named = sparse_basis(lines, NullSpace(own, dense, np.zeros(few.size)), tolerance)
             found += _of_one_sign(A, named)
     found.sort(key=lambda one: (one.size, one.indices[0]))
-    return tuple(found), np.unique(basis.indices)
+    return (*nothing, *found), np.unique(basis.indices)
 
 
 def _of_one_sign(A: Any, found: list[Dependence]) -> list[Dependence]:

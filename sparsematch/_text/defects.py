@@ -11,6 +11,7 @@ from sparsematch._text.dependences import described, multiple, paragraph, vanish
 from sparsematch._text.multiples import Multiples, gather
 from sparsematch._text.name_lists import count
 from sparsematch._text.wording import Line, Wording
+from sparsematch._types.numerical_rank import NumericalRank
 from sparsematch._types.singularity import (
     Dependence,
     NumericalDefects,
@@ -41,11 +42,12 @@ def headline(found: NumericalDefects) -> str:
     return f"Nearly singular: {size}, but {rank} to {vanishing_digits(residual)}."
 
 
-def beside_structure(found: NumericalDefects, structural_rank: int) -> list[Line]:
+def beside_structure(found: NumericalDefects | NumericalRank, structural_rank: int) -> list[Line]:
     """Say what the rank is where the structure is singular already."""
-    if not found.is_complete and found.rank >= structural_rank:
+    is_clear = found.is_complete if isinstance(found, NumericalDefects) else found.is_settled
+    if not is_clear and found.rank >= structural_rank:
         return ["These values are too far apart to tell whether more depends on each other."]
-    at_most = "" if found.is_complete else "at most "
+    at_most = "" if is_clear else "at most "
     return [f"With these values the rank is {at_most}{min(found.rank, structural_rank):,}."]
 
 

@@ -58,6 +58,8 @@ class Diagnosis:
     vanishing : ndarray
         Elements of the solution that are zero but for rounding: less than a digit of them is right,
         though their error is small beside the largest element, scaled.
+    of_several : bool
+        Whether no right-hand side was given, and `digits` are the fewer of two.
     backward_error : float
         The relative change of the entries that accounts for the error of the computed solution.
     explanation : Explanation or None
@@ -89,6 +91,7 @@ class Diagnosis:
     misscaled: tuple[Misscaled, ...] = ()
     digits: NDArray[np.float64] | None = None
     vanishing: IndexArray = field(default_factory=lambda: np.empty(0, np.intp))
+    of_several: bool = False
     backward_error: float = 0.0
     explanation: Explanation | None = None
     row_names: tuple[str, ...] | None = None
@@ -172,6 +175,7 @@ class Diagnosis:
             ],
             "digits": None if self.digits is None else self.digits.tolist(),
             "vanishing": self.vanishing.tolist(),
+            "of_several": self.of_several,
             "backward_error": self.backward_error if isfinite(self.backward_error) else None,
             "explanation": self.explanation and self.explanation.to_dict(),
             "row_names": self.row_names and list(self.row_names),
@@ -286,6 +290,8 @@ def _digits(found: Diagnosis, most: int) -> list[str]:
             names = Names(found.col_names, "column")
             shown = (f"{names.of(j)} {int(found.digits[j])}" for j in order[:most].tolist())
             lines.append(f"the fewest: {', '.join(shown)}")
+    if found.of_several:
+        lines.append("the fewer of two: b = A @ ones, and a solution of equal elements, scaled")
     if found.vanishing.size:
         names = Names(found.col_names, "column")
         lines.append(f"zero but for rounding: {names.list(found.vanishing, most)}")

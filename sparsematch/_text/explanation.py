@@ -17,6 +17,8 @@ from sparsematch._types.numerical_rank import NumericalRank
 from sparsematch._types.singularity import NumericalDefects, ParallelPair
 
 _ROW, _COL = "equation", "variable"
+#: Said of an account of the structure.
+NOT_LOOKED_AT = "The values were not looked at: numeric=True looks at them, too."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -39,9 +41,8 @@ class Explanation:
     numeric : bool
         Whether the values were to be looked at.
     numbers : NumericalDefects, NumericalRank or None
-        What the values are to blame for; a `NumericalRank` if the matrix is not square. None if
-        they were not to be looked at, or the structural rank of a square matrix is by so much too
-        small that this hides what they do.
+        What the values are to blame for; a `NumericalRank` if the matrix is not square, or its
+        structural rank is much too small. None if they were not to be looked at.
     stored_zeros : int
         How many entries that are stored are zero. They count as entries, unless they were dropped.
     rank_without_zeros : int or None
@@ -183,14 +184,18 @@ class Explanation:
         wording = Wording(*self._names, max_pieces, max_names)
         lines: list[Line] = [_headline(self), *_remarks(self)]
         account: list[Line] = []
-        if isinstance(self.numbers, NumericalRank):
+        is_square = self.shape[0] == self.shape[1]
+        if isinstance(self.numbers, NumericalRank) and not is_square:
             lines[0] = rectangular.headline(self.numbers)
             if self.numbers.rank < self.structural_rank:
                 lines.append(f"By its structure alone the rank is {self.structural_rank:,}.")
             account += rectangular.account(self.numbers, wording)
         else:
             account += self._structure(wording)
-        if isinstance(self.numbers, NumericalDefects):
+        if isinstance(self.numbers, NumericalRank) and is_square:
+            lines += defects.beside_structure(self.numbers, self.structural_rank)
+            account += rectangular.account(self.numbers, wording)
+        elif isinstance(self.numbers, NumericalDefects):
             if self.is_singular:
                 lines += defects.beside_structure(self.numbers, self.structural_rank)
             else:
@@ -295,7 +300,9 @@ def _headline(why: Explanation) -> str:
     rank, size = why.structural_rank, f"{count(n_rows, _ROW)}, {count(n_cols, _COL)}"
     if why.is_singular:
         singular = "singular" if n_rows == n_cols else "rank deficient"
-        return f"Structurally {singular}: {size}, but rank {rank:,} at most, whatever the values."
+        dropped = why.stored_zeros and why.rank_without_zeros is None
+        values = "other values" if dropped else "values"
+        return f"Structurally {singular}: {size}, but rank {rank:,} at most, whatever the {values}."
     if n_rows == n_cols:
         return f"Structurally nonsingular: {size}, rank {rank:,} for almost all values."
     return f"Full structural rank, but not square: {size}, rank {rank:,} for almost all values."
@@ -312,8 +319,8 @@ def _remarks(why: Explanation) -> list[str]:
             counted = f"{why.stored_zeros:,} stored zeros count as entries; without them"
         rank = f"{why.rank_without_zeros:,} of {min(why.shape):,}"
         lines.append(f"{counted} the structural rank is {rank}.")
-    if why.numeric and why.numbers is None:
-        lines.append("What the values do is hidden by the structure: resolve that first.")
+    if not why.numeric:
+        lines.append(NOT_LOOKED_AT)
     return lines
 
 

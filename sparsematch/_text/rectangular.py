@@ -42,7 +42,8 @@ def account(found: NumericalRank, wording: Wording) -> list[Line]:
         empty = [each for each in dependences if each.size == 1]
         others = [each for each in dependences if each.size > 1]
         surplus = size - found.rank - len(empty)
-        paragraphs.append(_empty(empty, wording))
+        if found.shape[0] != found.shape[1]:  # else the structure has said it
+            paragraphs.append(_empty(empty, wording))
         if not others:
             continue
         if surplus > len(others) or (is_tall and noun == "equation"):

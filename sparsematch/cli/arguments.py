@@ -45,7 +45,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
     "diagnose": (
         commands.diagnose,
         "what to expect of a linear system: rank, condition, digits of the solution",
-        f"file {_NAMES} --check {_REPORT}",
+        f"file --rhs {_NAMES} --check {_REPORT}",
     ),
     "coarsen": (
         graph_commands.coarsen,
@@ -141,6 +141,7 @@ def _options() -> dict[str, dict[str, Any]]:
             type=_tolerance,
             default=1e-10,
         ),
+        "--rhs": given("FILE", "text file with the right-hand side b, one number per line"),
         "--row-names": given("NAMES", names.format("rows (equations)")),
         "--col-names": given("NAMES", names.format("columns (variables)")),
         "--pieces": count(1, 3, "conflicts or dependences of each kind to show (default 3)"),

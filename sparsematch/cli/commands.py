@@ -20,6 +20,7 @@ from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import read_entries
 from sparsematch._io import UnreadableFile, read_matrix, read_names, read_stream
+from sparsematch._text.explanation import NOT_LOOKED_AT
 from sparsematch._types.over_ranks.agreement import collect
 from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_result, write
@@ -96,6 +97,7 @@ def explain(arguments: Namespace) -> int:
         if arguments.brief:
             return summary.one_line(fields)
         said = why.text(max_pieces=arguments.pieces) + _about_values(matrix, why)
+        said = said.replace(NOT_LOOKED_AT, NOT_LOOKED_AT.replace("numeric=True", "--numeric"))
         return summary.explanation_text(fields, said)
 
     print_result(arguments, fields, words)
@@ -104,10 +106,7 @@ def explain(arguments: Namespace) -> int:
 
 
 def _about_values(matrix: Any, why: Any) -> str:
-    """Say how to look at the values; or, if they were looked at, that there may be none."""
-    sound = not (why.overdetermined or why.underdetermined)
-    if sound and not why.numeric:
-        return "\n\nThe structure alone was looked at: --numeric looks at the values, too."
+    """Say of values that were looked at that there may be none."""
     if why.numbers is not None and matrix.nnz and np.all(matrix.data == 1):
         return "\n\nAll values are 1, as are those of a file that holds a pattern only."
     return ""
@@ -121,14 +120,25 @@ def diagnose(arguments: Namespace) -> int:
     progress = Progress(sys.stderr, arguments.quiet)
     matrix = read(arguments, progress)
     rows, cols = names_of(arguments, matrix)
+    right = None
+    if arguments.rhs:
+        lines = read_names(arguments.rhs, matrix.shape[0], "rows")
+        right = [_number(arguments.rhs, line) for line in lines]
     with progress.step("diagnose", f"factorising {summary.size_words(matrix)}"):
         try:
-            found = solvers.diagnose(matrix, row_names=rows, col_names=cols)
+            found = solvers.diagnose(matrix, right, row_names=rows, col_names=cols)
         except ValueError as error:  # not square, or a value is not finite
             raise CannotProduce(f"{arguments.file}: {error}") from None
     fields = {"command": "diagnose", "file": arguments.file, **found.to_dict()}
     print_result(arguments, fields | {"seconds": progress.rounded()}, lambda _: str(found))
     return _SINGULAR if arguments.check and found.is_singular else _DONE
+
+
+def _number(file: str, text: str) -> complex | float:
+    for kind in (float, complex):
+        with suppress(ValueError):
+            return kind(text)
+    raise UnreadableFile(f"{file}: {text!r} is no number")
 
 
 def warm_up(_: Namespace) -> int:

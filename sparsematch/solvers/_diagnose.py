@@ -13,7 +13,7 @@ from sparsematch._api.explain import explain
 from sparsematch._base.arrays import FloatArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, NEARLY_SINGULAR, ROUNDING
 from sparsematch._blame.dense_blocks import worst_blocks
-from sparsematch._blame.expected_digits import digits_of, expected_errors
+from sparsematch._blame.expected_digits import MOST_DIGITS, digits_of, expected_errors
 from sparsematch._blame.spectrum import dense_spectrum, estimated_spectrum
 from sparsematch._input.bipartite import Entries, read_entries
 from sparsematch._input.canonical import canonical_columns, pattern_of
@@ -59,8 +59,8 @@ def diagnose(
     A : sparse array or matrix, shape (n, n)
         In any format. Stored zeros do not count.
     b : array_like, shape (n,), optional
-        The right-hand side. By default that whose solution has all elements equal once rows and
-        columns are scaled.
+        The right-hand side. By default each variable has the fewer digits of two: ``A @ ones``,
+        and that whose solution has all elements equal once rows and columns are scaled.
     row_names, col_names : iterable of length n, optional
         What the equations and variables are called in the text. Made strings.
     rng : int, Generator or None, optional
@@ -123,7 +123,9 @@ def diagnose(
     }
     why = _explain(columns, basics, numeric=False)
     if why.structural_rank < n:
-        return Diagnosis(**basics, rank=why.structural_rank, explanation=why)
+        why = _explain(columns, basics)
+        rank = min(why.structural_rank, why.numbers.rank if why.numbers else n)
+        return Diagnosis(**basics, rank=rank, explanation=why)
     generator = np.random.default_rng(rng)
     system = _factorise(columns)
     if system is None:
@@ -271,18 +273,31 @@ def _nearly_dependent(spectrum: Spectrum) -> bool:
 
 
 def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -> dict[str, Any]:
-    """Return the digits of a solution, which a scaling does not change, and its backward error."""
-    S = system.matrix
-    right = S @ np.ones(S.shape[0]) if b is None else b * system.row_scale
-    with np.errstate(all="ignore"):
-        x = system.factors.solve(right, "N")[0]
-    errors = expected_errors(S, x, right, system.solve, rng)
-    digits = digits_of(errors, x)
-    negligible = errors <= HALF_OF_THE_DIGITS * np.abs(x).max(initial=0)
+    """Return the digits of a solution, which a scaling does not change, and its backward error.
+
+    Without b the fewer of two: they go with how large its elements are.
+    """
+    S, n = system.matrix, system.matrix.shape[0]
+    if b is None:
+        with np.errstate(all="ignore"):
+            rights = [S @ np.ones(n), S @ (1 / system.col_scale)]
+    else:
+        rights = [b * system.row_scale]
+    digits, vanishing, backward = np.full(n, MOST_DIGITS), np.ones(n, bool), 0.0
+    for right in rights:
+        with np.errstate(all="ignore"):
+            x = system.factors.solve(right, "N")[0]
+        errors = expected_errors(S, x, right, system.solve, rng)
+        own = np.nan_to_num(digits_of(errors, x))
+        vanishing &= (own < 1) & (errors <= HALF_OF_THE_DIGITS * np.abs(x).max(initial=0))
+        digits = np.minimum(digits, own)
+        left = componentwise(S, x[:, np.newaxis], right[:, np.newaxis])[0]
+        backward = max(backward, float(left))
     return {
         "digits": digits,
-        "vanishing": np.flatnonzero((digits < 1) & negligible),
-        "backward_error": float(componentwise(S, x[:, np.newaxis], right[:, np.newaxis])[0]),
+        "vanishing": np.flatnonzero(vanishing),
+        "backward_error": backward,
+        "of_several": b is None,
     }
 
 

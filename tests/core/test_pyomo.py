@@ -89,7 +89,8 @@ def check_suspects(m, numeric=False):
 def test_a_model_with_nothing_wrong():
     why = explain_model(network())
     assert str(why) == (
-        "Structurally nonsingular: 42 equations, 42 variables, rank 42 for almost all values.\n\n"
+        "Structurally nonsingular: 42 equations, 42 variables, rank 42 for almost all values.\n"
+        "The values were not looked at: numeric=True looks at them, too.\n\n"
         "12 inequality constraints are left out."
     )
     assert (why.dependent_equations, why.free_variables, why.suspects) == ([], [], ())
@@ -240,14 +241,38 @@ def test_no_derivative_at_the_current_values(equation, words):
 
 
 @pytest.mark.parametrize("fixed", [False, True])
-def test_a_variable_without_a_value(fixed):
+def test_a_variable_without_a_value_counts_as_1(fixed):
     m = pyo.ConcreteModel()
     m.x = pyo.Var([1, 2], initialize={1: 1.0})
     m.x[2].fixed = fixed
-    m.c = pyo.Constraint(expr=m.x[1] == m.x[2])
-    with pytest.raises(ValueError, match=r"1 variable in the equations has none: x\[2\]$"):
+    m.c = pyo.Constraint(expr=m.x[1] ** 3 == 5 * m.x[2])
+    stale = m.x[2].stale
+    why = explain_model(m, numeric=True)
+    assert [v.name for v in why.assumed] == ["x[2]"]
+    assert "1 variable has no value and counts as 1: x[2]" in str(why).splitlines()
+    assert why.matrix.toarray().tolist() == [[3.0] if fixed else [3.0, -5.0]]
+    assert (m.x[2].value, m.x[2].stale) == (None, stale)
+    assert explain_model(m).assumed == ()
+    m.d = pyo.Constraint(expr=1 / (m.x[1] - m.x[2]) == 1)
+    with pytest.raises(ValueError, match="d cannot be differentiated at"):
         explain_model(m, numeric=True)
-    assert explain_model(m).explanation.structural_rank == 1
+    assert m.x[2].value is None
+
+
+def test_equations_whose_variables_are_all_fixed():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([1, 2, 3], initialize={1: 2.0, 2: 3.0, 3: 1.0})
+    m.holds = pyo.Constraint(expr=m.x[1] + m.x[2] == 5)
+    m.not_yet = pyo.Constraint(expr=m.x[1] * m.x[2] == 5.5)
+    m.free = pyo.Constraint(expr=m.x[3] == 4)
+    m.x[1].fix()
+    m.x[2].fix()
+    why = explain_model(m)
+    assert {c.name: left for c, left in why.decided.items()} == {"holds": 0.0, "not_yet": 0.5}
+    words = "All variables of 2 equations are fixed; 1 of them hold, violated: not_yet by 0.5"
+    assert words in str(why).splitlines()
+    m.not_yet.deactivate()
+    assert "All variables of 1 equation are fixed; 1 of them hold" in str(explain_model(m))
 
 
 def test_what_is_no_model():

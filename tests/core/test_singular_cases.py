@@ -159,3 +159,46 @@ def test_all_that_is_not_finite_is_named(call):
         assert str(caught.value) == words
     with pytest.raises(ValueError, match=r"A\[0, 9\] is nan and 20 more, but"):
         explain_singularity(sp.csc_array(np.full((1, 30), np.nan)), numeric=True)
+
+
+def test_a_hundred_missing_equations_do_not_hide_what_the_values_do():
+    """Beside 150 variables in no equation, and as many empty equations, an island."""
+    n, empty = 40, 150
+    rng = np.random.default_rng(2)
+    ends = np.arange(9), np.arange(1, 10)
+    W = sp.coo_array((rng.uniform(1, 2, 9), ends), shape=(10, 10))
+    island = sp.diags_array((W + W.T).sum(axis=1)) - (W + W.T)
+    A = sp.block_diag([3 * np.eye(n) + rng.random((n, n)), island, sp.csr_array((empty, empty))])
+    why = explain_singularity(sp.csc_array(A), numeric=True)
+    assert (why.structural_rank, why.numbers.rank) == (n + 10, n + 9)
+    text = str(why)
+    assert text.startswith("Structurally singular")
+    assert f"With these values the rank is {n + 9}." in text
+    assert "10 variables without a reference: all may shift by one amount" in text
+    assert "Over-determined: 150 equations without variables" in text
+
+
+def test_what_was_not_looked_at_is_said():
+    """Zeros that were dropped may be others elsewhere: not whatever the values."""
+    A = sp.csr_array(np.ones((3, 3)))
+    A.data[:2] = 0
+    A.data[3:5] = 0
+    headline = "rank 2 at most, whatever the "
+    assert f"{headline}other values." in str(explain_singularity(A, numeric=True))
+    B = A.copy()
+    B.eliminate_zeros()
+    text = str(explain_singularity(B))
+    assert f"{headline}values.\nThe values were not looked at: numeric=True looks" in text
+    assert "not looked at" not in str(explain_singularity(B, numeric=True))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_diagnose_promises_no_digits_that_ones_do_not_get(seed):
+    """Units over 24 orders: the solution of ones has elements that are tiny, scaled."""
+    rng = np.random.default_rng(seed)
+    n = 60
+    A = 2 * np.eye(n) + np.where(rng.random((n, n)) < 0.1, rng.standard_normal((n, n)), 0)
+    A = sp.csc_array(A * 10 ** rng.uniform(-6, 6, n))
+    x = solvers.spsolve(A, A @ np.ones(n))
+    true = -np.log10(np.maximum(np.abs(x - 1), 1e-16))
+    assert (solvers.diagnose(A).digits <= true + 1.5).all()
