@@ -342,13 +342,14 @@ class BlockTriangularLU(InverseOperator):
     def _other_solutions(
         self, factors: BlockFactors, b: NDArray[Any], trans: str
     ) -> Iterator[Solutions]:
-        """Solve by partial pivoting in the blocks, from now on, then without blocks and scaling."""
+        """Solve by larger pivots in the blocks, from now on, then without blocks and scaling."""
         strict: BlockFactors | None = self._factors  # another thread's, perhaps, who goes on so
         if strict is factors:
-            strict = factors.with_partial_pivoting()
-        if strict:
+            strict = factors.with_stricter_pivoting()
+        while strict:
             self._factors = strict
             yield strict.solve_each(b, trans)
+            strict = strict.with_stricter_pivoting()
         if self._whole is None:
             self._whole = WholeMatrix(self._factors.matrix())
         yield from self._whole.solve(b, trans)
