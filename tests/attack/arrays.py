@@ -34,9 +34,15 @@ def compressed(rng):
     return B
 
 
-def wrong(rng):
-    B, name = compressed(rng), rng.choice(["indices", "indptr"])
-    setattr(B, name, changed(getattr(B, name), rng))
+def wrong_indices(rng):
+    B = compressed(rng)
+    B.indices = changed(B.indices, rng)
+    return B
+
+
+def wrong_indptr(rng):
+    B = compressed(rng)
+    B.indptr = changed(B.indptr, rng)
     return B
 
 
@@ -63,7 +69,7 @@ def known(rng):
     return makers[rng.integers(len(makers))]()
 
 
-DEFECTS = wrong, wrong, cut, longer, known, known
+DEFECTS = wrong_indices, wrong_indptr, cut, longer, known, known
 CALLS = broken.CALLS | {
     "is_reducible": sm.is_reducible,
     "is_matching": lambda B: sm.is_matching(B, MATE),

@@ -1,6 +1,14 @@
 """Readable Python: the truth on small inputs, against which every other engine is tested."""
 
-from sparsematch._engines.reference import augment
-from sparsematch._engines.registry import register_module
+from sparsematch._engines.reference.augment import improve
+from sparsematch._engines.registry import Engine, register
 
-register_module("reference", "exact", "numpy", augment)
+register(
+    Engine(
+        name="reference",
+        kind="exact",
+        backend="numpy",
+        summary="Readable Python, one breadth-first search per row; the oracle of the tests.",
+        improve=improve,
+    )
+)
