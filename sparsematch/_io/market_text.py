@@ -25,6 +25,7 @@ _PIECE = 1 << 22
 # Runs of characters are possessive, so that no line is tried twice. Groups within a line are not:
 # Python up to 3.11.4 takes one that ends in the middle for whole (CPython issue 106052).
 _INDEX = rb"\d++"
+_SIZE = rb"0*\d{1,18}+"  # which 64 bits count
 _INTEGER = rb"[-+]?\d++"
 _REAL = rb"[-+]?(?:(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?|(?i:nan|inf(?:inity)?))"
 
@@ -65,7 +66,7 @@ def read_header(file: BinaryIO) -> Header:
     while line and (line.startswith(b"%") or not line.strip()):
         line = file.readline(_PIECE)
     n_sizes = 3 if layout == "coordinate" else 2
-    if not re.fullmatch(rb"\s*" + rb"\s+".join([_INDEX] * n_sizes) + rb"\s*", line):
+    if not re.fullmatch(rb"\s*" + rb"\s+".join([_SIZE] * n_sizes) + rb"\s*", line):
         names = "rows, columns" + " and entries" * (n_sizes == 3)
         raise UnreadableFile(f"has no line with {names}: the first that could be is {_shown(line)}")
     n_rows, n_cols, *stated = map(int, line.split())

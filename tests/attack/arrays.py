@@ -34,15 +34,9 @@ def compressed(rng):
     return B
 
 
-def wrong_indices(rng):
-    B = compressed(rng)
-    B.indices = changed(B.indices, rng)
-    return B
-
-
-def wrong_indptr(rng):
-    B = compressed(rng)
-    B.indptr = changed(B.indptr, rng)
+def wrong(rng):
+    B, name = compressed(rng), rng.choice(["indices", "indptr"])
+    setattr(B, name, changed(getattr(B, name), rng))
     return B
 
 
@@ -69,7 +63,7 @@ def known(rng):
     return makers[rng.integers(len(makers))]()
 
 
-DEFECTS = wrong_indices, wrong_indptr, cut, longer, known, known
+DEFECTS = wrong, wrong, cut, longer, known, known
 CALLS = broken.CALLS | {
     "is_reducible": sm.is_reducible,
     "is_matching": lambda B: sm.is_matching(B, MATE),

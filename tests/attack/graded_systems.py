@@ -13,12 +13,11 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from linear_systems import pattern
+from linear_systems import TRANSPOSED, pattern
 from sparsematch import solvers
 from sparsematch.solvers import IllConditionedWarning, SingularMatrixError
 
 GOOD, WELL_CONDITIONED = 1e-12, 1e6
-TRANSPOSED = {"N": lambda M: M, "T": lambda M: M.T, "H": lambda M: M.conj().T}
 #: Greatest decimal exponents of the units of rows and columns, and of a factor of all entries.
 UNITS = (0, 0, 0), (140, 0, 0), (0, 140, 0), (140, 140, 0), (2, 2, 290), (60, 60, 150), (0, 0, 290)
 

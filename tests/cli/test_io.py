@@ -178,35 +178,30 @@ def test_the_error_is_public_and_of_the_families_that_fit(tmp_path):
         assert isinstance(caught.value, UnreadableFile)
 
 
+#: Headers and sizes that claim too much.
+CLAIMS = (
+    ("coordinate real general", "3 3 99999999999999"),
+    ("coordinate real general", "-3 3 1"),
+    ("coordinate real general", "99999999999999999999999 3 1"),
+    ("coordinate real general", "3 3"),
+    ("coordinate real symmetric", "3 2 1"),
+    ("coordinate words general", "3 3 1"),
+    ("coordinate real words", "3 3 1"),
+    ("array pattern general", "1 1"),
+    ("array real general", "100000 100000"),
+    ("vector real general", "3 3 1"),
+)
+WRONG = [f"{REAL}3 3 2\n{lines}" for lines in LINES]
+WRONG += [f"%%MatrixMarket matrix {kind}\n{sizes}\n1 1 1.0\n" for kind, sizes in CLAIMS]
+
+
 @BOTH
-@pytest.mark.parametrize("lines", LINES)
-def test_lines_that_are_none_of_the_format(tmp_path, lines, read):
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_none_of_the_format(tmp_path, text, read):
     path = tmp_path / "a.mtx"
-    path.write_text(f"{REAL}3 3 2\n{lines}")
+    path.write_text(text)
     with pytest.raises(UnreadableFile, match=r"a\.mtx: "):
         read(path)
-
-
-@pytest.mark.parametrize(
-    ("header", "sizes"),
-    [
-        ("coordinate real general", "3 3 99999999999999"),
-        ("coordinate real general", "-3 3 1"),
-        ("coordinate real general", "99999999999999999999999 3 1"),
-        ("coordinate real general", "3 3"),
-        ("coordinate real symmetric", "3 2 1"),
-        ("coordinate words general", "3 3 1"),
-        ("coordinate real words", "3 3 1"),
-        ("array pattern general", "1 1"),
-        ("array real general", "100000 100000"),
-        ("vector real general", "3 3 1"),
-    ],
-)
-def test_headers_that_claim_too_much(tmp_path, header, sizes):
-    path = tmp_path / "a.mtx"
-    path.write_text(f"%%MatrixMarket matrix {header}\n{sizes}\n1 1 1.0\n")
-    with pytest.raises(UnreadableFile, match=r"a\.mtx: "):
-        read_matrix(path)
 
 
 @BOTH
@@ -328,7 +323,7 @@ def test_logical_matrices_have_bytes_that_are_called_doubles():
     ],
 )
 def test_matlab_files_that_claim_too_much(content):
-    with pytest.raises(UnreadableFile, match="standard input: "):
+    with pytest.raises(UnreadableFile, match=r"standard input: .*[\w)]$"):
         read_stream(io.BytesIO(content))
 
 

@@ -35,6 +35,13 @@ def run_stages(A, *engines, policy=auto.POLICY, before=None):
     return progress
 
 
+def after_cheap(A, workers):
+    graph, run = as_bipartite(A), Run(workers)
+    matching = Matching.start(graph)
+    run_engine("cheap", graph, matching, run)
+    return graph, matching, run
+
+
 def hidden_triangle(n, seed):
     """The pattern of a triangular matrix with a few long rows, rows and columns scrambled."""
     lower = sp.tril(random_matrix(n, n, 5, seed), -1) + sp.eye_array(n)
@@ -137,22 +144,48 @@ def test_the_order_of_the_rows_decides_the_start():
             assert info.steps[1].cardinality == alone.cardinality
 
 
-@pytest.mark.parametrize("by_columns", [False, True])
-def test_rows_that_all_find_a_column_need_no_other_start(by_columns):
-    """Of a triangular matrix whose rows alone are scrambled, the first entries are the matching."""
-    n = 20_000
-    upper = sp.csr_array(sp.triu(random_matrix(n, n, 3, 31), 1) + sp.eye_array(n))
-    A = sp.csr_array(upper[np.random.default_rng(32).permutation(n)])
-    A = sp.csc_array(A.T) if by_columns else A
-    info = certified(A)
-    assert names(info) == ["cheap"]
+def rows_scrambled(A, seed):
+    return sp.csr_array(A)[np.random.default_rng(seed).permutation(A.shape[0])]
+
+
+def path_with_leaves(n):
+    """First entries match half, least degrees all."""
+    path = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))
+    return sp.csr_array(sp.block_array([[path, sp.eye_array(n)], [sp.eye_array(n), None]]))
+
+
+def tall_with_a_rare_column(n):
+    A = random_matrix(3 * n, n, 4, 33).tolil()
+    A[:, n - 1] = 0
+    A[5, n - 1] = 1
+    return A.tocsr()
+
+
+UPPER = sp.triu(random_matrix(20_000, 20_000, 3, 31), 1) + sp.eye_array(20_000)
+TRIANGLE = rows_scrambled(UPPER, 32)
+
+
+@pytest.mark.parametrize(
+    ("A", "ran"),
+    [
+        (TRIANGLE, "cheap"),
+        (sp.csc_array(TRIANGLE.T), "cheap"),
+        (path_with_leaves(30_000), "cheap single_source_bfs min_degree"),
+        (tall_with_a_rare_column(20_000), "cheap single_source_bfs"),
+    ],
+    ids=["triangle", "triangle by columns", "path with leaves", "rare column"],
+)
+def test_starts_that_leave_little(A, ran):
+    """No other start, and no transpose for the few rows that are searched for."""
+    info = certified(A, workers=1)
+    assert names(info) == ran.split()
+    assert info.transposes_built == 0
 
 
 def test_searches_for_few_rows_soon_end_where_paths_are_long():
     """The only free row of a long path, whose numbering says nothing."""
     n = 60_000
-    path = sp.diags_array([np.ones(n), np.ones(n - 1)], offsets=[0, -1], format="csr")
-    A = sp.csr_array(path[np.random.default_rng(33).permutation(n)])
+    A = rows_scrambled(sp.diags_array([np.ones(n), np.ones(n - 1)], offsets=[0, -1]), 33)
     m, info = sm.maximum_transversal(A, return_info=True)
     certify(A, m)
     assert m.is_perfect
@@ -164,22 +197,21 @@ def test_searches_for_few_rows_soon_end_where_paths_are_long():
 CHEAP = "cheap", "cheap"
 
 
-def test_phases_that_will_not_suffice_end_early():
-    """A projection ends Hopcroft-Karp before its allowance is used up, as phases become longer."""
-    A = random_matrix(100_000, 100_000, 4, 73)
-    policy = dataclasses.replace(auto.POLICY, joint=4.0)
-    progress = run_stages(A, CHEAP, ("hopcroft_karp", ""), policy=policy)
-    assert not progress.is_maximum
-    assert progress.run.steps[-1].edges < 3.5 * A.nnz
-
-
-def test_a_search_that_will_not_suffice_ends_early():
-    """On a random graph the projection ends it long before its allowance is used up."""
-    A = random_matrix(100_000, 100_000, 4, 8)
-    progress = run_stages(A, CHEAP)
-    progress.run_stage(next(s for s in auto.STAGES if s.guard is auto.may_search))
-    assert progress.search.exhausted
-    assert progress.search.edges < 0.1 * auto.POLICY.search * A.nnz
+@pytest.mark.parametrize(
+    ("name", "degree", "workers", "allowed", "taken"),
+    [
+        ("hopcroft_karp", 4, 1, 4, 3.5),
+        ("pothen_fan", 3, 1, 4, 3.6),
+        ("pothen_fan", 3, 4, 4, 3.6),
+        ("single_source_bfs", 4, 1, auto.POLICY.search, 0.1 * auto.POLICY.search),
+    ],
+)
+def test_what_will_not_suffice_ends_early(name, degree, workers, allowed, taken):
+    """A projection ends it before the passes that are allowed are used up."""
+    A = random_matrix(100_000, 100_000, degree, 73)
+    step, _ = run_engine(name, *after_cheap(A, workers), edge_limit=int(allowed * A.nnz))
+    assert step.exhausted
+    assert step.edges < taken * A.nnz
 
 
 def test_searches_that_failed_are_not_repeated():
@@ -252,15 +284,6 @@ def test_the_few_rows_that_a_start_leaves_are_searched_for():
         assert sum(step.edges for step in info.steps if step.engine != "cheap") < A.nnz / 100
 
 
-def test_a_well_numbered_forest_may_begin_again():
-    """Of a path with a leaf at each vertex, first entries match half, least degrees all."""
-    n = 30_000
-    path = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))
-    A = sp.csr_array(sp.block_array([[path, sp.eye_array(n)], [sp.eye_array(n), None]]))
-    info = certified(A, workers=1)
-    assert names(info) == ["cheap", "single_source_bfs", "min_degree"]
-
-
 @pytest.mark.parametrize("random", [False, True])
 def test_a_cheap_start_that_gives_up_says_so(random):
     """Rows that have no entries cost no patience."""
@@ -308,9 +331,7 @@ def test_a_scrambled_mesh_is_pushed_through(workers):
 
 def push_without_transpose(A, **settings):
     """The step, and whether the matching is maximum."""
-    graph = as_bipartite(A)
-    matching, run = Matching.start(graph), Run()
-    run_engine("cheap", graph, matching, run)
+    graph, matching, run = after_cheap(A, 1)
     step, _ = run_engine("push_relabel", graph, matching, run, sides="one", **settings)
     assert run.transposes_built == 0
     return step, step.cardinality == sm.structural_rank(A, method="hopcroft_karp")
@@ -321,26 +342,6 @@ def test_labels_that_rise_by_pushes_alone_prove_what_they_say(A):
     """It may give up; where it does not, the matching is maximum."""
     step, maximum = push_without_transpose(A)
     assert step.exhausted or maximum
-
-
-def test_a_few_are_searched_for_without_a_transpose():
-    """However many rows may end in them."""
-    n = 20_000
-    A = random_matrix(3 * n, n, 4, 33).tolil()
-    A[:, n - 1] = 0
-    A[5, n - 1] = 1
-    info = certified(A.tocsr())
-    assert names(info) == ["cheap", "single_source_bfs"]
-    assert info.transposes_built == 0
-
-
-def forced(n, seed):
-    """A hidden triangle that begins at one row of one entry: five entries in all the others."""
-    random = np.random.default_rng(seed)
-    i = np.repeat(np.arange(1, n), 4)
-    j = random.integers(np.maximum(i - 40, 0), i)
-    A = sp.csr_array((np.ones(i.size), (i, j)), shape=(n, n)) + sp.eye_array(n)
-    return scrambled(sp.csr_array(A), seed)
 
 
 def test_pushing_without_a_transpose_ends():
@@ -354,26 +355,6 @@ def test_pushing_without_a_transpose_ends():
     step, _ = push_without_transpose(mesh, edge_limit=1)
     assert step.exhausted
     assert step.edges < mesh.nnz
-
-
-if __name__ == "__main__":
-    sys.stdout.write(tables())
-
-
-def after_cheap(A, workers):
-    graph, run = as_bipartite(A), Run(workers)
-    matching = Matching.start(graph)
-    run_engine("cheap", graph, matching, run)
-    return graph, matching, run
-
-
-@pytest.mark.parametrize("workers", [1, 4])
-def test_pothen_fan_that_will_not_suffice_ends_early(workers):
-    """A projection ends them before the allowance is used up; they would take 22 passes or more."""
-    A = random_matrix(100_000, 100_000, 3, 73)
-    step, _ = run_engine("pothen_fan", *after_cheap(A, workers), edge_limit=4 * A.nnz)
-    assert step.exhausted
-    assert step.edges < 3.6 * A.nnz
 
 
 @pytest.mark.parametrize(
@@ -409,3 +390,7 @@ def test_options_of_a_named_start_are_not_those_of_the_stages():
     assert (start.engine, first.engine) == ("cheap", "cheap")
     assert start.exhausted
     assert not first.exhausted
+
+
+if __name__ == "__main__":
+    sys.stdout.write(tables())

@@ -12,7 +12,7 @@ import oracle
 import sparsematch as sm
 from calls import certify, frozen, grid, random_matrix, scrambled, solve, variants
 from gallery import GALLERY
-from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
+from strategies import larger, matrices, partial_matching
 
 pytestmark = [pytest.mark.every_backend, pytest.mark.tsan, pytest.mark.wheel]
 
@@ -33,21 +33,13 @@ def test_gallery(engine, variant, matrix):
         check(matrix, engine, variant, m)
 
 
-def test_formats_and_index_types(engine, matrix):
-    for form, dtype in product(
-        [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix], INDEX_TYPES
-    ):
-        A = with_index_type(form(matrix), dtype)
-        m, _ = solve(A, engine)
-        check(A, engine, {}, m)
-        assert m.row_mate.dtype == m.col_mate.dtype == dtype
-
-
 def test_random_matrices(engine, variant):
     @given(matrices() | larger(), st.sampled_from([1, 2, 4]))
     def holds(A, workers):
         m, _ = solve(A, engine, variant, workers=workers)
         check(A, engine, variant, m)
+        index_type = (A.row if A.format == "coo" else A.indices).dtype
+        assert m.row_mate.dtype == m.col_mate.dtype == index_type
 
     holds()
 

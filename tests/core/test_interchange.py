@@ -263,6 +263,8 @@ MATLAB, PYOMO = sm.Matching.from_matlab, sm.Matching.from_pyomo
         (MATLAB, [1, 4], 3, ValueError, "p has the element 4, but there are 3 rows"),
         (MATLAB, [2, 0, 2], 3, ValueError, "p has an element twice"),
         (MATLAB, [-1], 3, ValueError, "p has the element -1, but counts from 0"),
+        (MATLAB, [np.inf, 1.0], 3, ValueError, "p has the element"),
+        (MATLAB, np.array([2**64 - 1], np.uint64), 3, ValueError, "p has the element"),
         (PYOMO, [1, 2], (3, 3), TypeError, "given must be a dict from rows to columns"),
         (PYOMO, {0: 5}, (3, 3), ValueError, "given pairs column 5, but there are 3"),
         (PYOMO, {0: 1, 1: 1}, (3, 3), ValueError, "row 0 is paired with column 1, but row 1"),

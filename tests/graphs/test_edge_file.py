@@ -129,10 +129,13 @@ def fields(**types):
         ([(0, 1, 3)], fields(u="i4", v="i4", weight="i4"), {}, "float32 or float64"),
         ([(0, 1)], RECORDS[0], {"n_vertices": 2**31}, "n_vertices is 2147483648"),
         ([(0, 1)], RECORDS[0], {"n_vertices": -1}, "n_vertices is -1"),
+        ([(0, 1)], RECORDS[0], {"n_vertices": 1.5}, "n_vertices must be an integer"),
+        ([(0, 1)], RECORDS[0], {"weights": 1}, "weights must be True or False"),
+        ([(0, 1)], RECORDS[0], {"rng": -1}, "rng is -1"),
     ],
 )
-def test_bad_files(file, edges, record, how, words):
-    with pytest.raises(ValueError, match=words):
+def test_bad_files_and_arguments(file, edges, record, how, words):
+    with pytest.raises(TypeError if "must be" in words else ValueError, match=words):
         edge_files.match_edge_file(save(file, edges, record), **how)
 
 
@@ -157,19 +160,6 @@ def test_files_that_are_none(file, tmp_path):
     save(file, [(0, 1, 1.0)])
     with pytest.raises(FileNotFoundError):
         edge_files.match_edge_file(file, scratch=tmp_path / "absent")
-
-
-@pytest.mark.parametrize(
-    ("how", "error", "words"),
-    [
-        ({"weights": 1}, TypeError, "weights must be True or False"),
-        ({"n_vertices": 1.5}, TypeError, "n_vertices must be an integer"),
-        ({"rng": -1}, ValueError, "rng is -1"),
-    ],
-)
-def test_bad_arguments(file, how, error, words):
-    with pytest.raises(error, match=words):
-        edge_files.match_edge_file(save(file, [(0, 1, 1.0)]), **how)
 
 
 @pytest.mark.parametrize(

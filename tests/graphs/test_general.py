@@ -46,6 +46,10 @@ def solve(G, engine, **how):
     return call(G, method=engine.name, **how)
 
 
+def seed_of(rng):
+    return int(np.random.default_rng(rng).integers(2**63))
+
+
 @pytest.mark.every_backend
 def test_random_graphs(approximate):
     @given(graphs(), st.booleans(), st.sampled_from([1, 2, 4]))
@@ -67,8 +71,7 @@ def test_one_matching_under_one_order(approximate):
     @given(graphs(), st.booleans(), st.integers(0, 5), st.sampled_from([1, 3]))
     def holds(G, weights, rng, workers):
         m = solve(G, approximate, weights=weights, rng=rng, workers=workers)
-        seed = int(np.random.default_rng(rng).integers(2**63))
-        assert m.mate.tolist() == greedy(G, weights, seed).tolist()
+        assert m.mate.tolist() == greedy(G, weights, seed_of(rng)).tolist()
 
     holds()
 
@@ -84,9 +87,14 @@ def test_red_blue_by_its_definition(approximate):
     def holds(G, weights, rng, p, workers):
         G = sp.csr_array(G)
         G.sum_duplicates()
-        m = solve(G, approximate, weights=weights, rng=rng, options={"p": p}, workers=workers)
-        seed = int(np.random.default_rng(rng).integers(2**63))
-        assert m.mate.tolist() == red_blue(G, weights, seed, p)[0].tolist()
+        how = {"weights": weights, "rng": rng, "options": {"p": p}, "workers": workers}
+        m = solve(G, approximate, return_info=True, **how)
+        mate, matched = red_blue(G, weights, seed_of(rng), p)
+        assert m.mate.tolist() == mate.tolist()
+        published = m.info.steps[0].matched
+        assert list(published[: len(matched)]) == matched[: len(published)]
+        # the rest of the rounds only finds dead vertices
+        assert set(published[len(matched) :]) <= {2 * m.cardinality}
 
     holds()
 
@@ -257,6 +265,10 @@ def test_weights_that_are_no_numbers_are_refused(call, value, dtype):
         (path([1.0]), {"workers": 0}, ValueError, "workers is 0"),
         (path([1.0]), {"rng": -1}, ValueError, "rng is -1"),
         (path([1.0]), {"options": {"q": 1}}, ValueError, "options"),
+        *(
+            (path([1.0]), {"method": "red_blue", "options": {"p": p}}, ValueError, r"\['p'\] is ")
+            for p in (0.001, 1.0, 2, -1.0)
+        ),
     ],
 )
 def test_bad_input(G, how, error, words):
@@ -267,33 +279,12 @@ def test_bad_input(G, how, error, words):
 THREADED = ["suitor", "red_blue", "local_max"]
 
 
-def seed_of(rng):
-    return int(np.random.default_rng(rng).integers(2**63))
-
-
-@pytest.mark.parametrize("weights", [True, False])
-def test_red_blue_reports_its_rounds(weights):
-    G = random_graph(400, 6, seed=41)
-    _, matched = red_blue(G, weights, seed_of(3))
-    m = sm.approximate_matching(G, method="red_blue", weights=weights, rng=3, return_info=True)
-    published = m.info.steps[0].matched
-    assert list(published[: len(matched)]) == matched
-    # the rest of the rounds only finds dead vertices
-    assert set(published[len(matched) :]) <= {2 * m.cardinality}
-
-
 def test_share_of_the_first_round():
     """Equation 2 of the paper, at its greatest: 63.5 % of the vertices of a large random graph."""
     G, p = random_graph(20_000, 40, seed=43), 0.53406
     m = sm.approximate_matching(G, method="red_blue", weights=False, return_info=True)
     expected = 2 * (1 - p) * (1 - np.exp(-p / (1 - p)))
     assert m.info.steps[0].matched[0] / G.shape[0] == pytest.approx(expected, abs=0.02)
-
-
-@pytest.mark.parametrize("value", [0.001, 1.0, 2, -1.0])
-def test_probability_that_is_none(value):
-    with pytest.raises(ValueError, match=r"options\['p'\] is "):
-        sm.approximate_matching(path([1.0]), method="red_blue", options={"p": value})
 
 
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=12), st.booleans())

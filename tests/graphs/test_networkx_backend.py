@@ -69,9 +69,6 @@ def test_sides_are_found():
     assert backend.hopcroft_karp_matching(nx.Graph(), []) == {}
     multi = nx.MultiGraph([(0, 1), (0, 1), (2, 1)])
     assert len(backend.hopcroft_karp_matching(multi, [0, 2])) == 2
-
-
-def test_not_a_maximum_matching():
     with pytest.raises(ValueError, match="not maximum"):
         backend.to_vertex_cover(nx.path_graph(4), {}, [0, 2])
 
@@ -265,15 +262,11 @@ def test_networkx_finds_it(environment):
     assert result.returncode == 0, result.stderr
 
 
-BIPARTITE = "networkx.algorithms.bipartite.tests.test_matching"
-#: Test modules of others, how many of their tests pass at least, and how often they call us.
+PARTS = "", "bipartite."
+#: How many tests of others pass at least, how often they call us, and the modules.
 OWN_TESTS = {
-    "pyomo": (["pyomo.contrib.incidence_analysis.tests"], 100, 50),
-    "networkx": (
-        [f"networkx.algorithms.{p}tests.test_matching" for p in ("", "bipartite.")],
-        60,
-        20,
-    ),
+    "pyomo": (100, 50, "pyomo.contrib.incidence_analysis.tests"),
+    "networkx": (60, 20, *map("networkx.algorithms.{}tests.test_matching".format, PARTS)),
 }
 
 
@@ -282,7 +275,7 @@ OWN_TESTS = {
 def test_the_own_tests_of_others(package, environment):
     """Pyomo's incidence analysis and NetworkX's matchings, unchanged, with this back-end first."""
     pytest.importorskip(package, reason="Pyomo's own tests need Pyomo: pip install pyomo")
-    tests, passed, calls = OWN_TESTS[package]
+    passed, calls, *tests = OWN_TESTS[package]
     options = "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "calls_of_backend"
     where = "--rootdir", environment["PYTHONPATH"].split(":")[0], "--pyargs"
     result = run_python(*options, *where, *tests, env=environment, timeout=280)

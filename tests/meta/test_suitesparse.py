@@ -2,7 +2,6 @@
 
 import tarfile
 
-import numpy as np
 import pytest
 import scipy.io
 
@@ -61,12 +60,3 @@ def test_the_command(mirror, tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         suitesparse.main(["494_buss"])
     assert "'494_buss' is none of 494_bus, arc130" in capsys.readouterr().err
-
-
-def test_the_checksum_is_of_the_pattern_alone():
-    A = suitesparse.load(NAME)
-    shuffled = suitesparse.sp.coo_array(A)
-    order = np.random.default_rng(3).permutation(A.nnz)
-    coords = tuple(np.append(c[order], 0) for c in shuffled.coords)
-    B = suitesparse.sp.coo_array((np.append(np.ones(A.nnz), 0), coords), shape=A.shape)
-    assert suitesparse.pattern_digest(B) == suitesparse.TABLE[NAME]["sha256"]

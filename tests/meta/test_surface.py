@@ -43,6 +43,8 @@ def test_dir_lists_the_public_names_alone(module):
     names = {name for name in dir(module) if not name.startswith("__")}
     submodules = {"csgraph", "edge_files", "graclus", "linalg", "plot", "solvers"}
     assert names == set(module.__all__) | (submodules if module is sm else set())
+    assert all(hasattr(module, name) for name in module.__all__)
+    assert sorted(module.__all__) == list(module.__all__)
 
 
 def test_dir_of_a_matching():

@@ -26,7 +26,6 @@ from mpi_faults import assert_raises_on_all, block
 from mpi_graph_checks import larger_graphs
 from rank_driver import PATCH, run_script
 from sparsematch._engines.nccl.core import layout
-from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import forest, gathered, min_degree
 
 GPUS = Place("nccl", CUPY.ndarray, CUPY.asarray, host)
@@ -270,70 +269,22 @@ def check_moved_rows(comm, folder):
         assert np.array_equal(host(cols), host(matching.row_mate)[host(rows) - D.first_row])
 
 
-def check_exchange(comm, folder):
-    """Arrays arrive by ascending sender; sums and least elements are those of all ranks."""
-    exchange = Exchange(comm, CUPY)
-    assert exchange.carrier == ("" if comm.size == 1 else "NCCL" if on_own_gpus(comm) else "MPI")
-    for dtype in (np.int32, np.int64):
-        ranks = np.arange(comm.size)
-        counts = ranks + comm.rank
-        array = CUPY.full(int(counts.sum()), comm.rank, dtype)
-        arrived = host(exchange.alltoallv_parts(array, counts, counts))
-        expected = np.repeat(ranks, counts) if comm.size > 1 else []
-        assert arrived.dtype == dtype
-        assert np.array_equal(arrived, expected)
-        others = host(exchange.allgather_others(array[: comm.rank], ranks))
-        assert np.array_equal(others, np.repeat(ranks, ranks * (ranks != comm.rank)))
-    numbers = CUPY.asarray(np.arange(5, dtype=np.int64) * (comm.rank + 1))
-    exchange.allreduce_array(numbers, "MIN")
-    assert np.array_equal(host(numbers), np.arange(5))
-    bits = CUPY.asarray(np.full(3, 1 << comm.rank, np.uint32))
-    exchange.allreduce_array(bits, "SUM")
-    assert np.array_equal(host(bits), np.full(3, (1 << comm.size) - 1, np.uint32))
-    assert exchange.allreduce(1, comm.rank) == [comm.size, comm.size * (comm.size - 1) // 2]
-    assert exchange.rounds == 6 if comm.size > 1 else exchange.bytes_sent == 0
-    assert_gathers(exchange)
-
-
-def assert_gathers(exchange):
-    """Arrays of all ranks, of other lengths, to rank 0 and back."""
-    rank, n_ranks = exchange.rank, exchange.size
-    for sizes in (None, np.arange(n_ranks)):
-        whole = exchange.gatherv(CUPY.full(rank, rank, np.int64), sizes)
-        assert (whole is None) == (rank > 0)
-        if whole is not None:
-            assert np.array_equal(host(whole), np.repeat(np.arange(n_ranks), np.arange(n_ranks)))
-    starts = np.cumsum(np.arange(n_ranks + 1))
-    whole = CUPY.asarray(np.arange(starts[-1])) if rank == 0 else None
-    part = exchange.scatterv(starts, whole, np.int64)
-    assert np.array_equal(host(part), np.arange(*starts[rank : rank + 2]))
-
-
 def check_bad_input(comm, folder):
-    """One clear error on all ranks."""
+    """One clear error on all ranks, also where arrays are in host memory on one."""
     last = comm.size - 1
     front = f"rank {last}: " if last else ""
-    without_values = partial(block, comm, CUPY, with_values=False)
-
-    def put(*values):
-        return CUPY.asarray(np.array(values))
-
     on_host = {"indptr": np.array([0, 1, 2]), "indices": np.array([0, 1])}
-    for kind, words, changes in (
-        (TypeError, front + "indices is in host memory, but indptr is on a GPU", {"indices": [0]}),
-        (TypeError, front + "indptr must hold integers, not float64", {"indptr": put(0.0, 1, 2)}),
-        (TypeError, front + "indices must hold integers, not float64", {"indices": put(0.0, 1)}),
-        (ValueError, front + "A.indices[1] is 7, in own row 1", {"indices": put(0, 7)}),
-        (ValueError, front + "A.indices[0] is -1", {"indices": put(-1, 1)}),
-        (ValueError, front + "A.indptr decreases at own row 1", {"indptr": put(0, 2, 1)}),
-        (ValueError, front + "A.indptr[0] is 1, but must be 0", {"indptr": put(1, 1, 2)}),
-        (ValueError, front + "A.indptr[-1] is 2, but A.indices holds 1", {"indices": put(0)}),
-        (TypeError, front + "values is in host memory, but indptr", {"values": np.ones(2)}),
-    ):
-        assert_raises_on_all(comm, kind, words, without_values(**changes))
+    cases = [
+        (front + "indices is in host memory, but indptr is on a GPU", {"indices": [0]}),
+        (front + "values is in host memory, but indptr", {"values": np.ones(2)}),
+    ]
     if comm.size > 1:
+        mpi_faults.check_bad_blocks(comm, folder, CUPY)
         words = f"the arrays are on a GPU on rank 0, but in host memory on rank {last}"
-        assert_raises_on_all(comm, TypeError, words, without_values(**on_host))
+        cases.append((words, on_host))
+    for words, changes in cases:
+        call = block(comm, CUPY, with_values=False, **changes)
+        assert_raises_on_all(comm, TypeError, words, call)
     D = block(comm, CUPY)()
     empty = np.full(2, -1), np.full(len(D.own_cols), -1)
     words = "initial is on the host, but the matrix is on GPUs"

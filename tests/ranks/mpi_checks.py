@@ -17,7 +17,6 @@ import sparsematch as sm
 from every_start import GIVEN, PATTERNS, fault, start_of
 from rank_driver import PATCH, run_script
 from sparsematch._engines.mpi.core import host, sides
-from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.matching import forest
 from sparsematch._types.over_ranks import matrix
 from strategies import build, partial_matching
@@ -374,37 +373,6 @@ def check_choice_of_start(comm, folder):
         if comm.size > 1:
             assert [step.engine for step in info.steps] == [first, "ms_bfs"]
             assert "exchanges  MB sent" in repr(info)
-
-
-def check_exchange(comm, folder):
-    """Elements arrive by sender, in order; queries are answered in theirs."""
-    exchange = Exchange(comm)
-    starts = np.arange(comm.size + 1) * 10
-    rng = np.random.default_rng(comm.rank)
-    keys = rng.integers(0, starts[-1], 30).astype(np.int32)
-    values = np.arange(30) + 0.5
-    got, sent, numbers = exchange.alltoallv(starts, keys, values, keys * 2)
-    assert np.all((got >= starts[comm.rank]) & (got < starts[comm.rank + 1]))
-    assert np.array_equal(numbers, 2 * got)
-    assert np.count_nonzero(np.diff(sent) < 0) < comm.size
-    assert exchange.allreduce(len(got))[0] == 30 * comm.size
-    answers = exchange.query(starts, keys, lambda keys: keys * 3.0)
-    assert np.array_equal(answers, keys * 3.0)
-    table = starts[comm.rank] + np.arange(10)
-    assert np.array_equal(exchange.lookup(starts, keys, table), keys)
-    ends = np.cumsum([0, *range(comm.size)])
-    assert np.array_equal(exchange.starts_of(comm.rank), ends)
-    assert exchange.allreduce(comm.rank, 1, op="MAX") == [comm.size - 1, 1]
-    assert exchange.any(comm.rank == comm.size - 1)
-    own = np.full(comm.rank, comm.rank)
-    expected = np.repeat(np.arange(comm.size), np.arange(comm.size))
-    assert np.array_equal(exchange.allgatherv(own), expected)
-    gathered = exchange.gatherv(own)
-    assert (gathered is None) == (comm.rank > 0)
-    part = exchange.scatterv(
-        starts, np.arange(10 * comm.size) if comm.rank == 0 else None, np.int64
-    )
-    assert np.array_equal(part, np.arange(10) + 10 * comm.rank)
 
 
 if __name__ == "__main__":

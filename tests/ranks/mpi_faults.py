@@ -42,31 +42,34 @@ def block(comm, xp=np, *, with_values=True, **changes):
     return lambda: sm.DistributedCSR(comm, **arguments)
 
 
-def check_bad_blocks(comm, folder):
+def check_bad_blocks(comm, folder, xp=np):
     """A block that is wrong by itself, or does not go with the others."""
     last, n = comm.size - 1, 2 * comm.size
     front = f"rank {last}: "
+
+    def put(*values):
+        return xp.asarray(np.array(values))
+
     for kind, words, changes in (
-        (ValueError, front + "A.indices[1] is 7, in own row 1, but", {"indices": [0, 7]}),
-        (ValueError, front + "A.indices[0] is -1", {"indices": [-1, 1]}),
-        (ValueError, front + "A.indptr decreases at own row 1: from 2 to 1", {"indptr": [0, 2, 1]}),
-        (ValueError, front + "A.indptr[0] is 1, but must be 0", {"indptr": [1, 1, 2]}),
-        (
-            ValueError,
-            front + "A.indptr[-1] is 2, but A.indices holds 1",
-            {"indices": [0]},
-        ),
-        (TypeError, front + "indices must hold integers, not float64", {"indices": [0.0, 1.0]}),
-        (TypeError, "values are float64 on rank 0, but int8", {"values": np.ones(2, np.int8)}),
+        (ValueError, front + "A.indices[1] is 7, in own row 1, but", {"indices": put(0, 7)}),
+        (ValueError, front + "A.indices[0] is -1", {"indices": put(-1, 1)}),
+        (ValueError, front + "A.indptr decreases at own row 1: from 2", {"indptr": put(0, 2, 1)}),
+        (ValueError, front + "A.indptr[0] is 1, but must be 0", {"indptr": put(1, 1, 2)}),
+        (ValueError, front + "A.indptr[-1] is 2, but A.indices holds 1", {"indices": put(0)}),
+        (TypeError, front + "indices must hold integers, not float64", {"indices": put(0.0, 1)}),
+        (TypeError, front + "indptr must hold integers, not float64", {"indptr": put(0.0, 1, 2)}),
+        (TypeError, "values are float64 on rank 0, but int8", {"values": xp.ones(2, np.int8)}),
         (TypeError, "values are float64 on rank 0, but none", {"values": None}),
-        (ValueError, front + "values has shape (3,)", {"values": np.ones(3)}),
+        (ValueError, front + "values has shape (3,)", {"values": xp.ones(3)}),
         (ValueError, f"shape is ({n}, 3) on rank 0, but ({n}, 4)", {"shape": (n, 4)}),
         (TypeError, front + "shape must be a pair (rows, columns), not int", {"shape": n}),
         (ValueError, f"rows {n - 3}:{n - 2} are on rank {last - 1} too", {"first_row": n - 3}),
         (ValueError, f"rows {n - 2}:{n} are on no rank", {"first_row": n}),
-        (ValueError, f"the ranks have {n - 1} rows", {"indptr": [0, 2]}),
+        (ValueError, f"the ranks have {n - 1} rows", {"indptr": put(0, 2)}),
     ):
-        assert_raises_on_all(comm, kind, words, block(comm, **changes))
+        assert_raises_on_all(comm, kind, words, block(comm, xp, **changes))
+    if xp is not np:
+        return
     A = np.eye(2) if comm.rank == last else sp.csr_array(np.eye(2))
     words = front + "A must be a sparse array or matrix of SciPy or CuPy, not numpy.ndarray"
     assert_raises_on_all(comm, TypeError, words, lambda: sm.DistributedCSR.from_local(comm, A))

@@ -44,12 +44,14 @@ def check_tree(A, order):
     assert all(first[above] <= first[k] for k, above in enumerate(parent) if above >= 0)
 
 
-def test_counts_of_all_small_graphs():
+def test_counts_and_orders_of_all_small_graphs():
     """Of five vertices in one order: in all others it is another graph."""
     pairs = list(itertools.combinations(range(5), 2))
     for bits in range(1 << len(pairs)):
-        edges = [pair for k, pair in enumerate(pairs) if bits >> k & 1]
-        check_tree(pattern(edges, 5), np.arange(5))
+        A = pattern([pair for k, pair in enumerate(pairs) if bits >> k & 1], 5)
+        check_tree(A, np.arange(5))
+        work(A, False)
+        work(A, True, 1)
 
 
 @pytest.mark.parametrize("density", [0.02, 0.05, 0.2])
@@ -80,31 +82,25 @@ def test_superlu_makes_the_fill_that_is_predicted():
     assert predicted <= lu.nnz < 1.1 * predicted
 
 
-def test_random_values_make_the_fill_that_is_predicted():
-    """SuperLU hardly moves pivots of a symmetric pattern; refinement restores the digits."""
+@pytest.mark.parametrize(
+    ("sizes", "how", "revision"),
+    [((13, 13, 13), {}, 0), ((35, 35), {"pivoting": "structure", "solver": here(overrun=0.0)}, 1)],
+)
+def test_random_values_make_the_fill_that_is_predicted(sizes, how, revision):
+    """SuperLU hardly moves pivots of a symmetric pattern; refinement restores the digits.
+
+    At once, or where a block has filled up here, as its pivots leave the diagonal.
+    """
     rng = np.random.default_rng(5)
-    A = sp.csc_array(grid(13, 13, 13) + sp.eye_array(13**3))
+    A = sp.csc_array(grid(*sizes) + sp.eye_array(np.prod(sizes)))
     A.data = rng.standard_normal(A.nnz)
-    lu = solvers.splu(A)
+    lu = solvers.splu(A, **how)
+    assert lu.analysis._plan.blocks.revision == revision
     block = lu.report().external[0]
     assert block.order == "minimum degree"
     assert block.predicted <= block.made < 1.1 * block.predicted
     x = rng.standard_normal(A.shape[0])
     np.testing.assert_allclose(lu.solve(A @ x), x, atol=1e-8)
-
-
-def test_a_block_that_fills_up_keeps_its_order_outside():
-    """Where its pivots leave the diagonal here; they hardly do there."""
-    rng = np.random.default_rng(5)
-    A = sp.csc_array(grid(35, 35) + sp.eye_array(35**2))
-    A.data = rng.standard_normal(A.nnz)
-    lu = solvers.splu(A, pivoting="structure", solver=here(overrun=0.0))
-    assert lu.analysis._plan.blocks.revision == 1
-    block = lu.report().external[0]
-    assert block.order == "minimum degree"
-    assert block.predicted <= block.made < 1.1 * block.predicted
-    x = rng.standard_normal(A.shape[0])
-    np.testing.assert_allclose(lu.solve(A @ x), x, atol=1e-9)
 
 
 def test_fill_beyond_forty_times_is_no_reason_to_give_up_an_order():
@@ -134,14 +130,6 @@ def work(A, dissect, leaf=200):
     assert sorted(order) == list(range(A.shape[0]))
     _, _, counts = _core.elimination_tree(*arrays(A), order)
     return float((counts.astype(float) ** 2).sum())
-
-
-def test_orders_of_all_small_graphs():
-    pairs = list(itertools.combinations(range(5), 2))
-    for bits in range(1 << len(pairs)):
-        A = pattern([pair for k, pair in enumerate(pairs) if bits >> k & 1], 5)
-        work(A, False)
-        work(A, True, 1)
 
 
 def awkward_graphs():

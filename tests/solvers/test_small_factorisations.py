@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import sparsematch as sm
 from sparsematch import solvers
-from sparsematch.solvers import SingularMatrixError
 
 PATTERNS = [
     pattern
@@ -88,39 +86,6 @@ def test_other_values_by_any_storage(kind, form):
         check_solutions(as_it_is, second, rng)
         refactorised += 1
     assert refactorised > 40
-
-
-@pytest.mark.parametrize("kept", ["keep", "drop"])
-def test_factors_agree_with_those_by_an_analysis(kept):
-    """As to blocks, and that each finds the same matrices singular."""
-    rng = np.random.default_rng(6)
-    made = 0
-    for pattern in PATTERNS[::2]:
-        D = filled(rng, pattern, "real")
-        if rng.random() < 0.2:
-            D[rng.integers(3)] = 0.0
-        A = matrix_of(D, pattern, "csc")
-        try:
-            lu = solvers.splu(sm.view(A, zeros=kept))
-        except SingularMatrixError:
-            with pytest.raises(SingularMatrixError):
-                solvers.analyse(sm.view(A, zeros=kept)).factorise(A)
-            continue
-        made += 1
-        by_analysis = solvers.analyse(sm.view(A, zeros=kept)).factorise(A)
-        np.testing.assert_array_equal(
-            lu.analysis.form.row_blocks, by_analysis.analysis.form.row_blocks
-        )
-        if is_regular(D):
-            check_solutions(lu, D, rng)
-    assert made > 80
-
-
-@pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, 2.0, 3.0], ["a", "b"]])
-def test_values_that_are_none_are_refused(values):
-    lu = solvers.splu(sp.csc_array(np.diag([1.0, 2.0])))
-    with pytest.raises((TypeError, ValueError)):
-        lu.refactorise(np.array(values))
 
 
 def test_solutions_by_large_factors_are_refined_after_easy_ones():

@@ -270,24 +270,6 @@ def test_the_pattern_is_checked():
     check(A.toarray(), analysis.factorise(A.tocsc()), np.ones(3))
 
 
-def test_duplicates_are_added():
-    """In compressed and coordinate form, sorted or not, int32 or int64."""
-    rows, cols = np.array([0, 1, 0, 0, 1]), np.array([1, 0, 1, 0, 1])
-    values = np.array([1.0, 2, 3, 4, 5])
-    dense = np.array([[4.0, 4], [2, 5]])
-    for dtype in (np.int32, np.int64):
-        coo = sp.coo_array((values, (rows.astype(dtype), cols.astype(dtype))), shape=(2, 2))
-        order = np.argsort(rows, kind="stable")
-        indptr = np.array([0, 3, 5], dtype)
-        csr = sp.csr_array((values[order], cols[order].astype(dtype), indptr), shape=(2, 2))
-        for A in (coo, csr, csr.T):
-            expected = dense.T if A.format == "csc" else dense
-            lu = solvers.splu(A)
-            check(expected, lu, np.array([1.0, 2]))
-            lu.refactorise(A.data)
-            check(expected, lu, np.array([1.0, 2]))
-
-
 @pytest.mark.parametrize("kind", [float, complex])
 def test_an_incomplete_factorisation_of_a_singular_matrix(kind):
     """With everything kept, there is no pivot; SuperLU's own error does not come through."""
@@ -335,18 +317,6 @@ def test_superlu_without_memory(monkeypatch):
     ):
         with pytest.raises(MemoryError, match="less fill"):
             call(A)
-
-
-def test_after_an_error_there_is_nothing():
-    A = sp.csc_array(np.array([[1.0, 2], [3, 4]]))
-    lu = solvers.splu(A)
-    with pytest.raises(solvers.SingularMatrixError):
-        lu.refactorise(np.ones(4))
-    assert "failed" in repr(lu)
-    with pytest.raises(RuntimeError, match="nothing to solve with"):
-        lu.solve(np.ones(2))
-    lu.refactorise(A)
-    assert np.allclose(A @ lu.solve(np.ones(2)), 1)
 
 
 def test_bad_input():
@@ -413,12 +383,6 @@ def test_factors_refuse_to_be_pickled():
     assert copy.deepcopy(analysis) is analysis
     with pytest.raises(TypeError, match="call analyse there"):
         pickle.dumps(analysis)
-
-
-@pytest.mark.parametrize("p", [[np.inf, 1.0], np.array([2**64 - 1, 1], np.uint64)])
-def test_what_is_no_place(p):
-    with pytest.raises(ValueError, match="p has the element"):
-        sm.Matching.from_matlab(p, 2)
 
 
 def test_whether_to_check_is_a_flag():
