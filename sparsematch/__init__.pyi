@@ -70,7 +70,6 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR as DistributedCS
 from sparsematch._types.run_info import RunInfo as RunInfo
 from sparsematch._types.singularity import Dependence as Dependence
 from sparsematch._types.singularity import NumericalDefects as NumericalDefects
-from sparsematch._types.singularity import ParallelPair as ParallelPair
 from sparsematch._types.singularity import SingularBlock as SingularBlock
 from sparsematch._types.symmetric import SymmetricTransversal as SymmetricTransversal
 from sparsematch._types.transversal_batch import TransversalBatch as TransversalBatch

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.weighted import full_matching
-from sparsematch._base.arrays import on_gpu
+from sparsematch._base.arrays import FloatArray, on_gpu
 from sparsematch._base.errors import stack_level
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.scipy import check_sparse
-from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._input.signed import as_signed
+from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.sparse_like import SparseLike
 
 __all__ = ["maximum_bipartite_matching", "min_weight_full_bipartite_matching", "structural_rank"]
@@ -126,15 +126,9 @@ def min_weight_full_bipartite_matching(
     A = _as_graph(biadjacency)
     if not issparse(A):
         raise TypeError("biadjacency is on a GPU, but this is done in host memory; get() copies it")
-    A = check_sparse(A, "biadjacency")
-    if A.dtype.kind not in "biuf":
-        raise TypeError(f"biadjacency must hold real numbers, not {A.dtype}")
-    cost = csr_array(A, dtype=np.float64, copy=True)
-    cost.sum_duplicates()
-    if maximize:
-        cost.data *= -1
-    _remove_no_edges(cost)
-    matching = full_matching(cost, "biadjacency")
+    weighted = as_signed(A, name="biadjacency", must_be_finite=False)
+    cost = -weighted.weight if maximize else weighted.weight
+    matching = full_matching(*_edges(weighted.graph, cost))
     rows = np.flatnonzero(matching.row_mate >= 0)
     return rows, matching.row_mate[rows]
 
@@ -193,17 +187,19 @@ def _as_graph(graph: Any) -> Any:
     return graph
 
 
-def _remove_no_edges(cost: Any) -> None:
-    """Remove zeros, with SciPy's warning, and entries that cost infinitely much."""
-    if not np.all(cost.data):
+def _edges(graph: BipartiteCSR, cost: FloatArray) -> tuple[BipartiteCSR, FloatArray]:
+    """Leave out zeros, with SciPy's warning, and entries that cost infinitely much."""
+    kept = np.isfinite(cost) & (cost != 0)
+    if kept.all():
+        return graph, cost
+    if not cost.all():
         text = "explicit zero weights are removed before matching"
         warnings.warn(text, UserWarning, stacklevel=stack_level())
-    if np.isnan(cost.data).any() or np.isneginf(cost.data).any():
+    if not (cost[~kept] >= 0).all():
         raise ValueError(
             "biadjacency holds NaN, or an infinite weight that would make every sum infinite"
         )
-    cost.data[np.isposinf(cost.data)] = 0
-    cost.eliminate_zeros()
+    return keep_entries(graph, kept), cost[kept]
 
 
 def _refuse_what_int32_cannot_hold(graph: BipartiteCSR) -> None:

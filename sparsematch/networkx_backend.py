@@ -26,6 +26,8 @@ from scipy.sparse import csr_array
 
 from sparsematch import maximum_transversal, maximum_weight_matching, vertex_cover
 from sparsematch._api.weighted import full_matching
+from sparsematch._input.bipartite import as_bipartite
+from sparsematch._types.bipartite import keep_entries
 
 __all__ = [
     "eppstein_matching",
@@ -169,11 +171,9 @@ def minimum_weight_full_matching(
     pattern, cost = sides.matrix, _weights(G, sides, weight)
     if np.isnan(cost).any() or np.isneginf(cost).any():
         raise ValueError(f"{weight!r} of an edge is NaN or minus infinity")
-    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
     kept = np.isfinite(cost)
-    places = rows[kept], pattern.indices[kept]
-    finite = csr_array((cost[kept], places), shape=pattern.shape)
-    return _mates(sides, full_matching(finite, "G").row_mate)
+    finite = keep_entries(as_bipartite(pattern, name="G"), kept)
+    return _mates(sides, full_matching(finite, cost[kept]).row_mate)
 
 
 def max_weight_matching(

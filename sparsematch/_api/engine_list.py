@@ -39,8 +39,8 @@ def engines(kind: str | None = None, *, backend: str | None = "numpy") -> tuple[
     Examples
     --------
     >>> from sparsematch import engines
-    >>> [engine.name for engine in engines("heuristic")]
-    ['cheap', 'min_degree', 'karp_sipser']
+    >>> [engine.name for engine in engines("heuristic")][:2]
+    ['cheap', 'min_degree']
     >>> sorted({engine.backend for engine in engines(backend=None)})
     ['cupy', 'mpi', 'nccl', 'numpy']
     """

@@ -155,8 +155,9 @@ def explain(
     if numeric and graph.n_rows == graph.n_cols:
         unmatched = (np.flatnonzero(mate < 0) for mate in (found[0].row_mate, found[0].col_mate))
         numbers = above("numerical_defects")(columns, tuple(unmatched), tolerance=tolerance)
-    if numeric and numbers is None:
-        numbers = above("numerical_rank")(columns, tolerance=tolerance)
+    if numeric and (numbers is None or not numbers.is_complete):
+        by_qr = above("numerical_rank")(columns, tolerance=tolerance)
+        numbers = by_qr if numbers is None or by_qr.is_settled else numbers
     elif graph is not dropped:
         rank = maximum_matching(dropped, None, **settings)[0].cardinality
     return Explanation(over, under, found[0], *names, numeric, numbers, zeros, rank)

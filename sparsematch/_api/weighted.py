@@ -11,12 +11,13 @@ from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import matching_of
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import FloatArray
 from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.weighted import as_weighted
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Local, SparseLike
 from sparsematch._types.weighted import WeightedTransversal
@@ -304,17 +305,12 @@ def is_optimal_transversal(
     return is_optimal(weighted, replace(transversal, matching=given), tolerance, threads)
 
 
-def full_matching(cost: Any, name: str) -> Matching:
+def full_matching(graph: BipartiteCSR, cost: FloatArray) -> Matching:
     """Find a matching of all rows, or all columns if there are fewer, of least cost.
 
-    `cost` is a csr_array of finite doubles, no entry repeated, called `name` in messages. Raises
-    ValueError if there is none.
+    Costs are finite, no entry is repeated. Raises ValueError if there is none.
     """
-    pattern = as_bipartite(cost, name=name)
-    short = min(cost.shape)
-    if short == 0:
-        return Matching.start(pattern)
-    matching = operations(WeightedOps, "numpy").least_cost(pattern, cost.data, 1).matching
-    if matching.cardinality < short:
+    matching = operations(WeightedOps, graph.backend).least_cost(graph, cost, 1).matching
+    if matching.cardinality < min(graph.shape):
         raise ValueError("no full matching exists")
     return matching

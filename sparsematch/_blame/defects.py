@@ -13,16 +13,14 @@ from scipy.sparse import csc_array, csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.tolerances import NEARLY_SINGULAR, TINY
-from sparsematch._blame.null_basis import Lines, before_gap, of_pair, sparse_basis
+from sparsematch._blame.null_basis import Lines, before_gap, sparse_basis
 from sparsematch._blame.null_space import BorderedMatrix, some_null_vectors
-from sparsematch._blame.parallel import parallel_pairs
 from sparsematch._blame.singular_blocks import MOST, Border, find_border
 from sparsematch._numerics.scaling import logarithmic_scaling, maxima_scaling, scaled
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._types.singularity import (
     Dependence,
     NumericalDefects,
-    ParallelPair,
     SingularBlock,
 )
 
@@ -52,7 +50,7 @@ def numerical_defects(
     [1.0, -0.5]
     """
     if A.shape[0] == 0:
-        return NumericalDefects(0, (), (), (), (), (), tolerance)
+        return NumericalDefects(0, (), (), (), tolerance)
     with np.errstate(all="ignore"):
         if missing is None or not missing[0].size:
             missing = np.empty(0, np.intp), np.empty(0, np.intp)
@@ -61,18 +59,13 @@ def numerical_defects(
         B.data[np.abs(B.data) < TINY] = TINY  # none becomes zero, which changes the pattern
         lines = lines_of(A, B, row_scale, col_scale)
         found = _all_dependences(A, B, lines, missing, tolerance)
-        pairs: tuple[Any, Any] = (), ()
-        if found.is_singular or found.is_doubtful:
-            pairs = parallel_pairs(A, "rows", tolerance), parallel_pairs(A, "columns", tolerance)
         if found.is_doubtful:
-            some = (
-                _some_dependences(A, B, lines[side], alike, tolerance)
-                for side, alike in zip(lines, pairs, strict=True)
+            found = found.with_some(
+                *(_some_dependences(A, B, of, tolerance) for of in lines.values())
             )
-            found = found.with_some(*some)
     if min(len(found.rows), len(found.cols)) < missing[0].size:
         return None
-    named = found.rows, found.cols, found.blocks, *pairs, tolerance, found.is_complete
+    named = found.rows, found.cols, found.blocks, tolerance, found.is_complete
     near = ((), ()) if found.is_singular else found.near
     return NumericalDefects(A.shape[0], *named, row_scale, col_scale, *near)
 
@@ -152,21 +145,14 @@ def _all_dependences(
     return _Found(found["rows"], found["columns"], blocks, True, any(lacking.values()), near)
 
 
-def _some_dependences(
-    A: Any, B: Any, lines: Lines, alike: tuple[ParallelPair, ...], tolerance: float
-) -> Dependences:
-    """Return the rows that are multiples of others, if there are any, or some combinations."""
-    pairs = {pair.second: pair for pair in alike}  # one for each: so they are independent
+def _some_dependences(A: Any, B: Any, lines: Lines, tolerance: float) -> Dependences:
+    """Return some combinations of rows: those before the widest gap of singular values."""
     try:
-        found = [of_pair(lines, pair, tolerance) for pair in list(pairs.values())[:MOST]]
-        named = [dependence for dependence in found if dependence is not None]
-        if not named:
-            space = some_null_vectors(A, B, lines.side, tolerance)
-            first = before_gap(space.values) or space.values.size
-            named = sparse_basis(lines, space.first(first), tolerance)
+        space = some_null_vectors(A, B, lines.side, tolerance)
+        first = before_gap(space.values) or space.values.size
+        return _sorted(sparse_basis(lines, space.first(first), tolerance))
     except _NO_NUMBERS:
         return ()
-    return _sorted(named)
 
 
 def _sorted(found: Iterable[Dependence]) -> Dependences:

@@ -23,7 +23,7 @@ from sparsematch._blame.null_space import NullSpace
 from sparsematch._blame.singular_blocks import distinct, leading_rows
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
 from sparsematch._numerics.scaling import exponents_of, times_power
-from sparsematch._types.singularity import Dependence, ParallelPair
+from sparsematch._types.singularity import Dependence
 
 Values = NDArray[Any]
 
@@ -144,14 +144,6 @@ def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuit: Valu
         if not (left := local.residual(better)) < residual:
             break
         circuit[:], residual = better, left
-
-
-def of_pair(lines: Lines, pair: ParallelPair, tolerance: float) -> Dependence | None:
-    """Return two rows that are multiples of each other; None if the difference is too large."""
-    indices = np.array([pair.first, pair.second], np.intp)
-    local = _LocalLines(lines, indices, tolerance, None)
-    vector = in_units(np.array([pair.factor, -1.0]), 1 / lines.factors[indices])
-    return local.name(vector.astype(lines.scaled.dtype), 1)
 
 
 def _short_circuits(basis: Values) -> tuple[Values, IndexArray, Values]:

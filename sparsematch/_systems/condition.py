@@ -76,7 +76,8 @@ def reciprocal_condition(solve: Solve, block: Any, row_of: IndexArray) -> float:
     rcond = estimate(np.ones(n), np.ones(n))
     if rcond >= SINGULAR:
         return rcond
-    if (scaling := product_scaling(abs(block))) is None:
+    # a copy, as SciPy sorts what it takes the absolute values of, and others share its arrays
+    if (scaling := product_scaling(abs(block.copy()))) is None:
         return rcond
     rows, cols = scaling
     return max(rcond, estimate(rows[row_of], cols))

@@ -4,7 +4,8 @@ An external solver is a class that is made of a block, by columns, and of values
 solves, and takes new values for the same pattern. What it finds out about the pattern may be
 stored in `memory` for the next factorisation of it. If rows and columns come in an order that makes
 little fill when pivots stay on the diagonal, `memory` says how many entries the factors then have,
-as ``"predicted"``.
+as ``"predicted"``, and what ``"order"`` it is; as ``"threshold"``, which share of the largest in
+its column a pivot must have there, if not as little as does.
 """
 
 import threading
@@ -33,10 +34,7 @@ _STEADY = 0.1
 #: As good as no pivot leaves the diagonal, so that no more fill comes than was predicted: up to
 #: 1.11 times on blocks of real, normal and log-uniform values, where a share of 0.001 makes 2.2
 #: times; 2.3 to 6 times of values of 1 and -1 at random, as pivots cancel.
-_ON_THE_DIAGONAL: dict[str, Any] = {
-    "diag_pivot_thresh": HALF_OF_THE_DIGITS,
-    "options": {"SymmetricMode": True},
-}
+_ON_THE_DIAGONAL = HALF_OF_THE_DIGITS
 
 _NO_MEMORY = (
     "SuperLU has no memory left for the factors: another solver= or pivoting='product' may make "
@@ -245,15 +243,17 @@ class SuperLUFactor:
         steady = operations(LuOps, "numpy").steady_diagonal
         predicted = memory.get("predicted")
         if predicted and steady(self._indptr, self._rows, values, STABLE_SHARE):
-            self._lu = _superlu(values, self._rows, self._indptr, "NATURAL", **_ON_THE_DIAGONAL)
-            self.order = "minimum degree"
+            how: dict[str, Any] = {"options": {"SymmetricMode": True}}
+            how["diag_pivot_thresh"] = memory.get("threshold", _ON_THE_DIAGONAL)
+            self._lu = _superlu(values, self._rows, self._indptr, "NATURAL", **how)
+            self.order = memory["order"]
             if self._lu.nnz > 2 * predicted:  # pivots have left it all the same
                 memory.pop("predicted", None)  # which another thread may have done
         elif "place" not in memory:
             self._lu = _superlu(values, self._rows, self._indptr, "COLAMD")
             memory["place"] = self._lu.perm_c
         else:
-            if "order" not in memory:  # one that is never factorised again need not be renumbered
+            if "entries" not in memory:  # one that is never factorised again need not be renumbered
                 memory.update(_renumbered(self._indptr, self._rows, memory["place"]))
             values = values[memory["entries"]]
             self._lu = _superlu(values, memory["rows"], memory["indptr"], "NATURAL")
@@ -264,7 +264,7 @@ class SuperLUFactor:
         """Solve."""
         if not self._renumbered:
             return self._lu.solve(b, trans)
-        order = self._memory["order"]
+        order = self._memory["renumbered"]
         x = np.empty_like(b)
         x[order] = self._lu.solve(b[order], trans)
         return x
@@ -292,5 +292,5 @@ def _renumbered(indptr: IndexArray, rows: IndexArray, place: IndexArray) -> dict
     new_cols, new_rows = np.repeat(place, np.diff(indptr)), place[rows]
     entries = np.lexsort((new_rows, new_cols))
     starts = np.searchsorted(new_cols[entries], np.arange(n + 1)).astype(np.int32)
-    found = {"order": np.argsort(place), "entries": entries}
+    found = {"renumbered": np.argsort(place), "entries": entries}
     return found | {"rows": new_rows[entries], "indptr": starts}

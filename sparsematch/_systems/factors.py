@@ -27,7 +27,7 @@ _COMPLEX128: np.dtype[Any] = np.dtype(np.complex128)
 
 #: Share of the largest in its column that a pivot on the diagonal must have at least: KLU's and
 #: UMFPACK's range of 1e-3 to 0.1, in which fill changes little; and partial pivoting.
-DIAGONAL, PARTIAL = 0.01, 1.0
+DIAGONAL, STRICT, PARTIAL = 0.01, 0.1, 1.0
 #: Solutions of several right-hand sides, and the error of each.
 Solutions = tuple[NDArray[Any], NDArray[np.float64]]
 _PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a better solution")
@@ -36,9 +36,9 @@ _PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a be
 class BlockFactors:
     """The factors of all diagonal blocks, and the plan that they are made by.
 
-    `preference` is that for the diagonal: `DIAGONAL` or `PARTIAL`. Blocks with pivots below the
-    share `small` of their largest entry count as ill-conditioned. There are no factors before
-    `factorise`.
+    `preference` is that for the diagonal: `DIAGONAL`, `STRICT` or `PARTIAL`. Blocks with pivots
+    below the share `small` of their largest entry count as ill-conditioned. There are no factors
+    before `factorise`.
     """
 
     def __init__(
@@ -174,13 +174,19 @@ class BlockFactors:
         """Leave nothing to solve with, as after a factorisation that has failed."""
         self._numbers, self._orders, self._external = None, None, {}
 
-    def with_partial_pivoting(self) -> "BlockFactors | None":
-        """Return factors of the same values by partial pivoting; None if there are none better."""
+    def with_stricter_pivoting(self) -> "BlockFactors | None":
+        """Return factors of the same values by larger pivots; None if there are none better.
+
+        In the same order first, where an external solver has kept tiny ones to follow it, then by
+        partial pivoting.
+        """
         if self.preference == PARTIAL:
             return None
-        strict = BlockFactors(self.plan, PARTIAL, self._small, self.dtype)
+        follows = any("predicted" in block.memory for block in self.plan.external.values())
+        preference = STRICT if follows and self.preference < STRICT else PARTIAL
+        strict = BlockFactors(self.plan, preference, self._small, self.dtype)
         try:
-            numbers = self.numbers.repeat(PARTIAL)
+            numbers = self.numbers.repeat(preference)
             strict._adopt(numbers, numbers.result)
         except (SingularMatrixError, MemoryError):
             return None
@@ -272,6 +278,8 @@ class BlockFactors:
     def _factorise_external(self, values: NDArray[Any]) -> None:
         for k, (indptr, rows, places, memory, choice) in self.plan.external.items():
             own = values[places]
+            if self.preference == STRICT:
+                memory = memory | {"threshold": STRICT}
             if self.preference == PARTIAL:
                 memory = {}  # an order for pivots that stay on the diagonal is none for these
                 is_own = choice.make is SuperLUFactor

@@ -176,7 +176,7 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         return None
     right = row[:, np.newaxis] * b
     x, error = factors.solve(right, "N")
-    if not error <= POOR_ERROR and (strict := factors.with_partial_pivoting()):
+    if not error <= POOR_ERROR and (strict := factors.with_stricter_pivoting()):
         x, error = strict.solve(right, "N")
     if not error <= POOR_ERROR:
         return None

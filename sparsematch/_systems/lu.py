@@ -1,7 +1,8 @@
 """A matrix in block triangular form: its analysis, its factorisation, and checked solutions.
 
 An analysis serves any number of factorisations, and each factorisation has the analysis that suits
-its values: another than it was given where these brought far more fill than was predicted.
+its values: another than it was given where these brought far more fill than was predicted, or where
+they came so often that to look for a better order pays.
 """
 
 import warnings
@@ -222,10 +223,11 @@ class BlockTriangularLU(InverseOperator):
         return self._factors.nnz
 
     def refactorise(self, A: SparseLike | NDArray[Any]) -> None:
-        """Factorise new values for the same pattern, without matching, block search and ordering.
+        """Factorise new values for the same pattern, without matching and block search.
 
         Pivots stay where they are up to the first that has become too small beside its column; a
-        block whose entries grow too much gets new ones. Not while another thread solves.
+        block whose entries grow too much gets new ones. Where a better order is predicted to pay by
+        the number of calls, blocks are ordered again. Not while another thread solves.
 
         Parameters
         ----------
@@ -342,13 +344,14 @@ class BlockTriangularLU(InverseOperator):
     def _other_solutions(
         self, factors: BlockFactors, b: NDArray[Any], trans: str
     ) -> Iterator[Solutions]:
-        """Solve by partial pivoting in the blocks, from now on, then without blocks and scaling."""
+        """Solve by larger pivots in the blocks, from now on, then without blocks and scaling."""
         strict: BlockFactors | None = self._factors  # another thread's, perhaps, who goes on so
         if strict is factors:
-            strict = factors.with_partial_pivoting()
-        if strict:
+            strict = factors.with_stricter_pivoting()
+        while strict:
             self._factors = strict
             yield strict.solve_each(b, trans)
+            strict = strict.with_stricter_pivoting()
         if self._whole is None:
             self._whole = WholeMatrix(self._factors.matrix())
         yield from self._whole.solve(b, trans)

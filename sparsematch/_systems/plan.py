@@ -77,7 +77,7 @@ class FactorisationPlan:
         chosen = blocks.chosen
         for k in blocks.outside:
             _, order, kernel, fill, _, _ = chosen[k]
-            memory = {"predicted": fill} if order != "given" else {}
+            memory = {"predicted": fill, "order": order} if order != "given" else {}
             choice = self.chooser.choose(kernel)
             # SuperLU accepts any order
             arrays = blocks.block(k, choice.make is not SuperLUFactor)

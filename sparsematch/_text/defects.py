@@ -1,21 +1,19 @@
 """What makes a matrix numerically singular, in words: rows are equations, columns are variables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import log10
 
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.tolerances import ROUNDING_OF_RESIDUALS, TINY
-from sparsematch._text.dependences import described, multiple, paragraph, vanishing_digits
-from sparsematch._text.multiples import Multiples, gather
+from sparsematch._text.dependences import described, paragraph, vanishing_digits
 from sparsematch._text.name_lists import count
 from sparsematch._text.wording import Line, Wording
 from sparsematch._types.numerical_rank import NumericalRank
 from sparsematch._types.singularity import (
     Dependence,
     NumericalDefects,
-    ParallelPair,
     SingularBlock,
     members_of,
 )
@@ -64,8 +62,6 @@ def account(found: NumericalDefects, wording: Wording) -> list[Line]:
         _near(found.near_equations, wording),
         _near(found.near_variables, wording),
         _blocks(found, wording),
-        _parallel(found, "rows", wording),
-        _parallel(found, "columns", wording),
     ]
     return [line for lines in paragraphs if lines for line in ("", *lines)]
 
@@ -164,31 +160,3 @@ def _block_members(block: SingularBlock, wording: Wording) -> list[Line]:
         listed = names.list(members_of(members), wording.most_names)
         lines.append(f"     {noun}: {listed}")
     return lines
-
-
-def _parallel(found: NumericalDefects, side: str, wording: Wording) -> list[Line]:
-    """List the pairs that are nearly parallel, and not said to be multiples of each other."""
-    rows = side == "rows"
-    pairs = found.parallel_rows if rows else found.parallel_cols
-    new = _not_said(pairs, found.equations if rows else found.variables)
-    if not new:
-        return []
-    noun, names = ("equation" if rows else "variable"), wording.names(side)
-    lines: list[Line] = [f"Nearly parallel {noun}s: {count(len(new), 'pair')}"]
-    for pair in new[: wording.most]:
-        words = multiple(pair.first, pair.second, pair.factor, names)
-        lines.append(f"  {words} but for an angle of {pair.angle:.1g}")
-    if (hidden := len(new) - wording.most) > 0:
-        lines.append(f"  and {hidden:,} more, at larger angles")
-    return lines
-
-
-def _not_said(
-    pairs: Iterable[ParallelPair], dependences: Iterable[Dependence]
-) -> list[ParallelPair]:
-    """Return the pairs that are not among rows, or columns, said to be multiples."""
-    group: dict[int, int] = {}
-    for place, one in enumerate(gather(dependences)):
-        if isinstance(one, Multiples):
-            group |= dict.fromkeys(one.indices.tolist(), place)
-    return [pair for pair in pairs if group.get(pair.first, -1) != group.get(pair.second, -2)]

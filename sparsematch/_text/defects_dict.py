@@ -7,7 +7,6 @@ from sparsematch._text.name_lists import Names
 from sparsematch._types.singularity import (
     Dependence,
     NumericalDefects,
-    ParallelPair,
     SingularBlock,
 )
 
@@ -31,8 +30,6 @@ def defects_dict(
         "near_variables": dependences_list(found.near_variables[:most], cols),
         "one_choice": {"rows": replaced[:most].tolist(), "cols": fixed[:most].tolist()},
         "blocks": [_block(block, rows, cols) for block in found.blocks[:most]],
-        "parallel_rows": [_pair(pair, rows) for pair in found.parallel_rows[:most]],
-        "parallel_cols": [_pair(pair, cols) for pair in found.parallel_cols[:most]],
     }
 
 
@@ -60,12 +57,6 @@ def _block(block: SingularBlock, rows: Names, cols: Names) -> dict[str, Any]:
         "dependent_equations": dependences_list(block.equations, rows),
         "free_variables": dependences_list(block.variables, cols),
     }
-
-
-def _pair(pair: ParallelPair, names: Names) -> dict[str, Any]:
-    members = [int(pair.first), int(pair.second)]
-    factor, angle = _plain(pair.factor), float(pair.angle)
-    return {"indices": members, "factor": factor, "angle": angle, **_named(names, members)}
 
 
 def _named(names: Names, members: list[int]) -> dict[str, list[str]]:

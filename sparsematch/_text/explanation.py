@@ -14,7 +14,7 @@ from sparsematch._text.wording import Line, Wording, wrapped
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
 from sparsematch._types.matching import Matching
 from sparsematch._types.numerical_rank import NumericalRank
-from sparsematch._types.singularity import NumericalDefects, ParallelPair
+from sparsematch._types.singularity import NumericalDefects
 
 _ROW, _COL = "equation", "variable"
 #: Said of an account of the structure.
@@ -41,8 +41,8 @@ class Explanation:
     numeric : bool
         Whether the values were to be looked at.
     numbers : NumericalDefects, NumericalRank or None
-        What the values are to blame for; a `NumericalRank` if the matrix is not square, or its
-        structural rank is much too small. None if they were not to be looked at.
+        What the values are to blame for; a `NumericalRank` if the matrix is not square, or
+        its rank is too small by more than a hundred. None if they were not to be looked at.
     stored_zeros : int
         How many entries that are stored are zero. They count as entries, unless they were dropped.
     rank_without_zeros : int or None
@@ -341,10 +341,7 @@ def _not_told(why: Explanation, numbers: NumericalDefects, shown: int) -> Numeri
         dtype = part.rows.dtype
         kept.append(tuple(one for one in claims if one.indices.astype(dtype).tobytes() not in told))
     equations, variables = kept
-    none: tuple[ParallelPair, ...] = ()
-    return replace(
-        numbers, equations=equations, variables=variables, parallel_rows=none, parallel_cols=none
-    )
+    return replace(numbers, equations=equations, variables=variables)
 
 
 def _part(part: DeficientPieces, wording: Wording) -> list[str]:

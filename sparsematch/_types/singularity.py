@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,25 +54,6 @@ class Dependence:
 
     def __repr__(self) -> str:
         return f"Dependence({self.size} {self.side}, residual {self.residual:.0e})"
-
-
-class ParallelPair(NamedTuple):
-    """Two rows, or columns, that are parallel but for rounding.
-
-    Attributes
-    ----------
-    first, second : int
-        Rows or columns of the user's matrix.
-    factor : float or complex
-        The second is about `factor` times the first.
-    angle : float
-        Between them, in radians, columns (rows) in units of their largest entry.
-    """
-
-    first: int
-    second: int
-    factor: Any
-    angle: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -131,14 +112,11 @@ class NumericalDefects:
     blocks : tuple of SingularBlock
         The diagonal blocks that are singular by themselves. There may be more of them than
         dependences of the whole matrix: what couples two singular blocks can raise the rank.
-    parallel_rows, parallel_cols : tuple of ParallelPair
-        Rows and columns that are parallel but for rounding, the smallest angle first; a pair that
-        differs by more may be left out.
     tolerance : float
         The residual up to which a combination counts as vanishing.
     is_complete : bool
-        Whether these are all dependences. Only some are named if there are more than a hundred, or
-        if values are too far apart for doubles: the rank is then at most what is said.
+        Whether these are all dependences. Only some are named if they are too many, or values
+        too far apart for doubles: the rank is then at most what is said.
     row_scale, col_scale : ndarray, shape (n,)
         Powers of two that make all entries as nearly 1 as can be, whatever the units are; None if
         nothing was scaled.
@@ -150,8 +128,6 @@ class NumericalDefects:
     equations: tuple[Dependence, ...]
     variables: tuple[Dependence, ...]
     blocks: tuple[SingularBlock, ...]
-    parallel_rows: tuple[ParallelPair, ...]
-    parallel_cols: tuple[ParallelPair, ...]
     tolerance: float
     is_complete: bool = True
     row_scale: FloatArray | None = None

@@ -147,7 +147,7 @@ class SymmetricTransversal(MatchedResult):
         -------
         ndarray of int32 or int64, shape (n,)
             ``A[p][:, p]`` is the reordered matrix: rows of a pair are next to each other. Rows
-            that are left out are last, since their pivots are zero until others are eliminated.
+            that are left out are where their vertices are: put last, they fill a factor.
 
         Raises
         ------
@@ -177,8 +177,7 @@ class SymmetricTransversal(MatchedResult):
             if order.shape != (n,) or not np.array_equal(np.sort(order), place):
                 raise ValueError(f"order must name each of the {n} vertices once")
             place[order.astype(np.intp)] = np.arange(n)
-        keys = place[vertex] + np.where(self.partner < 0, n, 0)
-        return np.argsort(keys, kind="stable").astype(self.partner.dtype, copy=False)
+        return np.argsort(place[vertex], kind="stable").astype(self.partner.dtype, copy=False)
 
     @documented
     def permute(self, A: Sparse, order: Any = None) -> Sparse:

@@ -36,6 +36,7 @@ class SignedCSR:
 
     graph: BipartiteCSR  #: The pattern, entries whose value is zero included.
     weight: FloatArray  #: Shape (nnz,). One for each of ``graph.indices``.
+    largest: float  #: The largest of their magnitudes; 0 if there are none.
 
 
 class LeastCost(NamedTuple):

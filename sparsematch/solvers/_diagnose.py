@@ -259,9 +259,8 @@ def _regular(
 def _names_some(why: Explanation) -> bool:
     """Tell whether rows or columns are named that depend on each other, or nearly so."""
     numbers = why.numbers
-    if not isinstance(numbers, NumericalDefects):
-        return False
-    return numbers.is_singular or bool(numbers.near_equations or numbers.near_variables)
+    near = isinstance(numbers, NumericalDefects) and numbers.near_equations + numbers.near_variables
+    return bool(near or why.is_numerically_singular)
 
 
 def _nearly_dependent(spectrum: Spectrum) -> bool:

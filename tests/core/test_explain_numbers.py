@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
-from sparsematch import Dependence, Explanation, NumericalDefects, ParallelPair, SingularBlock
+from sparsematch import Dependence, Explanation, NumericalDefects, SingularBlock
 
 pytestmark = pytest.mark.wheel
 
@@ -48,8 +48,8 @@ def dependence(side, indices, coefficients, residual=0.0):
     return Dependence(side, np.asarray(indices), values / np.abs(values).max(), residual)
 
 
-def defects(n, equations=(), variables=(), blocks=(), parallel_rows=(), parallel_cols=()):
-    return NumericalDefects(n, equations, variables, blocks, parallel_rows, parallel_cols, 1e-10)
+def defects(n, equations=(), variables=(), blocks=()):
+    return NumericalDefects(n, equations, variables, blocks, 1e-10)
 
 
 def explained(monkeypatch, found, names=None):
@@ -192,26 +192,15 @@ def test_long_ones_are_cut(monkeypatch):
     assert "to do: fix one of these variables (best a large change)" in single
 
 
-def test_blocks_and_pairs_without_a_dependence(monkeypatch):
+def test_blocks_without_a_dependence(monkeypatch):
     members = np.arange(3)
     block = SingularBlock(2, members, members, (), (), 1e-12)
-    pairs = (ParallelPair(0, 1, 2.0000001, 3e-9),)
-    why = explained(monkeypatch, defects(5, (), (), (block,), pairs, pairs), list("abcde"))
+    why = explained(monkeypatch, defects(5, (), (), (block,)), list("abcde"))
     text = str(why)
     assert "rank 5, but solutions lose 12 of 16 digits.\n" in text
     assert "1 diagonal block of the block triangular form is nearly singular by itself" in text
     assert "  block 2: 3 x 3, 12 of 16 digits lost\n     equations: a, b, c\n" in text
-    assert "Nearly parallel equations: 1 pair\n  b is 2 x a but for an angle of 3e-09\n" in text
-    assert "Nearly parallel variables: 1 pair" in text
     assert why.is_numerically_singular is False
-
-
-def test_a_pair_that_was_said_is_not_said_again(monkeypatch):
-    equations = (dependence("rows", [0, 1], [1, -1]), dependence("rows", [0, 2], [1, -1]))
-    pairs = (ParallelPair(1, 2, 1.0, 0.0), ParallelPair(3, 4, 1.0, 1e-9))
-    text = str(explained(monkeypatch, defects(5, equations, (), (), pairs)))
-    assert text.count("row 4 is the same as row 3 but for an angle of 1e-09") == 1
-    assert "Nearly parallel equations: 1 pair\n" in text
 
 
 def test_many_multiples_are_one_set(monkeypatch):

@@ -278,8 +278,45 @@ def test_a_block_that_pardiso_fails_on_is_ordered_after_all(stand_in, monkeypatc
 def test_partial_pivoting_is_left_to_superlu(stand_in):
     """What is not solved to working precision is factorised again by SuperLU."""
     lu = solvers.splu(system(), solver=outside("pardiso"))
-    strict = lu._factors.with_partial_pivoting()
+    strict = lu._factors.with_stricter_pivoting()
     assert {block.solver for block in strict.report().external} == {"superlu"}
+
+
+def leaves_on_a_ring(small):
+    """Once the leaves are eliminated, as they are first, a ring with small pivots is left.
+
+    Of 20 points: it is singular with zeros.
+    """
+    n = 20
+    ring = 0.3 * sum(sp.eye_array(n, k=k) for k in (-1, 1, n - 1, 1 - n))
+    one = sp.eye_array(n)
+    return sp.csc_array(sp.block_array([[one, one], [one, (1 + small) * one + ring]]))
+
+
+def test_larger_pivots_come_in_the_same_order_first():
+    """SuperLU keeps small ones to follow an order; what it stores in L is the inverse of those."""
+    A = leaves_on_a_ring(1e-6)
+    lu = solvers.splu(A, solver=outside())
+    factors, order = lu._factors, lu.report().external[0].order
+    assert abs(factors._external[0]._factor._lu.L).max() > 1e5
+    for expected in (order, "COLAMD"):
+        factors = factors.with_stricter_pivoting()
+        (block,) = factors.report().external
+        assert block.order == expected
+        assert abs(factors._external[0]._factor._lu.L).max() < 10.01
+        b = np.ones(40)
+        assert np.allclose(A @ factors.solve(b, "N")[0], b)
+    assert factors.with_stricter_pivoting() is None
+
+
+def test_an_estimate_of_the_condition_changes_no_plan():
+    """It reads rows that the plan shares with it."""
+    analysis = solvers.analyse(leaves_on_a_ring(1e-6), solver=outside())
+    block = analysis._plan.external[0]
+    before = [array.copy() for array in block[:3]]
+    with pytest.warns(solvers.IllConditionedWarning):
+        analysis.factorise(leaves_on_a_ring(3e-16))
+    assert all(map(np.array_equal, before, block[:3]))
 
 
 def test_a_report_adds_up():

@@ -97,3 +97,61 @@ def test_zeros_are_kept_only_if_the_order_fills_them(first):
     blocks = analysis._plan.blocks
     assert (blocks.row_perm == blocks.col_perm).all() == (not first)
     assert solves(A, analysis.factorise(A))
+
+
+def signs(n, seed):
+    """Entries of 1 and -1 at random, in one large block and few small ones."""
+    rng = np.random.default_rng(seed)
+    A = sp.csc_array(sp.random_array((n, n), density=4 / n, rng=rng) + sp.eye_array(n))
+    A.data = rng.choice([-1.0, 1.0], A.nnz)
+    return A
+
+
+def largest(factors):
+    """What was chosen for the block with most fill."""
+    ways = getattr(factors, "analysis", factors)._plan.blocks.chosen.values()
+    return max(ways, key=lambda way: way[3])
+
+
+#: Searches that are never made: they cost something, and save nothing.
+NEVER = dict.fromkeys(("given", "product", "dissection", "by_values"), (1e-9, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+def test_another_order_is_looked_for_once_other_values_have_come(kind):
+    """Its price is what some factorisations take: not paid at first, but once they have come."""
+    A, calls = signs(200, 5).astype(kind), 100
+    seconds = largest(solvers.analyse(A, solver=limited(few_rows=1, **NEVER)))[5]
+    policy = NEVER | {"by_values": (4 * seconds, 0.0, 1.0)}
+    analysis = solvers.analyse(A, solver=limited(few_rows=1, **policy))
+    lu, orders = analysis.factorise(A), []
+    for _ in range(calls):
+        orders.append(largest(lu)[1])
+        lu.refactorise(A)
+        assert solves(A, lu)
+    changed = orders.index("values")
+    assert changed > 4  # its price over that of a factorisation
+    assert orders == ["minimum degree"] * changed + ["values"] * (calls - changed)
+    assert revision(lu) <= np.log2(calls)
+    assert revision(analysis) == 0
+
+
+def test_what_is_counted_replaces_what_was_predicted():
+    """Another kernel is taken that was predicted to be slower, where small pivots have made fill.
+
+    Each point of a grid has a leaf, which comes first and leaves next to nothing on its diagonal.
+    """
+    one = sp.eye_array(400)
+    G = sp.csc_array(without_diagonal(20), dtype=float)
+    G.data = np.random.default_rng(1).uniform(0.1, 0.4, G.nnz)
+    A = sp.csc_array(sp.block_array([[one, one], [one, (1 + 1e-6) * one + G]]))
+    predicted = largest(solvers.analyse(A, solver=limited(few_rows=1, **NEVER)))[3]
+    costs = {"own": (0.0, 0.0, 1.0, 0.0), "superlu": (1.2 * predicted, 0.0, 0.0, 0.0)}
+    lu = solvers.splu(A, solver=limited(few_rows=1, overrun=1e9, **NEVER, **costs))
+    assert lu.analysis.outside == []
+    assert lu.nnz > 3 * predicted
+    for _ in range(8):
+        lu.refactorise(A)
+        assert solves(A, lu)
+    assert lu.analysis.outside == [0]
+    assert revision(lu) == 1

@@ -1,14 +1,6 @@
 """Readable Python: the truth on small inputs, against which every other engine is tested."""
 
-from sparsematch._engines.reference.augment import improve
-from sparsematch._engines.registry import Engine, register
+from sparsematch._engines.reference import augment
+from sparsematch._engines.registry import register_module
 
-register(
-    Engine(
-        name="reference",
-        kind="exact",
-        backend="numpy",
-        summary="Readable Python, one breadth-first search per row; the oracle of the tests.",
-        improve=improve,
-    )
-)
+register_module("reference", "exact", "numpy", augment)

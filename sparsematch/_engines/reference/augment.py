@@ -16,6 +16,8 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
+SUMMARY = "Readable Python, one breadth-first search per row; the oracle of the tests."
+
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run, _: object = None) -> None:
     """Search from every free row once.

@@ -68,7 +68,7 @@ Policy read_policy(const nb::dict& given) {
             for (const auto& other : nb::cast<std::vector<std::string>>(value))
                 out.available |= 1u << static_cast<int>(kernel(other));
         else
-            out.costs[static_cast<std::size_t>(kernel(name))] = std::make_from_tuple<Cost>(
+            out.kernels[static_cast<std::size_t>(kernel(name))].cost = std::make_from_tuple<Cost>(
                 nb::cast<std::tuple<double, double, double, double>>(value));
     }
     return out;
@@ -143,7 +143,7 @@ nb::object markowitz_order(CsrArg<Index> matrix, In<Value> values, double work, 
     std::vector<double> stored(n);
     const bool found = interruptible(1, [&](RunContext& run) {
         WorkCounter counter(run);
-        const MarkowitzLimits limits{work, work, active};
+        const MarkowitzLimits limits{work, active};
         return Markowitz<Index, Value>().run(a.n_rows, a.indptr, a.indices, values.data(), limits,
                                              rows.data(), cols.data(), stored.data(), counter);
     });

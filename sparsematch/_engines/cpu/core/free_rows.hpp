@@ -14,23 +14,15 @@ namespace sparsematch {
 // Mates that a worker reads at a time: a multiple of 64, some microseconds.
 inline constexpr std::int64_t mates_at_a_time = 1 << 15;
 
-// Those from first to last - 1.
-template <class Index>
-std::vector<Index> free_rows(const Csr<Index>& a, const Matching<Index>& m, Index first,
-                             Index last) {
-    std::vector<Index> rows;
-    for (Index i = first; i < last; ++i)
-        if (m.row_mate[i] == UNMATCHED<Index> && a.degree(i) > 0) rows.push_back(i);
-    return rows;
-}
-
-// By all workers of a team.
+// The rows, in order, by all workers of a team.
 template <class Index>
 std::vector<Index> free_rows(const Csr<Index>& a, const Matching<Index>& m, ThreadTeam& team) {
     std::vector<std::vector<Index>> found(a.n_rows / mates_at_a_time + 1);
-    team.loop(a.n_rows, mates_at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
-        found[begin / mates_at_a_time] =
-            free_rows(a, m, static_cast<Index>(begin), static_cast<Index>(end));
+    team.loop(a.n_rows, mates_at_a_time, [&](int, Index begin, Index end) {
+        std::vector<Index> rows;
+        for (Index i = begin; i < end; ++i)
+            if (m.row_mate[i] == UNMATCHED<Index> && a.degree(i) > 0) rows.push_back(i);
+        found[begin / mates_at_a_time] = std::move(rows);
     });
     std::vector<Index> rows = std::move(found[0]);
     for (std::size_t k = 1; k < found.size(); ++k)

@@ -68,15 +68,6 @@ class ThreadTeam {
     // A rank of the current loop has failed: what it was to do will not be done.
     bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
-    // Calls body(part, rank) for both parts of some work, 0 and 1, on two ranks if there are two.
-    template <class Body>
-    void both(const Body& body) {
-        each([&](int rank) {
-            if (rank == 0) body(0, rank);
-            if (rank == (size() > 1)) body(1, rank);
-        });
-    }
-
     // Calls body(rank, begin, end) on pieces of [0, n), of `grain` each and scheduled dynamically.
     template <class Body>
     void loop(std::int64_t n, std::int64_t grain, const Body& body) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
+#include <limits>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "lu/cost.hpp"
@@ -27,6 +29,28 @@ struct Way {
     Order order = Order::given;
     Kernel kernel = Kernel::own;
     double fill = 0, work = 0, seconds = 0;  // entries of L + U, multiplications
+    // Entries by the pattern, before any were counted. Seconds that other values of the same
+    // pattern take, and the least that they are predicted to take in another way that is known;
+    // those that it takes to find that again; and those after which it pays to look for others.
+    double by_pattern = 0, again = 0, runner_up = infinity, spent = 0, search = infinity;
+
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+};
+
+// What factorisations have shown that analyses are made for.
+template <class Index>
+struct History {
+    // Of a block, by its diagonal, ordered by the values or not, how many times the entries
+    // predicted there are; infinity where they were too many to go on.
+    std::map<std::tuple<Index, Diagonal, bool>, double> times;
+    double repeated = 0;  // how often values have come for the same pattern, as others may
+
+    double& times_of(Index block, const Way& way) {
+        return times.try_emplace({block, way.diagonal, way.order == Order::by_values}, 1)
+            .first->second;
+    }
+    // Whether there was a choice for it.
+    bool knows(Index block) const { return times.contains({block, Diagonal::matched, false}); }
 };
 
 template <class Index>
@@ -35,8 +59,8 @@ struct BlockPlan {
     std::vector<Index> starts;              // block k is rows and columns starts[k]...starts[k + 1]
     std::vector<Index> row_perm, col_perm;  // the permuted matrix is A[row_perm][:, col_perm]
     std::vector<signed char> external;      // the Kernel of each block; 0: factorised here
-    // Of blocks for which there was a choice: which, and what was chosen.
-    std::vector<std::pair<Index, Way>> chosen;
+    // What was chosen for the blocks for which there was a choice.
+    std::map<Index, Way> chosen;
     // Column j of the diagonal blocks: rows (counted within the block) and places in the values;
     // the same above the blocks, rows counted within the matrix.
     std::vector<std::int64_t> inner_start, upper_start;

@@ -98,7 +98,8 @@ class ValuesOf final : public BlockValues<Index> {
             scaled[p] = values_[b.place[p]] * shared_factor(-exponent_of(factor[b.row[p]]));
         WorkCounter counter(run_);
         return Markowitz<Index, Value>().run(b.n, b.start, b.row, scaled.data(),
-                                             {work, work, 1.1 * nnz}, rows, cols, stored, counter);
+                                             {work, static_cast<double>(nnz)}, rows, cols, stored,
+                                             counter);
     }
 
   private:

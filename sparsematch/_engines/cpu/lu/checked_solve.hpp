@@ -24,7 +24,7 @@ namespace sparsematch {
 
 // Numbers of a solve, kept from one to the next.
 template <class Value>
-struct SolveRoom {
+struct SolveWorkspace {
     Buffer<Value> ordered, b, x, right, r, better;
 
     template <class T>
@@ -41,9 +41,9 @@ class CheckedSolve {
     // errors are 0.
     CheckedSolve(const Csr<Index>& columns, const Value* a, const BlockLU<Index, Value>& lu,
                  const ExternalSolve<Index, Value>& external, Side side, bool check,
-                 SolveRoom<Value>& room)
+                 SolveWorkspace<Value>& workspace)
         : columns_(columns), a_(a), lu_(lu), external_(external), side_(side), check_(check),
-          room_(room) {}
+          workspace_(workspace) {}
 
     // Reads b and writes x, n x width, and the larger error of each right-hand side, 0 where it is
     // good enough. False: the run was stopped. Time: O((n + nnz + entries of the factors) width).
@@ -86,7 +86,7 @@ class CheckedSolve {
         const auto total = static_cast<std::size_t>(n() * W);
         const bool direct = piece.stride == W;
         const Value* const b = direct ? piece.b : read<W>(piece);
-        Value* const x = direct ? piece.x : room_.of(room_.x, total);
+        Value* const x = direct ? piece.x : workspace_.of(workspace_.x, total);
         std::fill_n(piece.errors, piece.count, 0.0);
         if (!apply<W>(b, x, piece, run)) return false;
         if (check_ && !solve_widely<W>(b, x, piece, run)) return false;
@@ -97,7 +97,7 @@ class CheckedSolve {
     }
     template <int W>
     Value* read(const Piece& piece) {
-        Value* const b = room_.of(room_.b, static_cast<std::size_t>(n() * W));
+        Value* const b = workspace_.of(workspace_.b, static_cast<std::size_t>(n() * W));
         for (std::int64_t i = 0; i < n(); ++i) {
             std::copy_n(piece.b + i * piece.stride, piece.count, b + i * W);
             std::fill(b + i * W + piece.count, b + (i + 1) * W, Value(0));
@@ -114,7 +114,7 @@ class CheckedSolve {
         const bool plain = side_ == Side::plain;
         const Index *const source = plain ? rows : cols, *const target = plain ? cols : rows;
         const double *const before = plain ? row : col, *const after = plain ? col : row;
-        Value* const y = room_.of(room_.ordered, static_cast<std::size_t>(n() * W));
+        Value* const y = workspace_.of(workspace_.ordered, static_cast<std::size_t>(n() * W));
         bool lost = false;
         for (std::int64_t c = 0; c < n(); ++c)
             for (int s = 0; s < W; ++s) {
@@ -136,8 +136,8 @@ class CheckedSolve {
         if (!check_) return sweeps.run(side_, run);
         const auto total = static_cast<std::size_t>(n() * W);
         BlockRefinement<Index, Value, W> blocks(
-            lu_, external_, side_, y, room_.of(room_.right, total), room_.of(room_.r, total),
-            room_.of(room_.better, total));
+            lu_, external_, side_, y, workspace_.of(workspace_.right, total),
+            workspace_.of(workspace_.r, total), workspace_.of(workspace_.better, total));
         if (!sweeps.run(side_, run, blocks)) return false;
         for (std::int64_t s = 0; s < piece.count; ++s)
             piece.errors[s] = blocks.error(static_cast<int>(s));
@@ -193,7 +193,7 @@ class CheckedSolve {
     const Side side_;
     const bool check_;
     bool in_range_ = true;
-    SolveRoom<Value>& room_;
+    SolveWorkspace<Value>& workspace_;
 };
 
 }  // namespace sparsematch

@@ -30,7 +30,7 @@ struct Analysis {
     Entries<Index> entries;
     Policy policy;
     SquareForm<Index> form;
-    std::vector<signed char> failures;  // of each block: how often the factors have filled up
+    History<Index> history;
     BlockPlan<Index> plan;
     int revision = 0;  // how many analyses it has replaced
 };
@@ -79,21 +79,24 @@ class Factorisation {
         }
         analysis->form = form_of_matching(a, row_mate, run);
         if (run.stopped()) return State::stopped;
-        analysis->failures.assign(static_cast<std::size_t>(analysis->form.n_blocks()), 0);
         if (checks_invariants && !is_certified(a, analysis->form, run)) return State::not_a_form;
         return plan(run);
     }
     // Takes the same pivots as before where these will do. A block that fills up is planned
-    // again.
+    // again, and all are once other values have come so often that this pays.
     State factorise(RunContext& run) {
         if (taken_ != Taken::all) return State::not_finite;
         Outcome outcome = Outcome::unstable;
-        if (std::exchange(has_pivots_, false)) outcome = lu->refactorise(values.data(), run);
+        if (std::exchange(has_pivots_, false)) {
+            if (++repeated_ < patience_) outcome = lu->refactorise(values.data(), run);
+            else if (const State state = reconsider(run); state != State::done) return state;
+        }
         while (outcome != Outcome::done) {
             if (run.stopped()) return State::stopped;
             if (!lu) lu = std::make_unique<BlockLU<Index, Value>>(analysis->plan);
             outcome = lu->factorise(values.data(), preference_, run);
             if (outcome == Outcome::singular) return State::singular;
+            if (outcome == Outcome::done) patience_ = patience();
             if (outcome != Outcome::fill_exceeded) continue;
             if (const State state = replan(lu->trouble, run); state != State::done) return state;
         }
@@ -110,11 +113,11 @@ class Factorisation {
     bool solve(const Value* b, std::int64_t width, Value* x, double* errors,
                const ExternalSolve<Index, Value>& external, Side side, bool check,
                RunContext& run) const {
-        auto room = room_.take();
+        auto workspace = workspace_.take();
         const Csr<Index> a = columns();
-        CheckedSolve<Index, Value> solver(a, values.data(), *lu, external, side, check, *room);
+        CheckedSolve<Index, Value> solver(a, values.data(), *lu, external, side, check, *workspace);
         const bool done = solver.solve(b, width, x, errors, run);
-        if (width == 1 || width * a.n_rows <= most_kept) room_.give_back(std::move(room));
+        if (width == 1 || width * a.n_rows <= most_kept) workspace_.give_back(std::move(workspace));
         return done;
     }
 
@@ -140,24 +143,53 @@ class Factorisation {
         const Csr<Index> a = columns();
         const ValuesOf<Index, Value> of_blocks(values.data(), run);
         Planner<Index> planner(a, of.form, taken_ == Taken::not_finite ? nullptr : &of_blocks,
-                               of.failures.data(), of.policy, run);
+                               of.history, of.policy, run);
         of.plan = planner.make();
         if (run.stopped()) return State::stopped;
         return planner.is_triangular() ? State::done : State::not_a_form;
     }
-    // Another diagonal for a block, once, or another kernel, whichever is predicted to be faster.
-    // Others go on with the analysis that there was.
-    State replan(Index block, RunContext& run) {
+    // Plans by what is known now; others go on with the analysis that there was.
+    State plan_again(History<Index> history, RunContext& run) {
         lu.reset();
         analysis = std::make_shared<Analysis<Index>>(*analysis);
-        ++analysis->failures[block], ++analysis->revision;
+        analysis->history = std::move(history), ++analysis->revision;
         return plan(run);
+    }
+    // Another way for a block that has filled up.
+    State replan(Index block, RunContext& run) {
+        const auto& chosen = analysis->plan.chosen;
+        History<Index> history = analysis->history;
+        history.times_of(block, chosen.contains(block) ? chosen.at(block) : Way{}) = Way::infinity;
+        return plan_again(std::move(history), run);
+    }
+    // Other ways for all blocks, by the entries that their factors have.
+    State reconsider(RunContext& run) {
+        History<Index> history = analysis->history;
+        history.repeated = repeated_;
+        for (const auto& [k, way] : analysis->plan.chosen)
+            if (way.kernel == Kernel::own)
+                history.times_of(k, way) = lu->entries_of(k) / way.by_pattern;
+        return plan_again(std::move(history), run);
+    }
+    // How often other values are to come before it pays to look for other ways, or to go back to
+    // one that is known: at least four times as often as the last time.
+    double patience() const {
+        double out = Way::infinity;
+        for (const auto& [k, way] : analysis->plan.chosen) {
+            const double times = way.kernel == Kernel::own ? lu->entries_of(k) / way.fill : 1,
+                         seconds = times * times * way.again;
+            out = std::min(out, way.search / seconds);
+            if (seconds > way.runner_up) out = std::min(out, way.spent / (seconds - way.runner_up));
+        }
+        return std::max(out, 4 * repeated_);
     }
 
     const double preference_;
     Taken taken_ = Taken::not_finite;  // there are no values yet
     bool has_pivots_ = false;
-    mutable Kept<SolveRoom<Value>> room_;
+    double repeated_ = 0;              // factorisations of other values
+    double patience_ = Way::infinity;  // and how many there are before other ways are looked for
+    mutable Kept<SolveWorkspace<Value>> workspace_;
 };
 
 }  // namespace sparsematch

@@ -34,24 +34,9 @@ namespace sparsematch {
 
 enum class Outcome { done, singular, unstable, fill_exceeded, stopped };
 
-constexpr const char* name(Outcome outcome) {
-    switch (outcome) {
-        case Outcome::done:
-            return "done";
-        case Outcome::singular:
-            return "singular";
-        case Outcome::unstable:
-            return "unstable";
-        case Outcome::fill_exceeded:
-            return "fill_exceeded";
-        default:
-            return "stopped";
-    }
-}
-
 // What is known of rows and columns while pivots are chosen.
 template <class Index>
-struct PivotRoom {
+struct PivotWorkspace {
     static constexpr Index no_column = -1;
     // A row: the last column whose pattern it is in, and the column that it is the pivot of.
     struct Row {
@@ -131,6 +116,13 @@ class BlockLU {
     std::int64_t entries() const {
         return static_cast<std::int64_t>(l.size() + u.size() - n_upper() + size());
     }
+    // Of one block that is factorised here.
+    double entries_of(Index k) const {
+        const Index first = plan.starts[k], end = plan.starts[k + 1];
+        const auto upper = plan.upper_start[end] - plan.upper_start[first];
+        return static_cast<double>(l_start[end] - l_start[first] + u_start[end] - u_start[first] -
+                                   upper + plan.size(k));
+    }
 
     const BlockPlan<Index>& plan;
     // Column c: L below its unit diagonal; U above its diagonal up to u_end, then what is above the
@@ -152,9 +144,9 @@ class BlockLU {
     Index trouble = 0;
 
   private:
-    using Room = PivotRoom<Index>;
-    using Row = typename Room::Row;
-    static constexpr Index no_column = Room::no_column;
+    using Workspace = PivotWorkspace<Index>;
+    using Row = typename Workspace::Row;
+    static constexpr Index no_column = Workspace::no_column;
     // Rows from which on a pair pays: to find it, and to see it, takes as long as some products.
     static constexpr Index least_paired = 5;
     static constexpr double no_limit = std::numeric_limits<double>::infinity();
@@ -162,9 +154,9 @@ class BlockLU {
 
     // New pivots from a column of a block on; those before stay.
     Outcome factorise_from(Index first_block, Index column, const Value* a, WorkCounter& counter) {
-        const BorrowedRoom<Room> room(size() + plan.inner_row.size());
-        room->prepare(size());
-        search_ = &*room;
+        const BorrowedWorkspace<Workspace> workspace(size() + plan.inner_row.size());
+        workspace->prepare(size());
+        search_ = &*workspace;
         for (Index k = first_block; k < plan.n_blocks(); ++k) {
             trouble = k;
             const Outcome outcome = plan.external[k] > 0 || plan.size(k) == 1
@@ -546,7 +538,7 @@ class BlockLU {
     double largest_ = 1, limit_ = 0;  // of the block: its largest entry, and what U may come to
     double grown_ = 0;                // the largest entry of U
     Index n_candidates_ = 0;
-    Room* search_ = nullptr;  // while pivots are chosen
+    Workspace* search_ = nullptr;  // while pivots are chosen
     std::vector<Index> place_;
     // Of a column of L: whether it and the next are a pair, with the same rows in the same order
     // but for the next one's pivot, which comes first.

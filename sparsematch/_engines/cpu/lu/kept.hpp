@@ -25,28 +25,28 @@ class Kept {
     std::atomic<T*> kept_{nullptr};
 };
 
-// Room for a computation on n rows with some entries, of the process. None is kept after larger
+// Memory for a computation on n rows with some entries, of the process. None is kept after larger
 // ones: some 10 MB at most.
-template <class Room>
-class BorrowedRoom {
+template <class Workspace>
+class BorrowedWorkspace {
   public:
-    explicit BorrowedRoom(std::size_t size) : size_(size), room_(kept().take()) {}
-    BorrowedRoom(BorrowedRoom&&) = default;
-    ~BorrowedRoom() {
-        if (room_ && size_ <= most_kept) kept().give_back(std::move(room_));
+    explicit BorrowedWorkspace(std::size_t size) : size_(size), workspace_(kept().take()) {}
+    BorrowedWorkspace(BorrowedWorkspace&&) = default;
+    ~BorrowedWorkspace() {
+        if (workspace_ && size_ <= most_kept) kept().give_back(std::move(workspace_));
     }
-    Room& operator*() const { return *room_; }
-    Room* operator->() const { return room_.get(); }
+    Workspace& operator*() const { return *workspace_; }
+    Workspace* operator->() const { return workspace_.get(); }
 
   private:
     static constexpr std::size_t most_kept = std::size_t{1} << 17;  // rows and entries
-    static Kept<Room>& kept() {
-        static Kept<Room> out;
+    static Kept<Workspace>& kept() {
+        static Kept<Workspace> out;
         return out;
     }
 
     std::size_t size_;
-    std::unique_ptr<Room> room_;
+    std::unique_ptr<Workspace> workspace_;
 };
 
 }  // namespace sparsematch

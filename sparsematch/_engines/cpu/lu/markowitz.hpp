@@ -26,11 +26,11 @@
 
 namespace sparsematch {
 
-// Beyond which there is no order: work, in list elements and multiplications, and what is predicted
-// of it; entries left, fill included, while what is left is sparse.
+// Beyond which there is no order: work, done or predicted, in list elements and multiplications;
+// entries left, fill included, while what is left is sparse.
 struct MarkowitzLimits {
     static constexpr double unlimited = std::numeric_limits<double>::infinity();
-    double work = unlimited, predicted = unlimited, active = unlimited;
+    double work = unlimited, active = unlimited;
 };
 
 // Lists in one pool that grow: one without room moves to the end of the pool, with room for as
@@ -157,8 +157,7 @@ class Markowitz {
             spent_before_ = spent_;
         }
         const auto active = static_cast<double>(active_);
-        return spent_ > limits.work || predicted > limits.predicted ||
-               (active > limits.active && active < sparse * left * left);
+        return predicted > limits.work || (active > limits.active && active < sparse * left * left);
     }
 
     double largest(Index j) {

@@ -1,12 +1,10 @@
-// What one pass over the values of a matrix finds: its norms, and whether pivots will stay on the
-// diagonal.
+// Sizes of numbers, and whether pivots will stay on the diagonal.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -21,33 +19,6 @@ inline double magnitude(std::complex<double> v) { return std::abs(v.real()) + st
 inline double product(double a, double b) { return a * b; }
 inline std::complex<double> product(std::complex<double> a, std::complex<double> b) {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
-
-struct ValueNorms {
-    double largest = 0;  // absolute value
-    double norm = 0;     // 1-norm; not finite if an entry is not
-    bool has_zeros = false;
-};
-
-// indptr: where each of the n columns begins. Time: O(n + nnz).
-template <class Index, class Value>
-ValueNorms value_norms(const Index* indptr, Index n, const Value* values) {
-    ValueNorms out;
-    double total = 0, least = std::numeric_limits<double>::infinity();
-    for (Index j = 0; j < n; ++j) {
-        double sum = 0, most = 0, here = std::numeric_limits<double>::infinity();
-        for (Index p = indptr[j]; p < indptr[j + 1]; ++p) {
-            const double v = std::abs(values[p]);
-            sum += v, most = std::max(most, v), here = std::min(here, v);
-        }
-        out.largest = std::max(out.largest, most);
-        out.norm = std::max(out.norm, sum);
-        least = std::min(least, here);
-        total += sum * 0;  // NaN as soon as an entry is not finite; a maximum ignores it
-    }
-    out.norm += total;
-    out.has_zeros = least == 0;
-    return out;
 }
 
 // A diagonal entry stays the pivot if, rows scaled, it is at least this share of the largest of its

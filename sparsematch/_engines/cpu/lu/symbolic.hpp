@@ -6,12 +6,15 @@
 // circuit simulation problems (ACM TOMS 37, 2010). A block is ordered by minimum degree. If that
 // predicts more time than another way costs to look for, the ways are candidates: a diagonal, an
 // order, and the kernel that is predicted to be fastest in it (cost.hpp). One is looked for if what
-// it is expected to save is more than that costs, and the one of least time is taken.
+// it is expected to save is more than that costs, and the one of least time is taken. Other values
+// of the same pattern are expected as they have come, as in renting skis until that has cost what a
+// pair does (Karlin, Manasse, Rudolph, Sleator, Competitive snoopy caching, Algorithmica 3, 1988):
+// what is looked for late costs a share of what was spent without. Fill that was counted replaces
+// what was predicted.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -32,7 +35,7 @@ namespace sparsematch {
 
 // What a planner writes to, block after block.
 template <class Index>
-struct PlannerRoom {
+struct PlannerWorkspace {
     Amd<Index> amd;
     AdjacencyLists<Index> graph;
     EliminationTree<Index> tree;
@@ -44,14 +47,14 @@ class Planner {
   public:
     // a: the columns of a square matrix (its transpose as a Csr); form: its block form, of which
     // the rows of a block are exchanged where another diagonal is taken; values: those of its
-    // blocks (null: all diagonals are large); failures: how often the core's factors of a block
-    // have filled up (null: never). What is made by a run that was stopped is of no use. Time: O(n
-    // + nnz), and what is looked for.
+    // blocks (null: all diagonals are large); history: remembers the blocks that have a choice,
+    // too. What is made by a run that was stopped is of no use.
+    // Time: O(n + nnz), and what is looked for.
     Planner(const Csr<Index>& a, SquareForm<Index>& form, const BlockValues<Index>* values,
-            const signed char* failures, const Policy& policy, RunContext& run)
-        : a_(a), form_(form), values_(values), failures_(failures), policy_(policy), run_(run),
+            History<Index>& history, const Policy& policy, RunContext& run)
+        : a_(a), form_(form), values_(values), history_(history), policy_(policy), run_(run),
           counter_(run), complex_(values && values->is_complex()),
-          room_(static_cast<std::size_t>(a.n_rows) + static_cast<std::size_t>(a.nnz())) {
+          workspace_(static_cast<std::size_t>(a.n_rows) + static_cast<std::size_t>(a.nnz())) {
         const auto n = static_cast<std::size_t>(a.n_rows);
         place_.resize(n), column_.resize(n + 1), cursor_.resize(n);
         local_.resize(static_cast<std::size_t>(a.nnz()));
@@ -76,16 +79,17 @@ class Planner {
     bool is_triangular() const { return is_triangular_; }
 
   private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr double infinity = Way::infinity;
     // A way to factorise a block: its columns, so that they are paired with its rows in ascending
     // order; the orders of both; entries of L, or half of those of L + U, up to each.
     struct Candidate : Way {
         std::vector<Index> cols, row_order, col_order;
         std::vector<double> entries;
         EliminationCost cost;
-        double symmetry = 0, loose = 0, still = infinity;  // seconds, if no pivot moved
+        // Share of weak pivots; seconds by the pattern, and those if none moved.
+        double symmetry = 0, loose = 0, weak = 0, moving = infinity, still = infinity;
 
-        Candidate() { this->seconds = infinity; }
+        Candidate() { this->seconds = this->again = infinity; }
         // How far values may find another order: not where they hold the diagonal, nor where a
         // pattern is symmetric, nor in what is full.
         double openness(double n) const {
@@ -102,7 +106,7 @@ class Planner {
     // Most blocks take less time than it costs to look for another way.
     void plan_block(Index k) {
         if (run_.stopped()) return;
-        first_ = plan_.starts[k], m_ = plan_.size(k), failures_of_ = failures_ ? failures_[k] : 0;
+        block_ = k, first_ = plan_.starts[k], m_ = plan_.size(k);
         translate();
         if (!is_triangular_) return;
         n_inner_ += column_[m_];
@@ -118,39 +122,51 @@ class Planner {
         EliminationLimits limits{2 * own.per_fill, own.per_multiplication};
         if (!is_small)
             limits.most = (is_as_given() ? policy_.product : policy_.given).seconds(column_[m_], 0);
-        const bool is_open = failures_of_ > 0 || (is_forced && !is_small);
+        const bool is_open = history_.knows(k) || (is_forced && !is_small);
         if (is_open) limits.most = 0;
         EliminationCost cost;
         order_.resize(static_cast<std::size_t>(m_));
         const bool is_ordered = amd_.run(graph_, limits, order_.data(), cost, counter_);
-        if (is_open || !is_ordered || limits.exceeded_by(cost)) return choose(k, cost, is_ordered);
+        if (is_open || !is_ordered || limits.exceeded_by(cost)) return choose(cost, is_ordered);
         amd_.accumulate(plan_.most.data() + first_);
         factorise_here(own.seconds(column_[m_], 2 * cost.entries + m_, cost.work), cost, 1);
         reorder(rows(), order_), reorder(cols(), order_);
     }
     // Of ways that are worth looking for, that of the least time. The order by minimum degree is
     // made, or has been begun.
-    void choose(Index k, EliminationCost& cost, bool is_ordered) {
+    void choose(EliminationCost& cost, bool is_ordered) {
         if (!is_ordered && !amd_.resume(graph_, {}, order_.data(), cost, counter_)) return;
         look();
+        least_ = second_ = infinity;
         Candidate best = ordered(Diagonal::matched, Order::degree, cost);
         const Policy& s = policy_;
         const bool any = s.diagonal == Diagonal::any && values_;
-        const double entries = column_[m_];
-        const auto consider = [&](const Search& by, double gain, auto&& find) {
-            if (run_.stopped() || by.gain * gain <= by.seconds(entries, best.fill)) return;
-            if (Candidate found = find(); found.seconds < best.seconds) best = std::move(found);
+        const double entries = column_[m_], turns = std::max(1.0, history_.repeated / s.patience);
+        double spent = s.given.seconds(static_cast<double>(a_.nnz()), 0), put_off = infinity;
+        // `open`: the share of the time of the best way that is open to another.
+        const auto consider = [&](const Search& by, double open, auto&& find) {
+            const double price = by.seconds(entries, best.fill), gain = by.gain * open;
+            if (run_.stopped()) return;
+            if (turns * gain * seconds_of(best) <= price)
+                return void(put_off = std::min(put_off, price / gain));
+            spent += price;
+            if (Candidate found = find(); seconds_of(found) < seconds_of(best))
+                best = std::move(found);
         };
-        if (!is_as_given())
-            consider(s.given, best.seconds, [&] { return by_degree(Diagonal::given, best); });
+        if (!is_as_given()) consider(s.given, 1, [&] { return by_degree(Diagonal::given, best); });
         if (any)
-            consider(s.product, best.seconds - best.still,
+            consider(s.product, std::max(1 - best.still / best.moving, best.weak),
                      [&] { return by_degree(Diagonal::product, best); });
-        consider(s.dissection, best.seconds, [&] { return dissected(best); });
-        if (any && is_own_allowed(best.diagonal))
-            consider(s.by_values, best.openness(m_) * best.seconds,
-                     [&] { return by_values(best); });
-        if (!run_.stopped()) take(k, best);
+        if (any && policy_.allows(Kernel::own, complex_))
+            consider(s.by_values, best.openness(m_), [&] { return by_values(best); });
+        consider(s.dissection, 1, [&] { return dissected(best); });
+        best.runner_up = best.again == least_ ? second_ : least_;
+        spent += best.seconds;  // of new pivots
+        best.spent = s.patience * spent, best.search = s.patience * (put_off + spent);
+        if (!run_.stopped()) take(best);
+    }
+    double seconds_of(const Way& way) const {
+        return history_.repeated > 0 ? way.again : way.seconds;
     }
 
     bool is_as_given() { return std::equal(rows(), rows() + m_, cols()); }
@@ -187,7 +203,7 @@ class Planner {
     Candidate by_degree(Diagonal diagonal, const Candidate& best) {
         std::copy_n(form_.col_perm.begin() + first_, m_, cols());
         if (diagonal == Diagonal::given) {
-            ascend(cols(), m_);
+            std::sort(cols(), cols() + m_);
             if (!is_as_given()) return {};
         } else {
             translate();
@@ -215,8 +231,9 @@ class Planner {
         out.diagonal = best.diagonal, out.order = Order::by_values;
         out.cols = best.cols, out.entries.resize(out.cols.size());
         out.row_order.resize(out.cols.size()), out.col_order.resize(out.cols.size());
-        if (!values_->order(block(), 2 * policy_.by_values.seconds(column_[m_], best.fill) / step,
-                            out.row_order.data(), out.col_order.data(), out.entries.data()))
+        const double most = 2 * policy_.by_values.seconds(column_[m_], best.fill);
+        if (!values_->order(block(), most / policy_.by_values_step, out.row_order.data(),
+                            out.col_order.data(), out.entries.data()))
             return {};
         for (double& stored : out.entries) stored /= 2;
         const double fill = 2 * out.entries.back(), share = fill / best.fill;
@@ -229,50 +246,52 @@ class Planner {
         Candidate out;
         out.diagonal = diagonal, out.order = order, out.cost = cost, out.symmetry = symmetry_,
         out.loose = loose_;
+        const double least = row_of(Kernel::own).weak_pivot;
+        const auto is_weak = [least](double share) { return share < least; };
+        out.weak = static_cast<double>(std::count_if(share_.begin(), share_.end(), is_weak)) / m_;
         out.cols.assign(cols(), cols() + m_), out.entries.resize(out.cols.size());
         if (order == Order::degree) amd_.accumulate(out.entries.data());
         else tree_.accumulate(out.entries.data());
-        const auto weak = [&](double least) {
-            if (*std::min_element(share_.begin(), share_.end()) >= least)
-                return std::vector<std::pair<Index, Index>>{};
-            return weak_first(order_, share_, least, column_.data(), local_.data());
+        const auto weak = [&](Kernel kernel) {
+            return weak_first(order_, share_, row_of(kernel).weak_pivot, column_.data(),
+                              local_.data());
         };
-        auto moving = weak(tiny_share);
-        const auto restless = weak(small_share).size();
-        if (moving.size() <= out.cols.size() / 64 && put_behind(order_, moving)) moving.clear();
+        auto moving = weak(Kernel::superlu);
+        const auto restless = static_cast<double>(weak(Kernel::own).size());
+        if (static_cast<double>(moving.size()) <= few_behind * m_ && put_behind(order_, moving))
+            moving.clear();
         out.row_order = order_;
-        const double all = 2 * cost.entries + m_, kept = Policy::kept(symmetry_, all, m_);
-        for (std::size_t k = is_own_allowed(diagonal) ? 0 : 1; k < kernel_table.size(); ++k)
+        const double all = 2 * cost.entries + m_, kept = policy_.kept(symmetry_, all, m_);
+        for (std::size_t k = 0; k < kernel_table.size(); ++k)
             if (const auto kernel = static_cast<Kernel>(k); policy_.allows(kernel, complex_)) {
-                const auto moved =
-                    static_cast<double>(kernel == Kernel::own          ? restless
-                                        : row_of(kernel).follows_order ? moving.size()
-                                                                       : 0);
-                price(kernel, out, kept * all, kept * kept * cost.work,
-                      Policy::grown(kernel, moved, m_));
+                const double moved =
+                    kernel == Kernel::own ? restless : static_cast<double>(moving.size());
+                price(kernel, out, kept * all, kept * kept * cost.work, grown(kernel, moved, m_));
             }
         return out;
     }
-    // Where the core's factors have filled up, they may not with another diagonal, once.
-    bool is_own_allowed(Diagonal diagonal) const {
-        return policy_.allows(Kernel::own, complex_) &&
-               (failures_of_ == 0 || (failures_of_ == 1 && diagonal != Diagonal::matched));
-    }
     // Takes a kernel for a candidate if it needs less time than those before; fill grows so much by
-    // pivots that move.
-    void price(Kernel kernel, Candidate& out, double fill, double work, double grown) const {
+    // pivots that move, and as it has here.
+    void price(Kernel kernel, Candidate& out, double fill, double work, double grown) {
         const Cost& cost = policy_.cost(kernel);
-        const double seconds = cost.seconds(column_[m_], fill * grown, work * grown * grown);
+        const double by_pattern = fill * grown;
         out.still = std::min(out.still, cost.seconds(column_[m_], fill, work));
-        if (seconds >= out.seconds) return;
-        out.kernel = kernel, out.seconds = seconds;
-        out.fill = fill * grown, out.work = work * grown * grown;
+        out.moving =
+            std::min(out.moving, cost.seconds(column_[m_], by_pattern, work * grown * grown));
+        if (kernel == Kernel::own) grown *= history_.times_of(block_, out);
+        Way way = out;
+        way.kernel = kernel, way.by_pattern = by_pattern;
+        way.fill = fill * grown, way.work = work * grown * grown;
+        way.seconds = cost.seconds(column_[m_], way.fill, way.work);
+        way.again = row_of(kernel).repeated * way.seconds;
+        second_ = std::min(second_, std::max(least_, way.again));
+        least_ = std::min(least_, way.again);
+        if (seconds_of(way) < seconds_of(out)) static_cast<Way&>(out) = way;
     }
 
-    void take(Index k, Candidate& best) {
+    void take(Candidate& best) {
+        const Index k = block_;
         if (!row_of(best.kernel).follows_order) return leave_as_given(k, best);
-        if (best.diagonal == Diagonal::product)
-            std::copy(best.cols.begin(), best.cols.end(), form_.col_perm.begin() + first_);
         std::copy(best.cols.begin(), best.cols.end(), cols());
         std::vector<Index>& order = best.row_order;
         if (best.kernel == Kernel::own) {
@@ -284,36 +303,29 @@ class Planner {
             best.fill = 2 * cost.entries + m_, best.work = cost.work;
             plan_.external[k] = static_cast<signed char>(best.kernel);
         }
-        plan_.chosen.emplace_back(k, best);
+        plan_.chosen.emplace(k, best);
         reorder(rows(), order), reorder(cols(), best.col_order.empty() ? order : best.col_order);
     }
-    // plan_.most has the entries of L up to each column, and gets what L + U may have there; as
-    // many times those are predicted.
+    // plan_.most has the entries of L up to each column, and gets what L + U may have there: as
+    // many times those are predicted, and one column may be full.
     void factorise_here(double seconds, const EliminationCost& cost, double times) {
         plan_.seconds += seconds, plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
         const double fill = times * (2 * cost.entries + m_),
                      overrun = times * policy_.most(column_[m_], fill, times * times * cost.work);
         double* const most = plan_.most.data() + first_;
         for (Index c = 0; c < m_; ++c)
-            most[c] = 1000 + overrun * (2 * most[c] + static_cast<double>(c + 1));
+            most[c] = m_ + overrun * (2 * most[c] + static_cast<double>(c + 1));
     }
     void leave_as_given(Index k, const Way& way) {
-        ascend(rows(), m_), ascend(cols(), m_);
+        std::sort(rows(), rows() + m_), std::sort(cols(), cols() + m_);
         plan_.external[k] = static_cast<signed char>(way.kernel);
-        plan_.chosen.emplace_back(
-            k, Way{Diagonal::given, Order::given, way.kernel, 0, 0, way.seconds});
+        Way given = way;
+        given.diagonal = Diagonal::given, given.order = Order::given, given.fill = given.work = 0;
+        plan_.chosen.emplace(k, given);
     }
 
     Index* rows() { return plan_.row_perm.data() + first_; }
     Index* cols() { return plan_.col_perm.data() + first_; }
-    void ascend(Index* piece, Index m) const {
-        if (std::is_sorted(piece, piece + m)) return;
-        if (m < plan_.n / 32) return std::sort(piece, piece + m);
-        Bitmap there(plan_.n);
-        for (Index k = 0; k < m; ++k) there.set(piece[k]);
-        for (Index j = 0; j < plan_.n; ++j)
-            if (there.test(j)) *piece++ = j;
-    }
     void reorder(Index* piece, const std::vector<Index>& order) {
         old_.assign(piece, piece + m_);
         for (Index t = 0; t < m_; ++t) piece[t] = old_[order[t]];
@@ -405,34 +417,29 @@ class Planner {
         is_triangular_ = inner == n_inner_;
     }
 
-    // Shares of the largest in its column, rows scaled, below which a pivot is expected to move: in
-    // factors made here, and by an external solver.
-    static constexpr double small_share = 0.1, tiny_share = 0.01;
-    static constexpr double step =
-        1.5e-9;  // seconds of Markowitz' search for each unit of its work
-
     const Csr<Index>& a_;
     SquareForm<Index>& form_;
     const BlockValues<Index>* const values_;
-    const signed char* const failures_;
+    History<Index>& history_;
     const Policy& policy_;
     RunContext& run_;
     WorkCounter counter_;
     const bool complex_;
     BlockPlan<Index> plan_;
-    BorrowedRoom<PlannerRoom<Index>> room_;
-    Amd<Index>& amd_ = room_->amd;
-    AdjacencyLists<Index>& graph_ = room_->graph;
-    EliminationTree<Index>& tree_ = room_->tree;
-    std::vector<Index>&place_ = room_->place, &local_ = room_->local, &column_ = room_->column,
-    &cursor_ = room_->cursor, &order_ = room_->order, &old_ = room_->old;
+    BorrowedWorkspace<PlannerWorkspace<Index>> workspace_;
+    Amd<Index>& amd_ = workspace_->amd;
+    AdjacencyLists<Index>& graph_ = workspace_->graph;
+    EliminationTree<Index>& tree_ = workspace_->tree;
+    std::vector<Index>&place_ = workspace_->place, &local_ = workspace_->local,
+    &column_ = workspace_->column, &cursor_ = workspace_->cursor, &order_ = workspace_->order,
+    &old_ = workspace_->old;
     std::int64_t n_inner_ = 0;
     bool is_triangular_ = true;
-    // Of the block at hand: where it is, how often it has filled up; the share of its entries
-    // beside the diagonal that have a mirror; its diagonal entries as shares of their columns.
-    Index first_ = 0, m_ = 0;
-    int failures_of_ = 0;
+    // Of the block at hand: which it is, and where; the share of its entries beside the diagonal
+    // that have a mirror; its diagonal entries as shares of their columns.
+    Index block_ = 0, first_ = 0, m_ = 0;
     double symmetry_ = 0, loose_ = 0;  // and the share of rows whose diagonal entry may not stay
+    double least_ = 0, second_ = 0;    // seconds that other values are predicted to take
     std::vector<double> share_;
     std::vector<std::int64_t> places_;
 };

@@ -213,12 +213,9 @@ void parallel_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunConte
     // Roots above which there are free columns nearby for all.
     constexpr std::size_t few_roots = 1 << 10;
     auto timer = run.time("search");
-    std::vector<Index> roots;
+    std::vector<Index> roots = search_roots(a, m, run);
     Bitmap finished(a.n_cols);
-    run.team.both([&](int part, int) {
-        if (part == 0) roots = search_roots(a, m, run);
-        else mark_finished_columns(finished, a.n_cols, run);
-    });
+    mark_finished_columns(finished, a.n_cols, run);
     if (roots.size() <= few_roots) roots = interleaved(roots);
     ParallelSingleSourceBfs<Index>(a, m, run, roots, finished).search_all();
 }

@@ -17,14 +17,17 @@ namespace sparsematch {
 // The free rows, without those that the caller says no augmenting path needs.
 template <class Index>
 std::vector<Index> search_roots(const Csr<Index>& a, Matching<Index> m, const RunContext& run) {
-    std::vector<Index> roots = free_rows(a, m, Index{0}, a.n_rows);
+    std::vector<Index> roots = free_rows(a, m, run.team);
     if (run.finished) std::erase_if(roots, [&](Index i) { return run.finished.row[i]; });
     return roots;
 }
 
 // The columns that the caller says no augmenting path needs.
 inline void mark_finished_columns(Bitmap& visited, std::size_t n_cols, const RunContext& run) {
-    if (run.finished) visited.mark(0, n_cols, [&](std::size_t j) { return run.finished.col[j]; });
+    if (!run.finished) return;
+    run.team.loop(n_cols, mates_at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
+        visited.mark(begin, end, [&](std::size_t j) { return run.finished.col[j]; });
+    });
 }
 
 // Where that many searches have succeeded, no other will.

@@ -72,6 +72,6 @@ def _unit(graph: BipartiteCSR, cost: FloatArray) -> float:
     at most 64 steps for each entry, row and column; joining and balancing double what they add up
     to. Costs are scaled without rounding, but those of less than 1e-280 of the largest one.
     """
-    largest = max(cost.max(initial=0.0), -cost.min(initial=0.0))
+    largest = float(np.abs(cost).max(initial=0.0))
     spare = (graph.nnz + graph.n_rows + graph.n_cols).bit_length() + 14
     return 2.0 ** max(math.frexp(largest)[1] + spare - np.finfo(np.float64).maxexp, 0)

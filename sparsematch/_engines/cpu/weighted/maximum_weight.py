@@ -35,7 +35,7 @@ def maximum_weight(
     Time: that of `least_cost`.
     """
     graph, weight = signed.graph, signed.weight
-    scale = 0.125 if _largest(weight, *unmatched) > _LARGE else 1.0
+    scale = 0.125 if max(signed.largest, _largest(*unmatched)) > _LARGE else 1.0
     cost = weight * (-scale if maximize else scale)
     costs = (unmatched[0] * scale, unmatched[1] * scale) if scale < 1 else unmatched
     find = _at_maximum_cardinality if maximum_cardinality else _at_any_cardinality
@@ -86,7 +86,7 @@ def is_optimal_matching(
     totals = objectives(signed, found.matching, unmatched, found.maximize, workers)
     if not np.allclose((found.weight, found.objective), totals, rtol=2.0**-40, atol=0):
         return False
-    scale = 0.125 if _largest(signed.weight, *unmatched, *duals) > _LARGE else 1.0
+    scale = 0.125 if max(signed.largest, _largest(*unmatched, *duals)) > _LARGE else 1.0
     sign = -scale if found.maximize else scale
     u, v = duals[0] * sign, duals[1] * sign
     r, q = (side * (scale / unit) for side in unmatched)

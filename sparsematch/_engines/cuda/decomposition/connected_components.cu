@@ -8,11 +8,6 @@
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 
-// Writes: each vertex is a tree by itself.
-KERNEL plant(long long n, long long* up) {
-    for (long long v = thread_index(); v < n; v += thread_count()) up[v] = v;
-}
-
 // The first entries of each list: they make most of what there is one tree. Writes: up. Time:
 // O(n_major / threads).
 KERNEL join_first(Index n_major, const Index* __restrict__ indptr,

@@ -27,15 +27,6 @@ DEVICE void add_root(const FirstLevels& f, Index i, Index j) {
     f.cols[add(f.col_count, static_cast<Index>(1))] = j;
 }
 
-// The searches stay in what is in question: all else counts as seen. Writes: own words.
-KERNEL exclude(Index n_col_words, Index n_row_words, const Bits* __restrict__ cols_in,
-               const Bits* __restrict__ rows_in, Bits* ahead_cols, Bits* behind_rows) {
-    for (Index w = thread_index(); w < n_col_words; w += thread_count())
-        ahead_cols[w] = ~cols_in[w];
-    for (Index w = thread_index(); w < n_row_words; w += thread_count())
-        behind_rows[w] = ~rows_in[w];
-}
-
 // One thread makes the pivot the beginning of two searches: along the rows from it, along the
 // columns from its mate.
 KERNEL start_at(const long long* pivot, const Index* __restrict__ row_mate, FirstLevels f) {

@@ -5,8 +5,6 @@ Searches start from many rows at once where one takes long. See multi_pivot.cu.
 
 from typing import Any
 
-import numpy as np
-
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, SECOND, AlternatingSearch, reach
@@ -44,11 +42,8 @@ class _Searches:
         graph = square.by_row
         xp = namespace(graph.indptr)
         self.kernels = load(graph.dtype)
-        inside = square.cols_in, square.rows_in
-        self.seen = tuple(xp.empty(bits.size, np.uint32) for bits in inside)
-        sizes = [bits.size for bits in inside]
-        counts = (graph.dtype.type(k) for k in sizes)
-        self.kernels.launch("exclude", max(sizes), *counts, *inside, *self.seen)
+        # the searches stay in what is in question: all else counts as seen
+        self.seen = ~square.cols_in, ~square.rows_in
         self.queues = (
             xp.empty(graph.n_rows + ROOTS, graph.dtype),
             xp.empty(graph.n_cols + ROOTS, graph.dtype),
