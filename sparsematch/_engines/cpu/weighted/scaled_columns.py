@@ -26,7 +26,9 @@ def product_diagonal(
     numbers, start = (np.empty(1), in_range), (np.empty(0, graph.dtype), none)
     pattern, mates = csr(graph), (row_of, col_of)
     stored = scales[1], scales[0]  # columns are the stored rows
-    _core.product_batch(pattern, magnitude, mates, duals, stored, numbers, start, (True, False), 1)
+    _core.product_batch(
+        pattern, magnitude, mates, duals, stored, numbers, start, (True, False, False), 1
+    )
     if not in_range[0]:
         warn_of_cut_factors()
     return row_of, *scales
