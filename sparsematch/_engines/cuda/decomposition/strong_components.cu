@@ -1,17 +1,10 @@
 // Strong components of the square part, each before those that it leads to. A row leads to the rows
 // matched to its columns.
 //
-// 1. trim: rows that no row leads to, and rows that lead nowhere, are blocks of their own, in the
-//    order of their removal (Kahn, Communications of the ACM 5, 1962; the trimming of McLendon et
-//    al., J. Parallel Distrib. Comput. 65, 2005).
-// 2. forward-backward: what a pivot reaches and is reached from is its component; before it comes
-//    what leads to it, behind it what does neither, then what it leads to (Fleischer, Hendrickson,
-//    Pinar, IPDPS workshops 2000). The searches are multi_pivot.cu's.
-// 3. small_components.cu: small pieces of the rest, which no entry joins, by depth-first search,
-//    one in each block of threads.
-// 4. colouring.cu: each of the others gets the largest number that leads to it; a row that keeps
-//    its own and what it is reached from under this number are a component, the first of those with
-//    it (Orzan, PhD thesis, Amsterdam 2004).
+// Trimming (Kahn, Communications of the ACM 5, 1962; McLendon et al., J. Parallel Distrib. Comput.
+// 65, 2005), forward-backward search (Fleischer, Hendrickson, Pinar, IPDPS workshops 2000; the
+// searches are multi_pivot.cu's), small_components.cu, colouring.cu: the steps of
+// docs/algorithms/block_triangular_form.md.
 // Invariant: the label of a row is where in the order its segment begins, or its block when that is
 // known; segments are split in place, so labels of different segments never change their order.
 #include "core/device.cuh"
