@@ -26,6 +26,7 @@ from mpi_faults import assert_raises_on_all, block
 from mpi_graph_checks import larger_graphs
 from rank_driver import PATCH, run_script
 from sparsematch._engines.nccl.core import layout
+from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import forest, gathered, min_degree
 
 GPUS = Place("nccl", CUPY.ndarray, CUPY.asarray, host)
@@ -267,6 +268,14 @@ def check_moved_rows(comm, folder):
         _, matching, _ = mpi_checks.assert_rows_move(D, B, GPUS)
         rows, cols = matching.pairs()
         assert np.array_equal(host(cols), host(matching.row_mate)[host(rows) - D.first_row])
+
+
+def check_arrays_of_others(comm, folder):
+    """They arrive by ascending sender, without the own one."""
+    ranks = np.arange(comm.size)
+    own = CUPY.full(comm.rank, comm.rank, np.int64)
+    others = host(Exchange(comm, CUPY).allgather_others(own, ranks))
+    assert np.array_equal(others, np.repeat(ranks, ranks * (ranks != comm.rank)))
 
 
 def check_bad_input(comm, folder):
