@@ -39,11 +39,11 @@ class BlockReport:
     why: str
 
     def __str__(self) -> str:
-        predicted = f"{self.predicted:,}" if self.predicted else "no"
+        predicted = f"{self.predicted:,} predicted, " if self.predicted else ""
         made = f"{self.made:,}" if self.made else "unknown"
         return (
             f"block {self.block}: {self.rows:,} rows, {self.entries:,} entries, by {self.solver} "
-            f"({self.why}), order: {self.order}; entries of the factors: {predicted} predicted, "
+            f"({self.why}), order: {self.order}; entries of the factors: {predicted}"
             f"{made} made; {self.seconds:.1e} s predicted"
         )
 

@@ -143,8 +143,8 @@ FrontierLimits small_frontiers(double wide) { return {wide, 0, 1, 1, 64, 1, 64};
 // Sweeps as long as they may last, and what they find is kept, however small it is.
 BlockLimits sweeping(double near, int sweeps, int candidates = 1) {
     BlockLimits limits;
-    limits.likely = limits.go_on = limits.large = any;
-    limits.sweeps = {never, near, any, 0, always, always, sweeps, candidates};
+    limits.sweeps = {any,    any,    any,    never,  near,       any, 0,
+                     always, always, always, sweeps, candidates, 1};
     return limits;
 }
 BlockLimits searching(double likely, double wide) {
@@ -158,7 +158,7 @@ BlockLimits searching(double likely, double wide) {
 
 std::vector<Way> ways() {
     BlockLimits direct, copied, brief = sweeping(0, 0), trimmed = searching(never, never);
-    direct.likely = copied.likely = never;
+    direct.sweeps.start = copied.sweeps.start = never;
     direct.copied = any, copied.copied = never;
     brief.sweeps.gain = brief.sweeps.rest = never;
     brief.horizontal_gain = never;
@@ -437,12 +437,14 @@ std::vector<Way> drawn_ways(Random& random) {
     for (Way& way : all) {
         if (random() % 4 == 0) continue;
         SweepLimits& s = way.limits.sweeps;
-        for (double* value : {&s.most_left, &s.near_gain, &s.enough_near, &s.gain, &s.rest})
+        for (double* value : {&s.start, &s.go_on, &s.large, &s.most_left, &s.near_gain,
+                              &s.enough_near, &s.first_gain, &s.gain, &s.rest})
             *value = share(*value);
         if (random() % 2 == 0) s.rest = always;
         s.near = random() % 2 ? 1 / 64. : static_cast<double>(random() % 5) / 4;
         s.sweeps = static_cast<int>(random() % 9);
         s.candidates = 1 + static_cast<int>(random() % 64);
+        s.rows_at_a_time = 1 + static_cast<std::int64_t>(random() % 20);
         BlockLimits& b = way.limits;
         for (double* value : {&b.horizontal_gain, &b.likely, &b.copied, &b.go_on, &b.large})
             *value = share(*value);

@@ -1,9 +1,26 @@
 // The block triangular form: the coarse Dulmage-Mendelsohn parts of a matrix, and the blocks of its
 // square part, from a maximum matching.
 //
-// The parts, and why there are several steps: see docs/algorithms/block_triangular_form.md. Each
-// matched column of the square part is a vertex, with an arc to each column of its mate's row; the
-// blocks are the strong components.
+// Matching, free and alternating path: see single_source_bfs.hpp. Coarse parts:
+//   vertical     rows and columns that alternating paths from free rows reach: too many rows;
+//   horizontal   rows and columns from which a free column is reached: too many columns;
+//   square       the others, all matched among themselves.
+// They are the same for every maximum matching. Take each column of the square part as a vertex,
+// with an arc from column j to each column of its mate's row. What reaches each other is a strong
+// component: these are the blocks, too small to be divided by any permutation. In the order of the
+// arcs between them they are block upper triangular.
+//
+//                     free column
+//                    |-|                       x matched, * any, blank: no entry
+//     horizontal   [ * x * * * * * * * ]
+//                  [ * * x * * * * * * ]
+//     square       [       x * * * * * ]       blocks of two rows, one and one
+//                  [       * x * * * * ]
+//                  [           x * * * ]
+//                  [             x * * ]
+//     vertical     [               x * ]
+//                  [               * x ]
+//                  [               * * ] -     free row
 //
 // The way through the headers, and what each passes to the next:
 //
@@ -33,8 +50,12 @@
 //       v
 //     Blocks::write             the group of every row -> block_permutation.hpp sorts by it
 //
-// limits.hpp says where the method changes. Each step may give up early: what it does not settle is
-// left to depth-first search, so that no limit changes the result.
+// limits.hpp says where the method changes.
+//
+// Why several steps. Depth-first search alone is right, but waits for memory at every vertex; most
+// vertices are settled before by searches that can prefetch, or that read in order. Each step may
+// give up early: what it does not settle is left to depth-first search, so that no limit changes
+// the result.
 //
 // Dulmage, Mendelsohn: Coverings of bipartite graphs (Canadian J. Math. 10, 1958); Pothen, Fan:
 // Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990), whose horizontal,
@@ -78,8 +99,8 @@ class Blocks {
         large.left = left;
         if (t) search_large(*t, large);
         // A large component is likely, and little else depends on it.
-        else if (is_above(limits_.likely, left))
-            Sweeps(a_, m_, parts_, large, limits_, run_).search();
+        else if (is_above(limits_.sweeps.start, left))
+            Sweeps(a_, m_, parts_, large, limits_.sweeps, run_).search();
         if (run_.stopped()) return 0;
         return t || large.size > 0 || !is_above(limits_.copied, left) ? contracted(large)
                                                                       : direct();

@@ -19,6 +19,67 @@
 
 namespace sparsematch {
 
+// A set of pivots, of which there are at most two at a time.
+using Pivots = unsigned char;
+inline constexpr Pivots first_pivot = 1, second_pivot = 2, any_pivot = 3;
+
+// What is known of a vertex: seven flags, none of which changes what another one means. Of each
+// pivot p, three that are true where they are set:
+//   reached_by p    p reaches the vertex;
+//   leads_to p      the vertex reaches p;
+//   scanned_by p    all its neighbours are reached_by p.
+// And is_open: it is not settled, and in no component. What the flags say of pivots holds for the
+// others, too, but these are neither scanned nor counted.
+class VertexState {
+    static constexpr unsigned leads = 4, scan = 16, settled_bit = 64,
+                              every_first = 1 + leads + scan;
+    constexpr explicit VertexState(unsigned bits) : bits_(static_cast<unsigned char>(bits)) {}
+
+  public:
+    VertexState() = default;  // open, and nothing known
+    static constexpr VertexState settled() { return VertexState(settled_bit); }
+    static constexpr VertexState of_pivot(Pivots p) { return VertexState(p | p * leads); }
+
+    bool is_open() const { return bits_ < settled_bit; }
+    bool is_unknown() const { return bits_ == 0; }
+
+    Pivots reached_by() const { return bits_ & any_pivot; }
+    Pivots leads_to() const { return bits_ / leads & any_pivot; }
+    Pivots scanned_by() const { return bits_ / scan & any_pivot; }
+
+    // Of an open vertex and one pivot, with a single comparison each.
+    bool is_new_to(Pivots p) const { return matches(0, p); }
+    bool is_strong(Pivots p) const { return matches(p | p * leads, 0); }
+    bool must_scan(Pivots p) const { return matches(p, p * scan); }
+    bool might_lead(Pivots p) const { return matches(p, p * leads); }
+
+    // Of a vertex to which an arc leads from one that these pivots reach.
+    [[nodiscard]] VertexState reached_also(Pivots p) const { return VertexState(bits_ | p); }
+    [[nodiscard]] VertexState or_known(VertexState other) const {
+        return VertexState(bits_ | other.bits_);
+    }
+    // Its neighbours, all of whose states are joined in `heads`, are reached now.
+    [[nodiscard]] VertexState scanned(VertexState heads) const {
+        return VertexState(bits_ | (heads.bits_ & any_pivot * leads) | reached_by() * scan);
+    }
+    [[nodiscard]] VertexState settled_if(bool yes) const {
+        return VertexState(bits_ | yes * settled_bit);
+    }
+    // The pivots reach each other: what is true of the second is true of the first. Of all vertices
+    // at once, settled ones too, as scanned_by says something of the neighbours.
+    [[nodiscard]] VertexState pivots_united() const {
+        return VertexState(((bits_ | bits_ / 2) & every_first) | (bits_ & settled_bit));
+    }
+    [[nodiscard]] VertexState without_pivots() const { return VertexState(bits_ & settled_bit); }
+
+  private:
+    bool matches(unsigned set, unsigned clear) const {
+        return (bits_ & (settled_bit | set | clear)) == set;
+    }
+
+    unsigned char bits_ = 0;
+};
+
 // Where a vertex is: the number of its large component, or one of these.
 using Place = signed char;
 inline constexpr Place no_place = -1, in_other_part = -2, in_horizontal_part = -3;

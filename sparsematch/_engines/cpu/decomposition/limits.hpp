@@ -9,27 +9,32 @@
 
 namespace sparsematch {
 
-// Of the sweeps, without the transpose. Shares of the vertices that are left when they begin.
+// Of the sweeps. Shares of the vertices that are left when the search begins, unless said.
 struct SweepLimits {
-    double most_left = 1 / 2.;    // with more left over, depth-first search of all is faster
-    double near = 1 / 64.;        // rows on either side of the pivot that are tried first
-    double near_gain = 1 / 128.;  // flags known then, if there is an order that sweeps can follow
-    double enough_near = 64;      // flags that are enough in any case
-    double gain = 1 / 16.;        // of the flags that are not: known by one more sweep
-    double rest = 1 / 16.;        // not in a component of the pivot: no further sweep
-    int sweeps = 8;               // over all rows, at most
-    int candidates = 64;          // rows, of which that with the most entries is the pivot
+    double start = 7 / 8.;         // of all columns: left over, for a large component to be likely
+    double go_on = 1 / 4.;         // left over, for another search
+    double large = 1 / 8.;         // of those left over: a component that is kept
+    double most_left = 1 / 2.;     // with more left over, depth-first search of all is faster
+    double near = 1 / 64.;         // rows on either side of the pivot that are tried first
+    double near_gain = 1 / 128.;   // states known then, if there is an order that sweeps can follow
+    double enough_near = 64;       // states that are enough in any case
+    double first_gain = 1 / 128.;  // states known after the first sweep over all rows
+    double gain = 1 / 4.;          // of the states that are open: known by one more sweep
+    double rest = 1 / 16.;         // not in a component of the pivots: no further sweep
+    int sweeps = 8;                // over all rows, at most
+    int candidates = 64;           // rows, of which that with the most entries is the pivot
+    std::int64_t rows_at_a_time = 1 << 12;  // between two checks for a stop
 };
 
 struct BlockLimits {
     FrontierLimits frontier;
     SweepLimits sweeps;
     double horizontal_gain = 1 / 16.;  // rows found by a pass over those left, for another pass
-    // Of all columns, left over: with more, a large component is sought first; with no more, what
-    // is left is copied before depth-first search.
+    // Of all columns, left over: with more, a large component is sought before trimming; with no
+    // more, what is left is copied before depth-first search.
     double likely = 3 / 4., copied = 1 / 2.;
-    // Of all columns: left over, for another search; of those left over at first: a component that
-    // is kept.
+    // Of searches with the transpose. Of all columns: left over, for another search; of those left
+    // over at first: a component that is kept.
     double go_on = 1 / 4., large = 1 / 8.;
     unsigned char many_arcs = 255;          // of a row that is never trimmed
     std::int64_t at_a_time = 1 << 14;       // rows or columns; a multiple of 64
