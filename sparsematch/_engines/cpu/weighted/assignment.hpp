@@ -104,8 +104,8 @@ struct AssignmentPolicy {
     // such has several, and given up after `feasibility` if the matching is long itself.
     double worth_blocks = 480, feasibility = 180;
     // Rows first, which takes 45 ns, is tried where searches are expected to take this long, and
-    // kept if it leaves at most this share of the rows that the start left: 1/24 to 1/5 in sums over
-    // interior points, upwind flows and lognormal values, else hardly fewer.
+    // kept if it leaves at most this share of the rows that the start left: 1/24 to 1/5 in sums
+    // over interior points, upwind flows and lognormal values, else hardly fewer.
     double worth_rows_first = 1350, far_fewer = 0.25;
     // Searches after an auction; ns.
     double short_searches = 480;
@@ -305,10 +305,10 @@ class Assignment {
         return true;
     }
 
-    // An auction, unless costs are tied or the matrix is wide; then rounds from all free rows, with
-    // the largest matching by the duals at hand after each while that matches a quarter of the rows,
-    // and an auction if they are expected to take longer. The last rows, which match one a round, or
-    // in a wide matrix few, one by one.
+    // An auction, unless costs are tied or the matrix is wide; then rounds from all free rows,
+    // with the largest matching by the duals at hand after each while that matches a quarter of
+    // the rows, and an auction if they are expected to take longer. The last rows, which match one
+    // a round, or in a wide matrix few, one by one.
     bool all_together(bool tied) {
         PathForest<Index> forest(s_);
         if (!tied && !by_auction()) return false;
