@@ -176,8 +176,10 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         return None
     right = row[:, np.newaxis] * b
     x, error = factors.solve(right, "N")
-    if not error <= POOR_ERROR and (strict := factors.with_stricter_pivoting()):
-        x, error = strict.solve(right, "N")
+    strict: BlockFactors | None = factors
+    while strict and not error <= POOR_ERROR:
+        if strict := strict.with_stricter_pivoting():
+            x, error = strict.solve(right, "N")
     if not error <= POOR_ERROR:
         return None
     x = col[:, np.newaxis] * x
