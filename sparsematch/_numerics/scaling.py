@@ -52,6 +52,13 @@ def times_power(values: NDArray[Any], exponents: IndexArray) -> NDArray[Any]:
     return product.view(values.dtype)[..., 0]
 
 
+def column_norms(x: NDArray[Any]) -> FloatArray:
+    """Return the 2-norm of each column, whose square need not be a double."""
+    exponent = exponents_of(np.abs(x).max(axis=0, initial=0))
+    norm: FloatArray = np.linalg.norm(times_power(x, -exponent), axis=0)
+    return times_power(norm, exponent)
+
+
 def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
     """Return B by rows, B 2^-e with the largest entry of each column from 1/2 to 1, and e."""
     scaled = csr_array(B, copy=True)
