@@ -52,7 +52,7 @@ _LARGE = 1e-3
 _ROUNDS = 100
 #: Rows that are asked for another pivot of a circuit.
 _CANDIDATES = 32
-#: One of so many members less makes no circuit easier to read.
+#: Members of a circuit over those that it must lose to be easier to read.
 _FEW = 16
 #: Of singular values: a gap after which the larger ones may not be those of combinations that
 #: vanish, and what counts as zero.
