@@ -161,9 +161,8 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         return size * factors.solve(x, "H", False)[0]
 
     # |S^-1| |S|, which no scaling of rows changes (Skeel, J. ACM 26, 1979)
-    if any(factors.rcond(k) < SINGULAR for k in factors.ill_conditioned):
-        return None
-    if inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
+    is_singular = any(factors.rcond(k) < SINGULAR for k in factors.ill_conditioned)
+    if is_singular or inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
         return None
     right = row[:, np.newaxis] * b
     x, error = factors.solve(right, "N")
@@ -181,9 +180,9 @@ def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
     own, unit = scaled_columns(A)
     factors = OrthogonalFactors(own, b, rcond, not minimum_norm)
-    adjoint = own.conj().T
+    adjoint = own.T.conj(copy=False)
     project: _Map = lambda x: x
-    if minimum_norm and not factors.is_full:
+    if minimum_norm and factors.dead.size:
         project = Complement(factors.null_vectors(), unit)
 
     def left(x: Values) -> Values:  # Q^H r
@@ -203,7 +202,7 @@ def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
     nothing = np.empty((A.shape[1], 0), A.dtype)
     adjoint, unit = scaled_columns(A.conj().T)
     factors = OrthogonalFactors(adjoint, nothing, rcond)
-    if not factors.is_full:
+    if factors.dead.size:
         b = Complement(factors.null_vectors(), unit)(b)
 
     rows, right = sp.csr_array(adjoint.conj().T), times_power(b, -unit[:, np.newaxis])

@@ -114,11 +114,6 @@ class OrthogonalFactors:
         """The numerical rank of B."""
         return self._live.size - (self._rows.shape[1] - self._n_columns)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether all columns are independent."""
-        return self.dead.size == 0
-
     def apply_adjoint(self, y: Values) -> Values:
         """Return Q^H y to a rounding error of y, by another factorisation.
 
