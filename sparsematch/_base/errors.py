@@ -4,6 +4,7 @@ Most functions return an exception, so that ``raise`` stands where the mistake i
 """
 
 import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -62,13 +63,13 @@ def check_count(argument: str, value: Any) -> None:
         raise ValueError(f"{argument} is {value}, but must not be negative")
 
 
-def stack_level() -> int:
-    """Return the `stacklevel` of a warning at the line that called this package."""
+def warn(category: type[Warning], text: str) -> None:
+    """Warn at the line that called this package."""
     package = __name__.partition(".")[0]
-    level, frame = 1, sys._getframe(1)
+    level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         level, frame = level + 1, frame.f_back
-    return level
+    warnings.warn(text, category, stacklevel=level)
 
 
 def is_an_interrupt(error: BaseException | None) -> bool:

@@ -5,7 +5,6 @@ its values: another than it was given where these brought far more fill than was
 they came so often that to look for a better order pays.
 """
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._base.arrays import BoolArray, IndexArray, inverse
-from sparsematch._base.errors import stack_level, wrong_type
+from sparsematch._base.errors import warn, wrong_type
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import SINGULAR, UNSTABLE
 from sparsematch._systems.checks import check_choice
@@ -252,16 +251,12 @@ class BlockTriangularLU(InverseOperator):
     def _warn_of_ill_conditioned(self) -> None:
         for k in self._factors.ill_conditioned:
             if (rcond := self._factors.rcond(k)) < SINGULAR:
-                self._warn_singular(k, rcond)
-
-    def _warn_singular(self, k: int, rcond: float) -> None:
-        block = name_block(*self._factors.block(k), *self._factors.plan.names)
-        warnings.warn(
-            f"singular to working precision: {block} has a reciprocal condition of {rcond:.0e}; "
-            "explain_singularity(A, numeric=True) says what depends on what",
-            IllConditionedWarning,
-            stacklevel=stack_level(),
-        )
+                block = name_block(*self._factors.block(k), *self._factors.plan.names)
+                warn(
+                    IllConditionedWarning,
+                    f"singular to working precision: {block} has a reciprocal condition of "
+                    f"{rcond:.0e}; explain_singularity(A, numeric=True) says what depends on what",
+                )
 
     def solve(self, b: ArrayLike, trans: Side = "N", *, check: bool = True) -> NDArray[Any]:
         """Solve a linear system.
@@ -333,11 +328,10 @@ class BlockTriangularLU(InverseOperator):
         if poor.any():
             worst = np.max(errors[poor])
             what = f"a backward error of {worst:.0e}" if worst < np.inf else "no finite solution"
-            warnings.warn(
+            warn(
+                IllConditionedWarning,
                 f"solved with {what} after refinement and partial pivoting: the matrix is too "
                 f"ill-conditioned (see rcond), or the solution beyond the range of doubles",
-                IllConditionedWarning,
-                stacklevel=stack_level(),
             )
         return x.reshape(right.shape)
 

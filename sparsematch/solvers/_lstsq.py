@@ -2,14 +2,13 @@
 
 from __future__ import annotations  # readable names in help()
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import warn
 from sparsematch._base.tolerances import POOR_ERROR
 from sparsematch._input.canonical import read_columns
 from sparsematch._input.scipy import check_sparse
@@ -143,15 +142,14 @@ def _warn_of(solved: Solution, rcond: float) -> None:
     poor = ~(error <= max(POOR_ERROR, 10 * rcond))
     if solved.is_settled and not poor.any():
         return
+    text = (
+        f"a rank of {solved.rank} is not settled: singular values beside it are as small as "
+        "rounding errors, or as rcond; with another rcond it may be"
+    )
     if solved.is_settled:
         text = (
             f"a least-squares solution has a backward error of {np.max(error[poor]):.0e}: the "
             "matrix is too ill-conditioned for its rank to be clear (see rcond), or a value is "
             "beyond the range of doubles"
         )
-    else:
-        text = (
-            f"a rank of {solved.rank} is not settled: singular values beside it are as small as "
-            "rounding errors, or as rcond; with another rcond it may be"
-        )
-    warnings.warn(text, IllConditionedWarning, stacklevel=stack_level())
+    warn(IllConditionedWarning, text)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations  # readable names in help()
 
-import warnings
 from typing import Literal
 
 import scipy.sparse as sp
 
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import warn
 from sparsematch._blame.circuits import find_circuits, orthonormal, worst_residuals
 from sparsematch._input.canonical import read_columns
 from sparsematch._systems.checks import check_choice, read_rcond
@@ -110,11 +109,10 @@ def null_space(
         residuals = worst_residuals(mine, circuits.scaling, sp.csc_array(vectors))
     if not circuits.is_settled:
         rank = mine.shape[1] - circuits.free.size
-        warnings.warn(
+        warn(
+            IllConditionedWarning,
             f"a rank of {rank} is not clear: singular values beside it are as small as "
             "rounding errors, or as rcond; with another rcond it may be",
-            IllConditionedWarning,
-            stacklevel=stack_level(),
         )
     more = columns.shape, side, circuits.smallest, circuits.is_settled
     return NullSpaceBasis(vectors, circuits.free, residuals, *more)
