@@ -5,7 +5,7 @@ Most functions return an exception, so that ``raise`` stands where the mistake i
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 
@@ -53,6 +53,12 @@ def unknown_choice(argument: str, value: Any, choices: Iterable[str]) -> TypeErr
     if not isinstance(value, str):
         return wrong_type(argument, value, f"a string, {listed}")
     return ValueError(f"{argument} is {value!r}, but must be {listed}")
+
+
+def check_choice(argument: str, value: Any, choices: Collection[str]) -> None:
+    """Raise TypeError or ValueError unless the value is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise unknown_choice(argument, value, choices)
 
 
 def check_count(argument: str, value: Any) -> None:

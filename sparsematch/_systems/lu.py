@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._base.arrays import BoolArray, IndexArray, inverse
-from sparsematch._base.errors import warn, wrong_type
+from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import SINGULAR, UNSTABLE
-from sparsematch._systems.checks import check_choice
 from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import IllConditionedWarning, name_block
 from sparsematch._systems.factors import NO_STATE, BlockFactors, Solutions

@@ -14,14 +14,14 @@ from scipy.sparse import issparse
 from sparsematch._api.arguments import check_tolerance
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._base.arrays import FloatArray, IndexArray
-from sparsematch._base.errors import warn
+from sparsematch._base.errors import check_choice, warn
 from sparsematch._base.tolerances import EPSILON
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of, read_columns
 from sparsematch._input.pattern import compress
 from sparsematch._numerics.foreign_calls import spilu as _spilu
-from sparsematch._systems.checks import check_choice, check_right_hand_side, check_square
+from sparsematch._systems.checks import check_right_hand_side, check_square
 from sparsematch._systems.errors import (
     IllConditionedWarning,
     NamedSystem,

@@ -12,7 +12,7 @@ from sparsematch._base.errors import warn
 from sparsematch._base.tolerances import POOR_ERROR
 from sparsematch._input.canonical import read_columns
 from sparsematch._input.scipy import check_sparse
-from sparsematch._systems.checks import check_right_hand_side, read_rcond
+from sparsematch._systems.checks import check_finite, check_right_hand_side, read_rcond
 from sparsematch._systems.errors import IllConditionedWarning
 from sparsematch._systems.least_squares import Solution, least_squares
 from sparsematch._types.least_squares import LeastSquares
@@ -131,9 +131,7 @@ def _read_right(b: Any, m: int) -> Values:
     right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
     check_right_hand_side(right, m, "N")
     right = right.astype(np.complex128 if right.dtype.kind == "c" else np.float64)
-    if not np.isfinite(right).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(right))[0])
-        raise ValueError(f"b{list(place)} is {right[place]}, but values must be finite")
+    check_finite(right)
     return right.ravel() if sparse and right.ndim == 2 and right.shape[1] == 1 else right
 
 
