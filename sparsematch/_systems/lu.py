@@ -182,6 +182,7 @@ class BlockTriangularLU(InverseOperator):
     _analysis: Analysis | None
     _rcond: NDArray[np.float64] | None = None
     _whole: WholeMatrix | None = None
+    _is_doubtful = False  # whether the condition of the whole may be worse than that of blocks
     _n_refactorised = 0  # calls, by which `PatternSolver` knows that somebody else called
 
     def __init__(self) -> None:
@@ -248,14 +249,25 @@ class BlockTriangularLU(InverseOperator):
             raise
 
     def _warn_of_ill_conditioned(self) -> None:
+        self._is_doubtful = bool(self._factors.ill_conditioned)
         for k in self._factors.ill_conditioned:
             if (rcond := self._factors.rcond(k)) < SINGULAR:
                 block = name_block(*self._factors.block(k), *self._factors.plan.names)
-                warn(
-                    IllConditionedWarning,
-                    f"singular to working precision: {block} has a reciprocal condition of "
-                    f"{rcond:.0e}; explain_singularity(A, numeric=True) says what depends on what",
-                )
+                self._warn_singular(f"{block} has", rcond)
+
+    def _warn_of_coupling(self, x: NDArray[Any], trans: Side) -> None:
+        """Ask once for the condition of the whole: what couples blocks may multiply theirs."""
+        self._is_doubtful = False
+        if np.isfinite(x).all() and (rcond := self._factors.rcond_for(x, trans)) < SINGULAR:
+            self._warn_singular("for this right-hand side the matrix has", rcond)
+
+    def _warn_singular(self, what: str, rcond: float) -> None:
+        self._is_doubtful = False
+        warn(
+            IllConditionedWarning,
+            f"singular to working precision: {what} a reciprocal condition of {rcond:.0e}; "
+            "explain_singularity(A, numeric=True) says what depends on what",
+        )
 
     def solve(self, b: ArrayLike, trans: Side = "N", *, check: bool = True) -> NDArray[Any]:
         """Solve a linear system.
@@ -287,7 +299,8 @@ class BlockTriangularLU(InverseOperator):
         -----
         IllConditionedWarning
             If a backward error remains above 1e-12, or a solution is not finite: it may be beyond
-            the range of doubles.
+            the range of doubles. Of the first solution, where a pivot is small, also if its
+            reciprocal condition (Skeel 1979) is below 1.1e-14: it may have no digit that is right.
 
         Raises
         ------
@@ -304,7 +317,11 @@ class BlockTriangularLU(InverseOperator):
             check_choice("trans", trans, SIDES)
         factors, b = self._factors, np.asarray(b)
         x, error = factors.solve(b, trans, check)
-        return x if error <= UNSTABLE else self._solve_poor(factors, b, trans)
+        if not error <= UNSTABLE:
+            return self._solve_poor(factors, b, trans)
+        if self._is_doubtful and check and x.size:
+            self._warn_of_coupling(x.reshape(x.shape[0], -1)[:, 0], trans)
+        return x
 
     def _solve_poor(self, factors: BlockFactors, right: NDArray[Any], trans: Side) -> NDArray[Any]:
         """Solve by partial pivoting where refinement did not suffice; warn of what remains."""
