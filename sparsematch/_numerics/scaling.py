@@ -94,10 +94,10 @@ class OwnUnits(NamedTuple):
     labels: tuple[IndexArray, IndexArray]  #: The components of rows and columns.
 
     def back(self, x: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        """Return x and its residual in the user's units, with x as their range leaves it here."""
+        """Return x and its residual's norms in the user's units, and x as these leave it here."""
         users = times_power(x, self.unit_of_x)
         kept = times_power(users, -self.unit_of_x)
-        return users, kept, times_power(self.b - self.A @ kept, self.unit_of_b)
+        return users, column_norms(times_power(self.b - self.A @ kept, self.unit_of_b)), kept
 
 
 def in_own_units(A: Any, b: NDArray[Any]) -> OwnUnits:

@@ -69,12 +69,11 @@ def least_squares(A: Any, b: Values, rcond: float, minimum_norm: bool) -> Soluti
     with np.errstate(all="ignore"):
         own = in_own_units(A, b)
         solved = _solve(own, rcond, minimum_norm)
-        x, kept, residual = own.back(solved.x)
+        x, norm, kept = own.back(solved.x)
         left, lost = solved.left, np.abs(solved.x - kept)
         if lost.any():
             left = left + column_norms(abs(own.A) @ lost)
         error = _measure(own.A, kept, own.b, left)
-        norm = column_norms(residual)
         error[~np.isfinite(norm)] = np.inf
     return Solution(x, norm, error, solved.rank, solved.is_settled)
 
