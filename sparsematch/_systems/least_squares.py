@@ -170,7 +170,7 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         return size * factors.solve(x, "H", False)[0]
 
     # |S^-1| |S|, which no scaling of rows changes (Skeel, J. ACM 26, 1979)
-    if any(factors.rcond(k) < SINGULAR for k in factors.ill_conditioned):
+    if any(factors.singular_blocks()):
         return None
     if inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
         return None
