@@ -303,22 +303,16 @@ class _LocalLines:
         shares = self._shares(vectors)
         shares[pivots, np.arange(pivots.size)] = np.inf
         fewest = np.where(shares > _LARGE, vectors, 0)
-        sure = self.residuals(fewest) <= _ROUNDING
-        many = ~sure & ((shares > self._tolerance).sum(axis=0) > _DENSE)
-        if many.any():
+        if (unsure := np.flatnonzero(self.residuals(fewest) > _ROUNDING)).size:
             goals = np.maximum(UNSTABLE, 2 * self.residuals(vectors))
-            fewest[:, many] = np.where(shares > goals / _MUCH, vectors, 0)[:, many]
-            sure |= many & (self.residuals(fewest) <= goals) & (goals == UNSTABLE)
-        for k in np.flatnonzero(~sure).tolist():
-            fewest[:, k] = self._by_fit(vectors[:, k], shares[:, k])
-        return fewest
-
-    def _by_fit(self, vector: Values, shares: FloatArray) -> Values:
-        order = np.argsort(-shares, kind="stable")
-        order = order[vector[order] != 0]
-        fewest = self._fitted(vector, order, int((shares > _LARGE).sum()))
-        if self.residual(fewest) > self._tolerance:
-            fewest = self._shortened(vector, order)
+            shorter = np.where(shares > goals / _MUCH, vectors, 0)
+            shorter = np.where(self.residuals(shorter) <= goals, shorter, vectors)
+        for k in unsure.tolist():
+            fewest[:, k] = shorter[:, k]
+            if goals[k] > UNSTABLE or (shares[:, k] > self._tolerance).sum() <= _DENSE:
+                fitted = self._fitted(vectors[:, k], shares[:, k])
+                if self.residual(fitted) <= self._tolerance:
+                    fewest[:, k] = fitted
         return fewest
 
     def _shares(self, vectors: Values) -> FloatArray:
@@ -330,24 +324,14 @@ class _LocalLines:
             np.maximum(shares, terms / np.maximum(terms.max(axis=0), TINY), out=shares)
         return shares
 
-    def _shortened(self, vector: Values, order: IndexArray) -> Values:
-        """Return a combination without the last members, which may be spared."""
-        goal = max(UNSTABLE, 2 * self.residual(vector))
-        low, high = 0, order.size  # members that are too few, and enough
-        while high - low > 1 + high // 1000:
-            middle = (low + high) // 2
-            if self.residual(_on(order[:middle], vector)) <= goal:
-                high = middle
-            else:
-                low = middle
-        return _on(order[:high], vector)
-
-    def _fitted(self, vector: Values, order: IndexArray, count: int) -> Values:
+    def _fitted(self, vector: Values, shares: FloatArray) -> Values:
         """Return a combination of the fewest first members that will do, with new coefficients.
 
         More are tried, twice as many each time, up to where dense matrices are too large; they are
         members if they make the residual much smaller.
         """
+        order = np.argsort(-shares, kind="stable")
+        order, count = order[vector[order] != 0], int((shares > _LARGE).sum())
         found, most = [], min(order.size, _DENSE)
         count = max(count, 2)
         while count // 2 < most:
@@ -507,13 +491,6 @@ def _largest_by_row(size: Any, units: FloatArray) -> FloatArray:
         entries = size.data * units[size.indices]
         largest[filled] = np.maximum.reduceat(entries, size.indptr[filled])
     return largest
-
-
-def _on(members: IndexArray, vector: Values) -> Values:
-    """Return a vector with zeros elsewhere."""
-    kept = np.zeros_like(vector)
-    kept[members] = vector[members]
-    return kept
 
 
 def _simplified(coefficients: Values) -> Iterator[Values]:
