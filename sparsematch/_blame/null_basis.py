@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.tolerances import GOOD_ERROR, TINY, UNSTABLE
 from sparsematch._blame.null_space import NullSpace
-from sparsematch._blame.singular_blocks import distinct
+from sparsematch._blame.singular_blocks import distinct, leading_rows
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
 from sparsematch._numerics.scaling import exponents_of, times_power
 from sparsematch._types.singularity import Dependence
@@ -156,7 +156,8 @@ def _short_circuits(space: NullSpace) -> tuple[Values, IndexArray, Values]:
     And shorter circuits, where independent ones of fewer members were met that share no pivots:
     shifts of all points by x and by y, beside rotations.
     """
-    circuits, pivots = space.circuits()
+    pivots = leading_rows(space.basis)
+    circuits = _circuits(space.basis, pivots)
     if pivots.size <= 1:
         return circuits, pivots, circuits[:, :0]
     rows = _telling_rows(circuits, pivots)
@@ -183,7 +184,8 @@ def _shortest(met: list[Values], circuits: Values, at: IndexArray, place: IndexA
 
 
 def _circuits(basis: Values, pivots: IndexArray) -> Values:
-    return np.linalg.solve(basis[pivots].T, basis.T).T
+    circuits: Values = basis @ np.linalg.inv(basis[pivots])
+    return circuits
 
 
 def _telling_rows(circuits: Values, pivots: IndexArray) -> IndexArray:
