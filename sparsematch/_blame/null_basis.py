@@ -18,7 +18,7 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
-from sparsematch._base.tolerances import GOOD_ERROR, TINY, UNSTABLE
+from sparsematch._base.tolerances import GOOD_ERROR, HALF_OF_THE_DIGITS, TINY, UNSTABLE
 from sparsematch._blame.null_space import NullSpace
 from sparsematch._blame.singular_blocks import distinct, leading_rows
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
@@ -104,7 +104,8 @@ def _named(lines: Lines, space: NullSpace, local: "_LocalLines") -> list[Depende
     circuits, pivots, shorter = _short_circuits(space)
     for vectors in (circuits, shorter):
         _correct(lines, space, local, vectors)
-    circuits[pivots] = np.diag(circuits[pivots].diagonal())  # so no two can become the same
+    circuits = _circuits(circuits, pivots)
+    circuits[pivots] = np.eye(pivots.size)  # so no two can become the same
     found = local.name(circuits, pivots)
     if not shorter.shape[1] or len(found) < pivots.size:
         return found
@@ -311,7 +312,7 @@ class _LocalLines:
             shorter = np.where(self.residuals(shorter) <= goals, shorter, vectors)
         for k in unsure.tolist():
             fewest[:, k] = shorter[:, k]
-            if goals[k] > UNSTABLE or (shares[:, k] > self._tolerance).sum() <= _DENSE:
+            if goals[k] > UNSTABLE or (shares[:, k] > HALF_OF_THE_DIGITS).sum() <= _DENSE:
                 fitted = self._fitted(vectors[:, k], shares[:, k])
                 if self.residual(fitted) <= self._tolerance:
                     fewest[:, k] = fitted
