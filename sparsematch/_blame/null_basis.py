@@ -244,15 +244,16 @@ def _best_pivot(
     counts = (digits[:, np.newaxis] == digits).sum(axis=0)
     gains = np.where(digits == 0, 0, counts - (digits == 0).sum(axis=0))
     gains[(gains > 0) & (gains <= rows.size // _FEW)] = 0
-    others = np.flatnonzero(gains.max(axis=0) > 0)
+    if not (gains > 0).any():
+        return circuits, -1, circuits[:, :0]
+    others, total = np.flatnonzero(gains.max(axis=0) > 0), gains.sum(axis=1)
     best = ratios[gains[:, others].argmax(axis=0), others]
     short = circuits[:, others] - np.outer(own, best)
     short = short[:, _members(short).sum(axis=0) < (sizes - sizes // _FEW)[others]]
-    if gains.sum(axis=1).max() > 0:
-        place = gains.sum(axis=1).argmax()
-        trial = circuits - np.outer(own, ratios[place])
-        if _members(trial).sum() < sizes.sum():
-            return trial, int(rows[place]), short
+    if total.max() > 0:
+        trial = circuits - np.outer(own, ratios[total.argmax()])
+        if _members(trial).sum() < sizes.sum() - sizes[k] // _FEW:
+            return trial, int(rows[total.argmax()]), short
     return circuits, -1, short
 
 
