@@ -5,7 +5,6 @@ its values: another than it was given where these brought far more fill than was
 they came so often that to look for a better order pays.
 """
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._base.arrays import BoolArray, IndexArray, inverse
-from sparsematch._base.errors import stack_level, wrong_type
+from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import SINGULAR, UNSTABLE
-from sparsematch._systems.checks import check_choice
 from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import IllConditionedWarning, name_block
 from sparsematch._systems.factors import NO_STATE, BlockFactors, Solutions
@@ -252,10 +250,9 @@ class BlockTriangularLU(InverseOperator):
 
     def _warn_of_ill_conditioned(self) -> None:
         self._is_doubtful = bool(self._factors.ill_conditioned)
-        for k in self._factors.ill_conditioned:
-            if (rcond := self._factors.rcond(k)) < SINGULAR:
-                block = name_block(*self._factors.block(k), *self._factors.plan.names)
-                self._warn_singular(f"{block} has", rcond)
+        for k, rcond in self._factors.singular_blocks():
+            block = name_block(*self._factors.block(k), *self._factors.plan.names)
+            self._warn_singular(f"{block} has", rcond)
 
     def _warn_of_coupling(self, x: NDArray[Any], trans: Side) -> None:
         """Ask once for the condition of the whole: what couples blocks may multiply theirs."""
@@ -265,11 +262,10 @@ class BlockTriangularLU(InverseOperator):
 
     def _warn_singular(self, what: str, rcond: float) -> None:
         self._is_doubtful = False
-        warnings.warn(
+        warn(
+            IllConditionedWarning,
             f"singular to working precision: {what} a reciprocal condition of {rcond:.0e}; "
             "explain_singularity(A, numeric=True) says what depends on what",
-            IllConditionedWarning,
-            stacklevel=stack_level(),
         )
 
     def solve(self, b: ArrayLike, trans: Side = "N", *, check: bool = True) -> NDArray[Any]:
@@ -347,11 +343,10 @@ class BlockTriangularLU(InverseOperator):
         if poor.any():
             worst = np.max(errors[poor])
             what = f"a backward error of {worst:.0e}" if worst < np.inf else "no finite solution"
-            warnings.warn(
+            warn(
+                IllConditionedWarning,
                 f"solved with {what} after refinement and partial pivoting: the matrix is too "
                 f"ill-conditioned (see rcond), or the solution beyond the range of doubles",
-                IllConditionedWarning,
-                stacklevel=stack_level(),
             )
         return x.reshape(right.shape)
 
