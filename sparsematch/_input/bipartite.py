@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sparsematch._base.arrays import on_gpu
 from sparsematch._base.compressed import as_one_type, check_compressed, check_values
 from sparsematch._base.dlpack import pair_of_arrays
-from sparsematch._base.errors import not_sparse, unknown_choice, wrong_type
+from sparsematch._base.errors import check_choice, not_sparse, wrong_type
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._input import cupy
@@ -118,8 +118,7 @@ def _viewed(view: MatrixView, entries: Entries, valued: bool, threads: int) -> E
 
 def of_arrays(indptr: Any, indices: Any, shape: tuple[int, int], layout: str) -> BipartiteCSR:
     """View index arrays of any library; see `BipartiteCSR.from_arrays`."""
-    if layout not in ("csr", "csc"):
-        raise unknown_choice("layout", layout, ("csr", "csc"))
+    check_choice("layout", layout, ("csr", "csc"))
     if len(shape) != 2 or min(shape) < 0:
         raise ValueError(f"shape is {shape}, but must be two numbers, none of them negative")
     arrays = pair_of_arrays(indptr, indices)

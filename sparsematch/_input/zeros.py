@@ -7,15 +7,8 @@ zero if it equals 0, so -0.0 is, and NaN is not.
 from typing import Any
 
 from sparsematch._base.arrays import advising, on_gpu
-from sparsematch._base.errors import unknown_choice
 from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
-
-
-def check_choice(zeros: Any) -> None:
-    """Raise unless it is one of the choices."""
-    if not isinstance(zeros, str) or zeros not in ("keep", "drop"):
-        raise unknown_choice("zeros", zeros, ("keep", "drop"))
 
 
 def no_values(name: str) -> ValueError:

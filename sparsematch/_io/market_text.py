@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 from sparsematch._io.errors import UnreadableFile
 
 #: Numbers of an entry beside its place.
-NUMBERS = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
+_NUMBERS = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
 _SYMMETRIES = "general", "symmetric", "skew-symmetric", "hermitian"
 
 #: Bytes that are checked at a time: a few million take the interpreter's overhead per piece below
@@ -57,7 +57,7 @@ def read_header(file: BinaryIO) -> Header:
     layout, field, symmetry = words[2:]
     for word, choices in (
         (layout, ("coordinate", "array")),
-        (field, tuple(NUMBERS)[layout == "array" :]),
+        (field, tuple(_NUMBERS)[layout == "array" :]),
         (symmetry, _SYMMETRIES),
     ):
         if word not in choices:
@@ -109,7 +109,7 @@ def count_entries(header: Header, text: bytes) -> int:
     match = _lines(header.layout, header.field).match(text)
     end = match.end() if match else 0
     if end < len(text):
-        numbers = NUMBERS[header.field] + 2 * (header.layout == "coordinate")
+        numbers = _NUMBERS[header.field] + 2 * (header.layout == "coordinate")
         line = text[end : end + _PIECE].partition(b"\n")[0]
         kinds = "1 number" if numbers == 1 else f"{numbers} numbers"
         raise UnreadableFile(
@@ -122,7 +122,7 @@ def count_entries(header: Header, text: bytes) -> int:
 def _lines(layout: str, field: str) -> re.Pattern[bytes]:
     """Compile what matches any number of lines."""
     number = _INTEGER if field.endswith("integer") else _REAL
-    tokens = [_INDEX] * (2 * (layout == "coordinate")) + [number] * NUMBERS[field]
+    tokens = [_INDEX] * (2 * (layout == "coordinate")) + [number] * _NUMBERS[field]
     return re.compile(rb"(?:[ \t]*+(?:" + rb"[ \t]++".join(tokens) + rb"[ \t\r]*+)?\r?\n)*+")
 
 

@@ -11,8 +11,9 @@ from sparsematch._base.arrays import IndexArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
+from sparsematch._numerics.scaling import logarithmic_scaling
 from sparsematch._systems.checks import check_right_hand_side
-from sparsematch._systems.condition import reciprocal_condition
+from sparsematch._systems.condition import inverse_norm, reciprocal_condition
 from sparsematch._systems.errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch._systems.external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch._systems.pattern import LAYOUTS, not_finite, not_zero, values_of
@@ -247,6 +248,33 @@ class BlockFactors:
         indptr, rows, _ = self.plan.blocks.block(k, False)
         block = csc_array((numbers.scaled_values(k), rows, indptr), shape=(end - first,) * 2)
         return reciprocal_condition(solve, block, numbers.row_of[first:end] - first)
+
+    def rcond_for(self, x: NDArray[Any], trans: str) -> float:
+        """Estimate the reciprocal condition of the system that has the solution `x`.
+
+        By how much an error is larger, beside the largest element of `x`, than a relative change of
+        the entries is, or beside each in the units of the scaling, if that is less: no units of
+        either side count (Skeel, Scaling for numerical stability, J. ACM 26, 1979).
+        """
+        sides, A = ("N", "H"), abs(self.matrix().copy())
+        A.eliminate_zeros()
+        rows, units = logarithmic_scaling(A)
+        if trans != "N":
+            sides, A, units = ("H", "N"), A.T, rows
+
+        def estimate(size: NDArray[np.float64], beside: Any) -> float:
+            terms = A @ size
+
+            def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+                if adjoint:
+                    return self.solve(terms * b, sides[0], False)[0] / beside
+                return terms * self.solve(b / beside, sides[1], False)[0]
+
+            return 1 / max(inverse_norm(solve, x.size, self.dtype), 1.0)
+
+        size = np.abs(x)
+        rcond = estimate(size, size.max()) if size.any() else 1.0
+        return rcond if rcond >= SINGULAR else max(rcond, estimate(units, units))
 
     def solve_block(self, k: int, b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
         """Solve with block k alone, scaled, or its conjugate transpose, for the columns of `b`.

@@ -12,9 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._base.errors import pip_install
+from sparsematch._base.errors import check_choice, pip_install
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
-from sparsematch._systems.checks import check_choice
 from sparsematch._systems.external import (
     Choice,
     MakeExternal,

@@ -8,7 +8,7 @@ import numpy as np
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.errors import check_count
 from sparsematch._text import defects, latex, rectangular
-from sparsematch._text.defects_dict import defects_dict
+from sparsematch._text.dicts import defects_dict, rank_dict
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import Line, Wording, wrapped
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
@@ -257,7 +257,7 @@ class Explanation:
 
     def _numbers_dict(self, most: int | None) -> dict[str, Any] | None:
         if isinstance(self.numbers, NumericalRank):
-            return rectangular.rank_dict(self.numbers, *self._names, most)
+            return rank_dict(self.numbers, *self._names, most)
         if self.numbers is None:
             return None
         return defects_dict(self.numbers, *self._names, most)

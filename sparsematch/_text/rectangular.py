@@ -1,15 +1,13 @@
 """The numerical rank of a matrix of any shape, in words: rows are equations, columns variables."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.tolerances import ROUNDING_OF_RESIDUALS
-from sparsematch._text.defects_dict import dependences_list
 from sparsematch._text.dependences import described, paragraph, vanishing_digits
-from sparsematch._text.name_lists import Names, count
+from sparsematch._text.name_lists import count
 from sparsematch._text.wording import Line, Wording
 from sparsematch._types.numerical_rank import NumericalRank
 from sparsematch._types.singularity import Dependence, one_of_each
@@ -102,18 +100,3 @@ def _redundancy(found: NumericalRank, wording: Wording) -> list[Line]:
 def _listed(rows: IndexArray, wording: Wording) -> str:
     names = wording.rows.list(rows, wording.most_names)
     return f"{count(rows.size, 'equation')}: {names}"
-
-
-def rank_dict(found: NumericalRank, rows: Names, cols: Names, most: int | None) -> dict[str, Any]:
-    """Return all of it in numbers, strings, lists and dicts, of dependences `most` at most."""
-    lists = "basis_rows", "basis_cols", "redundant_rows", "critical_rows", "undetermined_cols"
-    return {
-        "rank": found.rank,
-        "singular": found.is_singular,
-        "complete": found.is_complete,
-        "settled": found.is_settled,
-        "tolerance": float(found.tolerance),
-        "dependent_equations": dependences_list(found.equations[:most], rows),
-        "free_variables": dependences_list(found.variables[:most], cols),
-        **{name: getattr(found, name).tolist() for name in lists},
-    }

@@ -23,8 +23,7 @@ _INDEX, _WEIGHT = (
 _BATCH = 1 << 19
 _EXPECTED = (
     "a .npy file of one dimension with the fields 'u' and 'v' (both int32 or both int64) and, if "
-    "it has weights, "
-    "'weight' (float32 or float64), as write_edge_file makes it"
+    "it has weights, 'weight' (float32 or float64)"
 )
 
 

@@ -2,13 +2,12 @@
 
 import math
 import sys
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from sparsematch._base.arrays import FloatArray, namespace
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import warn
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 
@@ -29,7 +28,7 @@ def cut_factors(scale: FloatArray) -> bool:
 def warn_of_cut_factors(logarithms: str = "row_dual and col_dual hold") -> None:
     """Say that some factors are not what the duals say."""
     text = f"factors beyond the range of doubles are cut off; {logarithms} their logarithms"
-    warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
+    warn(RuntimeWarning, text)
 
 
 def is_least_cost(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations  # readable names in help()
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import warn
 from sparsematch._base.tolerances import POOR_ERROR
 from sparsematch._input.canonical import read_columns
 from sparsematch._input.scipy import check_sparse
-from sparsematch._systems.checks import check_right_hand_side, read_rcond
+from sparsematch._systems.checks import check_finite, check_right_hand_side, read_rcond
 from sparsematch._systems.errors import IllConditionedWarning
 from sparsematch._systems.least_squares import Solution, least_squares
 from sparsematch._types.least_squares import LeastSquares
@@ -132,9 +131,7 @@ def _read_right(b: Any, m: int) -> Values:
     right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
     check_right_hand_side(right, m, "N")
     right = right.astype(np.complex128 if right.dtype.kind == "c" else np.float64)
-    if not np.isfinite(right).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(right))[0])
-        raise ValueError(f"b{list(place)} is {right[place]}, but values must be finite")
+    check_finite(right)
     return right.ravel() if sparse and right.ndim == 2 and right.shape[1] == 1 else right
 
 
@@ -143,15 +140,14 @@ def _warn_of(solved: Solution, rcond: float) -> None:
     poor = ~(error <= max(POOR_ERROR, 10 * rcond))
     if solved.is_settled and not poor.any():
         return
+    text = (
+        f"a rank of {solved.rank} is not settled: singular values beside it are as small as "
+        "rounding errors, or as rcond; with another rcond it may be"
+    )
     if solved.is_settled:
         text = (
             f"a least-squares solution has a backward error of {np.max(error[poor]):.0e}: the "
             "matrix is too ill-conditioned for its rank to be clear (see rcond), or a value is "
             "beyond the range of doubles"
         )
-    else:
-        text = (
-            f"a rank of {solved.rank} is not settled: singular values beside it are as small as "
-            "rounding errors, or as rcond; with another rcond it may be"
-        )
-    warnings.warn(text, IllConditionedWarning, stacklevel=stack_level())
+    warn(IllConditionedWarning, text)

@@ -73,7 +73,6 @@ CALLS = broken.CALLS | {
     "maximum_sum_transversal": sm.maximum_sum_transversal,
     "maximum_weight_matching": lambda B: sm.maximum_weight_matching(B, unmatched_cost=1),
     "bottleneck_transversal": sm.bottleneck_transversal,
-    "write_edge_file": lambda B: sm.edge_files.write_edge_file("/dev/null", B),
     "spy_blocks": plot.spy_blocks,
     "spy_conflicts": plot.spy_conflicts,
 }

@@ -18,6 +18,7 @@ import tempfile
 import time
 import traceback
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -139,12 +140,13 @@ def case(rng):
     os.chdir(folder)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-    command = str(rng.choice(COMMANDS)) if kind is not edges else "match-edges"
-    if kind is not edges and rng.random() < 0.2:
+    if kind is edges or rng.random() < 0.2:
         announce(f"in read_distributed, {kind.__name__} {suffix}")
-        yield from over_ranks(path)
+        yield from called(partial(sm.read_distributed, path, None), path)
+        if kind is edges:
+            yield from called(partial(sm.edge_files.match_edge_file, path), path)
     else:
-        stream = kind is not edges and rng.random() < 0.2
+        command, stream = str(rng.choice(COMMANDS)), rng.random() < 0.2
         announce(f"in {command}, {kind.__name__} {suffix}" + " on standard input" * stream)
         yield from told(command, path, stream)
     left = {found.name for found in folder.iterdir()} - {suffix}
@@ -152,15 +154,15 @@ def case(rng):
         yield f"{kind.__name__} {suffix}: something was executed or written: {left}"
 
 
-def over_ranks(path):
-    """What the reader for ranks raises is for people, and no mistake of its own."""
+def called(read, path):
+    """What a reader raises is for people, and no mistake of its own."""
     try:
-        sm.read_distributed(path, None)
+        read()
     except (OSError, ValueError, MemoryError):
         pass
     except Exception as error:
         if type(error).__name__ != "UnreadableFile":
-            yield f"read_distributed of {path.name}: {type(error).__name__}: {error}"
+            yield f"reading {path.name}: {type(error).__name__}: {error}"
 
 
 def told(command, path, stream):
@@ -195,4 +197,4 @@ def prepare():
         for command in COMMANDS:
             assert not list(told(command, path, stream=suffix != "a.rua"))
         if suffix in ("csr.npz", "a.mtx"):
-            assert not list(over_ranks(path))
+            assert not list(called(partial(sm.read_distributed, path, None), path))

@@ -17,10 +17,9 @@ from sparsematch import solvers
 
 @pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
 @pytest.mark.parametrize("defect", [*COMPRESSED, *OTHERS])
-def test_a_broken_matrix_is_refused(defect, tmp_path):
+def test_a_broken_matrix_is_refused(defect):
     make = {**COMPRESSED, **OTHERS}[defect]
-    calls = {**CALLS, "write": lambda B: sm.edge_files.write_edge_file(tmp_path / "a.npy", B)}
-    for name, call in calls.items():
+    for name, call in CALLS.items():
         with pytest.raises((TypeError, ValueError)) as caught:
             call(make())
         assert str(caught.value), name

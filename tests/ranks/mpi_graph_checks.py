@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import sparsematch as sm
-from graphs import assert_maximal, graph, graphs, greedy, path, random_graph, star
+from graphs import assert_maximal, graph, graphs, greedy, path, random_graph, save_edges, star
 from mpi_checks import (
     as_if_large,
     distribute,
@@ -220,7 +220,7 @@ def check_files_of_edges(comm, folder):
         for kind, chunk in chunks.items():
             file = folder / f"{k}{kind}.npy"
             if comm.rank == 0:
-                sm.edge_files.write_edge_file(file, [chunk])
+                save_edges(file, *chunk)
             comm.barrier()
             D = sm.read_distributed(file, comm, n_vertices=n)
             assert D.shape == (n, n)

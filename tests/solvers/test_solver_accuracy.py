@@ -360,6 +360,23 @@ def test_what_overflows_between_blocks_does_not_if_the_solution_is_in_range(tran
         assert rowwise_error(D, lu.solve(b, trans), b) < 1e-13
 
 
+@pytest.mark.parametrize("trans", "NTH")
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize(("above", "entry", "warns"), [(1, 1e-12, 1), (1, 2, 0), (0.01, 1e-12, 0)])
+def test_what_couples_blocks_is_part_of_the_condition(trans, kind, above, entry, warns):
+    """A block that loses twelve digits, and single ones that double the error each."""
+    n = 20
+    A = np.eye(n) - above * np.triu(np.ones((n, n)), 1) * (0.6 + 0.8j if kind is complex else 1)
+    A[:, -1], A[-2:, -2:] = 0, [[1, 1], [1, 1 + entry]]
+    lu = solvers.splu(sp.csc_array(TRANSPOSED[trans](A)))
+    given = np.linspace(0.3, 1, n)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        x = [lu.solve(A @ given, trans) for _ in range(2)]
+    assert ["this right-hand side" in str(each.message) for each in caught] == [True] * warns
+    assert (np.abs(x[0] - given).max() > 0.1) == bool(warns)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_no_digits_are_lost_in_silence():
     """Of small integers and structured patterns, in all units; tests/attack tries more."""

@@ -1,10 +1,12 @@
 """Matrices over ranks without their stored zeros."""
 
-from typing import Any
+from typing import Any, get_args
 
 from sparsematch._base.compressed import as_one_type, check_values
-from sparsematch._input.zeros import check_choice, no_values, split_zeros
+from sparsematch._base.errors import check_choice
+from sparsematch._input.zeros import no_values, split_zeros
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.choices import Zeros
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
 
@@ -14,7 +16,7 @@ def view(A: DistributedCSR, zeros: str, device: str | None) -> DistributedCSR:
     No rank sends any of its entries. Raises ValueError on all ranks if there are no values.
     """
     with agreed(A, "view", zeros=zeros, device=device):
-        check_choice(zeros)
+        check_choice("zeros", zeros, get_args(Zeros))
         if device is not None:
             raise TypeError("A is distributed over ranks, so device must be None")
         if zeros == "keep":

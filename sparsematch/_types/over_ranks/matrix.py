@@ -315,6 +315,14 @@ class _BlockFields(NamedTuple):
     serial: int
 
 
+#: Fields that all ranks have alike: what they are, what must be, what is raised where it is not.
+_SAME = (
+    ("memory", "the arrays are", "they must be in the same kind of memory", TypeError),
+    ("shape", "shape is", "it is that of the whole matrix", ValueError),
+    ("values", "values are", "they must have one type", TypeError),
+)
+
+
 def _read_shape(shape: Any) -> tuple[int, int]:
     """Return the rows and columns of the whole matrix."""
     if not isinstance(shape, tuple | list) or len(shape) != 2:
@@ -395,21 +403,10 @@ def _check_together(blocks: list[_BlockFields]) -> None:
     """Raise, on all ranks alike, unless the blocks make up one matrix."""
     end = 0
     for rank, block in enumerate(blocks):
-        if block.memory != blocks[0].memory:
-            raise TypeError(
-                f"the arrays are {blocks[0].memory} on rank 0, but {block.memory} on rank {rank}: "
-                "they must be in the same kind of memory"
-            )
-        if block.shape != blocks[0].shape:
-            raise ValueError(
-                f"shape is {blocks[0].shape} on rank 0, but {block.shape} on rank {rank}: it is "
-                "that of the whole matrix"
-            )
-        if block.values != blocks[0].values:
-            raise TypeError(
-                f"values are {blocks[0].values} on rank 0, but {block.values} on rank {rank}: they "
-                "must have one type"
-            )
+        for name, what, rule, error in _SAME:
+            first, there = getattr(blocks[0], name), getattr(block, name)
+            if there != first:
+                raise error(f"{what} {first} on rank 0, but {there} on rank {rank}: {rule}")
         if block.first_row != end:
             what = f"rows {end}:{block.first_row} are on no rank"
             if block.first_row < end:
