@@ -60,8 +60,8 @@ class AssignmentBlocks {
     }
 
   private:
-    // Row i is in block group_[i]: 0 for the horizontal part, then one after the other. Columns have
-    // the block of their row, free ones are in the horizontal part.
+    // Row i is in block group_[i]: 0 for the horizontal part, then one after the other. Columns
+    // have the block of their row, free ones are in the horizontal part.
     void list(Matching<Index> m) {
         const Index n_rows = s_.a.n_rows, n_cols = s_.a.n_cols;
         rows_ = Buffer<Index>(n_rows), cols_ = Buffer<Index>(n_cols);

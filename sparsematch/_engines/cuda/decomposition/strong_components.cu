@@ -161,8 +161,8 @@ KERNEL settle(Index n_first, Index n_last, Index n_square, const Index* __restri
     }
 }
 
-// Reads: from_row. Writes: best, zero at the launch, by atomics; pivot: the row with the most entries
-// left, the first of equals, or 0. Time: O(n_rows / threads).
+// Reads: from_row. Writes: best, zero at the launch, by atomics; pivot: the row with the most
+// entries left, the first of equals, or 0. Time: O(n_rows / threads).
 KERNEL __launch_bounds__(THREADS) find_pivot(Index n_rows, const Index* __restrict__ from_row,
                                              Wide* best, long long* pivot, int* barrier) {
     Wide mine = 0;
