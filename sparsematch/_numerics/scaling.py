@@ -52,6 +52,13 @@ def times_power(values: NDArray[Any], exponents: IndexArray) -> NDArray[Any]:
     return product.view(values.dtype)[..., 0]
 
 
+def column_norms(x: NDArray[Any]) -> FloatArray:
+    """Return the 2-norm of each column, whose square need not be a double."""
+    exponent = exponents_of(np.abs(x).max(axis=0, initial=0))
+    norm: FloatArray = np.linalg.norm(times_power(x, -exponent), axis=0)
+    return times_power(norm, exponent)
+
+
 def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
     """Return B by rows, B 2^-e with the largest entry of each column from 1/2 to 1, and e."""
     scaled = csr_array(B, copy=True)
@@ -87,10 +94,10 @@ class OwnUnits(NamedTuple):
     labels: tuple[IndexArray, IndexArray]  #: The components of rows and columns.
 
     def back(self, x: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        """Return x and its residual in the user's units, with x as their range leaves it here."""
+        """Return x and its residual's norms in the user's units, and x as these leave it here."""
         users = times_power(x, self.unit_of_x)
         kept = times_power(users, -self.unit_of_x)
-        return users, kept, times_power(self.b - self.A @ kept, self.unit_of_b)
+        return users, column_norms(times_power(self.b - self.A @ kept, self.unit_of_b)), kept
 
 
 def in_own_units(A: Any, b: NDArray[Any]) -> OwnUnits:

@@ -172,8 +172,6 @@ def test_archive_of_suitesparse(tmp_path, others, name):
 
 def test_matlab_files(tmp_path):
     path = tmp_path / "a.mat"
-    scipy.io.savemat(path, {"B": SINGULAR, "b": np.ones((4, 1))})
-    np.testing.assert_array_equal(read_matrix(path).toarray(), SINGULAR.toarray())
     for variables, words in (
         ({"B": SINGULAR, "C": SINGULAR}, "holds B, C"),
         ({"words": "text"}, r"holds no matrix \(words\)"),
@@ -186,20 +184,10 @@ def test_matlab_files(tmp_path):
         read_matrix(path)
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("text.npz", "is not a file written by scipy.sparse.save_npz"),
-        ("result.npz", "what --save writes is the result"),
-        (".", "is a directory"),
-    ],
-)
-def test_messages_that_say_what_to_do(tmp_path, name, words):
-    (tmp_path / "text.npz").write_text("words")
+def test_a_result_is_no_matrix(tmp_path):
     np.savez(tmp_path / "result.npz", row_mate=np.arange(4))
-    with pytest.raises(UnreadableFile, match=words) as caught:
-        read_matrix(tmp_path / name)
-    assert "pickle" not in str(caught.value)
+    with pytest.raises(UnreadableFile, match="what --save writes is the result"):
+        read_matrix(tmp_path / "result.npz")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs file names that are any bytes")

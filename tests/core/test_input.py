@@ -91,18 +91,6 @@ def test_index_out_of_range(function, form):
             function(B)
 
 
-@pytest.mark.parametrize("place", [0, 4_500_000, 8_999_999])
-@pytest.mark.parametrize("wrong", [-1, 1000])
-def test_index_out_of_range_found_by_several_threads(place, wrong):
-    indices = np.zeros(9_000_000, np.int32)
-    indices[place] = wrong
-    matrix = sp.csr_array((3, 1000))
-    matrix.indptr, matrix.indices = np.arange(4, dtype=np.int32) * 3_000_000, indices
-    words = rf"A.indices\[{place}\] is {wrong}, in row {place // 3_000_000}"
-    with pytest.raises(ValueError, match=words):
-        sm.maximum_transversal(matrix, workers=2)
-
-
 def test_index_out_of_range_beyond_32_bits(function):
     B = A.copy()
     B.indptr, B.indices = B.indptr.astype(np.int64), B.indices.astype(np.int64)

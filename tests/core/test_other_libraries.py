@@ -224,15 +224,6 @@ def test_an_array_of_jax_must_have_two_sparse_dimensions():
         sm.structural_rank(array)
 
 
-def test_numbers_that_cannot_be_read():
-    class Unknown(Foreign):
-        def __dlpack__(self, **how):
-            raise BufferError("no such type")
-
-    with pytest.raises(TypeError, match="indptr holds what cannot be read: no such type"):
-        sm.BipartiteCSR.from_arrays(Unknown(np.array([0, 1])), [0], (1, 1))
-
-
 @pytest.mark.parametrize("labels", [np.array(["a1", "a2"]), np.array(["a1", 2], object)])
 def test_labels_in_the_place_of_indices(labels):
     indices, values = np.arange(2), np.ones(2)

@@ -112,7 +112,7 @@ def test_rows_and_columns_that_are_left():
 
 @pytest.mark.parametrize("job", JOBS)
 def test_the_check_finds_what_is_wrong(job):
-    """Another transversal, duals of another matrix, too few pairs, pairs that are no entries."""
+    """Of pairs, which may be too few or no entries, duals, objective and factors."""
     rng = np.random.default_rng(23)
     A = with_values(sp.csr_array(random_matrix(30, 30, 4, seed=29) + sp.eye_array(30)), rng)
     found = JOBS[job](A)
@@ -133,6 +133,19 @@ def test_the_check_finds_what_is_wrong(job):
     turned = np.roll(np.arange(30), 1)
     other = sm.Matching(turned, np.argsort(turned))
     assert not sm.is_optimal_transversal(A, change(matching=other))
+    for objective in (found.objective * (1 + 1e-9), -found.objective, np.inf, np.nan):
+        assert not sm.is_optimal_transversal(A, change(objective=objective))
+    if job != "product":
+        return
+    rough = sm.maximum_product_transversal(A, approximate=True)
+    for right, tolerance in ((found, None), (rough, 0.7)):
+        assert sm.is_optimal_transversal(A, right, tolerance=tolerance)
+        for side in ("row_scale", "col_scale"):
+            for k, factor in ((0, 1 + 1e-6), (7, np.nan), (9, -1), (11, np.inf), (13, 0)):
+                scale = getattr(right, side).copy()
+                scale[k] *= factor
+                wrong = replace(right, **{side: scale})
+                assert not sm.is_optimal_transversal(A, wrong, tolerance=tolerance)
 
 
 def test_factors_out_of_range_are_cut_off():
@@ -172,27 +185,6 @@ def test_parts_of_factors():
         assert np.array_equal(np.ldexp(mantissa, exponent), scale)
     with pytest.raises(ValueError, match="there are no factors"):
         sm.maximum_sum_transversal(A).scale_parts()
-
-
-@pytest.mark.parametrize("job", JOBS)
-def test_the_check_reads_objective_and_factors(job):
-    rng = np.random.default_rng(31)
-    A = with_values(sp.csr_array(random_matrix(30, 30, 4, seed=29) + sp.eye_array(30)), rng)
-    found = JOBS[job](A)
-    assert sm.is_optimal_transversal(A, found)
-    for objective in (found.objective * (1 + 1e-9), -found.objective, np.inf, np.nan):
-        assert not sm.is_optimal_transversal(A, replace(found, objective=objective))
-    if job != "product":
-        return
-    rough = sm.maximum_product_transversal(A, approximate=True)
-    for right, tolerance in ((found, None), (rough, 0.7)):
-        assert sm.is_optimal_transversal(A, right, tolerance=tolerance)
-        for side in ("row_scale", "col_scale"):
-            for k, factor in ((0, 1 + 1e-6), (7, np.nan), (9, -1), (11, np.inf), (13, 0)):
-                scale = getattr(right, side).copy()
-                scale[k] *= factor
-                wrong = replace(right, **{side: scale})
-                assert not sm.is_optimal_transversal(A, wrong, tolerance=tolerance)
 
 
 def transversal(row_mate, n_cols, like):
@@ -300,18 +292,6 @@ def test_absolute_values_of_complex_and_of_extreme_numbers():
     check_scaling(tiny, sm.maximum_product_transversal(tiny))
 
 
-def test_duplicates_are_added_up():
-    """2 - 2 is zero, hence no entry; 1 + 4 is more than 4."""
-    values = np.array([2.0, -2.0, 3.0, 1.0, 4.0, 4.0])
-    A = sp.csr_array((values, [0, 0, 1, 0, 0, 1], [0, 3, 6]), shape=(2, 2))
-    before = A.data.copy()
-    found = sm.maximum_product_transversal(A)
-    assert found.matching.row_mate.tolist() == [1, 0]
-    assert np.exp(found.objective) == pytest.approx(15)
-    assert np.array_equal(A.data, before)
-    assert A.indices.tolist() == [0, 0, 1, 0, 0, 1]
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, complex(0, np.inf), complex(np.nan, 1)])
 @pytest.mark.parametrize("call", JOBS.values(), ids=JOBS)
 def test_what_is_not_finite_is_refused(call, value):
@@ -370,17 +350,22 @@ def test_the_interpreter_runs_meanwhile():
 
 
 def test_duplicates_are_added_up_in_pieces(monkeypatch):
-    """Where a piece is a few entries, and rows are empty, long, or all."""
+    """Where a piece is a few entries, and rows are empty, long, or all; sums of zero are left out.
+
+    What is given stays as it is.
+    """
     rng = np.random.default_rng(3)
     for shape in ((40, 9), (9, 40), (1, 5), (5, 1)):
         rows, cols = (np.sort(rng.integers(0, n, 150)) for n in shape)
         indptr = np.searchsorted(rows, np.arange(shape[0] + 1))
         A = sp.csr_array((rng.integers(-2, 3, 150) / 4, rng.permutation(cols), indptr), shape)
+        before = A.copy()
         expected = as_weighted(A.copy())
         with monkeypatch.context() as patched:
             patched.setattr(duplicates, "_ADDED_AT_ONCE", 4)
             found = as_weighted(A)
         assert np.array_equal(found.magnitude, expected.magnitude)
+        assert all(map(np.array_equal, (A.data, A.indices), (before.data, before.indices)))
         for name in ("indptr", "indices"):
             assert np.array_equal(getattr(found.graph, name), getattr(expected.graph, name))
         dense = abs(sp.coo_array((A.data, (rows, A.indices)), shape).toarray())

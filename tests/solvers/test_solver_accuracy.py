@@ -176,10 +176,8 @@ def test_singular_laplacians_are_never_silent():
     rng = np.random.default_rng(0)
     for _ in range(150):
         L = sp.csc_array(laplacian(rng, int(rng.integers(3, 40))))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", IllConditionedWarning)
-            with pytest.raises((IllConditionedWarning, SingularMatrixError)):
-                solvers.splu(L)
+        with pytest.raises((IllConditionedWarning, SingularMatrixError)):
+            solvers.splu(L)
 
 
 def test_the_island_without_a_reference_is_named():

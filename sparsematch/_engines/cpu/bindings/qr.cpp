@@ -35,12 +35,12 @@ nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> 
 
 template <class Index, class Value>
 void solve(CsrArg<Index> upper, In<Value> values, Matrix<Value> x, bool adjoint) {
-    const UpperFactor<Index, Value> r{upper.view(), values.data()};
+    const auto r = upper.view();
     const auto width = static_cast<std::int64_t>(x.shape(1));
     interruptible(1, [&](RunContext& run) {
         WorkCounter counter(run);
-        if (adjoint) solve_upper_adjoint(r, x.data(), width, counter);
-        else solve_upper(r, x.data(), width, counter);
+        if (adjoint) solve_upper_adjoint(r, values.data(), x.data(), width, counter);
+        else solve_upper(r, values.data(), x.data(), width, counter);
     });
 }
 
