@@ -7,8 +7,8 @@ of their own get random ones. "METIS" is the entries, in millions, of L + U of t
 pattern in the order of pymetis, pivots on the diagonal; what our nested dissection and minimum
 degree make is given in those, or in millions where pymetis is not installed. Then seconds of one
 thread's processor time to analyse, factorise and solve, and entries in millions: sparsematch's
-splu; SuperLU by COLAMD, and by minimum degree of A + A' in symmetric mode; UMFPACK by
-scikit-umfpack or kvxopt, if there is one. Each in a process of its own.
+splu; SuperLU by COLAMD, and by minimum degree of A + A' in symmetric mode; UMFPACK by kvxopt, if
+that is there. Each in a process of its own.
 """
 
 import importlib.util
@@ -76,16 +76,12 @@ def dissection(path):
 
 
 def has_umfpack():
-    """Tell whether a package that brings it is installed."""
-    return any(importlib.util.find_spec(name) for name in ("scikits", "kvxopt"))
+    """Tell whether kvxopt, which brings it, is installed."""
+    return importlib.util.find_spec("kvxopt") is not None
 
 
 def umfpack(B, b):
     """Solve by UMFPACK; entries are not reported."""
-    if importlib.util.find_spec("scikits"):
-        from scikits.umfpack import spsolve
-
-        return spsolve(sp.csc_matrix(B), b), 0
     from kvxopt import matrix, spmatrix
     from kvxopt import umfpack as library
 

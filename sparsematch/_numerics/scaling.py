@@ -109,6 +109,7 @@ def in_own_units(A: Any, b: NDArray[Any]) -> OwnUnits:
     largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
     unit = _middle(largest, np.concatenate([rows, cols]), n)
     of_x = np.empty((n, b.shape[1]), unit.dtype)
+    terms = np.full(of_x.shape, -_FAR)
     for k, right in enumerate(b.T):
         # unless terms cancel, none is larger than the element of b
         at_most, has = np.full(cols.size, _FAR), right[A.indices] != 0
@@ -116,12 +117,14 @@ def in_own_units(A: Any, b: NDArray[Any]) -> OwnUnits:
         np.minimum.at(at_most, column[has], exponents[has])
         known = at_most < _FAR
         # columns that meet zeros of b only: with terms as large as those of the others
-        terms = np.full(n, -_FAR)
-        np.maximum.at(terms, cols[known], (at_most + largest[rows.size :])[known])
-        at_most = np.where(known, at_most, terms[cols] - largest[rows.size :])
-        known |= terms[cols] > -_FAR
+        term = terms[:, k]
+        np.maximum.at(term, cols[known], (at_most + largest[rows.size :])[known])
+        at_most = np.where(known, at_most, term[cols] - largest[rows.size :])
+        known |= term[cols] > -_FAR
         of_x[:, k] = _middle(at_most[known], cols[known], n)
     of_b = of_x + unit[:, np.newaxis]
+    # where b is zero x is, too, and not what rounding errors of other components leave there
+    of_x[terms == -_FAR] = -_FAR
     own = A.copy()
     own.data = times_power(A.data, -unit[cols[column]])
     return OwnUnits(own, graph, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))

@@ -13,6 +13,7 @@ from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import Line, Wording, wrapped
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import Ranked
 from sparsematch._types.numerical_rank import NumericalRank
 from sparsematch._types.singularity import NumericalDefects
 
@@ -22,7 +23,7 @@ NOT_LOOKED_AT = "The values were not looked at: numeric=True looks at them, too.
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Explanation:
+class Explanation(Ranked):
     """Why a matrix is singular, or not square enough; ``str`` of it says why.
 
     In the text rows are equations, columns are variables.
@@ -69,16 +70,6 @@ class Explanation:
     numbers: NumericalDefects | NumericalRank | None = None
     stored_zeros: int = 0
     rank_without_zeros: int | None = None
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix."""
-        return self.matching.shape
-
-    @property
-    def structural_rank(self) -> int:
-        """Cardinality of the matching."""
-        return self.matching.cardinality
 
     @property
     def is_singular(self) -> bool:

@@ -138,6 +138,24 @@ class GraphMates(Mates):
         return f"{type(self).__name__}({n} vertices, cardinality {pairs}, weight {weight:g})"
 
 
+class Ranked:
+    """What is known of a matrix by its maximum matching."""
+
+    __slots__ = ()
+
+    matching: Mates
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the whole matrix."""
+        return self.matching.shape
+
+    @property
+    def structural_rank(self) -> int:
+        """Cardinality of the matching."""
+        return self.matching.cardinality
+
+
 class OfMatching(Frozen):
     """A frozen dataclass with a matching of the whole matrix, and arrays of its own."""
 

@@ -151,7 +151,7 @@ def test_new_values_and_right_hand_sides(kind):
     assert np.allclose(lu.solve(A @ np.ones(3)), 1)
     analysis = solvers.analyse(foreign)
     assert np.allclose(analysis.factorise(values).solve(A @ np.ones(3)), 1)
-    with pytest.raises(ValueError, match=r"values of shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"values, has shape \(2,\)"):
         lu.refactorise(Foreign(np.ones(2)))
 
 

@@ -136,7 +136,7 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="square"):
         solver(A[:2], b)
     solver(A, b)
-    with pytest.raises(ValueError, match=r"values of shape \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"values, has shape \(3, 3\)"):
         solver(A.toarray(), b)
     with pytest.raises(ValueError, match="b has shape"):
         solver(A, b[:2])

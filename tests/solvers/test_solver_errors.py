@@ -249,10 +249,10 @@ def test_the_pattern_is_checked():
         analysis.factorise(B)
     with pytest.raises(ValueError, match="shape"):
         analysis.factorise(A[:2])
-    with pytest.raises(ValueError, match=r"values of shape \(5,\) for a matrix with 6 entries"):
+    with pytest.raises(ValueError, match=r"values, has shape \(5,\), but must have shape \(6,\)"):
         analysis.factorise(A.data[1:])
-    with pytest.raises(TypeError, match="array of values"):
-        analysis.factorise([1.0] * 6)
+    with pytest.raises(TypeError, match="array of values, must be numbers"):
+        analysis.factorise(["1"] * 6)
     # the same pattern in another format
     check(A.toarray(), analysis.factorise(A.tocsc()), np.ones(3))
 
