@@ -10,7 +10,7 @@ from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import read_entries
-from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates_on_gpu, type_of_sums
+from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates, type_of_sums
 from sparsematch._types.bipartite import BipartiteCSR, entry_place, keep_entries
 from sparsematch._types.weighted import WeightedCSR
 
@@ -63,7 +63,7 @@ def _weighted(
 @advising
 def _on_gpu(graph: BipartiteCSR, data: Any, name: str) -> WeightedCSR:
     """View a matrix on a GPU; waits for the device."""
-    if has_duplicates_on_gpu(graph):
+    if has_duplicates(graph):
         graph, data = add_up_on_gpu(graph, data.astype(np.float64) if data.dtype == bool else data)
     magnitude = abs(data).astype(np.float64, copy=False)
     bounds = (float(magnitude.min()), float(magnitude.max())) if magnitude.size else (1.0, 0.0)
