@@ -69,7 +69,7 @@ def _dependences(dependences: Sequence[Dependence], names: Names) -> list[dict[s
             "indices": each.indices.tolist(),
             "coefficients": plain(each.coefficients),
             "residual": float(each.residual),
-            **_named(names, each.indices.tolist()),
+            **({"names": [names.of(k) for k in each.indices.tolist()]} if names.given else {}),
         }
         for each in dependences
     ]
@@ -86,7 +86,3 @@ def _block(block: SingularBlock, rows: Names, cols: Names) -> dict[str, Any]:
         "dependent_equations": _dependences(block.equations, rows),
         "free_variables": _dependences(block.variables, cols),
     }
-
-
-def _named(names: Names, members: list[int]) -> dict[str, list[str]]:
-    return {} if names.given is None else {"names": [names.given[k] for k in members]}
