@@ -103,7 +103,7 @@ def connected_parts(B: Any) -> tuple[IndexArray, IndexArray]:
 def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield the diagonal blocks that have small singular values, and a place for each of these."""
     sizes = np.diff(factors.plan.starts)
-    blocks = np.union1d(np.array(factors.ill_conditioned, np.intp), _amplifying(B, factors))
+    blocks = np.union1d(np.array(list(factors.ill_conditioned), np.intp), _amplifying(B, factors))
     yield from _places_by_decomposition(B, factors, blocks[sizes[blocks] <= _DENSE])
     for k in blocks[sizes[blocks] > _DENSE].tolist():
         rows, cols = _places_by_iteration(factors, k)

@@ -54,14 +54,17 @@ def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
     return best if np.isfinite(best) else np.inf
 
 
-def reciprocal_condition(solve: Solve, block: Any, row_of: IndexArray) -> float:
+def reciprocal_condition(
+    solve: Solve, block: Any, row_of: IndexArray, rcond: float | None = None
+) -> float:
     """Estimate the reciprocal condition of a block, scaled by its factors where that is better.
 
     ``solve`` counts rows by pivots: element c belongs to row ``row_of[c]`` of `block`, a CSC array.
+    `rcond` is the estimate without factors, if it is known.
     """
     # a copy, as SciPy sorts what it takes the absolute values of, and others share its arrays
     A, ones = block.copy(), np.ones(row_of.size)
-    rcond = scaled_rcond(solve, A, ones, ones, row_of)
+    rcond = scaled_rcond(solve, A, ones, ones, row_of) if rcond is None else rcond
     if rcond >= SINGULAR or (scaling := product_scaling(abs(A))) is None:
         return rcond
     return max(rcond, scaled_rcond(solve, A, *scaling, row_of))

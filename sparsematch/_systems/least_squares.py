@@ -160,7 +160,7 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         return size * factors.solve(x, "H", False)[0]
 
     # |S^-1| |S|, which no scaling of rows changes (Skeel, J. ACM 26, 1979)
-    is_singular = any(factors.rcond(k) < SINGULAR for k in factors.ill_conditioned)
+    is_singular = any(factors.singular_blocks())
     if is_singular or inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
         return None
     right = row[:, np.newaxis] * b

@@ -250,10 +250,9 @@ class BlockTriangularLU(InverseOperator):
 
     def _warn_of_ill_conditioned(self) -> None:
         self._is_doubtful = bool(self._factors.ill_conditioned)
-        for k in self._factors.ill_conditioned:
-            if (rcond := self._factors.rcond(k)) < SINGULAR:
-                block = name_block(*self._factors.block(k), *self._factors.plan.names)
-                self._warn_singular(f"{block} has", rcond)
+        for k, rcond in self._factors.singular_blocks():
+            block = name_block(*self._factors.block(k), *self._factors.plan.names)
+            self._warn_singular(f"{block} has", rcond)
 
     def _warn_of_coupling(self, x: NDArray[Any], trans: Side) -> None:
         """Ask once for the condition of the whole: what couples blocks may multiply theirs."""

@@ -257,14 +257,15 @@ struct Held : Factorisation<Index, Value> {
         return state == State::done && wishes.preference ? this->factorise(run) : state;
     }
     // None where all is well and nothing is left to do; else the state, the block where there was
-    // trouble, and the blocks that may be singular.
+    // trouble, and the blocks that may be singular,
+    // each with whether it was one before, with about the same pivots.
     nb::object result() const {
         if (state == State::not_a_form)
             throw std::runtime_error(
                 "the block form has entries below its blocks, or none in a block of one row: it is "
                 "not that of the matrix; sparsematch.is_block_form checks one");
         const bool factorised = state == State::done && this->lu;
-        std::vector<Index> blocks;
+        std::vector<std::pair<Index, bool>> blocks;
         if (factorised) blocks = blocks_in_doubt(*this->lu, wishes.small);
         const auto& external = this->analysis->plan.external;
         const auto is_inside = [](signed char kernel) { return kernel == 0; };
