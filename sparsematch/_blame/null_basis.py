@@ -18,9 +18,9 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
-from sparsematch._base.tolerances import GOOD_ERROR, TINY, UNSTABLE
+from sparsematch._base.tolerances import GOOD_ERROR, HALF_OF_THE_DIGITS, TINY, UNSTABLE
 from sparsematch._blame.null_space import NullSpace
-from sparsematch._blame.singular_blocks import distinct
+from sparsematch._blame.singular_blocks import distinct, leading_rows
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
 from sparsematch._numerics.scaling import exponents_of, times_power
 from sparsematch._types.singularity import Dependence
@@ -104,7 +104,8 @@ def _named(lines: Lines, space: NullSpace, local: "_LocalLines") -> list[Depende
     circuits, pivots, shorter = _short_circuits(space)
     for vectors in (circuits, shorter):
         _correct(lines, space, local, vectors)
-    circuits[pivots] = np.diag(circuits[pivots].diagonal())  # so no two can become the same
+    circuits = _circuits(circuits, pivots)
+    circuits[pivots] = np.eye(pivots.size)  # so no two can become the same
     found = local.name(circuits, pivots)
     if not shorter.shape[1] or len(found) < pivots.size:
         return found
@@ -156,7 +157,8 @@ def _short_circuits(space: NullSpace) -> tuple[Values, IndexArray, Values]:
     And shorter circuits, where independent ones of fewer members were met that share no pivots:
     shifts of all points by x and by y, beside rotations.
     """
-    circuits, pivots = space.circuits()
+    pivots = leading_rows(space.basis)
+    circuits = _circuits(space.basis, pivots)
     if pivots.size <= 1:
         return circuits, pivots, circuits[:, :0]
     rows = _telling_rows(circuits, pivots)
@@ -183,7 +185,8 @@ def _shortest(met: list[Values], circuits: Values, at: IndexArray, place: IndexA
 
 
 def _circuits(basis: Values, pivots: IndexArray) -> Values:
-    return np.linalg.solve(basis[pivots].T, basis.T).T
+    circuits: Values = basis @ np.linalg.inv(basis[pivots])
+    return circuits
 
 
 def _telling_rows(circuits: Values, pivots: IndexArray) -> IndexArray:
@@ -241,15 +244,16 @@ def _best_pivot(
     counts = (digits[:, np.newaxis] == digits).sum(axis=0)
     gains = np.where(digits == 0, 0, counts - (digits == 0).sum(axis=0))
     gains[(gains > 0) & (gains <= rows.size // _FEW)] = 0
-    others = np.flatnonzero(gains.max(axis=0) > 0)
+    if not (gains > 0).any():
+        return circuits, -1, circuits[:, :0]
+    others, total = np.flatnonzero(gains.max(axis=0) > 0), gains.sum(axis=1)
     best = ratios[gains[:, others].argmax(axis=0), others]
     short = circuits[:, others] - np.outer(own, best)
     short = short[:, _members(short).sum(axis=0) < (sizes - sizes // _FEW)[others]]
-    if gains.sum(axis=1).max() > 0:
-        place = gains.sum(axis=1).argmax()
-        trial = circuits - np.outer(own, ratios[place])
-        if _members(trial).sum() < sizes.sum():
-            return trial, int(rows[place]), short
+    if total.max() > 0:
+        trial = circuits - np.outer(own, ratios[total.argmax()])
+        if _members(trial).sum() < sizes.sum() - sizes[k] // _FEW:
+            return trial, int(rows[total.argmax()]), short
     return circuits, -1, short
 
 
@@ -303,22 +307,16 @@ class _LocalLines:
         shares = self._shares(vectors)
         shares[pivots, np.arange(pivots.size)] = np.inf
         fewest = np.where(shares > _LARGE, vectors, 0)
-        sure = self.residuals(fewest) <= _ROUNDING
-        many = ~sure & ((shares > self._tolerance).sum(axis=0) > _DENSE)
-        if many.any():
+        if (unsure := np.flatnonzero(self.residuals(fewest) > _ROUNDING)).size:
             goals = np.maximum(UNSTABLE, 2 * self.residuals(vectors))
-            fewest[:, many] = np.where(shares > goals / _MUCH, vectors, 0)[:, many]
-            sure |= many & (self.residuals(fewest) <= goals) & (goals == UNSTABLE)
-        for k in np.flatnonzero(~sure).tolist():
-            fewest[:, k] = self._by_fit(vectors[:, k], shares[:, k])
-        return fewest
-
-    def _by_fit(self, vector: Values, shares: FloatArray) -> Values:
-        order = np.argsort(-shares, kind="stable")
-        order = order[vector[order] != 0]
-        fewest = self._fitted(vector, order, int((shares > _LARGE).sum()))
-        if self.residual(fewest) > self._tolerance:
-            fewest = self._shortened(vector, order)
+            shorter = np.where(shares > goals / _MUCH, vectors, 0)
+            shorter = np.where(self.residuals(shorter) <= goals, shorter, vectors)
+        for k in unsure.tolist():
+            fewest[:, k] = shorter[:, k]
+            if goals[k] > UNSTABLE or (shares[:, k] > HALF_OF_THE_DIGITS).sum() <= _DENSE:
+                fitted = self._fitted(vectors[:, k], shares[:, k])
+                if self.residual(fitted) <= self._tolerance:
+                    fewest[:, k] = fitted
         return fewest
 
     def _shares(self, vectors: Values) -> FloatArray:
@@ -330,24 +328,14 @@ class _LocalLines:
             np.maximum(shares, terms / np.maximum(terms.max(axis=0), TINY), out=shares)
         return shares
 
-    def _shortened(self, vector: Values, order: IndexArray) -> Values:
-        """Return a combination without the last members, which may be spared."""
-        goal = max(UNSTABLE, 2 * self.residual(vector))
-        low, high = 0, order.size  # members that are too few, and enough
-        while high - low > 1 + high // 1000:
-            middle = (low + high) // 2
-            if self.residual(_on(order[:middle], vector)) <= goal:
-                high = middle
-            else:
-                low = middle
-        return _on(order[:high], vector)
-
-    def _fitted(self, vector: Values, order: IndexArray, count: int) -> Values:
+    def _fitted(self, vector: Values, shares: FloatArray) -> Values:
         """Return a combination of the fewest first members that will do, with new coefficients.
 
         More are tried, twice as many each time, up to where dense matrices are too large; they are
         members if they make the residual much smaller.
         """
+        order = np.argsort(-shares, kind="stable")
+        order, count = order[vector[order] != 0], int((shares > _LARGE).sum())
         found, most = [], min(order.size, _DENSE)
         count = max(count, 2)
         while count // 2 < most:
@@ -507,13 +495,6 @@ def _largest_by_row(size: Any, units: FloatArray) -> FloatArray:
         entries = size.data * units[size.indices]
         largest[filled] = np.maximum.reduceat(entries, size.indptr[filled])
     return largest
-
-
-def _on(members: IndexArray, vector: Values) -> Values:
-    """Return a vector with zeros elsewhere."""
-    kept = np.zeros_like(vector)
-    kept[members] = vector[members]
-    return kept
 
 
 def _simplified(coefficients: Values) -> Iterator[Values]:

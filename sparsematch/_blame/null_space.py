@@ -16,12 +16,7 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import coo_array, csc_array
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._blame.singular_blocks import (
-    Border,
-    connected_parts,
-    factorise_with_noise,
-    leading_rows,
-)
+from sparsematch._blame.singular_blocks import Border, connected_parts, factorise_with_noise
 from sparsematch._numerics.foreign_calls import qr, svd
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._systems.factors import BlockFactors
@@ -35,25 +30,17 @@ _SMALL_NOISE = 1e-15
 
 
 class NullSpace(NamedTuple):
-    """What a matrix maps to nearly nothing: combinations of some vectors."""
+    """A basis of what a matrix maps to nearly nothing, on the indices where it is."""
 
-    indices: IndexArray  #: Where the vectors are, ascending.
-    vectors: Values  #: Shape (indices.size, vectors).
-    places: IndexArray  #: Of the indices, one for each: their part there tells them apart.
-    weights: Values  #: Shape (vectors, deficiency): the combinations are orthonormal.
+    indices: IndexArray
+    basis: Values  #: Shape (indices.size, deficiency).
     values: NDArray[np.float64]  #: The small singular values, ascending.
     #: Returns the change, on the indices, that cancels what a vector leaves in the whole matrix.
     cancel: Callable[[Values], Values] | None = None
 
     def first(self, count: int) -> "NullSpace":
         """Return the part of the smallest singular values."""
-        return self._replace(weights=self.weights[:, :count], values=self.values[:count])
-
-    def circuits(self) -> tuple[Values, IndexArray]:
-        """Return a basis that is the identity on as many of the places, its pivots."""
-        known = self.vectors[self.places] @ self.weights
-        chosen = leading_rows(known)
-        return self.vectors @ (self.weights @ np.linalg.inv(known[chosen])), self.places[chosen]
+        return self._replace(basis=self.basis[:, :count], values=self.values[:count])
 
 
 class BorderedMatrix:
@@ -96,10 +83,9 @@ class BorderedMatrix:
         if inside is not None:
             own = own[np.isin(used[own], inside, assume_unique=True)]
         indices, vectors = used[own], x[own][:, self._turn[which]]
-        at = np.searchsorted(indices, places[which])
         added = self._added[which, np.newaxis]
-        m = np.eye(which.size) - added * vectors[at]
-        space, pseudo_inverse = _small(indices, vectors, at, m, tolerance)
+        m = np.eye(which.size) - added * vectors[np.searchsorted(indices, places[which])]
+        space, pseudo_inverse = _small(indices, vectors, m, tolerance)
         if inside is not None:
             return space
 
@@ -146,8 +132,8 @@ def some_null_vectors(A: Any, B: Any, side: str, tolerance: float) -> NullSpace:
     _, values, vh = svd(qr(_finite((B.T if rows else B) @ q), mode="r"))
     d = int((values <= tolerance).sum())
     least = slice(values.size - d, None)
-    weights = vh[least].conj().T[:, ::-1]
-    return NullSpace(np.arange(B.shape[0]), q, leading_rows(q), weights, values[least][::-1])
+    basis = (q @ vh[least].conj().T)[:, ::-1]
+    return NullSpace(np.arange(B.shape[0]), basis, values[least][::-1])
 
 
 def _finite(x: Values) -> Values:
@@ -157,7 +143,7 @@ def _finite(x: Values) -> Values:
 
 
 def _small(
-    indices: IndexArray, x: Values, places: IndexArray, m: Values, tolerance: float
+    indices: IndexArray, x: Values, m: Values, tolerance: float
 ) -> tuple[NullSpace, Callable[[Values], Values]]:
     """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish.
 
@@ -176,7 +162,7 @@ def _small(
         return combined
 
     least = slice(None, -d - 1, -1)
-    return NullSpace(indices, x, places, weights[:, least], values[least]), pseudo_inverse
+    return NullSpace(indices, x @ weights[:, least], values[least]), pseudo_inverse
 
 
 def _factorise(bordered: Any) -> BlockFactors:

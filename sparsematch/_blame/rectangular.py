@@ -71,8 +71,7 @@ def _named(
     A: Any, lines: Lines, circuits: Circuits, tolerance: float
 ) -> tuple[tuple[Dependence, ...], IndexArray]:
     """Return combinations of the columns of a matrix that vanish, and all that are in any."""
-    vanishing = circuits.residuals <= tolerance
-    basis, free = circuits.scaled[:, vanishing], circuits.free[vanishing]
+    basis = circuits.scaled[:, circuits.residuals <= tolerance]
     found: list[Dependence] = []
     nothing: list[Dependence] = []  # is in these, which cost nothing and need no words
     for members, which in _groups(basis):
@@ -86,9 +85,8 @@ def _named(
             some = np.split(which[: MOST - len(found)], min(which.size, MOST - len(found)))
         for few in some:
             own = members if few is which else np.sort(basis[:, few].indices)
-            dense, places = basis[:, few][own].toarray(), np.searchsorted(own, free[few])
-            space = NullSpace(own, dense, places, np.eye(few.size), np.zeros(few.size))
-            named = sparse_basis(lines, space, tolerance)
+            dense = basis[:, few][own].toarray()
+            named = sparse_basis(lines, NullSpace(own, dense, np.zeros(few.size)), tolerance)
             found += _of_one_sign(A, named)
     found.sort(key=lambda one: (one.size, one.indices[0]))
     return (*nothing, *found), np.unique(basis.indices)
