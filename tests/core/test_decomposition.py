@@ -100,9 +100,15 @@ def check_fine(A, form):
 
 
 def test_gallery(matrix):
-    for form in (sp.csr_array, sp.csc_array, sp.coo_array):
-        A = form(matrix)
-        check(A, sm.block_triangular_form(A))
+    for kind in (sp.csr_array, sp.csc_array, sp.coo_array):
+        A = kind(matrix)
+        form = sm.block_triangular_form(A)
+        check(A, form)
+        assert form.shape == matrix.shape
+        assert form.structural_rank == oracle.rank(matrix)
+        assert form.is_reducible is sm.is_reducible(A) is (form.n_blocks > 1)
+        assert "BlockForm" in repr(form)
+        assert len(repr(form)) < 200
 
 
 def test_coarse_parts_after_long_searches():
@@ -159,15 +165,6 @@ def test_permute(matrix):
         assert np.array_equal(C.toarray(), expected, equal_nan=True)
         # explicit zeros stay; a COO matrix may add up its repeats
         assert C.nnz == A.nnz or kind is sp.coo_array
-
-
-def test_properties(matrix):
-    form = sm.block_triangular_form(matrix)
-    assert form.shape == matrix.shape
-    assert form.structural_rank == oracle.rank(matrix)
-    assert form.is_reducible is sm.is_reducible(matrix) is (form.n_blocks > 1)
-    assert "BlockForm" in repr(form)
-    assert len(repr(form)) < 200
 
 
 @pytest.mark.parametrize("dtype", INDEX_TYPES)

@@ -22,6 +22,13 @@ def test_gallery(matrix):
     assert m.shape == matrix.shape
     assert m.cardinality == oracle.rank(matrix)
     assert m.is_perfect == (matrix.shape == (m.cardinality,) * 2)
+    for alone in (m, m.row_mate):  # the columns of the rows
+        assert sm.is_matching(matrix, alone)
+        assert sm.is_maximum(matrix, alone)
+    rows, cols = m.pairs()
+    assert len(rows) == len(cols) == m.cardinality
+    assert np.array_equal(m.row_mate[rows], cols)
+    assert np.array_equal(rows, np.flatnonzero(m.row_mate != -1))
     assert sm.structural_rank(matrix) == m.cardinality
     assert sm.is_structurally_singular(matrix) is (m.cardinality < min(matrix.shape))
 
@@ -115,14 +122,6 @@ def test_details_add_up(compiled):
     assert all(seconds > 0 for seconds in step.seconds_by_step.values())
     assert len(step.frontier) == (step.levels if step.engine == "ms_bfs_graft" else 0)
     assert all(width > 0 for width in step.frontier)
-
-
-def test_pairs(matrix):
-    m = sm.maximum_transversal(matrix)
-    rows, cols = m.pairs()
-    assert len(rows) == len(cols) == m.cardinality
-    assert np.array_equal(m.row_mate[rows], cols)
-    assert np.array_equal(rows, np.flatnonzero(m.row_mate != -1))
 
 
 def test_permutation_puts_the_matching_on_the_diagonal(matrix):

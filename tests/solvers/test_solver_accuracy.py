@@ -249,9 +249,13 @@ def test_estimates_of_conditions():
 
 @pytest.mark.filterwarnings("ignore")
 def test_never_worse_than_numpy_or_scipy():
-    """Where their backward error is below 1e-12, ours is below 1e-9; tests/attack tries more."""
+    """Where their backward error is below 1e-12, ours is below 1e-9; tests/attack tries more.
+
+    Of the last, with entries over 200 orders of magnitude, the transpose is solved better.
+    """
     with np.errstate(all="ignore"):
-        assert not [words for k in range(100) for words in case(np.random.default_rng([7, k]))]
+        for seed in (*([7, k] for k in range(100)), [701, 18093]):
+            assert not list(case(np.random.default_rng(seed)))
 
 
 def test_errors_are_measured_where_products_overflow():
@@ -262,13 +266,6 @@ def test_errors_are_measured_where_products_overflow():
         assert 1e-3 < normwise_by_terms(A, x, b)[0] < 1e-2
         b, x = np.array([[0.0], [-1e308]]), np.array([[1e308], [-1e308]])
         assert normwise_by_terms(A, x, b)[0] == 0
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_matrix_whose_transpose_is_solved_better():
-    """Of entries over 200 orders of magnitude: SuperLU's pivots are those of columns."""
-    with np.errstate(all="ignore"):
-        assert not list(case(np.random.default_rng([701, 18093])))
 
 
 @pytest.mark.parametrize(("seed", "n"), [(738, 12), (43, 5)])
