@@ -105,7 +105,7 @@ def test_noise_brings_no_strangers(seed):
     assert not false_sets(sp.csc_array(A), found)
 
 
-@pytest.mark.parametrize(("n", "orders"), [(400, 4), (900, 6), (1400, 6)])
+@pytest.mark.parametrize(("n", "orders"), [(400, 4), (900, 6), (1400, 6), (1500, 10)])
 def test_chains_over_many_orders(n, orders):
     """Conductances in series without reference: singular values from 1e-18 on without a gap."""
     rng = np.random.default_rng(n)
