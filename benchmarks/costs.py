@@ -21,9 +21,9 @@ import scipy.sparse as sp
 from scipy.optimize import least_squares
 
 import driver
+import orders
 from fill import block
 from sparsematch import solvers
-from sparsematch._engines.cpu import _core
 from sparsematch._systems.named_solvers import find_solver, installed
 
 CLOCK = time.process_time
@@ -33,7 +33,7 @@ SEARCHES = dict.fromkeys(("given", "product", "dissection", "by_values"), (0.0, 
 
 def only(kernel):
     """Return what leaves every block to one kernel, in order of minimum degree."""
-    others = set(_core.kernel_costs()) - {kernel}
+    others = set(orders.kernel_costs()) - {kernel}
     policy = SEARCHES | dict.fromkeys(others, (1e9, 1e9, 1e9, 1e9))
     return find_solver("auto")._replace(policy=policy | {"available": [kernel], "few_rows": 1})
 
@@ -107,7 +107,7 @@ def main():
             ]
             for half in (0, 1)
         ]
-        cost, table = fit(halves[0]), _core.kernel_costs()[kernel]
+        cost, table = fit(halves[0]), orders.kernel_costs()[kernel]
         text = ", ".join(f"{c:.2g}" for c in cost)
         by_fit, by_table = near(halves[1], cost), near(halves[1], table)
         print(f"{kernel}: {{{text}}}; of {len(halves[1])} within a factor of two:")

@@ -20,10 +20,10 @@ from scipy.sparse.linalg import splu
 
 import driver
 import matrices
+import orders
 import sparsematch
 from solvers import with_values
 from sparsematch import solvers
-from sparsematch._engines.cpu import _core
 
 DEFAULT = ("circuit", "mesh_scrambled", "grid_scrambled")
 ORDERS = "dissection", "minimum degree"
@@ -49,29 +49,30 @@ def load(path):
     return B
 
 
-def orders(path):
+def dissection(path):
     """Prepare nested dissection; its check has the fill of all orders."""
     B = load(path)
     both = sp.csr_array(sp.csc_array((np.ones(B.nnz), B.indices, B.indptr), shape=B.shape))
     both = sp.csr_array(both + both.T)
     both.setdiag(0)
     both.eliminate_zeros()
-    graph = both.indptr.astype(np.int32), both.indices.astype(np.int32)
 
     def fill(order):
-        counts = _core.elimination_tree(*graph, np.asarray(order, np.int32))[2]
+        counts = orders.elimination_tree(both, order)[2]
         return 2 * float(counts.sum(dtype=float)) + B.shape[0]
 
     def check(order):
         found = {"dissection": fill(order)}
-        found["minimum degree"] = fill(_core.elimination_order(*graph, False, LEAF))
+        found["minimum degree"] = fill(orders.elimination_order(both, False, LEAF))
         if importlib.util.find_spec("pymetis"):
             import pymetis
 
-            found["METIS"] = fill(pymetis.nested_dissection(xadj=graph[0], adjncy=graph[1])[0])
+            found["METIS"] = fill(
+                pymetis.nested_dissection(xadj=both.indptr, adjncy=both.indices)[0]
+            )
         return found
 
-    return lambda: _core.elimination_order(*graph, True, LEAF), check
+    return lambda: orders.elimination_order(both, True, LEAF), check
 
 
 def has_umfpack():
@@ -139,7 +140,7 @@ def cells(name, B, path, args):
     """Return those of one block, which is in a file, too."""
     common = {"repeats": args.repeats, "limit": args.limit}
     there = [way for way in WAYS if way != "UMFPACK" or has_umfpack()]
-    order = driver.measure(orders, path, **common)
+    order = driver.measure(dissection, path, **common)
     found = {way: driver.measure(factorisation, way, path, **common) for way in there}
     unit = order.get("METIS", 1e6)
     return [

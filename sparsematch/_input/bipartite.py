@@ -47,9 +47,9 @@ class Entries:
         check_values(data, self.graph.nnz, self.name)
         return data[: self.graph.nnz]
 
-    def without_zeros(self, threads: int = 1) -> tuple[BipartiteCSR, int, Any]:
+    def without_zeros(self) -> tuple[BipartiteCSR, int, Any]:
         """Return the pattern without zeros, how many there are, and the other values; O(nnz)."""
-        return split_zeros(self.graph, self.values, threads)
+        return split_zeros(self.graph, self.values)
 
 
 def read_entries(
@@ -65,7 +65,7 @@ def read_entries(
         if in_host and A.device:
             raise TypeError(f"{name} is viewed on a GPU, but this is done in host memory only")
         how: Any = {"name": name, "threads": threads, "valued": valued, "in_host": in_host}
-        return _viewed(A, read_entries(A.matrix, **how), valued, threads)
+        return _viewed(A, read_entries(A.matrix, **how), valued)
     if not issparse(A):
         A = from_other_library(A)
     if issparse(A):
@@ -100,11 +100,11 @@ def as_bipartite(A: Any, *, name: str = "A", threads: int = 1) -> BipartiteCSR:
     return read_entries(A, name=name, threads=threads).graph
 
 
-def _viewed(view: MatrixView, entries: Entries, valued: bool, threads: int) -> Entries:
+def _viewed(view: MatrixView, entries: Entries, valued: bool) -> Entries:
     """Return what is viewed of the entries of a matrix, with values if they are wanted."""
     graph, data = entries.graph, entries.values if valued else None
     if view.zeros == "drop":
-        graph, _, data = entries.without_zeros(threads)
+        graph, _, data = entries.without_zeros()
     if view.device and graph.backend == "numpy":
         graph, data = cupy.copy_to_gpu(graph, data if valued else None)
     if graph is entries.graph:

@@ -132,7 +132,7 @@ def read_pattern(A: Any, by_columns: bool | None = None, threads: int = 1) -> Pa
     dtype = np.int32 if small else np.int64
     indptr, minors = (x.astype(dtype, copy=False) for x in (lists.indptr, lists.indices))
     graph = BipartiteCSR(*shape, indptr, minors, "numpy", by_columns)
-    if not has_duplicates(graph, threads):
+    if not has_duplicates(graph):
         is_sorted = bool((lists.data[1:] > lists.data[:-1]).all())
         return Pattern(graph, A.format, arrays, None if is_sorted else lists.data, None)
     majors = np.repeat(np.arange(graph.n_major), np.diff(indptr))

@@ -20,7 +20,7 @@ def no_values(name: str) -> ValueError:
 
 
 @advising
-def split_zeros(graph: BipartiteCSR, data: Any, threads: int = 1) -> tuple[BipartiteCSR, int, Any]:
+def split_zeros(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, int, Any]:
     """Return the pattern of the entries that are not zero, how many are, and the others' values.
 
     `data` are the values, one for each entry of `graph`, in the same memory. If none is zero, both
@@ -29,7 +29,7 @@ def split_zeros(graph: BipartiteCSR, data: Any, threads: int = 1) -> tuple[Bipar
     given, places = data, graph
     if on_gpu(data):
         places, data = add_up_on_gpu(graph, data)
-    elif has_duplicates(graph, threads):
+    elif has_duplicates(graph):
         places, data = add_up(graph, data)
     keep = data != 0
     n_zeros = keep.size - int(keep.sum())

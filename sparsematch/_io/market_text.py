@@ -72,15 +72,12 @@ def read_header(file: BinaryIO) -> Header:
     n_rows, n_cols, *stated = map(int, line.split())
     if symmetry != "general" and n_rows != n_cols:
         raise UnreadableFile(f"is {symmetry}, but has {n_rows} rows and {n_cols} columns")
-    entries = stated[0] if stated else _stored(n_rows, n_cols, symmetry)
+    entries = n_rows * n_cols
+    if stated:
+        (entries,) = stated
+    elif symmetry != "general":  # a triangle
+        entries = math.comb(n_rows + (symmetry != "skew-symmetric"), 2)
     return Header(layout, field, symmetry, (n_rows, n_cols), entries, file.tell())
-
-
-def _stored(n_rows: int, n_cols: int, symmetry: str) -> int:
-    """Count the entries of a dense matrix that a file has: of a symmetric one, a triangle."""
-    if symmetry == "general":
-        return n_rows * n_cols
-    return math.comb(n_rows + (symmetry != "skew-symmetric"), 2)
 
 
 def check_text(file: BinaryIO) -> None:

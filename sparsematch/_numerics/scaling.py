@@ -109,14 +109,19 @@ def in_own_units(A: Any, b: NDArray[Any]) -> OwnUnits:
     largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
     unit = _middle(largest, np.concatenate([rows, cols]), n)
     of_x = np.empty((n, b.shape[1]), unit.dtype)
-    terms = np.full(of_x.shape, -_FAR)
+    terms, size = np.full(of_x.shape, -_FAR), exponents_of(A.data)
     for k, right in enumerate(b.T):
         # unless terms cancel, none is larger than the element of b
         at_most, has = np.full(cols.size, _FAR), right[A.indices] != 0
-        exponents = exponents_of(right)[A.indices] - exponents_of(A.data)
-        np.minimum.at(at_most, column[has], exponents[has])
+        np.minimum.at(at_most, column[has], (exponents_of(right)[A.indices] - size)[has])
+        # columns that meet zeros of b only: with terms as large as others of a row, which cancel
+        of_known = at_most[column] < _FAR
+        in_row = np.full(rows.size, -_FAR)
+        np.maximum.at(in_row, A.indices[of_known], (at_most[column] + size)[of_known])
+        beside = ~of_known & (in_row[A.indices] > -_FAR)
+        np.minimum.at(at_most, column[beside], (in_row[A.indices] - size)[beside])
         known = at_most < _FAR
-        # columns that meet zeros of b only: with terms as large as those of the others
+        # or of the component
         term = terms[:, k]
         np.maximum.at(term, cols[known], (at_most + largest[rows.size :])[known])
         at_most = np.where(known, at_most, term[cols] - largest[rows.size :])

@@ -26,7 +26,7 @@ from sparsematch._base.arrays import BoolArray, IndexArray
 from sparsematch._base.tolerances import POOR_ERROR, ROUNDING_OF_RESIDUALS, SINGULAR
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
-from sparsematch._numerics.refinement import refine
+from sparsematch._numerics.refinement import refine_norms
 from sparsematch._numerics.scaling import (
     OwnUnits,
     column_norms,
@@ -190,9 +190,9 @@ def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _
     def step(c: Values) -> Values:
         return project(times_power(factors.to_columns(c), -unit[:, np.newaxis]))
 
-    x, size = _refine(step(factors.top), left, step)
+    x, size = refine_norms(step(factors.top), left, step)
     if _is_poor(A, x, b, size):
-        x, size = _refine(x, lambda x: factors.apply_adjoint(b - A @ x), step)
+        x, size = refine_norms(x, lambda x: factors.apply_adjoint(b - A @ x), step)
     return _Solved(x, factors.rank, size, factors.is_settled)
 
 
@@ -215,25 +215,15 @@ def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
     def step(c: Values) -> Values:  # Q c
         return adjoint @ factors.to_columns(c)
 
-    x, _ = _refine(np.zeros((A.shape[1], b.shape[1]), b.dtype), left, step)
+    x, _ = refine_norms(np.zeros((A.shape[1], b.shape[1]), b.dtype), left, step)
     # where rounding errors of the residual are all that R^-H shows, the residual may still shrink
-    x, _ = _refine(x, residual, lambda r: step(factors.to_rows(r)))
+    x, _ = refine_norms(x, residual, lambda r: step(factors.to_rows(r)))
     size = column_norms(b - A @ x)
     if _is_poor(A, x, b, size):
         c = factors.to_rows(right)
-        x, _ = _refine(x, lambda x: c - factors.apply_adjoint(x), step)
+        x, _ = refine_norms(x, lambda x: c - factors.apply_adjoint(x), step)
         size = column_norms(b - A @ x)
     return _Solved(x, factors.rank, size, factors.is_settled)
-
-
-def _refine(x: Values, left: _Map, step: _Map) -> tuple[Values, Values]:
-    """Refine by what is left; return with x the norms of that."""
-
-    def measure(x: Values) -> tuple[Values, Values]:
-        rest = left(x)
-        return column_norms(rest), rest
-
-    return refine(x, measure, step, good=0.0)[:2]
 
 
 def _is_poor(A: Any, x: Values, b: Values, left: Values) -> bool:

@@ -73,7 +73,11 @@ class MumpsFactor:
         n = indptr.size - 1
         self._shape, self._rows = (n, n), rows
         self._columns = np.repeat(np.arange(n, dtype=rows.dtype), np.diff(indptr))
-        self._context = _new_context()
+        mumps: Any = importlib.import_module("mumps")
+        takes_comm = "comm" in inspect.signature(mumps.Context).parameters
+        mpi = sys.modules.get("mpi4py.MPI") if takes_comm else None
+        # of this process alone, whatever other ranks there are
+        self._context = mumps.Context(**({"comm": mpi.COMM_SELF} if mpi else {}))
         self._analysed = False
         self.refactorise(values)
 
@@ -91,7 +95,8 @@ class MumpsFactor:
                 raise MemoryError("MUMPS has no memory left for the factors") from error
             raise Unreliable(f"MUMPS failed: {error}") from error
         self._analysed = True
-        self.nnz = _counted(int(self._context.mumps_instance.infog[_NONZEROS]))
+        entries = int(self._context.mumps_instance.infog[_NONZEROS])
+        self.nnz = -1_000_000 * entries if entries < 0 else entries  # millions, if there are many
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve; MUMPS knows the transpose, and no conjugates."""
@@ -101,19 +106,6 @@ class MumpsFactor:
         instance.icntl[_TRANSPOSED] = 1 if trans == "N" else 2
         kind = self._context.data.dtype
         return np.asarray(self._context.solve(np.asfortranarray(b, kind))).reshape(b.shape)
-
-
-def _counted(entries: int) -> int:
-    """Return a number of entries; MUMPS gives millions, negative, if there are many."""
-    return -1_000_000 * entries if entries < 0 else entries
-
-
-def _new_context() -> Any:
-    """Return a context of this process alone, whatever other ranks there are."""
-    mumps: Any = importlib.import_module("mumps")
-    if "mpi4py.MPI" in sys.modules and "comm" in inspect.signature(mumps.Context).parameters:
-        return mumps.Context(comm=sys.modules["mpi4py.MPI"].COMM_SELF)
-    return mumps.Context()
 
 
 class Way(NamedTuple):

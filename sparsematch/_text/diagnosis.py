@@ -239,12 +239,11 @@ def _rank(found: Diagnosis) -> list[str]:
 def _condition(found: Diagnosis) -> list[str]:
     if found.rcond is None or found.scaled_rcond is None or not found.n:
         return []
-    plain, scaled = (_inverse(r) for r in (found.rcond, found.scaled_rcond))
-    return [f"Condition {plain} as it is, {scaled} scaled (1-norm, estimated)"]
-
-
-def _inverse(rcond: float) -> str:
-    return f"{1 / rcond:.1e}" if rcond > 1e-300 else "above 1e300"
+    as_it_is, scaled = (
+        f"{1 / rcond:.1e}" if rcond > 1e-300 else "above 1e300"
+        for rcond in (found.rcond, found.scaled_rcond)
+    )
+    return [f"Condition {as_it_is} as it is, {scaled} scaled (1-norm, estimated)"]
 
 
 def _digits(found: Diagnosis, most: int) -> list[str]:

@@ -25,10 +25,12 @@ def plain(value: Any) -> Any:
     return [plain(each) for each in value] if isinstance(value, tuple) else value
 
 
-def defects_dict(
-    found: NumericalDefects, rows: Names, cols: Names, most: int | None
+def numbers_dict(
+    found: NumericalDefects | NumericalRank, rows: Names, cols: Names, most: int | None
 ) -> dict[str, Any]:
     """Return all of it, of each list `most` at most; names only if they are given."""
+    if isinstance(found, NumericalRank):
+        return _rank_dict(found, rows, cols, most)
     replaced, fixed = found.one_choice
     return {
         "rank": found.rank,
@@ -47,8 +49,7 @@ def defects_dict(
     }
 
 
-def rank_dict(found: NumericalRank, rows: Names, cols: Names, most: int | None) -> dict[str, Any]:
-    """Return all of it in numbers, strings, lists and dicts, of dependences `most` at most."""
+def _rank_dict(found: NumericalRank, rows: Names, cols: Names, most: int | None) -> dict[str, Any]:
     lists = "basis_rows", "basis_cols", "redundant_rows", "critical_rows", "undetermined_cols"
     return {
         "rank": found.rank,
@@ -69,7 +70,7 @@ def _dependences(dependences: Sequence[Dependence], names: Names) -> list[dict[s
             "indices": each.indices.tolist(),
             "coefficients": plain(each.coefficients),
             "residual": float(each.residual),
-            **_named(names, each.indices.tolist()),
+            **({"names": [names.of(k) for k in each.indices.tolist()]} if names.given else {}),
         }
         for each in dependences
     ]
@@ -86,7 +87,3 @@ def _block(block: SingularBlock, rows: Names, cols: Names) -> dict[str, Any]:
         "dependent_equations": _dependences(block.equations, rows),
         "free_variables": _dependences(block.variables, cols),
     }
-
-
-def _named(names: Names, members: list[int]) -> dict[str, list[str]]:
-    return {} if names.given is None else {"names": [names.given[k] for k in members]}

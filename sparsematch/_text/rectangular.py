@@ -29,7 +29,10 @@ def headline(found: NumericalRank) -> str:
 
 def account(found: NumericalRank, wording: Wording) -> list[Line]:
     """Return the lines below the headline; an empty one separates the paragraphs."""
-    paragraphs: list[list[Line]] = [_doubt(found)]
+    paragraphs: list[list[Line]] = []
+    if not found.is_settled:
+        doubt = "The rank is not clear: a singular value is near the tolerance of "
+        paragraphs.append([f"{doubt}{found.tolerance:.0e}, or units differ too much."])
     sides = [
         ("equation", found.shape[0], found.equations, found.redundant_rows),
         ("variable", found.shape[1], found.variables, found.undetermined_cols),
@@ -57,15 +60,6 @@ def account(found: NumericalRank, wording: Wording) -> list[Line]:
             paragraphs.append(paragraph(others, chosen, wording))
     paragraphs.append(_redundancy(found, wording))
     return [line for lines in paragraphs if lines for line in ("", *lines)]
-
-
-def _doubt(found: NumericalRank) -> list[Line]:
-    if found.is_settled:
-        return []
-    return [
-        "The rank is not clear: a singular value is near the tolerance of "
-        f"{found.tolerance:.0e}, or units differ too much."
-    ]
 
 
 def _empty(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:

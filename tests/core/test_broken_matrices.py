@@ -40,7 +40,8 @@ def test_patterns_have_no_values(form):
     """What reads the pattern alone does not mind that there are too few values."""
     B = replaced(form, "data", lambda x: x[:3])()
     assert sm.block_triangular_form(B) == sm.block_triangular_form(A.asformat(form))
-    for call in ("maximum_product_transversal", "splu", "permute", "scale", "spilu", "coarsen"):
+    weighted = "maximum_product_transversal", "maximum_sum_transversal", "bottleneck_transversal"
+    for call in (*weighted, "splu", "permute", "scale", "spilu", "coarsen"):
         with pytest.raises(ValueError, match=r"\.data has shape \(3,\), but there are"):
             CALLS[call](B)
 

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial import Delaunay
 
+import orders
 from calls import here, outside
 from sparsematch import solvers
-from sparsematch._engines.cpu import _core
 
 
 def pattern(edges, n):
@@ -30,8 +30,7 @@ def eliminated(A, order):
 
 
 def check_tree(A, order):
-    arrays = (np.asarray(x, np.int32) for x in (A.indptr, A.indices, order))
-    new, parent, counts = _core.elimination_tree(*arrays)
+    new, parent, counts = orders.elimination_tree(A, order)
     assert sorted(new) == list(range(A.shape[0]))
     L = eliminated(A, new)
     assert counts.tolist() == L.sum(axis=0).tolist()
@@ -120,15 +119,11 @@ def grid(*sizes):
     return sp.csr_array(A)
 
 
-def arrays(A):
-    return A.indptr.astype(np.int32), A.indices.astype(np.int32)
-
-
 def work(A, dissect, leaf=200):
     """Multiplications of an order, checked to be one."""
-    order = _core.elimination_order(*arrays(A), dissect, leaf)
+    order = orders.elimination_order(A, dissect, leaf)
     assert sorted(order) == list(range(A.shape[0]))
-    _, _, counts = _core.elimination_tree(*arrays(A), order)
+    _, _, counts = orders.elimination_tree(A, order)
     return float((counts.astype(float) ** 2).sum())
 
 
@@ -152,19 +147,19 @@ def awkward_graphs():
     ("name", "A"), list(awkward_graphs()), ids=lambda x: x if isinstance(x, str) else ""
 )
 def test_a_separator_separates(name, A):
-    part = _core.vertex_separator(*arrays(A))
+    part = orders.vertex_separator(A)
     i, j = A.nonzero()
     assert not ((part[i] == 0) & (part[j] == 1)).any()
     sizes = np.bincount(part, minlength=3)
     assert name in ("clique", "star") or max(sizes[:2]) <= 0.66 * A.shape[0]
-    assert (part == _core.vertex_separator(*arrays(A))).all()
+    assert (part == orders.vertex_separator(A)).all()
     assert work(A, True, 1) >= 0
 
 
 def test_separators_of_grids_are_short():
-    part = _core.vertex_separator(*arrays(grid(40, 60)))
+    part = orders.vertex_separator(grid(40, 60))
     assert np.count_nonzero(part == 2) <= 48
-    part = _core.vertex_separator(*arrays(grid(12, 12, 24)))
+    part = orders.vertex_separator(grid(12, 12, 24))
     assert np.count_nonzero(part == 2) <= 173
 
 

@@ -1,6 +1,6 @@
 """Matrices over ranks without their stored zeros."""
 
-from typing import Any, get_args
+from typing import get_args
 
 from sparsematch._base.compressed import as_one_type, check_values
 from sparsematch._base.errors import check_choice
@@ -23,17 +23,10 @@ def view(A: DistributedCSR, zeros: str, device: str | None) -> DistributedCSR:
             return A
         if A.values is None:
             raise no_values("A")
-        kept, values = _without_zeros(A, A.values)
+        shape, backend = (A.indptr.size - 1, A.n_cols), "cupy" if A.backend == "nccl" else "numpy"
+        arrays = as_one_type(A.indptr, A.indices, shape, "A")
+        rows = BipartiteCSR(*shape, *arrays, backend, known_nnz=A.local_nnz)
+        check_values(A.values, rows.nnz, "A")
+        kept, _, values = split_zeros(rows, A.values[: rows.nnz])
     indices = kept.indices[: kept.nnz]
     return DistributedCSR(A.comm, kept.indptr, indices, A.first_row, A.shape, values)
-
-
-def _without_zeros(A: DistributedCSR, values: Any) -> tuple[BipartiteCSR, Any]:
-    """Return the own entries that are not zero. No rank waits for another."""
-    shape = A.indptr.size - 1, A.n_cols
-    arrays = as_one_type(A.indptr, A.indices, shape, "A")
-    backend = "cupy" if A.backend == "nccl" else "numpy"
-    rows = BipartiteCSR(*shape, *arrays, backend, known_nnz=A.local_nnz)
-    check_values(values, rows.nnz, "A")
-    kept, _, values = split_zeros(rows, values[: rows.nnz])
-    return kept, values

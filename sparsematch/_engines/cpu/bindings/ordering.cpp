@@ -21,7 +21,6 @@ void sparsematch::bind_ordering(nb::module_& m) {
         .def_ro("n", &DegreeStatistics::n)
         .def_ro("entries", &DegreeStatistics::entries)
         .def_ro("squares", &DegreeStatistics::squares)
-        .def_ro("n_ones", &DegreeStatistics::n_ones)
         .def_ro("empty", &DegreeStatistics::empty)
         .def_prop_ro("mean", &DegreeStatistics::mean)
         .def_prop_ro("variation", &DegreeStatistics::variation)

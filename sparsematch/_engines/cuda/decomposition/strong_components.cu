@@ -161,6 +161,24 @@ KERNEL settle(Index n_first, Index n_last, Index n_square, const Index* __restri
     }
 }
 
+// Reads: from_row. Writes: best, zero at the launch, by atomics; pivot: the row with the most
+// entries left, the first of equals, or 0. Time: O(n_rows / threads).
+KERNEL __launch_bounds__(THREADS) find_pivot(Index n_rows, const Index* __restrict__ from_row,
+                                             Wide* best, long long* pivot, int* barrier) {
+    Wide mine = 0;
+    for (Index k = thread_index(); k < n_rows; k += thread_count()) {
+        if (from_row[k] <= 0) continue;
+        const Wide key =
+            static_cast<Wide>(from_row[k]) << 32 | (0xffffffffu - static_cast<Bits>(k));
+        if (key > mine) mine = key;
+    }
+    mine = ~least_in_warp(~mine);
+    if (mine && lane_in_warp() == 0) maximum(best, mine);
+    sync_grid(barrier);
+    const Wide key = load(best);
+    if (thread_index() == 0) *pivot = key ? 0xffffffffu - static_cast<Bits>(key) : 0;
+}
+
 // Reads: what was reached forward and backward. Writes: class of its own row: 0 leads to the pivot,
 // 1 is its component, 2 neither, 3 it leads there, 4 not in question; how many there are of each
 // but the last.
