@@ -54,7 +54,7 @@ def test_a_rank_near_the_tolerance_is_said_to_be_so():
 
 
 def test_a_clear_rank_is_settled_where_coefficients_are_small_in_other_units():
-    """Singular values 0.33 and 0 of scaled entries, and what is left is 4e-14 of terms elsewhere."""
+    """Singular values 0.33 and 0 of scaled entries; what is left is 4e-14 of terms elsewhere."""
     for case in (4451, 5960):
         rng = np.random.default_rng([5, case])
         M = integers(rng)
