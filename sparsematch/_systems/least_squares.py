@@ -41,20 +41,11 @@ from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._systems.factors import BlockFactors
 from sparsematch._systems.orthogonal import Complement, OrthogonalFactors, norms_of_columns
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Parts
+from sparsematch._types.least_squares import LeastSquares
 
 Values = NDArray[Any]
 _Map = Callable[[Values], Values]
 _Solvers = dict[int, Callable[[Any, Values, float], "_Solved | None"]]
-
-
-class Solution(NamedTuple):
-    """Least-squares solutions, with the 2-norms of their residuals and their backward errors."""
-
-    x: Values
-    residual_norm: Values
-    error: Values
-    rank: int
-    is_settled: bool  #: Whether the rank is proved.
 
 
 class _Solved(NamedTuple):
@@ -64,8 +55,11 @@ class _Solved(NamedTuple):
     is_settled: bool  #: Whether the rank is proved.
 
 
-def least_squares(A: Any, b: Values, rcond: float, minimum_norm: bool) -> Solution:
-    """Solve for the columns of `b`, `A` being by columns, of the same type, without zeros."""
+def least_squares(A: Any, b: Values, rcond: float, minimum_norm: bool) -> tuple[LeastSquares, bool]:
+    """Solve for the columns of `b`, `A` being by columns, of the same type, without zeros.
+
+    Also return whether the rank is proved.
+    """
     with np.errstate(all="ignore"):
         own = in_own_units(A, b)
         solved = _solve(own, rcond, minimum_norm)
@@ -75,7 +69,8 @@ def least_squares(A: Any, b: Values, rcond: float, minimum_norm: bool) -> Soluti
             left = left + column_norms(abs(own.A) @ lost)
         error = _measure(own.A, kept, own.b, left)
         error[~np.isfinite(norm)] = np.inf
-    return Solution(x, norm, error, solved.rank, solved.is_settled)
+    found = LeastSquares(x, norm, solved.rank, A.shape, error, minimum_norm)
+    return found, solved.is_settled
 
 
 def _solve(own: OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
@@ -127,7 +122,7 @@ def _in_turn(
         rows, cols = (np.flatnonzero(of == group) for of in groups)
         if not rows.size or not cols.size:
             continue
-        part = A if (rows.size, cols.size) == A.shape else A[:, cols][rows]
+        part = A if (rows.size, cols.size) == A.shape else A[np.ix_(rows, cols)]
         solved = solve(part, (b - A @ x)[rows], rcond)
         is_full = solved and solved.is_settled and solved.rank == min(part.shape)
         if solved is None or (must_be_full and not is_full):

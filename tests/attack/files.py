@@ -26,7 +26,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import sparsematch as sm
-from corruption import corrupted, mat, mtx, npz
+from corruption import archive, corrupted, mat, mtx, npz
 from harness import announce
 from hostile import EDGE_FILES, HEADERS, MEMBERS, Evil
 from sparsematch.cli import main as command_line
@@ -56,21 +56,6 @@ def good_files():
         "a.rua": path.read_bytes(),
         "a.tar.gz": archive([("a/a.mtx", text)]),
     }
-
-
-def archive(members):
-    """A .tar.gz of names with bytes, or with a link's kind and target."""
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as tar:
-        for name, content in members:
-            info = tarfile.TarInfo(name)
-            if isinstance(content, bytes):
-                info.size = len(content)
-                tar.addfile(info, io.BytesIO(content))
-            else:
-                info.type, info.linkname = content
-                tar.addfile(info)
-    return stream.getvalue()
 
 
 GOOD = good_files()

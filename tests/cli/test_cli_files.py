@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tarfile
 import time
 from functools import partial
 
@@ -18,7 +17,7 @@ import scipy.sparse as sp
 
 import sparsematch
 from calls import run_python
-from corruption import mat, mtx, npz
+from corruption import archive, mat, mtx, npz
 from sparsematch._io import UnreadableFile, read_matrix, read_stream
 from sparsematch.cli import main
 from sparsematch.cli.arguments import build_parser
@@ -130,20 +129,14 @@ def test_options_for_one_file(folder, option, capsys):
     assert main(["rank", "-", "-"]) == 2
 
 
-def archive(matrix, *others):
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as tar:
-        for name in ("circuit/circuit.mtx", *others):
-            text = mtx(matrix if name.endswith("circuit.mtx") else np.ones((4, 1)))
-            member = tarfile.TarInfo(name)
-            member.size = len(text)
-            tar.addfile(member, io.BytesIO(text))
-    return stream.getvalue()
+def of_suitesparse(matrix, *others):
+    members = [("circuit/circuit.mtx", mtx(matrix))]
+    return archive(members + [(name, mtx(np.ones((4, 1)))) for name in others])
 
 
 @pytest.mark.parametrize(
     "text",
-    [mtx, lambda A: gzip.compress(mtx(A)), lambda A: mat({"A": A}), npz, archive],
+    [mtx, lambda A: gzip.compress(mtx(A)), lambda A: mat({"A": A}), npz, of_suitesparse],
     ids=["mtx", "mtx.gz", "mat", "npz", "tar.gz"],
 )
 def test_standard_input_is_recognised(text):
@@ -166,7 +159,7 @@ def test_standard_input_and_output(folder):
 @pytest.mark.parametrize("others", [(), ("circuit/circuit_b.mtx",), ("circuit/notes.mtx",)])
 @pytest.mark.parametrize("name", ["circuit.tar.gz", "circuit.tgz", "renamed.tar.gz"])
 def test_archive_of_suitesparse(tmp_path, others, name):
-    (tmp_path / name).write_bytes(archive(FULL, *others))
+    (tmp_path / name).write_bytes(of_suitesparse(FULL, *others))
     np.testing.assert_array_equal(read_matrix(tmp_path / name).toarray(), FULL.toarray())
 
 

@@ -16,6 +16,7 @@ from sparsematch._engines.cuda.core import compile as cuda_compile
 from sparsematch._engines.cuda.matching import one_block
 from sparsematch._engines.cuda.matching.choice import POLICY
 from strategies import with_index_type
+from test_hard_cases import band
 
 pytestmark = [
     pytest.mark.kernels,
@@ -27,9 +28,7 @@ ON_DEVICE = {"host": False}
 
 def mesh(n, reach):
     """Each vertex with the next ones, without a diagonal, numbered at random."""
-    offsets = [k for k in range(-reach, reach + 1) if k]
-    A = sp.diags_array([1.0] * len(offsets), offsets=offsets, shape=(n, n), format="csr")
-    return scrambled(A, 3)
+    return scrambled(band(n, reach), 3)
 
 
 def power_law(n):

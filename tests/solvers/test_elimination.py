@@ -9,15 +9,8 @@ from scipy.spatial import Delaunay
 
 import orders
 from calls import here, outside
+from graphs import graph, star
 from sparsematch import solvers
-
-
-def pattern(edges, n):
-    """The symmetric pattern of these edges, without a diagonal."""
-    i, j = np.array(edges, int).reshape(-1, 2).T
-    A = sp.coo_array((np.ones(2 * i.size), (np.r_[i, j], np.r_[j, i])), shape=(n, n)).tocsr()
-    A.sort_indices()
-    return A
 
 
 def eliminated(A, order):
@@ -47,7 +40,7 @@ def test_counts_and_orders_of_all_small_graphs():
     """Of five vertices in one order: in all others it is another graph."""
     pairs = list(itertools.combinations(range(5), 2))
     for bits in range(1 << len(pairs)):
-        A = pattern([pair for k, pair in enumerate(pairs) if bits >> k & 1], 5)
+        A = graph(5, [pair for k, pair in enumerate(pairs) if bits >> k & 1])
         check_tree(A, np.arange(5))
         work(A, False)
         work(A, True, 1)
@@ -58,7 +51,7 @@ def test_counts_of_random_graphs(density):
     rng = np.random.default_rng(5)
     for _ in range(5):
         A = sp.csr_array(np.triu(rng.random((60, 60)) < density, 1))
-        check_tree(pattern(np.argwhere(A.toarray()), 60), rng.permutation(60))
+        check_tree(graph(60, np.argwhere(A.toarray())), rng.permutation(60))
 
 
 def faces(n):
@@ -132,10 +125,10 @@ def awkward_graphs():
     rng = np.random.default_rng(7)
     n = 300
     yield "path", grid(n)
-    yield "star", pattern([(0, k) for k in range(1, n)], n)
-    yield "stars", pattern([(k % 7, k) for k in range(7, n)], n)
-    yield "clique", pattern(list(itertools.combinations(range(60), 2)), 60)
-    yield "cliques", pattern([(k, k - k % 9 + j) for k in range(360) for j in range(k % 9)], 360)
+    yield "star", star(n)
+    yield "stars", graph(n, [(k % 7, k) for k in range(7, n)])
+    yield "clique", graph(60, list(itertools.combinations(range(60), 2)))
+    yield "cliques", graph(360, [(k, k - k % 9 + j) for k in range(360) for j in range(k % 9)])
     yield "no edges", sp.csr_array((n, n))
     yield "pieces", sp.csr_array(sp.block_diag([grid(20, 20)] * 3))
     scattered = sp.random_array((n, n), density=0.02, rng=rng)

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import MatrixRankWarning
 
 from foreign import Bcsr, SparseTensor
 from sparsematch.solvers import PatternSolver
+from test_solver_zeros import compressed
 
 A = sp.csr_array([[4.0, 1, 0], [0, 2, 1], [1, 0, 3]])
 B = sp.csr_array([[4.0, 0, 1], [1, 2, 0], [0, 1, 3]])
@@ -26,13 +27,7 @@ def with_duplicates(M, form):
     order = np.random.default_rng(1).permutation(2 * M.nnz)
     data = np.tile(M.data / 2, 2)[order]
     C = sp.coo_array((data, tuple(np.tile(side, 2)[order] for side in M.coords)), shape=M.shape)
-    if form == "coo":
-        return C
-    by_rows = C if form == "csr" else C.T
-    order = np.argsort(by_rows.row, kind="stable")
-    indptr = np.searchsorted(by_rows.row[order], np.arange(M.shape[0] + 1))
-    kind = sp.csr_array if form == "csr" else sp.csc_array
-    return kind((C.data[order], by_rows.col[order], indptr), shape=M.shape)
+    return compressed(C, form)
 
 
 @pytest.mark.parametrize("duplicates", [False, True])

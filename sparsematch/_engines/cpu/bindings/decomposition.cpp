@@ -19,7 +19,7 @@ Index run_block_labels(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>&
                        Sides<const Index> mates, Out<Index> row_group,
                        const std::optional<ForcedArg<Index>>& given, int workers) {
     return interruptible(workers, [&](RunContext& run) {
-        const auto a = matrix.view(), t = transposed ? transposed->view() : Csr<Index>{};
+        const auto a = view(matrix), t = transposed ? view(*transposed) : Csr<Index>{};
         if (given) {
             const auto& [rows, by_row, by_col] = *given;
             run.forced = {const_cast<Index*>(rows.data()), by_row, by_col};

@@ -8,7 +8,7 @@ namespace {
 
 template <class Index>
 void bind(nb::module_& m) {
-    m.def("order_features", [](CsrArg<Index> a) { return order_features(a.view()); });
+    m.def("order_features", [](CsrArg<Index> a) { return order_features(view(a)); });
     m.def("degree_statistics", Bound<degree_statistics<Index>>::by_workers);
     m.def("column_statistics", Bound<column_statistics<Index>>::by_workers);
     m.def("shared_pair_density", Bound<shared_pair_density<Index>>::by_workers);

@@ -19,7 +19,7 @@ void run_least_cost(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, S
     AssignmentPolicy policy;
     if (limits) policy = {limits->first, limits->second};
     interruptible(workers, [&](RunContext& run) {
-        const auto a = matrix.view();
+        const auto a = view(matrix);
         double *u = duals.first.data(), *v = duals.second.data();
         LeastCostMatching<Index>(a, cost.data(), view(mates), u, v, policy, run).solve(warm);
     });
@@ -38,7 +38,7 @@ bool run_scale_factors(CsrArg<Index> a, std::pair<In<double>, In<Index>> pairs,
                                    scales.second.data(),
                                    flipped,
                                    powers_of_two};
-        return write_factors(a.view(), pairs.first.data(), pairs.second.data(), factors, run);
+        return write_factors(view(a), pairs.first.data(), pairs.second.data(), factors, run);
     });
 }
 
@@ -55,7 +55,7 @@ std::pair<std::int64_t, double> run_product_batch(CsrArg<Index> matrix, In<doubl
     return interruptible(workers, [&](RunContext& run) {
         const auto n = static_cast<std::int64_t>(numbers.first.size());
         const bool scaling = numbers.second.size() > 0, warm = first.second.size() > 0;
-        const auto a = matrix.view();
+        const auto a = view(matrix);
         const ProductBatch<Index> batch{values.data(),
                                         mates.first.data(),
                                         mates.second.data(),

@@ -7,8 +7,8 @@
 //   1. duals that fit rows and columns, and row reduction (initial_duals, reduce_rows);
 //   2. searches from one row after the other (path_search), while those to come are expected to
 //      take less time than what else there is: where costs are tied a largest matching along
-//      entries whose reduced cost is 0 (match_all_tight); rows first; the blocks of the pattern one
-//      by one, if there are several (assignment_blocks);
+//      entries whose reduced cost is 0 (match_all_tight), then step 3; rows first; the blocks of
+//      the pattern one by one, if there are several (assignment_blocks);
 //   3. an auction, and short searches (auction); where costs are tied or the matrix is wide,
 //      searches from all free rows together first (path_forest), with such matchings in between.
 // The result is exact whichever steps have run: the duals prove it.
@@ -16,6 +16,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -23,6 +25,7 @@
 #include "core/transpose.hpp"
 #include "matching/karp_sipser/karp_sipser.hpp"
 #include "matching/ms_bfs_graft.hpp"
+#include "matching/pothen_fan.hpp"
 #include "weighted/assignment_blocks.hpp"
 #include "weighted/assignment_state.hpp"
 #include "weighted/auction.hpp"
@@ -32,16 +35,38 @@
 
 namespace sparsematch {
 
+// A maximum matching, from the one at hand, or afresh: Karp and Sipser's leaves few rows, which
+// searches in depth match where paths are long and many, as in meshes, and searches from all rows
+// where these scan the matrix again and again, as in random ones. Time: O(nnz), and a search by
+// phases, O(n_rows nnz) at worst.
+template <class Index>
+void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunContext& run) {
+    if (!afresh) return ms_bfs_graft<Index>(a, nullptr, m, {}, run);
+    constexpr std::int64_t passes = 10;  // of searches in depth
+    std::fill_n(m.row_mate, a.n_rows, UNMATCHED<Index>);
+    std::fill_n(m.col_mate, a.n_cols, UNMATCHED<Index>);
+    Buffer<Index> indptr(a.n_cols + std::size_t{1}), indices(a.nnz());
+    transpose(a, indptr.data(), indices.data(), run);
+    const Csr<Index> transposed{a.n_cols, a.n_rows, indptr.data(), indices.data()};
+    karp_sipser<Index>(a, &transposed, m, {}, run);
+    if (!any_free(m.row_mate, a.n_rows)) return;
+    const auto poll = [](void* outer) { return !static_cast<RunContext*>(outer)->flush(0, 0); };
+    RunContext limited(run.team, {.edge_limit = passes * (a.n_rows + a.nnz())}, poll, &run);
+    pothen_fan<Index>(a, nullptr, m, {}, limited);
+    run.flush(limited.edges(), 0);
+    if (any_free(m.row_mate, a.n_rows)) ms_bfs_graft<Index>(a, &transposed, m, {}, run);
+}
+
 // A largest matching along the entries whose reduced cost is 0: where costs take few values many
 // entries have one, and of the paths of length 0 from free rows to free columns a round of shortest
 // paths takes but one for each tree. The others are what an algorithm for matchings without weights
 // finds, and far sooner: the primal step of the Hungarian method, Kuhn (Nav. Res. Logist. Q. 2,
 // 1955).
 // Keeps the duals. Of a wide matrix only columns with the largest dual may be free: not for these.
-// False: the run was stopped. Workspace: an index for each such entry, and three a vertex. Time:
-// O(nnz), and a search by phases, O(n_rows nnz) at worst, on these entries.
+// False: the run was stopped. Workspace: two indices for each such entry, and three a vertex. Time:
+// O(nnz), and that of match_pattern on these entries.
 template <class Index>
-bool match_all_tight(AssignmentState<Index>& s) {
+bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
     const auto& a = s.a;
     Buffer<Index> indptr(a.n_rows + 1, 0), col_mate(a.n_cols);
     std::vector<Index> indices;
@@ -54,9 +79,10 @@ bool match_all_tight(AssignmentState<Index>& s) {
     for (Index j = 0; j < a.n_cols; ++j) col_mate[j] = s.col[j].mate;
     const Csr<Index> tight{a.n_rows, a.n_cols, indptr.data(), indices.data()};
     const std::int64_t before = s.run.edges();
-    ms_bfs_graft<Index>(tight, nullptr, {s.col_of.data(), col_mate.data()}, {}, s.run);
+    match_pattern<Index>(tight, {s.col_of.data(), col_mate.data()}, afresh, s.run);
     s.work += s.run.edges() - before;
     for (Index j = 0; j < a.n_cols; ++j) s.col[j].mate = col_mate[j];
+    if (afresh) s.free.resize(a.n_rows), std::iota(s.free.begin(), s.free.end(), Index(0));
     std::erase_if(s.free, [&](Index i) { return s.col_of[i] != UNMATCHED<Index>; });
     return !s.run.stopped();
 }
@@ -91,10 +117,11 @@ struct AssignmentPolicy {
     std::size_t many = 5;
     double means_gain = 0.75;
 
-    // Searches where costs are tied; ns; if they leave more than this share of the rows, 20 times
-    // as many leave most (random matrices of few values: 75%), else, as in interior-point systems,
-    // hardly any.
-    double tied_searches = 15, tied_left = 0.75;
+    // A largest matching by the duals at hand takes 40 to 150 ns; it is made where costs are tied
+    // and searches are expected to take this long: in meshes they take two to four times as long.
+    // Ties are what is left if it leaves at most this share of the rows: 0 in meshes, 0.34 in
+    // random matrices of few values; 0.7 in a basis, which is solved row by row.
+    double worth_tight = 200, tied_gain = 0.5;
     // Searches one by one, after which the time for the rest is predicted for the first time; ns;
     // how many times as long the next ones take. Of 12 matrices of 1,000 to 30,000 rows without
     // ties most were predicted within a factor of 2, a flowsheet at 3.7 times what it took.
@@ -223,11 +250,8 @@ class Assignment {
 
     bool search() {
         auto timer = s_.run.time("search");
-        const bool tied = !s_.wide() && !has_alternatives();
-        const std::size_t left = started_ = s_.free.size();
-        if (tied && !PathSearch<Index>(s_).match_all(searches(policy_.tied_searches))) return false;
-        if (!tied || !leaves(policy_.tied_left, left)) return search_on(tied);
-        return match_all_tight(s_) && by_blocks(tied) && all_together(tied);
+        started_ = s_.free.size();
+        return search_on(!s_.wide() && !has_alternatives());
     }
 
     bool search_on(bool tied) { return one_by_one(tied) && all_together(tied); }
@@ -243,7 +267,10 @@ class Assignment {
             const std::int64_t start = s_.work;
             if (!search.match_all(searches(slice))) return false;
             const double left = rest(before, s_.work - start);
-            if (left > policy_.worth_rows_first && may_begin_again_ && has_alternatives()) {
+            if (tied && left > policy_.worth_tight && std::exchange(may_tighten_, false)) {
+                if (!match_all_tight(s_, true)) return false;
+                if (!leaves(policy_.tied_gain, before)) return by_blocks(tied);
+            } else if (left > policy_.worth_rows_first && may_begin_again_ && has_alternatives()) {
                 if (!rows_first()) return false;
             } else if (left > policy_.worth_blocks && may_split_) {
                 if (!by_blocks(tied)) return false;
@@ -259,10 +286,14 @@ class Assignment {
     // then; or stopped.
     bool by_blocks(bool tied) {
         if (s_.free.empty() || !std::exchange(may_split_, false)) return true;
+        // Where costs are tied the matching at hand is nearly a maximum one; elsewhere it misleads,
+        // in triangular patterns by a factor of a hundred.
         Buffer<Index> row_mate(s_.a.n_rows), col_mate(s_.a.n_cols);
         const Matching<Index> m{row_mate.data(), col_mate.data()};
+        std::copy(s_.col_of.begin(), s_.col_of.end(), row_mate.begin());
+        for (Index j = 0; j < s_.a.n_cols; ++j) col_mate[j] = s_.col[j].mate;
         RunContext run(s_.run.team, {.edge_limit = searches(policy_.feasibility)});
-        match_pattern(m, tied, run);
+        match_pattern(s_.a, m, !tied, run);
         if (any_free(m.row_mate, s_.a.n_rows)) {
             if (run.exhausted()) return true;
             std::swap(s_.col_of, row_mate);
@@ -278,22 +309,6 @@ class Assignment {
             part.may_begin_again_ = may_begin_again_;
             return part.search_on(tied);
         });
-    }
-
-    // A maximum matching by the pattern, unless the run ends before. Where costs are tied the one
-    // at hand is nearly that; elsewhere it misleads, in triangular patterns by a factor of a
-    // hundred.
-    void match_pattern(Matching<Index> m, bool tied, RunContext& run) {
-        for (Index i = 0; i < s_.a.n_rows; ++i)
-            m.row_mate[i] = tied ? s_.col_of[i] : UNMATCHED<Index>;
-        for (Index j = 0; j < s_.a.n_cols; ++j)
-            m.col_mate[j] = tied ? s_.col[j].mate : UNMATCHED<Index>;
-        if (tied) return ms_bfs_graft<Index>(s_.a, nullptr, m, {}, run);
-        Buffer<Index> indptr(s_.a.n_cols + std::size_t{1}), indices(s_.a.nnz());
-        transpose(s_.a, indptr.data(), indices.data(), run);
-        const Csr<Index> transposed{s_.a.n_cols, s_.a.n_rows, indptr.data(), indices.data()};
-        karp_sipser<Index>(s_.a, &transposed, m, {}, run);
-        if (any_free(m.row_mate, s_.a.n_rows)) ms_bfs_graft<Index>(s_.a, &transposed, m, {}, run);
     }
 
     // Rows first, if that leaves far fewer rows than the start; tried once.
@@ -317,7 +332,7 @@ class Assignment {
             const std::int64_t start = s_.work;
             if (!forest.round()) return false;
             const std::size_t left = s_.free.size();
-            if (tied && !match_all_tight(s_)) return false;
+            if (tied && !match_all_tight(s_, false)) return false;
             tied = tied && !leaves(policy_.tight_gain, left);
             const bool one_by_one =
                 s_.wide() ? leaves(policy_.wide_gain, before) : before - s_.free.size() < 2;
@@ -341,7 +356,7 @@ class Assignment {
     State& s_;
     const AssignmentPolicy policy_;
     std::size_t started_;  // rows that the start left free
-    bool may_split_ = true, may_begin_again_ = true, may_auction_ = true;
+    bool may_tighten_ = true, may_split_ = true, may_begin_again_ = true, may_auction_ = true;
 };
 
 // The whole of it: see Assignment::solve.
