@@ -54,7 +54,7 @@ void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunConte
     RunContext limited(run.team, {.edge_limit = passes * (a.n_rows + a.nnz())}, poll, &run);
     pothen_fan<Index>(a, nullptr, m, {}, limited);
     run.flush(limited.edges(), 0);
-    if (any_free(m.row_mate, a.n_rows)) ms_bfs_graft<Index>(a, &transposed, m, {}, run);
+    if (limited.exhausted()) ms_bfs_graft<Index>(a, &transposed, m, {}, run);
 }
 
 // A largest matching along the entries whose reduced cost is 0: where costs take few values many
