@@ -25,6 +25,8 @@ Values = NDArray[Any]
 
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 8
+#: Steps of that iteration: from random vectors two leave little else, a third tells them apart.
+_STEPS = 3
 #: Relative noise that is no more than rounding: null vectors are hardly mixed with others.
 _SMALL_NOISE = 1e-15
 
@@ -121,15 +123,16 @@ class BorderedMatrix:
 def some_null_vectors(A: Any, B: Any, side: str, tolerance: float) -> NullSpace:
     """Return a few vectors of the null space of a CSC matrix; `B` is it, scaled.
 
-    By inverse iteration with the matrix changed a little, which needs no more than that it has a
-    factorisation then.
+    By iteration with the matrix changed a little, which needs no more than that it has a
+    factorisation then: what solves for the part that does not vanish, subtracted, leaves the rest.
     """
     factors = factorise_with_noise(A, B, _SMALL_NOISE)
-    b = np.random.default_rng(2).standard_normal((B.shape[0], _AT_ONCE)).astype(factors.dtype)
-    rows = side == "rows"
-    x = _finite(factors.solve(b, "T" if rows else "N", check=False)[0])
-    q = qr(x / np.abs(x).max(axis=0))[0]
-    _, values, vh = svd(qr(_finite((B.T if rows else B) @ q), mode="r"))
+    matrix, trans = (B.T, "T") if side == "rows" else (B, "N")
+    q = np.random.default_rng(2).standard_normal((B.shape[0], _AT_ONCE)).astype(factors.dtype)
+    for _ in range(_STEPS):  # each takes away more of what does not vanish
+        x = _finite(q - factors.solve(matrix @ q, trans, check=False)[0])
+        q = qr(x / np.abs(x).max(axis=0))[0]
+    _, values, vh = svd(qr(_finite(matrix @ q), mode="r"))
     d = int((values <= tolerance).sum())
     least = slice(values.size - d, None)
     basis = (q @ vh[least].conj().T)[:, ::-1]

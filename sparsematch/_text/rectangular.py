@@ -76,13 +76,16 @@ def _empty(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
 
 def _redundancy(found: NumericalRank, wording: Wording) -> list[Line]:
     """Say which equations may be dropped, and which not."""
-    redundant, critical = found.redundant_rows, found.critical_rows
-    if not redundant.size or not found.is_settled:
+    if not found.redundant_rows.size or not found.is_settled:
         return []
-    lines: list[Line] = [
-        f"Redundant: {_listed(redundant, wording)}",
-        "  any one of these, not any two, may be dropped, and the rank is the same",
-    ]
+    empty = [each.indices[0] for each in found.equations if each.size == 1]
+    redundant, critical = np.setdiff1d(found.redundant_rows, empty), found.critical_rows
+    lines: list[Line] = []
+    if redundant.size:
+        lines += [
+            f"Redundant: {_listed(redundant, wording)}",
+            "  any one of these, but not two at will, may be dropped, and the rank is the same",
+        ]
     if critical.size:
         lines += [
             f"Critical: {_listed(critical, wording)}",

@@ -10,7 +10,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from calls import incidence
-from exact_ranks import integers
+from exact_ranks import exact_rank, in_units, integers
 from sparsematch import solvers
 from sparsematch._base import memory
 
@@ -52,6 +52,15 @@ def test_a_rank_near_the_tolerance_is_said_to_be_so():
     assert not found.is_settled
     assert solvers.null_space(sp.csr_array(A), rcond=1e-10).rank == 2
     assert solvers.null_space(sp.csr_array(A.astype(np.float32))).rank == 2
+
+
+def test_a_clear_rank_is_settled_where_coefficients_are_small_in_other_units():
+    """Singular values 0.33 and 0 of scaled entries; what is left is 4e-14 of terms elsewhere."""
+    for case in (4451, 5960):
+        rng = np.random.default_rng([5, case])
+        M = integers(rng)
+        found = solvers.null_space(sp.csr_array(in_units(M, rng)))
+        assert (found.rank, found.is_settled) == (exact_rank(M), True)
 
 
 def test_cycles_of_a_large_grid():

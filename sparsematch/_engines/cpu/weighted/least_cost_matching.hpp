@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "core/certificates.hpp"
@@ -42,30 +41,44 @@ struct AssignmentPart {
     }
 };
 
-// The chosen rows of a matrix, of them the entries in columns that have a number; by columns if the
-// part is transposed. Time: O(n_rows + n_cols + entries of these rows).
+// The chosen rows of a matrix, of them the entries in columns that have a number. Time: O(n_rows +
+// their entries).
 template <class Index>
-void copy_entries(const Csr<Index>& a, const double* cost, const Index* number, bool transposed,
+void copy_entries(const Csr<Index>& a, const double* cost, const Index* number,
                   AssignmentPart<Index>& part) {
+    std::size_t nnz = 0;
+    for (const Index i : part.rows) nnz += a.degree(i);
+    part.indptr = Buffer<Index>(part.rows.size() + 1, 0);
+    part.indices = Buffer<Index>(nnz), part.cost = Buffer<double>(nnz);
+    Index n = 0;
+    for (std::size_t k = 0; k < part.rows.size(); ++k) {
+        for (Index p = a.indptr[part.rows[k]]; p < a.indptr[part.rows[k] + 1]; ++p)
+            if (const Index j = number[a.indices[p]]; j != UNMATCHED<Index>)
+                part.indices[n] = j, part.cost[n++] = cost[p];
+        part.indptr[k + 1] = n;
+    }
+}
+
+// The same, by columns.
+template <class Index>
+void copy_transposed(const Csr<Index>& a, const double* cost, const Index* number,
+                     AssignmentPart<Index>& part) {
+    part.indptr = Buffer<Index>(part.cols.size() + 1, 0);
     const auto each_entry = [&](const auto& use) {
         for (std::size_t k = 0; k < part.rows.size(); ++k)
             for (Index p = a.indptr[part.rows[k]]; p < a.indptr[part.rows[k] + 1]; ++p)
-                if (const Index j = number[a.indices[p]]; j != UNMATCHED<Index>) {
-                    if (transposed) use(j, static_cast<Index>(k), p);
-                    else use(static_cast<Index>(k), j, p);
-                }
+                if (const Index j = number[a.indices[p]]; j != UNMATCHED<Index>)
+                    use(static_cast<Index>(k), j, p);
     };
-    const std::size_t n = (transposed ? part.cols : part.rows).size();
-    part.indptr = Buffer<Index>(n + 1, 0);
-    each_entry([&](Index i, Index, Index) { ++part.indptr[i]; });
-    std::exclusive_scan(part.indptr.begin(), part.indptr.end(), part.indptr.begin(), Index{0});
-    const auto nnz = static_cast<std::size_t>(part.indptr[n]);
+    each_entry([&](Index, Index j, Index) { ++part.indptr[j + 1]; });
+    for (std::size_t j = 0; j < part.cols.size(); ++j) part.indptr[j + 1] += part.indptr[j];
+    const auto nnz = static_cast<std::size_t>(part.indptr[part.cols.size()]);
     part.indices = Buffer<Index>(nnz), part.cost = Buffer<double>(nnz);
     each_entry([&](Index i, Index j, Index p) {
-        part.indices[part.indptr[i]] = j;
-        part.cost[part.indptr[i]++] = cost[p];
+        part.indices[part.indptr[j]] = i;
+        part.cost[part.indptr[j]++] = cost[p];
     });
-    std::copy_backward(part.indptr.begin(), part.indptr.end() - 1, part.indptr.end());
+    for (std::size_t j = part.cols.size(); j > 0; --j) part.indptr[j] = part.indptr[j - 1];
     part.indptr[0] = 0;
 }
 
@@ -97,7 +110,7 @@ class LeastCostMatching {
         Part whole;
         for (Index i = 0; i < a_.n_rows; ++i) whole.rows.push_back(i);
         for (Index j = 0; j < a_.n_cols; ++j) whole.cols.push_back(j);
-        copy_entries(a_, cost_, whole.cols.data(), true, whole);
+        copy_transposed(a_, cost_, whole.cols.data(), whole);
         const bool found = whole.solve(true, policy_, run_);
         write(whole);
         return found;
@@ -117,7 +130,8 @@ class LeastCostMatching {
                 number[j] = chosen ? static_cast<Index>(part.cols.size()) : UNMATCHED<Index>;
                 if (chosen) part.cols.push_back(j);
             }
-            copy_entries(a_, cost_, number.data(), below, part);
+            if (below) copy_transposed(a_, cost_, number.data(), part);
+            else copy_entries(a_, cost_, number.data(), part);
             if (!part.solve(below, policy_, run_)) return false;
             write(part);
         }
