@@ -119,6 +119,13 @@ def shared_room() -> int:
     return _attribute(cupy.cuda.Device().id, "MaxSharedMemoryPerBlockOptin") - 1024
 
 
+def second_level_cache() -> int:
+    """Return the bytes of the second-level cache of the current device."""
+    import cupy
+
+    return _attribute(cupy.cuda.Device().id, "L2CacheSize")
+
+
 @functools.cache
 def load(name: str, dtype: np.dtype[Any], **macros: int) -> Kernels:
     """Return the kernels of ``<package>/<stem>.cu``, being compiled; -D macros by their names."""

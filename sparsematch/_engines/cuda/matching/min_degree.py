@@ -24,6 +24,9 @@ LONG_CLASSES = (12, 16, 24, 32, 64, 128, INT_MAX)
 #: the same column at once go further.
 MANY = 127
 
+#: Share of the second-level cache that exact degrees, four bytes each, may fill.
+CACHED = 0.5
+
 load = compile.declare("matching/min_degree", STRETCH=start_common.STRETCH, RARE=thresholds.RARE)
 
 
@@ -59,7 +62,12 @@ def improve(
 def _degrees(kernels: compile.Kernels, graph: BipartiteCSR) -> Any:
     """Return about how many entries each minor has, up to `MANY`, in bytes."""
     xp, n_cols, nnz = namespace(graph.indptr), graph.n_minor, graph.nnz
+    most, entries = np.uint32(MANY), (graph.indices, np.int64(nnz))
+    if 4 * n_cols <= CACHED * compile.second_level_cache():
+        exact, degree = xp.zeros(n_cols, np.uint32), xp.empty(n_cols, np.uint8)
+        kernels.launch("count_exactly", nnz, *entries, exact)
+        kernels.launch("narrow", n_cols, np.int64(n_cols), exact, most, degree)
+        return degree
     degree = xp.zeros(-(-n_cols // 4) * 4, np.uint8)
-    given = graph.indices, np.int64(nnz), np.uint32(MANY), degree
-    kernels.launch("count", -(-nnz // 4), *given)
+    kernels.launch("count", -(-nnz // 4), *entries, most, degree)
     return degree
