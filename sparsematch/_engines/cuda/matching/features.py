@@ -39,9 +39,10 @@ def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFe
     single = int(seen["single"]) / max(n, 1)
     shared = int(seen["first_shared"]), int(seen["last_shared"])
     has_diagonal = square and not seen["off_diagonal"]
+    asymmetric = seen["one_sided"] or seen["imbalance"]
     # the same comparisons as on the device: nothing may count as symmetric untested
     hubs_with_leaves = int(seen["squares"]) >= too_uneven and int(seen["single"]) > few
-    symmetric = square and not (has_diagonal or seen["imbalance"] or hubs_with_leaves)
+    symmetric = square and not (has_diagonal or asymmetric or hubs_with_leaves)
     flags = has_diagonal, symmetric, hubs_with_leaves
     in_order = min(shared) <= policy.max_shared
     return ListFeatures(n, single, skew, int(seen["linked"]), *flags, *shared, in_order)
