@@ -92,3 +92,11 @@ def _source(branch: int, node: int, sensed: list[tuple[int, float]]) -> list[_En
         (branch, node, 1.0),
         *((branch, other, -gain) for other, gain in sensed),
     ]
+
+
+def short_circuit(circuit: Circuit) -> Circuit:
+    """Add a second voltage source across the first one, a classic: the equations are singular."""
+    n, node = circuit.matrix.shape[0], circuit.sources[0]
+    new = sp.coo_array(([1.0], ([node], [0])), shape=(n, 1))
+    matrix = sp.block_array([[circuit.matrix, new], [new.T, None]], format="csc")
+    return Circuit(matrix, np.append(circuit.rhs, 2.0), circuit.n_nodes, (*circuit.sources, node))
