@@ -104,12 +104,8 @@ def match_edge_file(
 def _n_vertices(file: EdgeFile, given: Any) -> int:
     if given is not None:
         check_count("n_vertices", given)
-    n = file.n_vertices(0, file.n_edges) if given is None else operator.index(given)
-    if n > np.iinfo(file.dtype).max:
-        raise ValueError(
-            f"n_vertices is {n}, but must be from 0 to {np.iinfo(file.dtype).max}, for {file.dtype}"
-        )
-    return n
+        return file.in_range(operator.index(given))
+    return file.n_vertices(0, file.n_edges)
 
 
 def _result(mate: Any, report: EdgeReport, seconds: float) -> GraphMatching:

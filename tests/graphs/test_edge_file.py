@@ -123,6 +123,12 @@ def test_bad_files_and_arguments(file, edges, record, how, words):
         edge_files.match_edge_file(save(file, edges, record), **how)
 
 
+def test_ranks_refuse_a_vertex_that_leaves_no_count(file):
+    save(file, [(0, 2**63 - 1)], RECORDS[3])
+    with pytest.raises(ValueError, match="n_vertices is 9223372036854775808"):
+        sm.read_distributed(file, None)
+
+
 def test_weights_that_do_not_count_are_not_read(file):
     save(file, [(0, 1, np.nan)])
     assert edge_files.match_edge_file(file, weights=False).weight == 1
