@@ -82,12 +82,13 @@ def measure(paths):
     known, regret = [], []
     for path in paths:
         A = block(path.stem, sp.load_npz(path))
-        if A.shape[0] < 32:
+        measured = list(ways(A, kernels)) if A.shape[0] >= 32 else []
+        if not measured:
             continue
-        known.append(list(ways(A, kernels)))
+        known.append(measured)
         splu = functools.partial(solvers.splu, A)
         chosen, _ = driver.median(splu, CLOCK, 3)
-        regret.append(chosen / min(planning + making for *_, planning, making in known[-1]))
+        regret.append(chosen / min(planning + making for *_, planning, making in measured))
         print(f"{path.stem:24} {A.shape[0]:8} {A.nnz:9} {regret[-1]:6.2f}", flush=True)
     return kernels, known, regret
 
