@@ -138,8 +138,8 @@ class GraphMates(Mates):
         return f"{type(self).__name__}({n} vertices, cardinality {pairs}, weight {weight:g})"
 
 
-class Ranked:
-    """What is known of a matrix by its maximum matching."""
+class _Matched:
+    """What has a matching of the whole matrix."""
 
     __slots__ = ()
 
@@ -149,6 +149,12 @@ class Ranked:
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the whole matrix."""
         return self.matching.shape
+
+
+class Ranked(_Matched):
+    """What is known of a matrix by its maximum matching."""
+
+    __slots__ = ()
 
     @property
     def structural_rank(self) -> int:
@@ -156,17 +162,10 @@ class Ranked:
         return self.matching.cardinality
 
 
-class OfMatching(Frozen):
+class OfMatching(_Matched, Frozen):
     """A frozen dataclass with a matching of the whole matrix, and arrays of its own."""
 
     __slots__ = ()
-
-    matching: Mates
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the whole matrix."""
-        return self.matching.shape
 
     @property
     def cardinality(self) -> int:

@@ -21,9 +21,7 @@ bool match_small(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
     const Csr<Index>* const untransposed = nullptr;
     cheap(a, untransposed, m, {}, run);
     if (!any_free(m.row_mate, a.n_rows)) return true;
-    const auto poll = [](void* outer) { return !static_cast<RunContext*>(outer)->flush(0, 0); };
-    const std::int64_t most_scanned = 10 * (std::int64_t{a.n_rows} + a.nnz());
-    RunContext limited(run.team, {.edge_limit = most_scanned}, poll, &run);
+    RunContext limited(run, 10 * (std::int64_t{a.n_rows} + a.nnz()));
     pothen_fan(a, untransposed, m, {}, limited);
     return !limited.exhausted() && !run.stopped();
 }

@@ -50,8 +50,7 @@ void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunConte
     const Csr<Index> transposed{a.n_cols, a.n_rows, indptr.data(), indices.data()};
     karp_sipser<Index>(a, &transposed, m, {}, run);
     if (!any_free(m.row_mate, a.n_rows)) return;
-    const auto poll = [](void* outer) { return !static_cast<RunContext*>(outer)->flush(0, 0); };
-    RunContext limited(run.team, {.edge_limit = passes * (a.n_rows + a.nnz())}, poll, &run);
+    RunContext limited(run, passes * (std::int64_t{a.n_rows} + a.nnz()));
     pothen_fan<Index>(a, nullptr, m, {}, limited);
     run.flush(limited.edges(), 0);
     if (limited.exhausted()) ms_bfs_graft<Index>(a, &transposed, m, {}, run);
