@@ -7,8 +7,8 @@ of their own get random ones. "METIS" is the entries, in millions, of L + U of t
 pattern in the order of pymetis, pivots on the diagonal; what our nested dissection and minimum
 degree make is given in those, or in millions where pymetis is not installed. Then seconds of one
 thread's processor time to analyse, factorise and solve, and entries in millions: sparsematch's
-splu; SuperLU by COLAMD, and by minimum degree of A + A' in symmetric mode; UMFPACK by
-scikit-umfpack or kvxopt, if there is one. Each in a process of its own.
+splu; SuperLU by COLAMD, and by minimum degree of A + A' in symmetric mode; UMFPACK by kvxopt, if
+that is there. Each in a process of its own.
 """
 
 import importlib.util
@@ -20,10 +20,10 @@ from scipy.sparse.linalg import splu
 
 import driver
 import matrices
+import orders
 import sparsematch
 from solvers import with_values
 from sparsematch import solvers
-from sparsematch._engines.cpu import _core
 
 DEFAULT = ("circuit", "mesh_scrambled", "grid_scrambled")
 ORDERS = "dissection", "minimum degree"
@@ -49,42 +49,39 @@ def load(path):
     return B
 
 
-def orders(path):
+def dissection(path):
     """Prepare nested dissection; its check has the fill of all orders."""
     B = load(path)
     both = sp.csr_array(sp.csc_array((np.ones(B.nnz), B.indices, B.indptr), shape=B.shape))
     both = sp.csr_array(both + both.T)
     both.setdiag(0)
     both.eliminate_zeros()
-    graph = both.indptr.astype(np.int32), both.indices.astype(np.int32)
 
     def fill(order):
-        counts = _core.elimination_tree(*graph, np.asarray(order, np.int32))[2]
+        counts = orders.elimination_tree(both, order)[2]
         return 2 * float(counts.sum(dtype=float)) + B.shape[0]
 
     def check(order):
         found = {"dissection": fill(order)}
-        found["minimum degree"] = fill(_core.elimination_order(*graph, False, LEAF))
+        found["minimum degree"] = fill(orders.elimination_order(both, False, LEAF))
         if importlib.util.find_spec("pymetis"):
             import pymetis
 
-            found["METIS"] = fill(pymetis.nested_dissection(xadj=graph[0], adjncy=graph[1])[0])
+            found["METIS"] = fill(
+                pymetis.nested_dissection(xadj=both.indptr, adjncy=both.indices)[0]
+            )
         return found
 
-    return lambda: _core.elimination_order(*graph, True, LEAF), check
+    return lambda: orders.elimination_order(both, True, LEAF), check
 
 
 def has_umfpack():
-    """Tell whether a package that brings it is installed."""
-    return any(importlib.util.find_spec(name) for name in ("scikits", "kvxopt"))
+    """Tell whether kvxopt, which brings it, is installed."""
+    return importlib.util.find_spec("kvxopt") is not None
 
 
 def umfpack(B, b):
     """Solve by UMFPACK; entries are not reported."""
-    if importlib.util.find_spec("scikits"):
-        from scikits.umfpack import spsolve
-
-        return spsolve(sp.csc_matrix(B), b), 0
     from kvxopt import matrix, spmatrix
     from kvxopt import umfpack as library
 
@@ -143,7 +140,7 @@ def cells(name, B, path, args):
     """Return those of one block, which is in a file, too."""
     common = {"repeats": args.repeats, "limit": args.limit}
     there = [way for way in WAYS if way != "UMFPACK" or has_umfpack()]
-    order = driver.measure(orders, path, **common)
+    order = driver.measure(dissection, path, **common)
     found = {way: driver.measure(factorisation, way, path, **common) for way in there}
     unit = order.get("METIS", 1e6)
     return [

@@ -9,7 +9,6 @@ differ, as it may between versions of SciPy.
 
 from __future__ import annotations  # readable names in help()
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from scipy.sparse import issparse
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.weighted import full_matching
 from sparsematch._base.arrays import FloatArray, on_gpu
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import warn
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.signed import as_signed
@@ -194,7 +193,7 @@ def _edges(graph: BipartiteCSR, cost: FloatArray) -> tuple[BipartiteCSR, FloatAr
         return graph, cost
     if not cost.all():
         text = "explicit zero weights are removed before matching"
-        warnings.warn(text, UserWarning, stacklevel=stack_level())
+        warn(UserWarning, text)
     if not (cost[~kept] >= 0).all():
         raise ValueError(
             "biadjacency holds NaN, or an infinite weight that would make every sum infinite"

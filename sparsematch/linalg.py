@@ -8,7 +8,6 @@ same names of `sparsematch.solvers` raise errors that explain what is wrong wher
 
 from __future__ import annotations  # readable names in help()
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +17,7 @@ from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
 
 from sparsematch import solvers
 from sparsematch._base.arrays import on_gpu
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import warn
 from sparsematch._input.foreign import from_other_library
 from sparsematch._systems.like_scipy import ignore_options
 
@@ -197,5 +196,5 @@ def _as_sparse(A: Any, warning: str) -> Any:
     A = from_other_library(A)
     if issparse(A) or on_gpu(A):
         return A
-    warnings.warn(warning, SparseEfficiencyWarning, stacklevel=stack_level())
+    warn(SparseEfficiencyWarning, warning)
     return csc_array(A)

@@ -86,14 +86,10 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
     if name in _WEIGHTED and graph.is_multigraph():
         return "sparsematch accepts one edge between two nodes only"
     if name in _ANY_GRAPH:
-        return _can_match_by_weight(_plain(graph), _weight_name(name, args, kwargs))
+        place = 2 if name == "max_weight_matching" else 1  # the last argument
+        weight = args[place] if len(args) > place else kwargs.get("weight", "weight")
+        return _can_match_by_weight(_plain(graph), weight)
     return True
-
-
-def _weight_name(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Return the argument `weight` of a function for any graph, its last one."""
-    place = 2 if name == "max_weight_matching" else 1
-    return args[place] if len(args) > place else kwargs.get("weight", "weight")
 
 
 def _can_match_by_weight(graph: Any, weight: Any) -> bool | str:

@@ -29,6 +29,7 @@ from sparsematch._types.coarsening import (
     CoarseningHierarchy,
     aggregation_operator,
     compressed,
+    type_of_products,
 )
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import SparseLike
@@ -208,22 +209,13 @@ def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
     graph, data = entries.graph, entries.values
     if graph.n_rows != graph.n_cols:
         raise ValueError(f"G has shape {graph.shape}, but the matrix of a graph must be square")
-    if data.dtype.char in "egG":
-        raise TypeError(
-            f"G.data must hold numbers in single or double precision or integers, not {data.dtype}"
-        )
-    return entries.matrix, graph, _added_up_in(data, graph.backend)
-
-
-def _added_up_in(data: Any, backend: str) -> Any:
-    """Return the values in the type of their sums, and in native byte order."""
-    if data.dtype.kind in "fc":
-        native = data.dtype.newbyteorder("=")
-        return np.ascontiguousarray(data, native) if backend == "numpy" else data
-    if backend != "numpy":
-        return data.astype(np.float64)  # there are no sparse matrices of integers
-    dtype = np.uint64 if data.dtype.kind == "u" else np.int64
-    return np.ascontiguousarray(data, dtype).view(np.int64)
+    dtype = type_of_products(data.dtype, "G.data")
+    if graph.backend == "numpy":
+        data = np.ascontiguousarray(data, dtype.newbyteorder("="))
+        data = data if dtype.kind in "fc" else data.view(np.int64)
+    elif dtype.kind not in "fc":
+        data = data.astype(np.float64)  # there are no sparse matrices of integers
+    return entries.matrix, graph, data
 
 
 def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:

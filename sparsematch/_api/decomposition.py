@@ -181,12 +181,7 @@ def coarse_dulmage_mendelsohn(
     if ranks := over_ranks(A, "transversal"):
         return ranks.coarse_dulmage_mendelsohn(A, matching, method=method, workers=workers)
     graph = as_bipartite(A, threads=resolve_workers(workers))
-    return coarse_parts(graph, matching, method=method, workers=workers)
-
-
-def coarse_parts(graph: BipartiteCSR, matching: Any = None, **settings: Any) -> CoarseParts:
-    """Return the parts of a graph, read off the groups of the rows; `settings` as `block_form`."""
-    maximum, _, labels = _labelled(graph, matching, **settings)
+    maximum, _, labels = _labelled(graph, matching, method=method, workers=workers)
     xp = namespace(graph.indptr)
     row_part = xp.full(graph.n_rows, SQUARE, "int8")
     row_part[labels.row_group == 0] = HORIZONTAL

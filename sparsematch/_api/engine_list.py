@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # readable names in help()
 
-from sparsematch._base.errors import unknown_choice
+from sparsematch._base.errors import check_choice
 from sparsematch._engines import registry
 from sparsematch._types.run_info import EngineInfo, EngineList
 
@@ -44,8 +44,8 @@ def engines(kind: str | None = None, *, backend: str | None = "numpy") -> tuple[
     >>> sorted({engine.backend for engine in engines(backend=None)})
     ['cupy', 'mpi', 'nccl', 'numpy']
     """
-    if kind not in (None, *_KINDS):
-        raise unknown_choice("kind", kind, _KINDS)
-    if backend not in (None, *registry.BACKENDS):
-        raise unknown_choice("backend", backend, registry.BACKENDS)
+    if kind is not None:
+        check_choice("kind", kind, _KINDS)
+    if backend is not None:
+        check_choice("backend", backend, registry.BACKENDS)
     return EngineList(registry.engines(backend, kind))

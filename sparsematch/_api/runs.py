@@ -35,7 +35,7 @@ def report(chosen: Chosen, run: Run, cardinality: int) -> RunInfo:
 
 
 @advising
-def checked(graph: _Lists, run: Run, symmetrize: bool, name: str = "G") -> _Lists:
+def checked(graph: _Lists, run: Run, symmetrize: bool) -> _Lists:
     """Return the graph without duplicates, checked: symmetric, weights finite."""
     ops = operations(GraphOps, graph.backend)
     survey = ops.validate_graph(graph, run)
@@ -44,7 +44,7 @@ def checked(graph: _Lists, run: Run, symmetrize: bool, name: str = "G") -> _List
         survey = ops.validate_graph(graph, run)
     if not survey.finite:
         i, j, value = ops.first_infinite(graph)
-        raise ValueError(f"{name}[{i}, {j}] is {value}, but weights must be finite")
+        raise ValueError(f"G[{i}, {j}] is {value}, but weights must be finite")
     if survey.symmetric:
         return graph
     if symmetrize:
@@ -53,8 +53,7 @@ def checked(graph: _Lists, run: Run, symmetrize: bool, name: str = "G") -> _List
         i, j = place
         what = "no entry" if graph.weight is None else "not of the same absolute value"
         raise ValueError(
-            f"{name} must be symmetric: {name}[{i}, {j}] is an entry, but {name}[{j}, {i}] is "
-            f"{what}; "
+            f"G must be symmetric: G[{i}, {j}] is an entry, but G[{j}, {i}] is {what}; "
             "symmetrize=True takes the larger of the two"
         )
     return graph

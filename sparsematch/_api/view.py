@@ -2,11 +2,10 @@
 
 from __future__ import annotations  # readable names in help()
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, get_args, overload
 
 from sparsematch._api.ranks import over_ranks
-from sparsematch._base.errors import unknown_choice
-from sparsematch._input.zeros import check_choice
+from sparsematch._base.errors import check_choice
 from sparsematch._types.choices import Zeros
 from sparsematch._types.sparse_like import Local, SparseLike
 from sparsematch._types.view import MatrixView
@@ -67,9 +66,9 @@ def view(
     if ranks := over_ranks(A, "view"):
         viewed: DistributedCSR = ranks.view(A, zeros, device)
         return viewed
-    check_choice(zeros)
-    if device is not None and device != "cuda":
-        raise unknown_choice("device", device, ("cuda",))
+    check_choice("zeros", zeros, get_args(Zeros))
+    if device is not None:
+        check_choice("device", device, ("cuda",))
     if isinstance(A, MatrixView):  # what either asks for
         zeros, device = zeros if A.zeros == "keep" else A.zeros, device or A.device
     matrix: Any = A.matrix if isinstance(A, MatrixView) else A

@@ -13,7 +13,7 @@ from sparsematch._api.check import matching_of
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import FloatArray
 from sparsematch._base.docstrings import documented
-from sparsematch._base.errors import unknown_choice, wrong_type
+from sparsematch._base.errors import check_choice, wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.signed import as_signed
@@ -91,8 +91,7 @@ def maximum_weight_matching(
     0.6
     """
     check_flags(maximize=maximize)
-    if not isinstance(cardinality, str) or cardinality not in get_args(Cardinality):
-        raise unknown_choice("cardinality", cardinality, get_args(Cardinality))
+    check_choice("cardinality", cardinality, get_args(Cardinality))
     threads = resolve_workers(workers)
     signed = as_signed(A, threads=threads)
     unmatched = _read_unmatched_cost(unmatched_cost, signed.graph.shape)

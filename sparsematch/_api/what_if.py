@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from sparsematch._api.explain import explain
 from sparsematch._base.arrays import UNMATCHED, FloatArray, IndexArray
 from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
+from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.mates import copied
 from sparsematch._input.names import read_names
@@ -174,7 +174,12 @@ def what_if(
         _names_of(col_names, graph.n_cols, cols, "column"),
     )
     start = None if matching is None else _within(copied(graph, matching, "matching"), rows, cols)
-    smaller = read_entries(_matrix(entries.matrix)[rows][:, cols], valued=numeric)
+    matrix = entries.matrix
+    if isinstance(matrix, BipartiteCSR):
+        form, ones = "csc" if graph.flipped else "csr", np.ones(graph.nnz, bool)
+        arrays = graph.indptr, graph.indices[: graph.nnz], ones
+        matrix = compressed_matrix(form, graph.shape, *arrays)
+    smaller = read_entries(matrix[rows][:, cols], valued=numeric)
     settings: Any = {"matching": start, "method": method, "workers": workers}
     return explain(smaller, *names, numeric, tolerance, drops_zeros, **settings)
 
@@ -245,12 +250,3 @@ def _within(matching: Matching, rows: IndexArray, cols: IndexArray) -> Matching:
         number[other] = np.arange(other.size)
         mates.append(number[mate[own]])
     return Matching(*mates)
-
-
-def _matrix(matrix: Any) -> Any:
-    """Return a SciPy matrix by rows or columns; of a pattern, one of ones."""
-    if not isinstance(matrix, BipartiteCSR):
-        return matrix
-    kind = sp.csc_array if matrix.flipped else sp.csr_array
-    ones = np.ones(matrix.nnz, bool)
-    return kind((ones, matrix.indices, matrix.indptr), shape=matrix.shape)

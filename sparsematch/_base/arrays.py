@@ -60,6 +60,16 @@ def _has_cuda_arrays(thing: Any) -> bool:
         return False
 
 
+def refuse_other_gpu(array: Any, name: str) -> None:
+    """Raise ValueError unless an array on a GPU is on the current one."""
+    here, there = namespace(array).cuda.runtime.getDevice(), array.device.id
+    if here != there:
+        raise ValueError(
+            f"{name} is on GPU {there}, but the current one is {here}: call within "
+            f"cupy.cuda.Device({there})"
+        )
+
+
 def scale_entries(values: Any, by_row: FloatArray, by_col: FloatArray) -> Any:
     """Return entries multiplied by the positive factors of their rows and columns.
 

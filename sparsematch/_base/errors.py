@@ -4,7 +4,8 @@ Most functions return an exception, so that ``raise`` stands where the mistake i
 """
 
 import sys
-from collections.abc import Iterable
+import warnings
+from collections.abc import Collection, Iterable
 from typing import Any
 
 
@@ -54,6 +55,12 @@ def unknown_choice(argument: str, value: Any, choices: Iterable[str]) -> TypeErr
     return ValueError(f"{argument} is {value!r}, but must be {listed}")
 
 
+def check_choice(argument: str, value: Any, choices: Collection[str]) -> None:
+    """Raise TypeError or ValueError unless the value is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise unknown_choice(argument, value, choices)
+
+
 def check_count(argument: str, value: Any) -> None:
     """Raise unless the value is an integer that is not negative."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
@@ -62,13 +69,13 @@ def check_count(argument: str, value: Any) -> None:
         raise ValueError(f"{argument} is {value}, but must not be negative")
 
 
-def stack_level() -> int:
-    """Return the `stacklevel` of a warning at the line that called this package."""
+def warn(category: type[Warning], text: str) -> None:
+    """Warn at the line that called this package."""
     package = __name__.partition(".")[0]
-    level, frame = 1, sys._getframe(1)
+    level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         level, frame = level + 1, frame.f_back
-    return level
+    warnings.warn(text, category, stacklevel=level)
 
 
 def is_an_interrupt(error: BaseException | None) -> bool:

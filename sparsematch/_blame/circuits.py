@@ -17,7 +17,7 @@ from scipy import linalg
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.memory import available_bytes
-from sparsematch._base.tolerances import EPSILON, SINGULAR
+from sparsematch._base.tolerances import EPSILON, ROUNDING_OF_RESIDUALS, SINGULAR
 from sparsematch._numerics.foreign_calls import interruptible, pivots
 from sparsematch._numerics.scaling import (
     largest_exponents,
@@ -71,8 +71,11 @@ def find_circuits(A: Any, rcond: float, drop: float) -> Circuits:
         if (free := factors.dead).max(initial=0) >= n:
             free, basis = _on_own_columns(basis)
         residuals = worst_residuals(A, scaling, basis, scaling[1])
-    near = residuals.max(initial=0) > max(rcond, SINGULAR) or factors.smallest < _NEAR * rcond
-    is_settled = factors.is_settled and not near
+        own = _residuals(sp.csc_array(B), basis, np.zeros(n, int)).max(initial=0)
+    # small coefficients have less digits: what is large in other units only may be rounding alone
+    clear = own <= max(rcond, SINGULAR) and factors.smallest >= _NEAR * rcond
+    clear &= residuals.max(initial=0) <= max(rcond, ROUNDING_OF_RESIDUALS)
+    is_settled = bool(factors.is_settled and clear)
     return Circuits(basis, free, scaling, residuals, factors.smallest, is_settled)
 
 
@@ -118,8 +121,6 @@ def worst_residuals(
     """
     of_vectors = np.log2(np.ones(A.shape[1]) if units is None else units).astype(int)
     worst = np.zeros(vectors.shape[1])
-    if not A.nnz or not vectors.nnz:
-        return worst
     for row, col in (scaling, maxima_scaling(A)):
         exponents = of_vectors - np.log2(col).astype(int)
         worst = np.maximum(worst, _residuals(scaled(A, row, col), vectors, exponents))
@@ -127,6 +128,8 @@ def worst_residuals(
 
 
 def _residuals(A: Any, vectors: Any, exponents: IndexArray) -> FloatArray:
+    if not A.nnz or not vectors.nnz:
+        return np.zeros(vectors.shape[1])
     long = np.clongdouble if A.dtype.kind == "c" else np.longdouble
     largest = np.zeros(A.shape[1])
     np.maximum.at(largest, _repeated(np.arange(A.shape[1]), A), np.abs(A.data))

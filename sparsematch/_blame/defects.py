@@ -192,11 +192,13 @@ def _blocks(
         own: list[tuple[Dependence, ...]] = []
         least = 1.0
         for side, members, others in (("rows", rows, cols), ("columns", cols, rows)):
-            space = bordered.null_space(which, side, tolerance, members)
-            least = min([least, *space.values.tolist()])
             known = inside[side].get(k, [])
-            if len(known) < space.values.size:
-                known = sparse_basis(lines[side], space, tolerance, others)
+            least = min([least, *(one.residual for one in known)])
+            if len(known) < which.size:
+                space = bordered.null_space(which, side, tolerance, members)
+                least = min([least, *space.values.tolist()])
+                if len(known) < space.values.size:
+                    known = sparse_basis(lines[side], space, tolerance, others)
             own.append(tuple(known))
         if all(own):
             blocks.append(SingularBlock(k, rows, cols, own[0], own[1], least))

@@ -69,7 +69,7 @@ def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
     exact = (work <= _EXACT_WORK) & (sizes[blocks] <= FEW_ROWS)
     found = [(rcond, k, True) for k, rcond in _by_decomposition(A, factors, blocks[exact])]
     rest = blocks[~exact][::-1]
-    first = rest[np.isin(rest, factors.ill_conditioned)]
+    first = rest[np.isin(rest, list(factors.ill_conditioned))]
     for k in dict.fromkeys([*first[:_ESTIMATED].tolist(), *rest[:_ESTIMATED].tolist()]):
         with np.errstate(all="ignore"):
             found.append((min(factors.rcond(k), 1.0), k, False))

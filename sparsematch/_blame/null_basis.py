@@ -9,7 +9,7 @@ is judged with the matrix itself, in long double and in two systems of units: on
 it vanishes in both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
-from sparsematch._base.tolerances import GOOD_ERROR, TINY, UNSTABLE
+from sparsematch._base.tolerances import GOOD_ERROR, HALF_OF_THE_DIGITS, TINY, UNSTABLE
 from sparsematch._blame.null_space import NullSpace
 from sparsematch._blame.singular_blocks import distinct, leading_rows
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
@@ -36,6 +36,8 @@ _PIVOT = 0.01
 _CORRECTIONS = 3
 #: Members up to which coefficients are computed again by dense least squares.
 _DENSE = 200
+#: Elements of combinations that are judged at once: 8 MB.
+_AT_ONCE = 1 << 20
 #: Members up to which pivots are exchanged for a circuit.
 _READABLE = 1000
 #: A residual that no more members make smaller.
@@ -46,10 +48,12 @@ _NOISE, _MUCH = 0.1, 100
 _SMALL = 1e-15
 #: Coefficients that a large combination has many of.
 _LARGE = 1e-3
-#: Exchanges of pivots stop at this many numbers to look at: a second.
-_MAX_WORK = 1 << 26
-#: Pivots that are tried for a circuit.
+#: Rounds in which pivots are exchanged, at most.
+_ROUNDS = 100
+#: Rows that are asked for another pivot of a circuit.
 _CANDIDATES = 32
+#: Members of a circuit over those that it must lose to be easier to read.
+_FEW = 16
 #: Of singular values: a gap after which the larger ones may not be those of combinations that
 #: vanish, and what counts as zero.
 _GAP, _GAP_FLOOR = 100, 1e-16
@@ -97,16 +101,15 @@ def before_gap(values: FloatArray) -> int:
 
 
 def _named(lines: Lines, space: NullSpace, local: "_LocalLines") -> list[Dependence]:
-    circuits, pivots, shorter = _short_circuits(space.basis)
-    if space.cancel is not None:
-        for circuit in (*circuits.T, *shorter.T):
-            _correct(lines, space, local, circuit)
-    circuits[pivots] = np.diag(circuits[pivots].diagonal())  # so no two can become the same
-    named = [local.name(*pair) for pair in zip(circuits.T, pivots.tolist(), strict=True)]
-    found = [dependence for dependence in named if dependence is not None]
+    circuits, pivots, shorter = _short_circuits(space)
+    for vectors in (circuits, shorter):
+        _correct(lines, space, local, vectors)
+    circuits = _circuits(circuits, pivots)
+    circuits[pivots] = np.eye(pivots.size)  # so no two can become the same
+    found = local.name(circuits, pivots)
     if not shorter.shape[1] or len(found) < pivots.size:
         return found
-    found += [one for each in shorter.T if (one := local.name(each, int(np.abs(each).argmax())))]
+    found += local.name(shorter, np.abs(shorter).argmax(axis=0))
     found.sort(key=lambda one: one.size)
     # the named ones on the pivots, which tell whether they are independent
     places = [np.searchsorted(one.indices, space.indices[pivots]) for one in found]
@@ -131,29 +134,31 @@ def _first_independent(vectors: Values) -> list[int]:
     return chosen
 
 
-def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuit: Values) -> None:
-    """Subtract from a circuit what makes it vanish, as long as less is left each time."""
-    assert space.cancel is not None
-    residual = local.residual(circuit)
+def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuits: Values) -> None:
+    """Subtract from circuits what makes them vanish, as long as less is left each time."""
+    if space.cancel is None:
+        return
+    residuals = local.residuals(circuits)
     for _ in range(_CORRECTIONS):
-        if residual <= UNSTABLE:
+        if not (bad := np.flatnonzero(~(residuals <= UNSTABLE))).size:
             break
-        whole = np.zeros((lines.scaled.shape[0], 1), circuit.dtype)
-        whole[space.indices, 0] = circuit
-        better = circuit - space.cancel(lines.scaled.T @ whole)[:, 0]
-        if not (left := local.residual(better)) < residual:
-            break
-        circuit[:], residual = better, left
+        whole = np.zeros((lines.scaled.shape[0], bad.size), circuits.dtype)
+        whole[space.indices] = circuits[:, bad]
+        better = circuits[:, bad] - space.cancel(lines.scaled.T @ whole)
+        left = local.residuals(better)
+        less = left < residuals[bad]
+        circuits[:, bad[less]], residuals[bad[less]] = better[:, less], left[less]
+        residuals[bad[~less]] = 0
 
 
-def _short_circuits(basis: Values) -> tuple[Values, IndexArray, Values]:
+def _short_circuits(space: NullSpace) -> tuple[Values, IndexArray, Values]:
     """Return the basis that is the identity on its pivots, these chosen for few members.
 
     And shorter circuits, where independent ones of fewer members were met that share no pivots:
     shifts of all points by x and by y, beside rotations.
     """
-    pivots = leading_rows(basis)
-    circuits = _circuits(basis, pivots)
+    pivots = leading_rows(space.basis)
+    circuits = _circuits(space.basis, pivots)
     if pivots.size <= 1:
         return circuits, pivots, circuits[:, :0]
     rows = _telling_rows(circuits, pivots)
@@ -162,12 +167,14 @@ def _short_circuits(basis: Values) -> tuple[Values, IndexArray, Values]:
     shorter = circuits @ _shortest(met, circuits[rows], at, place)
     if not np.array_equal(rows[place], pivots):
         pivots = rows[place]
-        circuits = _circuits(basis, pivots)
+        circuits = _circuits(circuits, pivots)
     return circuits, pivots, shorter
 
 
 def _shortest(met: list[Values], circuits: Values, at: IndexArray, place: IndexArray) -> Values:
     """Return combinations of circuits that are shorter than some of those with the best pivots."""
+    if not met:
+        return circuits[at][:, :0]
     best = _circuits(circuits, place)
     sizes = np.concatenate([_members(best).sum(axis=0), *(each[0].real for each in met)])
     vectors = np.column_stack([best[at], *(each[1:] for each in met)])
@@ -178,7 +185,8 @@ def _shortest(met: list[Values], circuits: Values, at: IndexArray, place: IndexA
 
 
 def _circuits(basis: Values, pivots: IndexArray) -> Values:
-    return np.linalg.solve(basis[pivots].T, basis.T).T
+    circuits: Values = basis @ np.linalg.inv(basis[pivots])
+    return circuits
 
 
 def _telling_rows(circuits: Values, pivots: IndexArray) -> IndexArray:
@@ -203,46 +211,50 @@ def _exchange_pivots(circuits: Values, pivots: IndexArray) -> tuple[IndexArray, 
     pivots.
     """
     first, met = pivots, list[Values]()
-    pivots, work, improved = pivots.copy(), 0, True
-    while improved:
+    pivots, improved = pivots.copy(), True
+    sizes = _members(circuits).sum(axis=0)
+    for _ in range(_ROUNDS):
+        if not improved:
+            break
         improved = False
-        for k in np.argsort(_members(circuits).sum(axis=0)).tolist():
-            if work > _MAX_WORK:
-                return pivots, met
-            better, row, tried, short = _best_pivot(circuits, k)
-            met += [np.vstack([_members(each).sum(axis=0), each[first]]) for each in short]
-            work += (1 + tried) * circuits.size
+        for k in np.argsort(sizes).tolist():
+            better, row, short = _best_pivot(circuits, sizes, k, int(pivots[k]))
+            if short.size:
+                met.append(np.vstack([_members(short).sum(axis=0), short[first]]))
             if row >= 0:
                 circuits, pivots[k], improved = better, row, True
+                sizes = _members(circuits).sum(axis=0)
     return pivots, met
 
 
-def _best_pivot(circuits: Values, k: int) -> tuple[Values, int, int, list[Values]]:
-    """Return the circuits with the best other pivot of circuit k, that pivot, and all trials.
+def _best_pivot(
+    circuits: Values, sizes: IndexArray, k: int, pivot: int
+) -> tuple[Values, int, Values]:
+    """Return the circuits with another pivot of circuit k, and that; -1 if none is better.
 
-    It is -1 if none makes them shorter. What most rows of the circuit have in common cancels most.
-    Last come the circuits that any trial makes shorter.
+    What most rows of the circuit have in common cancels most; of many rows some tell. Last come the
+    circuits that become shorter with any pivot.
     """
     own = circuits[:, k]
-    others = np.delete(np.arange(circuits.shape[1]), k)
-    sizes = _members(circuits).sum(axis=0)
-    best, shortest, pivot, tried, short = sizes.sum(), circuits, -1, 0, []
     rows = np.flatnonzero(np.abs(own) > _PIVOT * np.abs(own).max())
-    ratios = circuits[np.ix_(rows, others)] / own[rows, np.newaxis]
-    ratios[np.abs(ratios) < _ZERO] = 0
-    digits = np.round(ratios.view(float) * 1e6)
-    _, first, count = np.unique(digits, axis=0, return_index=True, return_counts=True)
-    for place in first[np.argsort(-count, kind="stable")][:_CANDIDATES].tolist():
-        if not ratios[place].any():
-            continue
-        tried += 1
-        trial = circuits.copy()
-        trial[:, others] -= np.outer(own, ratios[place])
-        if ((members := _members(trial).sum(axis=0)) < sizes).any():
-            short.append(trial[:, members < sizes])
-        if members.sum() < best:
-            best, shortest, pivot = members.sum(), trial, int(rows[place])
-    return shortest, pivot, tried, short
+    rows = np.union1d(rows[:: 1 + rows.size // _CANDIDATES], pivot)
+    ratios = circuits[rows] / own[rows, np.newaxis]
+    ratios[:, k] = 0
+    digits = np.round(ratios * 1e6)
+    counts = (digits[:, np.newaxis] == digits).sum(axis=0)
+    gains = np.where(digits == 0, 0, counts - (digits == 0).sum(axis=0))
+    gains[(gains > 0) & (gains <= rows.size // _FEW)] = 0
+    if not (gains > 0).any():
+        return circuits, -1, circuits[:, :0]
+    others, total = np.flatnonzero(gains.max(axis=0) > 0), gains.sum(axis=1)
+    best = ratios[gains[:, others].argmax(axis=0), others]
+    short = circuits[:, others] - np.outer(own, best)
+    short = short[:, _members(short).sum(axis=0) < (sizes - sizes // _FEW)[others]]
+    if total.max() > 0:
+        trial = circuits - np.outer(own, ratios[total.argmax()])
+        if _members(trial).sum() < sizes.sum() - sizes[k] // _FEW:
+            return trial, int(rows[total.argmax()]), short
+    return circuits, -1, short
 
 
 class _LocalLines:
@@ -258,62 +270,72 @@ class _LocalLines:
         self._transposed, size = self._scaled.T, abs(self._scaled)
         self._largest = [_largest_by_row(size, units) for units in self._units]
 
-    def residual(self, vector: Values) -> float:
-        """Return the largest entry of a combination over the largest of its terms.
+    def residuals(self, vectors: Values) -> FloatArray:
+        """Return the largest entry of each combination over the largest of its terms.
 
         In that system of units in which it is larger.
         """
-        left, size, worst = np.abs(self._transposed @ vector), np.abs(vector), 0.0
-        if not self._largest[0][vector != 0].any():
-            return 0.0
+        left = np.abs(self._transposed @ vectors).astype(float)
+        size, worst = np.abs(vectors).astype(float), np.zeros(vectors.shape[1])
         for units, largest in zip(self._units, self._largest, strict=True):
-            term = float((size * largest).max())
-            worst = max(worst, float((left * units).max(initial=0)) / term if term > 0 else np.inf)
-        return worst if worst == worst else np.inf
+            terms = (size * largest[:, np.newaxis]).max(axis=0, initial=0)
+            now = (left * units[:, np.newaxis]).max(axis=0, initial=0) / terms
+            worst = np.maximum(worst, np.where(now == now, now, np.inf))
+        worst[~vectors[self._largest[0] > 0].any(axis=0)] = 0  # rows without entries
+        return worst
 
-    def name(self, vector: Values, pivot: int) -> Dependence | None:
-        """Return a combination of few rows, the pivot among them; None if it does not vanish.
+    def residual(self, vector: Values) -> float:
+        """Return that of one."""
+        return float(self.residuals(vector[:, np.newaxis])[0])
+
+    def name(self, vectors: Values, pivots: IndexArray) -> list[Dependence]:
+        """Return combinations of few rows, the pivots among them, as far as these vanish.
 
         Of few members, as far as these can be told from rounding, none can be spared. One of many
         is left as it is but for members that are rounding.
         """
-        vector = vector / np.abs(vector).max()
-        if not self._largest[0][vector != 0].any():  # a row without entries
-            return self._checked(_on(np.array([pivot]), vector))
-        shares = self._shares(vector)
-        shares[pivot] = np.inf
-        order = np.argsort(-shares, kind="stable")
-        order = order[vector[order] != 0]
-        fewest = self._fitted(vector, order, int((shares > _LARGE).sum()))
-        if self.residual(fewest) > self._tolerance:
-            fewest = self._shortened(vector, order)
-        return self._checked(fewest)
+        found: list[Dependence] = []
+        at_once = max(1, _AT_ONCE // self._indices.size)
+        for first in range(0, pivots.size, at_once):
+            some = slice(first, first + at_once)
+            found += self._checked(self._fewest(vectors[:, some], pivots[some]))
+        return found
 
-    def _shares(self, vector: Values) -> FloatArray:
+    def _fewest(self, vectors: Values, pivots: IndexArray) -> Values:
+        """Return the combinations without members that can be spared."""
+        vectors = vectors / np.abs(vectors).max(axis=0)
+        shares = self._shares(vectors)
+        shares[pivots, np.arange(pivots.size)] = np.inf
+        fewest = np.where(shares > _LARGE, vectors, 0)
+        if (unsure := np.flatnonzero(self.residuals(fewest) > _ROUNDING)).size:
+            goals = np.maximum(UNSTABLE, 2 * self.residuals(vectors))
+            shorter = np.where(shares > goals / _MUCH, vectors, 0)
+            shorter = np.where(self.residuals(shorter) <= goals, shorter, vectors)
+        for k in unsure.tolist():
+            fewest[:, k] = shorter[:, k]
+            if goals[k] > UNSTABLE or (shares[:, k] > HALF_OF_THE_DIGITS).sum() <= _DENSE:
+                fitted = self._fitted(vectors[:, k], shares[:, k])
+                if self.residual(fitted) <= self._tolerance:
+                    fewest[:, k] = fitted
+        return fewest
+
+    def _shares(self, vectors: Values) -> FloatArray:
         """Return what each member contributes, of the largest contribution."""
-        size = np.abs(vector)
-        terms = [size * largest for largest in self._largest]
-        shares: FloatArray = np.max([term / max(term.max(), TINY) for term in terms], axis=0)
+        size = np.abs(vectors)
+        shares = np.zeros_like(size)
+        for largest in self._largest:
+            terms = size * largest[:, np.newaxis]
+            np.maximum(shares, terms / np.maximum(terms.max(axis=0), TINY), out=shares)
         return shares
 
-    def _shortened(self, vector: Values, order: IndexArray) -> Values:
-        """Return a combination without the last members, which may be spared."""
-        goal = max(UNSTABLE, 2 * self.residual(vector))
-        low, high = 0, order.size  # members that are too few, and enough
-        while high - low > 1 + high // 1000:
-            middle = (low + high) // 2
-            if self.residual(_on(order[:middle], vector)) <= goal:
-                high = middle
-            else:
-                low = middle
-        return _on(order[:high], vector)
-
-    def _fitted(self, vector: Values, order: IndexArray, count: int) -> Values:
+    def _fitted(self, vector: Values, shares: FloatArray) -> Values:
         """Return a combination of the fewest first members that will do, with new coefficients.
 
         More are tried, twice as many each time, up to where dense matrices are too large; they are
         members if they make the residual much smaller.
         """
+        order = np.argsort(-shares, kind="stable")
+        order, count = order[vector[order] != 0], int((shares > _LARGE).sum())
         found, most = [], min(order.size, _DENSE)
         count = max(count, 2)
         while count // 2 < most:
@@ -349,20 +371,25 @@ class _LocalLines:
         ]
         return np.asarray(rows.toarray() * vector[members, np.newaxis] * np.max(weights, axis=0))
 
-    def _checked(self, vector: Values) -> Dependence | None:
-        members = np.flatnonzero(vector)
-        members = members[np.argsort(self._indices[members])]
-        rows, factors = self._scaled[members], self._factors[members]
-        size = np.abs(coefficients := in_units(vector[members], factors))
-        coefficients = coefficients / coefficients[(size > (1 - 1e-9) * size.max()).argmax()]
-        left = np.inf
-        for each in (coefficients, *(_simplified(coefficients, near) for near in _NEAR)):
-            new = residual(rows, in_units(each, 1 / factors), self._units)
-            if new <= max(left, GOOD_ERROR):
-                coefficients, left = each, new
-        if not left <= self._tolerance:
-            return None
-        return Dependence(self._side, self._indices[members], coefficients, left)
+    def _checked(self, vectors: Values) -> list[Dependence]:
+        """Return those that vanish in long double; with simple coefficients, if they do so too."""
+        trials: list[tuple[int, IndexArray, Values]] = []
+        for k, vector in enumerate(vectors.T):
+            members = np.flatnonzero(vector)
+            size = np.abs(coefficients := in_units(vector[members], self._factors[members]))
+            coefficients = coefficients / coefficients[(size > (1 - 1e-9) * size.max()).argmax()]
+            trials += [(k, members, each) for each in (coefficients, *_simplified(coefficients))]
+        wide = np.zeros((vectors.shape[0], len(trials)), np.result_type(vectors, np.longdouble))
+        for column, (_, members, coefficients) in zip(wide.T, trials, strict=True):
+            column[members] = in_units(coefficients, 1 / self._factors[members])
+        best: dict[int, tuple[float, IndexArray, Values]] = {}
+        for (k, *trial), new in zip(trials, self.residuals(wide).tolist(), strict=True):
+            if new <= (max(best[k][0], GOOD_ERROR) if k in best else self._tolerance):
+                best[k] = new, *trial
+        return [
+            Dependence(self._side, self._indices[members], coefficients, left)
+            for left, members, coefficients in best.values()
+        ]
 
 
 class _Fit(NamedTuple):
@@ -439,26 +466,6 @@ def in_units(coefficients: Values, factors: FloatArray) -> Values:
     return times_power(times_power(coefficients, -own), exponents)
 
 
-def residual(rows: Any, coefficients: Values, systems: Sequence[FloatArray]) -> float:
-    """Return the largest entry of a combination of CSR rows over the largest of its terms.
-
-    In long double, and in that system of units in which it is largest: the factors of columns.
-    """
-    wide = np.clongdouble if np.iscomplexobj(rows.data) else np.longdouble
-    terms = rows.data.astype(wide) * np.repeat(coefficients, np.diff(rows.indptr))
-    order = np.argsort(rows.indices, kind="stable")
-    starts = np.flatnonzero(np.diff(rows.indices[order], prepend=-1))
-    if not starts.size:
-        return 0.0
-    left = np.abs(np.add.reduceat(terms[order], starts))
-    largest = np.maximum.reduceat(np.abs(terms[order]), starts)
-    cols, worst = rows.indices[order][starts], 0.0
-    for units in systems:
-        term = (largest * units[cols]).max()
-        worst = max(worst, float((left * units[cols]).max() / term) if term > 0 else np.inf)
-    return worst if worst == worst else np.inf
-
-
 def _rows(matrix: Any, indices: IndexArray, others: IndexArray | None) -> tuple[Any, IndexArray]:
     """Return rows of a CSR matrix without the columns that have no entries, and those that do."""
     rows = matrix[indices]
@@ -490,20 +497,19 @@ def _largest_by_row(size: Any, units: FloatArray) -> FloatArray:
     return largest
 
 
-def _on(members: IndexArray, vector: Values) -> Values:
-    """Return a vector with zeros elsewhere."""
-    kept = np.zeros_like(vector)
-    kept[members] = vector[members]
-    return kept
+def _simplified(coefficients: Values) -> Iterator[Values]:
+    """Yield fractions with small denominators where coefficients are near them, ever less so.
 
-
-def _simplified(coefficients: Values, near: float) -> Values:
-    """Return fractions with small denominators where coefficients are as near them."""
+    Of many coefficients that nobody reads, whole numbers.
+    """
     parts = np.ascontiguousarray(coefficients).view(float)
-    multiples = parts[:, np.newaxis] * _DENOMINATORS
-    off = np.abs(multiples - np.round(multiples)) / _DENOMINATORS
+    denominators = _DENOMINATORS[: None if parts.size <= _READABLE else 1]
+    multiples = parts[:, np.newaxis] * denominators
+    off = np.abs(multiples - np.round(multiples)) / denominators
     best = off.argmin(axis=1)
     at = np.arange(parts.size)
-    simple = np.round(multiples[at, best]) / _DENOMINATORS[best]
-    is_near = (off[at, best] <= near) & ((simple != 0) | (parts == 0))
-    return np.where(is_near, simple, parts).view(coefficients.dtype)
+    simple, off = np.round(multiples[at, best]) / denominators[best], off[at, best]
+    for near in _NEAR:
+        is_near = (off > 0) & (off <= near) & (simple != 0)
+        if is_near.any():
+            yield np.where(is_near, simple, parts).view(coefficients.dtype)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.sparse import coo_array, csc_array, csr_array, hstack
+from scipy.sparse import coo_array, csc_array
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._blame.singular_blocks import Border, connected_parts, factorise_with_noise
@@ -25,12 +25,14 @@ Values = NDArray[Any]
 
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 8
+#: Steps of that iteration: from random vectors two leave little else, a third tells them apart.
+_STEPS = 3
 #: Relative noise that is no more than rounding: null vectors are hardly mixed with others.
 _SMALL_NOISE = 1e-15
 
 
 class NullSpace(NamedTuple):
-    """An orthonormal basis of what a matrix maps to nearly nothing, on the indices where it is."""
+    """A basis of what a matrix maps to nearly nothing, on the indices where it is."""
 
     indices: IndexArray
     basis: Values  #: Shape (indices.size, deficiency).
@@ -60,9 +62,7 @@ class BorderedMatrix:
         bordered = csc_array(B + csc_array(places))
         self._factors = _factorise(bordered)
         self._row_part, self._part, self._turn = _parts(bordered, cols)
-        self._solutions: dict[str, csr_array] = {}
-        #: Where the solutions of each connected part are not zero.
-        self._used: dict[str, dict[int, IndexArray]] = {}
+        self._solutions: dict[str, tuple[IndexArray, Values]] = {}
 
     def parts(self) -> Iterator[IndexArray]:
         """Yield which of the added entries are in one connected part."""
@@ -79,22 +79,21 @@ class BorderedMatrix:
         """
         border = self.border
         places = border.rows if side == "rows" else border.cols
-        x = self._solve(side)
+        used, x = self._solve(side)
         labels = self._row_part if side == "rows" else self._part
-        is_alone = inside is not None
-        if inside is None:
-            inside = self._used[side].get(int(labels[places[which[0]]]), places[which])
-        dense = x[inside][:, self._turn[which]].toarray()
-        at = np.searchsorted(inside, places[which])
+        own = np.flatnonzero(labels[used] == labels[places[which[0]]])
+        if inside is not None:
+            own = own[np.isin(used[own], inside, assume_unique=True)]
+        indices, vectors = used[own], x[own][:, self._turn[which]]
         added = self._added[which, np.newaxis]
-        m = np.eye(which.size) - added * dense[at]
-        space, pseudo_inverse = _small(inside, dense, m, tolerance)
-        if is_alone:
+        m = np.eye(which.size) - added * vectors[np.searchsorted(indices, places[which])]
+        space, pseudo_inverse = _small(indices, vectors, m, tolerance)
+        if inside is not None:
             return space
 
         def cancel(left: Values) -> Values:
             change = self.solve(left, side)
-            return change[inside] + pseudo_inverse(added * change[places[which]])
+            return change[indices] + pseudo_inverse(added * change[places[which]])
 
         return space._replace(cancel=cancel)
 
@@ -102,38 +101,38 @@ class BorderedMatrix:
         """Solve with the matrix with added entries, for the rows with its transpose."""
         return _finite(self._factors.solve(b, "T" if side == "rows" else "N")[0])
 
-    def _solve(self, side: str) -> csr_array:
+    def _solve(self, side: str) -> tuple[IndexArray, Values]:
+        """Return the solutions for all parts, and the rows where these are not zero."""
         if (known := self._solutions.get(side)) is not None:
             return known
-        rows = self.border.cols if side == "rows" else self.border.rows
-        n, columns = self._part.size, []
-        for first in range(0, int(self._turn.max()) + 1, _AT_ONCE):
+        rows, places = self.border.rows, self.border.cols
+        if side == "rows":
+            rows, places = places, rows
+        n, width = self._part.size, int(self._turn.max()) + 1
+        x = np.empty((n, width), self._factors.dtype)
+        for first in range(0, width, _AT_ONCE):
             some = (self._turn >= first) & (self._turn < first + _AT_ONCE)
-            b = np.zeros((n, int(self._turn[some].max()) + 1 - first), self._factors.dtype)
+            b = np.zeros((n, min(_AT_ONCE, width - first)), x.dtype)
             b[rows[some], self._turn[some] - first] = 1
-            columns.append(csc_array(self.solve(b, side)))
-        self._solutions[side] = x = csr_array(hstack(columns))
-        labels = self._row_part if side == "rows" else self._part
-        used = np.flatnonzero(np.diff(x.indptr))
-        used = used[np.argsort(labels[used], kind="stable")]
-        starts = np.flatnonzero(np.diff(labels[used], prepend=-1))
-        groups = np.split(used, starts[1:])
-        self._used[side] = dict(zip(labels[used[starts]].tolist(), groups, strict=True))
-        return x
+            x[:, first : first + _AT_ONCE] = self.solve(b, side)
+        used = np.union1d(np.flatnonzero(x.any(axis=1)), places)
+        self._solutions[side] = used, x[used]
+        return self._solutions[side]
 
 
 def some_null_vectors(A: Any, B: Any, side: str, tolerance: float) -> NullSpace:
     """Return a few vectors of the null space of a CSC matrix; `B` is it, scaled.
 
-    By inverse iteration with the matrix changed a little, which needs no more than that it has a
-    factorisation then.
+    By iteration with the matrix changed a little, which needs no more than that it has a
+    factorisation then: what solves for the part that does not vanish, subtracted, leaves the rest.
     """
     factors = factorise_with_noise(A, B, _SMALL_NOISE)
-    b = np.random.default_rng(2).standard_normal((B.shape[0], _AT_ONCE)).astype(factors.dtype)
-    rows = side == "rows"
-    x = _finite(factors.solve(b, "T" if rows else "N", check=False)[0])
-    q = qr(x / np.abs(x).max(axis=0))[0]
-    _, values, vh = svd(qr(_finite((B.T if rows else B) @ q), mode="r"))
+    matrix, trans = (B.T, "T") if side == "rows" else (B, "N")
+    q = np.random.default_rng(2).standard_normal((B.shape[0], _AT_ONCE)).astype(factors.dtype)
+    for _ in range(_STEPS):  # each takes away more of what does not vanish
+        x = _finite(q - factors.solve(matrix @ q, trans, check=False)[0])
+        q = qr(x / np.abs(x).max(axis=0))[0]
+    _, values, vh = svd(qr(_finite(matrix @ q), mode="r"))
     d = int((values <= tolerance).sum())
     least = slice(values.size - d, None)
     basis = (q @ vh[least].conj().T)[:, ::-1]
@@ -147,26 +146,26 @@ def _finite(x: Values) -> Values:
 
 
 def _small(
-    inside: IndexArray, x: Values, m: Values, tolerance: float
+    indices: IndexArray, x: Values, m: Values, tolerance: float
 ) -> tuple[NullSpace, Callable[[Values], Values]]:
     """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish.
 
     Also what maps residuals to the least other combination that has them.
     """
     size = np.abs(x).max(axis=0)
-    q, r = qr(x / size)
+    r = qr(x / size, mode="r")
     u, values, vh = svd(solve_triangular(r.T, (m / size).T, lower=True).T)
+    weights = solve_triangular(r, vh.conj().T) / size[:, np.newaxis]
     d = int((values <= tolerance).sum())
     large = slice(None, values.size - d)
-    least = slice(values.size - d, None)
 
     def pseudo_inverse(left: Values) -> Values:
         parts = u[:, large].conj().T @ left / values[large, np.newaxis]
-        combined: Values = q @ (vh[large].conj().T @ parts)
+        combined: Values = x @ (weights[:, large] @ parts)
         return combined
 
-    basis = (q @ vh[least].conj().T)[:, ::-1]
-    return NullSpace(inside, basis, values[least][::-1]), pseudo_inverse
+    least = slice(None, -d - 1, -1)
+    return NullSpace(indices, x @ weights[:, least], values[least]), pseudo_inverse
 
 
 def _factorise(bordered: Any) -> BlockFactors:

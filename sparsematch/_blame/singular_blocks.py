@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lu_factor
 from scipy.sparse import csc_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.tolerances import NEARLY_SINGULAR
 from sparsematch._blame.dense_blocks import dense_blocks
-from sparsematch._numerics.foreign_calls import pivots, svd
+from sparsematch._numerics.foreign_calls import interruptible, svd
 from sparsematch._numerics.inverse_iteration import iterate_inverse
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._systems.factors import DIAGONAL, BlockFactors
@@ -102,7 +103,7 @@ def connected_parts(B: Any) -> tuple[IndexArray, IndexArray]:
 def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield the diagonal blocks that have small singular values, and a place for each of these."""
     sizes = np.diff(factors.plan.starts)
-    blocks = np.union1d(np.array(factors.ill_conditioned, np.intp), _amplifying(B, factors))
+    blocks = np.union1d(np.array(list(factors.ill_conditioned), np.intp), _amplifying(B, factors))
     yield from _places_by_decomposition(B, factors, blocks[sizes[blocks] <= _DENSE])
     for k in blocks[sizes[blocks] > _DENSE].tolist():
         rows, cols = _places_by_iteration(factors, k)
@@ -191,11 +192,16 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
 
 
 def leading_rows(vectors: Values) -> IndexArray:
-    """Return as many rows of a basis as it has vectors, on which it is well-conditioned."""
-    if vectors.shape[1] <= 1:
-        return np.abs(vectors).argmax(axis=0).astype(np.intp)
-    order: IndexArray = pivots(vectors.conj().T)
-    return order[: vectors.shape[1]].astype(np.intp)
+    """Return as many rows of a basis as it has vectors, on which it is well-conditioned.
+
+    They are the pivots of an elimination: of all rows at once, several times as fast as by QR.
+    """
+    count = vectors.shape[1]
+    exchanges = interruptible(float(vectors.size) * count, lu_factor, vectors)[1]
+    rows = np.arange(vectors.shape[0])
+    for k, other in enumerate(exchanges.tolist()):
+        rows[[k, other]] = rows[[other, k]]
+    return rows[:count]
 
 
 def distinct(indices: IndexArray, n: int) -> IndexArray:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         BlockPermutation,
         Components,
         HallViolators,
+        Parts,
         VertexCover,
     )
     from sparsematch._types.matching import Matching
@@ -99,6 +100,8 @@ class DecompositionOps(Operations):
 
     #: The group of every row.
     block_labels: Callable[[BipartiteCSR, Matching, Run, Any], BlockLabels] = in_host_memory_only
+    #: The coarse part of every row and column, from the matrix alone.
+    coarse_parts: Callable[[BipartiteCSR], tuple[Parts, Parts]] = in_host_memory_only
     #: Whether a consistent layout is that of the block triangular form.
     is_block_form: Callable[[BipartiteCSR, BlockLayout], bool] = in_host_memory_only
     #: Components of the graph.

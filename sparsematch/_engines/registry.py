@@ -11,8 +11,10 @@ import enum
 import functools
 import importlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from time import perf_counter
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -77,6 +79,13 @@ class Run:
         if self.warm:
             return Matched.GIVEN
         return Matched.REPLACEABLE if self.steps else Matched.NOTHING
+
+    @contextmanager
+    def step(self, name: str, **counts: Any) -> Iterator[dict[str, Any]]:
+        """Time a step and report it, with the fields of `StepInfo` that are left in the dict."""
+        begin = perf_counter()
+        yield counts
+        self.steps.append(StepInfo(name, perf_counter() - begin, **counts))
 
 
 @dataclass(kw_only=True, slots=True)

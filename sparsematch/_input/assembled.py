@@ -16,7 +16,7 @@ def compressed_matrix(
     form: str, shape: tuple[int, ...], indptr: Any, indices: Any, data: Any
 ) -> Any:
     """Return a matrix that has these arrays; its constructor might cast them down, and copy."""
-    if not on_gpu(indptr):
+    if isinstance(indptr, np.ndarray):
         matrix: Any = (csr_array if form == "csr" else csc_array)(shape, dtype=data.dtype)
     else:
         data = as_cupyx_holds(data)

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sparsematch._base.arrays import on_gpu
 from sparsematch._base.compressed import as_one_type, check_compressed, check_values
 from sparsematch._base.dlpack import pair_of_arrays
-from sparsematch._base.errors import not_sparse, unknown_choice, wrong_type
+from sparsematch._base.errors import check_choice, not_sparse, wrong_type
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._input import cupy
@@ -47,9 +47,9 @@ class Entries:
         check_values(data, self.graph.nnz, self.name)
         return data[: self.graph.nnz]
 
-    def without_zeros(self, threads: int = 1) -> tuple[BipartiteCSR, int, Any]:
+    def without_zeros(self) -> tuple[BipartiteCSR, int, Any]:
         """Return the pattern without zeros, how many there are, and the other values; O(nnz)."""
-        return split_zeros(self.graph, self.values, threads)
+        return split_zeros(self.graph, self.values)
 
 
 def read_entries(
@@ -65,7 +65,7 @@ def read_entries(
         if in_host and A.device:
             raise TypeError(f"{name} is viewed on a GPU, but this is done in host memory only")
         how: Any = {"name": name, "threads": threads, "valued": valued, "in_host": in_host}
-        return _viewed(A, read_entries(A.matrix, **how), valued, threads)
+        return _viewed(A, read_entries(A.matrix, **how), valued)
     if not issparse(A):
         A = from_other_library(A)
     if issparse(A):
@@ -100,11 +100,11 @@ def as_bipartite(A: Any, *, name: str = "A", threads: int = 1) -> BipartiteCSR:
     return read_entries(A, name=name, threads=threads).graph
 
 
-def _viewed(view: MatrixView, entries: Entries, valued: bool, threads: int) -> Entries:
+def _viewed(view: MatrixView, entries: Entries, valued: bool) -> Entries:
     """Return what is viewed of the entries of a matrix, with values if they are wanted."""
     graph, data = entries.graph, entries.values if valued else None
     if view.zeros == "drop":
-        graph, _, data = entries.without_zeros(threads)
+        graph, _, data = entries.without_zeros()
     if view.device and graph.backend == "numpy":
         graph, data = cupy.copy_to_gpu(graph, data if valued else None)
     if graph is entries.graph:
@@ -118,8 +118,7 @@ def _viewed(view: MatrixView, entries: Entries, valued: bool, threads: int) -> E
 
 def of_arrays(indptr: Any, indices: Any, shape: tuple[int, int], layout: str) -> BipartiteCSR:
     """View index arrays of any library; see `BipartiteCSR.from_arrays`."""
-    if layout not in ("csr", "csc"):
-        raise unknown_choice("layout", layout, ("csr", "csc"))
+    check_choice("layout", layout, ("csr", "csc"))
     if len(shape) != 2 or min(shape) < 0:
         raise ValueError(f"shape is {shape}, but must be two numbers, none of them negative")
     arrays = pair_of_arrays(indptr, indices)

@@ -6,7 +6,7 @@ They are checked on their GPU, by one kernel of its back-end.
 from dataclasses import replace
 from typing import Any
 
-from sparsematch._base.arrays import advising, import_cupy, namespace
+from sparsematch._base.arrays import advising, import_cupy, namespace, refuse_other_gpu
 from sparsematch._base.compressed import as_one_type, check_compressed, check_values
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import CertificateOps
@@ -21,7 +21,7 @@ def view(A: Any, name: str) -> BipartiteCSR:
     """View a matrix that `compress` returned; one synchronisation, to check its arrays."""
     if A.format != "coo":
         return view_of_arrays(A.indptr, A.indices, A.shape, A.format == "csc", name)
-    _refuse_other_gpu(A.row, name)
+    refuse_other_gpu(A.row, name)
     arrays = _sort_coo(*as_one_type(A.row, A.col, A.shape, name, ("row", "col")), A.shape, name)
     return view_of_arrays(*arrays, A.shape, False, name)
 
@@ -55,7 +55,7 @@ def view_of_arrays(
     indptr: Any, indices: Any, shape: tuple[int, int], flipped: bool, name: str
 ) -> BipartiteCSR:
     """Return the view of index arrays, which it checks: what is wrong is sought on the host."""
-    _refuse_other_gpu(indptr, name)
+    refuse_other_gpu(indptr, name)
     indptr, indices = map(
         namespace(indptr).ascontiguousarray, as_one_type(indptr, indices, shape, name)
     )
@@ -76,15 +76,6 @@ def copy_to_gpu(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, Any]:
     arrays = cupy.asarray(graph.indptr), cupy.asarray(graph.indices[:nnz])
     there = BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "cupy", graph.flipped, nnz, True)
     return there, data if data is None else cupy.asarray(as_cupyx_holds(data))
-
-
-def _refuse_other_gpu(array: Any, name: str) -> None:
-    here, there = namespace(array).cuda.runtime.getDevice(), array.device.id
-    if here != there:
-        raise ValueError(
-            f"{name} is on GPU {there}, but the current one is {here}: call within "
-            f"cupy.cuda.Device({there})"
-        )
 
 
 def _sort_coo(rows: Any, cols: Any, shape: tuple[int, int], name: str) -> tuple[Any, Any]:

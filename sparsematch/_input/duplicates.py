@@ -7,30 +7,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import namespace
-from sparsematch._base.pieces import in_pieces
 from sparsematch._types.bipartite import BipartiteCSR, with_arrays
 
 #: Entries that SciPy sorts and adds up in one call: some 50 ms, in which Ctrl-C has to wait.
 _ADDED_AT_ONCE = 1 << 19
 
 
-def has_duplicates(graph: BipartiteCSR, threads: int) -> bool:
-    """Tell whether some row or column may have duplicates: its indices do not strictly ascend."""
-    indices, starts = graph.indices[: graph.nnz], graph.indptr[1:-1]
-    falls = np.empty(max(graph.nnz - 1, 0), bool)
+def has_duplicates(graph: BipartiteCSR) -> bool:
+    """Tell whether some row or column may have duplicates: its indices do not strictly ascend.
 
-    def compare(begin: int, end: int) -> None:
-        np.less_equal(indices[begin + 1 : end + 1], indices[begin:end], out=falls[begin:end])
-
-    in_pieces(compare, falls.size, threads)
-    falls[starts[(starts > 0) & (starts < graph.nnz)] - 1] = False
-    return bool(falls.any())
-
-
-def has_duplicates_on_gpu(graph: BipartiteCSR) -> bool:
-    """Tell the same on a GPU. Waits."""
-    xp, nnz = namespace(graph.indptr), graph.nnz
-    falls = xp.zeros(nnz + 1, bool)
+    Waits for a GPU.
+    """
+    nnz = graph.nnz
+    falls = namespace(graph.indptr).zeros(nnz + 1, bool)
     falls[1:-1] = graph.indices[1:nnz] <= graph.indices[: max(nnz - 1, 0)]
     falls[graph.indptr] = False  # a list begins
     return bool(falls.any())

@@ -10,19 +10,17 @@ from sparsematch._types.graph import Graph
 
 
 @advising
-def as_graph(G: Any, *, weights: bool = True, name: str = "G") -> Graph:
+def as_graph(G: Any, *, weights: bool = True) -> Graph:
     """View a square sparse matrix as a graph, without reading its values.
 
     CSR and CSC are viewed without a copy where their values are doubles (on a GPU also floats);
-    without `weights`, values are not wanted. `name` is that of `as_bipartite`, as are the errors; a
-    matrix that is not square is a ValueError.
+    without `weights`, values are not wanted. Errors are those of `as_bipartite`; a matrix that is
+    not square is a ValueError.
     """
-    entries = read_entries(G, name=name, valued=True)
+    entries = read_entries(G, name="G", valued=True)
     pattern = entries.graph
     if pattern.n_rows != pattern.n_cols:
-        raise ValueError(
-            f"{name} has shape {pattern.shape}, but the matrix of a graph must be square"
-        )
+        raise ValueError(f"G has shape {pattern.shape}, but the matrix of a graph must be square")
     weight = read_weights(entries.values) if weights else None
     arrays = pattern.indptr, pattern.indices, weight
     return Graph(pattern.n_rows, *arrays, pattern.backend, pattern.nnz)

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._base.compressed import INT32_MAX
+from sparsematch._base.compressed import INT32_MAX, check_values
+from sparsematch._base.dlpack import as_array
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
@@ -17,7 +18,6 @@ from sparsematch._input.duplicates import has_duplicates, type_of_sums
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.view import MatrixView
 
 Values = NDArray[Any]
 
@@ -65,26 +65,31 @@ class Pattern:
                 "A has another pattern than the matrix that was analysed: analyse it, or give "
                 "it the same entries, explicit zeros included, in the same order"
             )
-        return A.data
+        return self.entries_of(A.data)
 
-    def read(self, values: Any, ndim: int) -> Values:
+    def entries_of(self, data: Any) -> Values:
+        """Return the data of the entries of a matrix, without what SciPy may keep behind them."""
+        check_values(data := np.asarray(data), self.nnz, "A")
+        return data[: self.nnz]
+
+    def read(self, values: Any, ndim: int, name: str = "values") -> Values:
         """Return values of a matrix, or of several, in its own order: shape (nnz,) or (k, nnz).
 
         `values` is an array, or for one matrix a sparse matrix with this pattern. Raises TypeError
         if it is neither, or does not hold numbers; ValueError if its shape or pattern is another.
         """
-        values = values.read() if isinstance(values, MatrixView) else values
+        values = from_other_library(values)
         if ndim == 1 and sp.issparse(values):
-            values = self.data_of(values)[: self.nnz]
+            return self.data_of(values)
         try:
-            array = np.asarray(values)
+            array = np.asarray(as_array(values, name))
         except ValueError:  # rows of several lengths
-            raise wrong_type("values", values, "an array of numbers") from None
+            raise wrong_type(name, values, "an array of numbers") from None
         if array.dtype.kind not in "biufc":
-            raise TypeError(f"values must be numbers, not {array.dtype}")
+            raise TypeError(f"{name} must be numbers, not {array.dtype}")
         if array.ndim != ndim or array.shape[-1] != self.nnz:
             wanted = f"({self.nnz},)" if ndim == 1 else f"(k, {self.nnz})"
-            raise ValueError(f"values has shape {array.shape}, but must have shape {wanted}")
+            raise ValueError(f"{name} has shape {array.shape}, but must have shape {wanted}")
         return array
 
     def arrange(self, values: Values) -> Values:
@@ -131,7 +136,7 @@ def read_pattern(A: Any, by_columns: bool | None = None, threads: int = 1) -> Pa
     dtype = np.int32 if small else np.int64
     indptr, minors = (x.astype(dtype, copy=False) for x in (lists.indptr, lists.indices))
     graph = BipartiteCSR(*shape, indptr, minors, "numpy", by_columns)
-    if not has_duplicates(graph, threads):
+    if not has_duplicates(graph):
         is_sorted = bool((lists.data[1:] > lists.data[:-1]).all())
         return Pattern(graph, A.format, arrays, None if is_sorted else lists.data, None)
     majors = np.repeat(np.arange(graph.n_major), np.diff(indptr))

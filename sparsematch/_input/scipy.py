@@ -3,7 +3,6 @@
 import copy
 import itertools
 import operator
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from scipy.sparse import SparseEfficiencyWarning
 
 from sparsematch._base.compressed import all_below, as_int64, check_compressed
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import warn
 
 
 def compress(A: Any, name: str) -> Any:
@@ -28,7 +27,7 @@ def compress(A: Any, name: str) -> Any:
 def warn_of_conversion() -> None:
     """Warn, in SciPy's words, of a format that takes a conversion."""
     text = "Input matrix should be in CSC, CSR, or COO matrix format"
-    warnings.warn(text, SparseEfficiencyWarning, stacklevel=stack_level())
+    warn(SparseEfficiencyWarning, text)
 
 
 def check_sparse(A: Any, name: str) -> Any:

@@ -10,12 +10,12 @@ from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import read_entries
-from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates_on_gpu, type_of_sums
+from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates, type_of_sums
 from sparsematch._types.bipartite import BipartiteCSR, entry_place, keep_entries
 from sparsematch._types.weighted import WeightedCSR
 
 
-def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
+def as_weighted(A: Any, *, threads: int = 1) -> WeightedCSR:
     """View a sparse matrix as a bipartite graph with the magnitudes of its entries as weights.
 
     Entries in the same place are added up, as SciPy does; what is zero then is no entry. The arrays
@@ -23,37 +23,31 @@ def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
     of numbers; ValueError if its index arrays are inconsistent, or the magnitude of an entry is not
     a finite double, naming the first. What is on a GPU stays there.
     """
-    entries = read_entries(A, name=name, threads=threads, valued=True)
+    entries = read_entries(A, threads=threads, valued=True)
     graph, data = entries.graph, entries.values
     if graph.backend == "cupy":
-        return _on_gpu(graph, data, name)
+        return _on_gpu(graph, data)
     magnitude, ascending, least, largest = _magnitude(graph, data, threads)
     if not ascending:
         del magnitude  # as large as the copies that are made now
         graph, data = add_up(graph, data, type_of_sums(data.dtype))
-        return with_values(graph, data, name=name, threads=threads)
-    return _weighted(graph, data, magnitude, (least, largest), name)
+        return with_values(graph, data, threads=threads)
+    return _weighted(graph, data, magnitude, (least, largest))
 
 
-def with_values(
-    graph: BipartiteCSR, data: NDArray[Any], *, name: str = "A", threads: int = 1
-) -> WeightedCSR:
+def with_values(graph: BipartiteCSR, data: NDArray[Any], *, threads: int = 1) -> WeightedCSR:
     """Return a pattern without repeated entries with the magnitudes of numbers, one for each."""
     magnitude, _, least, largest = _magnitude(graph, data, threads)
-    return _weighted(graph, data, magnitude, (least, largest), name)
+    return _weighted(graph, data, magnitude, (least, largest))
 
 
 def _weighted(
-    graph: BipartiteCSR,
-    data: NDArray[Any],
-    magnitude: FloatArray,
-    bounds: tuple[float, float],
-    name: str,
+    graph: BipartiteCSR, data: NDArray[Any], magnitude: FloatArray, bounds: tuple[float, float]
 ) -> WeightedCSR:
     """Refuse what is not finite, leave out zeros."""
     least, largest = bounds
     if not largest < np.inf:
-        refuse_value(graph, data, magnitude, name)
+        refuse_value(graph, data, magnitude, "A")
     if least == 0:
         keep = magnitude != 0
         graph, magnitude = keep_entries(graph, keep), magnitude[keep]
@@ -61,13 +55,13 @@ def _weighted(
 
 
 @advising
-def _on_gpu(graph: BipartiteCSR, data: Any, name: str) -> WeightedCSR:
+def _on_gpu(graph: BipartiteCSR, data: Any) -> WeightedCSR:
     """View a matrix on a GPU; waits for the device."""
-    if has_duplicates_on_gpu(graph):
+    if has_duplicates(graph):
         graph, data = add_up_on_gpu(graph, data.astype(np.float64) if data.dtype == bool else data)
     magnitude = abs(data).astype(np.float64, copy=False)
     bounds = (float(magnitude.min()), float(magnitude.max())) if magnitude.size else (1.0, 0.0)
-    return _weighted(graph, data, magnitude, bounds, name)
+    return _weighted(graph, data, magnitude, bounds)
 
 
 def _magnitude(

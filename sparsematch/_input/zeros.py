@@ -7,15 +7,8 @@ zero if it equals 0, so -0.0 is, and NaN is not.
 from typing import Any
 
 from sparsematch._base.arrays import advising, on_gpu
-from sparsematch._base.errors import unknown_choice
 from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
-
-
-def check_choice(zeros: Any) -> None:
-    """Raise unless it is one of the choices."""
-    if not isinstance(zeros, str) or zeros not in ("keep", "drop"):
-        raise unknown_choice("zeros", zeros, ("keep", "drop"))
 
 
 def no_values(name: str) -> ValueError:
@@ -27,7 +20,7 @@ def no_values(name: str) -> ValueError:
 
 
 @advising
-def split_zeros(graph: BipartiteCSR, data: Any, threads: int = 1) -> tuple[BipartiteCSR, int, Any]:
+def split_zeros(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, int, Any]:
     """Return the pattern of the entries that are not zero, how many are, and the others' values.
 
     `data` are the values, one for each entry of `graph`, in the same memory. If none is zero, both
@@ -36,7 +29,7 @@ def split_zeros(graph: BipartiteCSR, data: Any, threads: int = 1) -> tuple[Bipar
     given, places = data, graph
     if on_gpu(data):
         places, data = add_up_on_gpu(graph, data)
-    elif has_duplicates(graph, threads):
+    elif has_duplicates(graph):
         places, data = add_up(graph, data)
     keep = data != 0
     n_zeros = keep.size - int(keep.sum())

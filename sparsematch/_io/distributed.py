@@ -134,7 +134,7 @@ def _read_edges(path: Path, comm: Any, n_vertices: int | None) -> DistributedCSR
         check_is_file(path)
         with in_one_sentence(str(path)):
             found.append(EdgeSlices(path, rank_of(comm), size_of(comm)))
-        return found[0].n if n_vertices is None else int(n_vertices)
+        return found[0].n if n_vertices is None else found[0].file.in_range(int(n_vertices))
 
     n = max(collect(comm, "read_distributed of edges", find))
     (source,) = found

@@ -62,11 +62,11 @@ def read_matrix_market(source: Source) -> Any:
     """Read Matrix Market, coordinates or a dense array."""
     if not isinstance(source, Path):
         check_text(source)
-        return _call_reader(scipy.io.mmread, source)
+        return call_reader(scipy.io.mmread, source)
     with source.open("rb") as stream:
         check_text(stream)
         # SciPy's reader is faster with a name, but opens none that is not UTF-8
-        return _call_reader(scipy.io.mmread, source if is_utf8(os.fspath(source)) else stream)
+        return call_reader(scipy.io.mmread, source if is_utf8(os.fspath(source)) else stream)
 
 
 def read_harwell_boeing(source: Source) -> Any:
@@ -75,7 +75,7 @@ def read_harwell_boeing(source: Source) -> Any:
     with io.TextIOWrapper(stream, encoding="latin-1") as text:
         try:
             with upstream_warnings_raised(DeprecationWarning, NO_NUMBER):
-                return _call_reader(scipy.io.hb_read, text)
+                return call_reader(scipy.io.hb_read, text)
         except (ValueError, DeprecationWarning) as error:
             raise UnreadableFile(
                 f"cannot read it: {one_line_of(error)}. (SciPy reads assembled, real or integer, "
@@ -130,7 +130,7 @@ def one_line_of(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _call_reader(reader: Callable[..., Any], source: Any) -> Any:
+def call_reader(reader: Callable[..., Any], source: Any) -> Any:
     """Ask for sparse arrays where the reader has a choice; its default depends on the version."""
     choice = {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}
     return reader(source, **choice)

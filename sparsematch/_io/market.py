@@ -3,19 +3,24 @@
 Boisvert, Pozo, Remington, The Matrix Market exchange formats (NISTIR 5935, 1996).
 """
 
+import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import scipy.io
 from numpy.typing import NDArray
 
 from sparsematch._io.errors import UnreadableFile
-from sparsematch._io.market_text import NUMBERS, count_entries, read_header
+from sparsematch._io.formats import call_reader
+from sparsematch._io.market_text import count_entries, read_header
 from sparsematch._types.over_ranks.matrix import balanced
 
 #: Bytes that are parsed at a time.
 _PIECE = 1 << 22
+#: More rows and columns than there are in any file.
+_SIDE = 2**63 - 1
 
 _Batch = tuple[NDArray[Any], ...]
 
@@ -45,37 +50,25 @@ class MarketFile:
                 text = file.read(min(_PIECE, int(end) - at))
                 if not text.endswith(b"\n"):
                     text += file.readline()
-                yield from self._entries(text)
+                yield self._entries(text)
 
     def check_lines(self, found: int) -> None:
         """Raise if all ranks together have not found as many entries as the file states."""
         if found != self.stated:
             raise UnreadableFile(f"states {self.stated} entries, but has {found}")
 
-    def _entries(self, text: bytes) -> Iterator[_Batch]:
-        self.lines += count_entries(self._header, text)
-        numbers = np.fromstring(text.decode("ascii"), dtype=np.float64, sep=" ")
-        table = numbers.reshape(-1, 2 + NUMBERS[self._header.field])
-        places = table[:, :2].T
-        for name, indices, size in zip(("row", "column"), places, self.shape, strict=True):
-            if indices.size and not 1 <= indices.min() <= indices.max() <= size:
-                wrong = int(indices[(indices < 1) | (indices > size)][0])
-                raise UnreadableFile(f"has an entry in {name} {wrong}, of {size} {name}s")
-        rows, cols = places.astype(np.int64) - 1
-        values = self._values(table)
-        yield (rows, cols, *values)
-        if self._header.symmetry != "general":
-            off = rows != cols
-            yield (cols[off], rows[off], *(self._mirror(v[off]) for v in values))
-
-    def _values(self, table: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        if self._header.field == "pattern":
-            return ()
-        if self._header.field == "complex":
-            return (table[:, 2] + 1j * table[:, 3],)
-        return (np.ascontiguousarray(table[:, 2]),)
-
-    def _mirror(self, values: NDArray[Any]) -> NDArray[Any]:
-        if self._header.symmetry == "skew-symmetric":
-            return -values
-        return np.conj(values) if self._header.symmetry == "hermitian" else values
+    def _entries(self, text: bytes) -> _Batch:
+        """Have SciPy parse lines as a file of their own, so large that no place is outside."""
+        n, header = count_entries(self._header, text), self._header
+        self.lines += n
+        head = f"%%MatrixMarket matrix coordinate {header.field} {header.symmetry}\n{_SIDE} {_SIDE}"
+        try:
+            A = call_reader(scipy.io.mmread, io.BytesIO(f"{head} {n}\n".encode() + text))
+        except ValueError as error:  # which counts lines of the part
+            raise UnreadableFile(re.sub(r"^Line \d+: ", "", str(error))) from None
+        for name, indices, size in zip(("row", "column"), (A.row, A.col), self.shape, strict=True):
+            if (wrong := indices[indices >= size]).size:
+                raise UnreadableFile(f"has an entry in {name} {wrong[0] + 1}, of {size} {name}s")
+        if header.field == "pattern":
+            return A.row, A.col
+        return A.row, A.col, A.data.astype(complex if header.field == "complex" else float)

@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 from sparsematch._io.errors import UnreadableFile
 
 #: Numbers of an entry beside its place.
-NUMBERS = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
+_NUMBERS = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
 _SYMMETRIES = "general", "symmetric", "skew-symmetric", "hermitian"
 
 #: Bytes that are checked at a time: a few million take the interpreter's overhead per piece below
@@ -57,7 +57,7 @@ def read_header(file: BinaryIO) -> Header:
     layout, field, symmetry = words[2:]
     for word, choices in (
         (layout, ("coordinate", "array")),
-        (field, tuple(NUMBERS)[layout == "array" :]),
+        (field, tuple(_NUMBERS)[layout == "array" :]),
         (symmetry, _SYMMETRIES),
     ):
         if word not in choices:
@@ -72,15 +72,12 @@ def read_header(file: BinaryIO) -> Header:
     n_rows, n_cols, *stated = map(int, line.split())
     if symmetry != "general" and n_rows != n_cols:
         raise UnreadableFile(f"is {symmetry}, but has {n_rows} rows and {n_cols} columns")
-    entries = stated[0] if stated else _stored(n_rows, n_cols, symmetry)
+    entries = n_rows * n_cols
+    if stated:
+        (entries,) = stated
+    elif symmetry != "general":  # a triangle
+        entries = math.comb(n_rows + (symmetry != "skew-symmetric"), 2)
     return Header(layout, field, symmetry, (n_rows, n_cols), entries, file.tell())
-
-
-def _stored(n_rows: int, n_cols: int, symmetry: str) -> int:
-    """Count the entries of a dense matrix that a file has: of a symmetric one, a triangle."""
-    if symmetry == "general":
-        return n_rows * n_cols
-    return math.comb(n_rows + (symmetry != "skew-symmetric"), 2)
 
 
 def check_text(file: BinaryIO) -> None:
@@ -109,7 +106,7 @@ def count_entries(header: Header, text: bytes) -> int:
     match = _lines(header.layout, header.field).match(text)
     end = match.end() if match else 0
     if end < len(text):
-        numbers = NUMBERS[header.field] + 2 * (header.layout == "coordinate")
+        numbers = _NUMBERS[header.field] + 2 * (header.layout == "coordinate")
         line = text[end : end + _PIECE].partition(b"\n")[0]
         kinds = "1 number" if numbers == 1 else f"{numbers} numbers"
         raise UnreadableFile(
@@ -122,7 +119,7 @@ def count_entries(header: Header, text: bytes) -> int:
 def _lines(layout: str, field: str) -> re.Pattern[bytes]:
     """Compile what matches any number of lines."""
     number = _INTEGER if field.endswith("integer") else _REAL
-    tokens = [_INDEX] * (2 * (layout == "coordinate")) + [number] * NUMBERS[field]
+    tokens = [_INDEX] * (2 * (layout == "coordinate")) + [number] * _NUMBERS[field]
     return re.compile(rb"(?:[ \t]*+(?:" + rb"[ \t]++".join(tokens) + rb"[ \t\r]*+)?\r?\n)*+")
 
 

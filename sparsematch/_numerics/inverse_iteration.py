@@ -61,9 +61,9 @@ def iterate_inverse(
         for _ in range(steps):
             y, _ = half(x, False)
             x, r = half(y, True)
-            u, inverse, vh = np.linalg.svd(r)
-            if is_settled is not None and is_settled(inverse):
+            if is_settled is not None and is_settled(np.linalg.svd(r, compute_uv=False)):
                 break
+        u, inverse, vh = np.linalg.svd(r)
     return SmallValues(x @ u, inverse, y @ vh.conj().T)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sparsematch._base.arrays import namespace
+from sparsematch._numerics.scaling import column_norms
 
 Values = Any  # of NumPy or CuPy
 
@@ -44,3 +45,15 @@ def refine(
         if not goes_on:
             break
     return x, errors, left
+
+
+def refine_norms(
+    x: Values, left: Callable[[Values], Values], correct: Callable[[Values], Values]
+) -> tuple[Values, Values]:
+    """Refine by ``correct(left(x))`` while 2-norms of what is left shrink; return these, too."""
+
+    def measure(x: Values) -> tuple[Values, Values]:
+        rest = left(x)
+        return column_norms(rest), rest
+
+    return refine(x, measure, correct, good=0.0)[:2]

@@ -52,6 +52,13 @@ def times_power(values: NDArray[Any], exponents: IndexArray) -> NDArray[Any]:
     return product.view(values.dtype)[..., 0]
 
 
+def column_norms(x: NDArray[Any]) -> FloatArray:
+    """Return the 2-norm of each column, whose square need not be a double."""
+    exponent = exponents_of(np.abs(x).max(axis=0, initial=0))
+    norm: FloatArray = np.linalg.norm(times_power(x, -exponent), axis=0)
+    return times_power(norm, exponent)
+
+
 def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
     """Return B by rows, B 2^-e with the largest entry of each column from 1/2 to 1, and e."""
     scaled = csr_array(B, copy=True)
@@ -87,10 +94,10 @@ class OwnUnits(NamedTuple):
     labels: tuple[IndexArray, IndexArray]  #: The components of rows and columns.
 
     def back(self, x: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        """Return x and its residual in the user's units, with x as their range leaves it here."""
+        """Return x and its residual's norms in the user's units, and x as these leave it here."""
         users = times_power(x, self.unit_of_x)
         kept = times_power(users, -self.unit_of_x)
-        return users, kept, times_power(self.b - self.A @ kept, self.unit_of_b)
+        return users, column_norms(times_power(self.b - self.A @ kept, self.unit_of_b)), kept
 
 
 def in_own_units(A: Any, b: NDArray[Any]) -> OwnUnits:
@@ -102,19 +109,27 @@ def in_own_units(A: Any, b: NDArray[Any]) -> OwnUnits:
     largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
     unit = _middle(largest, np.concatenate([rows, cols]), n)
     of_x = np.empty((n, b.shape[1]), unit.dtype)
+    terms, size = np.full(of_x.shape, -_FAR), exponents_of(A.data)
     for k, right in enumerate(b.T):
         # unless terms cancel, none is larger than the element of b
         at_most, has = np.full(cols.size, _FAR), right[A.indices] != 0
-        exponents = exponents_of(right)[A.indices] - exponents_of(A.data)
-        np.minimum.at(at_most, column[has], exponents[has])
+        np.minimum.at(at_most, column[has], (exponents_of(right)[A.indices] - size)[has])
+        # columns that meet zeros of b only: with terms as large as others of a row, which cancel
+        of_known = at_most[column] < _FAR
+        in_row = np.full(rows.size, -_FAR)
+        np.maximum.at(in_row, A.indices[of_known], (at_most[column] + size)[of_known])
+        beside = ~of_known & (in_row[A.indices] > -_FAR)
+        np.minimum.at(at_most, column[beside], (in_row[A.indices] - size)[beside])
         known = at_most < _FAR
-        # columns that meet zeros of b only: with terms as large as those of the others
-        terms = np.full(n, -_FAR)
-        np.maximum.at(terms, cols[known], (at_most + largest[rows.size :])[known])
-        at_most = np.where(known, at_most, terms[cols] - largest[rows.size :])
-        known |= terms[cols] > -_FAR
+        # or of the component
+        term = terms[:, k]
+        np.maximum.at(term, cols[known], (at_most + largest[rows.size :])[known])
+        at_most = np.where(known, at_most, term[cols] - largest[rows.size :])
+        known |= term[cols] > -_FAR
         of_x[:, k] = _middle(at_most[known], cols[known], n)
     of_b = of_x + unit[:, np.newaxis]
+    # where b is zero x is, too, and not what rounding errors of other components leave there
+    of_x[terms == -_FAR] = -_FAR
     own = A.copy()
     own.data = times_power(A.data, -unit[cols[column]])
     return OwnUnits(own, graph, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))

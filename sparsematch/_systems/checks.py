@@ -1,22 +1,15 @@
 """Checks of arguments that all factorisations have in common."""
 
-from collections.abc import Collection
 from typing import Any, get_args
 
 import numpy as np
 
-from sparsematch._base.errors import unknown_choice, wrong_type
+from sparsematch._base.errors import check_choice, wrong_type
 from sparsematch._base.tolerances import EPSILON
 from sparsematch._types.choices import Pivoting
 from sparsematch._types.factors import SIDES
 
 PIVOTING = get_args(Pivoting)
-
-
-def check_choice(argument: str, value: Any, choices: Collection[str]) -> None:
-    """Raise TypeError or ValueError unless the value is one of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        raise unknown_choice(argument, value, choices)
 
 
 def check_square(shape: tuple[int, ...]) -> None:
@@ -44,11 +37,19 @@ def read_rcond(rcond: Any, A: Any, shape: tuple[int, int]) -> float:
 
 def check_right_hand_side(b: Any, n: int, trans: Any) -> None:
     """Raise TypeError or ValueError unless an array of NumPy or CuPy fits, and `trans` is known."""
-    check_choice("trans", trans, SIDES)
+    if trans not in SIDES:
+        check_choice("trans", trans, SIDES)
     if b.dtype.kind not in "biufc":
         raise wrong_type("b", b, f"an array of numbers, not of {b.dtype}")
     if b.ndim not in (1, 2) or b.shape[0] != n:
         raise ValueError(f"b has shape {b.shape}, but must have shape ({n},) or ({n}, k)")
+
+
+def check_finite(b: Any) -> None:
+    """Raise ValueError unless right-hand sides are finite, naming the first element that is not."""
+    if not (finite := np.isfinite(b)).all():
+        place = tuple(np.argwhere(~finite)[0].tolist())
+        raise ValueError(f"b{list(place)} is {b[place]}, but values must be finite")
 
 
 def refuse_on_gpu(row_names: Any, col_names: Any) -> None:

@@ -54,30 +54,36 @@ def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
     return best if np.isfinite(best) else np.inf
 
 
-def reciprocal_condition(solve: Solve, block: Any, row_of: IndexArray) -> float:
+def reciprocal_condition(
+    solve: Solve, block: Any, row_of: IndexArray, rcond: float | None = None
+) -> float:
     """Estimate the reciprocal condition of a block, scaled by its factors where that is better.
 
     ``solve`` counts rows by pivots: element c belongs to row ``row_of[c]`` of `block`, a CSC array.
+    `rcond` is the estimate without factors, if it is known.
     """
-    n = row_of.size
-
-    def estimate(rows: NDArray[np.float64], cols: NDArray[np.float64]) -> float:
-        def scaled(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
-            first, last = (cols, rows) if adjoint else (rows, cols)
-            return solve(b / first, adjoint) / last
-
-        size = np.abs(block.data) * np.repeat(cols, np.diff(block.indptr))
-        by_row = np.empty(n)
-        by_row[row_of] = rows
-        norm = np.add.reduceat(size * by_row[block.indices], block.indptr[:-1]).max()
-        condition = float(norm) * inverse_norm(scaled, n, block.dtype)
-        return 1 / condition if condition > 0 else 0.0
-
-    rcond = estimate(np.ones(n), np.ones(n))
-    if rcond >= SINGULAR:
-        return rcond
     # a copy, as SciPy sorts what it takes the absolute values of, and others share its arrays
-    if (scaling := product_scaling(abs(block.copy()))) is None:
+    A, ones = block.copy(), np.ones(row_of.size)
+    rcond = scaled_rcond(solve, A, ones, ones, row_of) if rcond is None else rcond
+    if rcond >= SINGULAR or (scaling := product_scaling(abs(A))) is None:
         return rcond
-    rows, cols = scaling
-    return max(rcond, estimate(rows[row_of], cols))
+    return max(rcond, scaled_rcond(solve, A, *scaling, row_of))
+
+
+def scaled_rcond(
+    solve: Solve,
+    A: Any,
+    rows: NDArray[np.float64],
+    cols: NDArray[np.float64],
+    row_of: IndexArray | slice = slice(None),
+) -> float:
+    """Estimate the same of any matrix, its rows and columns multiplied by factors."""
+    first, last = rows[row_of], cols
+
+    def scaled(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+        return solve(b / (last if adjoint else first), adjoint) / (first if adjoint else last)
+
+    with np.errstate(all="ignore"):
+        norm = float(((abs(A).T @ rows) * cols).max(initial=0))
+        condition = norm * inverse_norm(scaled, cols.size, A.dtype)
+    return 1 / condition if condition > 0 else 0.0

@@ -1,7 +1,6 @@
 """Systems whose matrix is on a GPU: analysed, permuted and solved there."""
 
 import itertools
-import warnings
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,14 +8,14 @@ import numpy as np
 
 from sparsematch._api.decomposition import block_form
 from sparsematch._base.arrays import on_gpu
-from sparsematch._base.errors import stack_level, wrong_type
+from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.tolerances import GOOD_ERROR, POOR_ERROR
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import checked
 from sparsematch._numerics.backward_error import normwise
 from sparsematch._numerics.refinement import refine
-from sparsematch._systems.checks import PIVOTING, check_choice, check_right_hand_side, check_square
+from sparsematch._systems.checks import PIVOTING, check_right_hand_side, check_square
 from sparsematch._systems.device_solvers import DeviceFactor, find_device_solver
 from sparsematch._systems.errors import NO_FACTORS, IllConditionedWarning, SingularMatrixError
 from sparsematch._systems.external import Singular
@@ -300,11 +299,10 @@ class DeviceLU:
         if not bool(abs(residual).max() <= 0.1 * abs(b).max()):  # NaN neither
             raise self._singular()
         if (error := float(errors)) > POOR_ERROR:
-            warnings.warn(
+            warn(
+                IllConditionedWarning,
                 f"solved with a backward error of {error:.0e} after refinement: the matrix is too "
                 "ill-conditioned, or pivots were perturbed",
-                IllConditionedWarning,
-                stacklevel=stack_level(),
             )
         return x
 

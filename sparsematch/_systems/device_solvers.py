@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from sparsematch._systems.checks import check_choice
+from sparsematch._base.errors import check_choice
 from sparsematch._systems.external import Singular
 from sparsematch._types.upstream_warnings import upstream_warnings_raised
 

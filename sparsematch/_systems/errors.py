@@ -32,10 +32,11 @@ class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[m
     """A factorisation or a solution that is not to be relied upon, with the figure that shows it.
 
     Either a diagonal block is singular to working precision: scaled, its reciprocal condition is
-    below 1.1e-14, so that rounding alone may have made it regular. Or a solution still has a
-    backward error above 1e-12 after refinement and another factorisation with partial pivoting. It
-    is in both families that users of SciPy filter: ``scipy.linalg.LinAlgWarning``, as of
-    ``scipy.linalg.solve``, and ``scipy.sparse.linalg.MatrixRankWarning``, as of ``spsolve``.
+    below 1.1e-14, so that rounding alone may have made it regular; or the whole matrix is, for a
+    solution. Or one still has a backward error above 1e-12 after refinement and another
+    factorisation with partial pivoting. It is in both families that users of SciPy filter:
+    ``scipy.linalg.LinAlgWarning``, as of ``scipy.linalg.solve``, and
+    ``scipy.sparse.linalg.MatrixRankWarning``, as of ``spsolve``.
 
     Examples
     --------

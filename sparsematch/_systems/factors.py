@@ -1,5 +1,6 @@
 """The numbers of a factorisation by a plan: those of the core, and those of external solvers."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -11,14 +12,15 @@ from sparsematch._base.arrays import IndexArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
+from sparsematch._numerics.scaling import logarithmic_scaling
 from sparsematch._systems.checks import check_right_hand_side
-from sparsematch._systems.condition import reciprocal_condition
+from sparsematch._systems.condition import inverse_norm, reciprocal_condition
 from sparsematch._systems.errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch._systems.external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch._systems.pattern import LAYOUTS, not_finite, not_zero, values_of
 from sparsematch._systems.plan import FactorisationPlan, begin
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
-from sparsematch._types.factors import BlockLU, Found
+from sparsematch._types.factors import BlockLU, Found, Weak
 
 NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 
@@ -28,6 +30,8 @@ _COMPLEX128: np.dtype[Any] = np.dtype(np.complex128)
 #: Share of the largest in its column that a pivot on the diagonal must have at least: KLU's and
 #: UMFPACK's range of 1e-3 to 0.1, in which fill changes little; and partial pivoting.
 DIAGONAL, STRICT, PARTIAL = 0.01, 0.1, 1.0
+#: Factor within which an estimate and the pivots may change unseen: 3 and 2, with some room.
+_NEAR = 10.0
 #: Solutions of several right-hand sides, and the error of each.
 Solutions = tuple[NDArray[Any], NDArray[np.float64]]
 _PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a better solution")
@@ -49,8 +53,9 @@ class BlockFactors:
         dtype: np.dtype[Any] = _FLOAT64,
     ) -> None:
         self.plan, self.preference, self._small = plan, preference, small
-        #: Blocks whose condition is worth an estimate: with small pivots, and the external ones.
-        self.ill_conditioned: list[int] = []
+        #: Blocks whose condition is worth an estimate, inside or outside, and that of values with
+        #: about the same pivots, if there is one.
+        self.ill_conditioned: dict[int, float | None] = {}
         self.shape, self.dtype = plan.shape, dtype
         self._numbers: BlockLU | None = None
         self._external: dict[int, ScaledFactor] = {}
@@ -153,12 +158,12 @@ class BlockFactors:
         """Take these factors, complete them by external solvers, or say why there are none."""
         self._orders = None
         if found is None:
-            self.ill_conditioned = []
+            self.ill_conditioned = {}
         else:
             self._complete(numbers, *found)
         self._numbers = numbers
 
-    def _complete(self, numbers: BlockLU, state: str, block: int, weak: list[int]) -> None:
+    def _complete(self, numbers: BlockLU, state: str, block: int, weak: Weak) -> None:
         if numbers.analysis.revision > self.plan.blocks.revision:
             self.plan, self._external = replace(self.plan, blocks=numbers.analysis), {}
         if state == "not finite":
@@ -168,7 +173,9 @@ class BlockFactors:
         assert state == "done"
         if self.plan.external:
             self._factorise_external(numbers.values)
-        self.ill_conditioned = [*weak, *(k for k, f in self._external.items() if f.doubtful)]
+        last = self.ill_conditioned
+        self.ill_conditioned = {k: last.get(k) if as_before else None for k, as_before in weak}
+        self.ill_conditioned |= {k: None for k, f in self._external.items() if f.doubtful}
 
     def discard(self) -> None:
         """Leave nothing to solve with, as after a factorisation that has failed."""
@@ -246,7 +253,45 @@ class BlockFactors:
 
         indptr, rows, _ = self.plan.blocks.block(k, False)
         block = csc_array((numbers.scaled_values(k), rows, indptr), shape=(end - first,) * 2)
-        return reciprocal_condition(solve, block, numbers.row_of[first:end] - first)
+        return reciprocal_condition(solve, block, numbers.row_of[first:end] - first, rcond)
+
+    def singular_blocks(self) -> Iterator[tuple[int, float]]:
+        """Yield the blocks that are singular to working precision, each with its estimate.
+
+        What was not near the limit is not estimated again for about the same pivots.
+        """
+        for k, rcond in self.ill_conditioned.items():
+            if rcond is None or SINGULAR / _NEAR < rcond < SINGULAR * _NEAR:
+                rcond = self.ill_conditioned[k] = self.rcond(k)
+            if rcond < SINGULAR:
+                yield k, rcond
+
+    def rcond_for(self, x: NDArray[Any], trans: str) -> float:
+        """Estimate the reciprocal condition of the system that has the solution `x`.
+
+        By how much an error is larger, beside the largest element of `x`, than a relative change of
+        the entries is, or beside each in the units of the scaling, if that is less: no units of
+        either side count (Skeel, Scaling for numerical stability, J. ACM 26, 1979).
+        """
+        sides, A = ("N", "H"), abs(self.matrix().copy())
+        A.eliminate_zeros()
+        rows, units = logarithmic_scaling(A)
+        if trans != "N":
+            sides, A, units = ("H", "N"), A.T, rows
+
+        def estimate(size: NDArray[np.float64], beside: Any) -> float:
+            terms = A @ size
+
+            def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+                if adjoint:
+                    return self.solve(terms * b, sides[0], False)[0] / beside
+                return terms * self.solve(b / beside, sides[1], False)[0]
+
+            return 1 / max(inverse_norm(solve, x.size, self.dtype), 1.0)
+
+        size = np.abs(x)
+        rcond = estimate(size, size.max()) if size.any() else 1.0
+        return rcond if rcond >= SINGULAR else max(rcond, estimate(units, units))
 
     def solve_block(self, k: int, b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
         """Solve with block k alone, scaled, or its conjugate transpose, for the columns of `b`.

@@ -4,7 +4,6 @@ The keywords of `sparsematch.linalg` for SuperLU are checked and ignored; NaN fo
 solution is returned where a call asks for it.
 """
 
-import warnings
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import MatrixRankWarning
 
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import warn
 from sparsematch._numerics.foreign_calls import splu, spsolve
 from sparsematch._systems.checks import check_right_hand_side
 
@@ -57,12 +56,12 @@ def ignore_options(call: str, **options: Any) -> None:
             f"{name}={given[name]!r} has no meaning for a block triangular form, and is ignored; "
             "solver= and pivoting= are the choices here"
         )
-        warnings.warn(text, IgnoredOptionWarning, stacklevel=stack_level())
+        warn(IgnoredOptionWarning, text)
 
 
 def no_solution(b: NDArray[Any], n: int, dtype: Any) -> NDArray[Any]:
     """Return NaN for each right-hand side, with SciPy's warning; errors are those of a `solve`."""
     check_right_hand_side(b, n, "N")
     text = "Matrix is exactly singular, or not finite: the solution is NaN; splu says why"
-    warnings.warn(text, MatrixRankWarning, stacklevel=stack_level())
+    warn(MatrixRankWarning, text)
     return np.full(b.shape, np.nan, np.result_type(dtype, b.dtype, np.float64))

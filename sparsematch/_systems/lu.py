@@ -5,7 +5,6 @@ its values: another than it was given where these brought far more fill than was
 they came so often that to look for a better order pays.
 """
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._base.arrays import BoolArray, IndexArray, inverse
-from sparsematch._base.errors import stack_level, wrong_type
+from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import SINGULAR, UNSTABLE
-from sparsematch._systems.checks import check_choice
 from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import IllConditionedWarning, name_block
 from sparsematch._systems.factors import NO_STATE, BlockFactors, Solutions
@@ -184,6 +182,7 @@ class BlockTriangularLU(InverseOperator):
     _analysis: Analysis | None
     _rcond: NDArray[np.float64] | None = None
     _whole: WholeMatrix | None = None
+    _is_doubtful = False  # whether the condition of the whole may be worse than that of blocks
     _n_refactorised = 0  # calls, by which `PatternSolver` knows that somebody else called
 
     def __init__(self) -> None:
@@ -250,17 +249,23 @@ class BlockTriangularLU(InverseOperator):
             raise
 
     def _warn_of_ill_conditioned(self) -> None:
-        for k in self._factors.ill_conditioned:
-            if (rcond := self._factors.rcond(k)) < SINGULAR:
-                self._warn_singular(k, rcond)
+        self._is_doubtful = bool(self._factors.ill_conditioned)
+        for k, rcond in self._factors.singular_blocks():
+            block = name_block(*self._factors.block(k), *self._factors.plan.names)
+            self._warn_singular(f"{block} has", rcond)
 
-    def _warn_singular(self, k: int, rcond: float) -> None:
-        block = name_block(*self._factors.block(k), *self._factors.plan.names)
-        warnings.warn(
-            f"singular to working precision: {block} has a reciprocal condition of {rcond:.0e}; "
-            "explain_singularity(A, numeric=True) says what depends on what",
+    def _warn_of_coupling(self, x: NDArray[Any], trans: Side) -> None:
+        """Ask once for the condition of the whole: what couples blocks may multiply theirs."""
+        self._is_doubtful = False
+        if np.isfinite(x).all() and (rcond := self._factors.rcond_for(x, trans)) < SINGULAR:
+            self._warn_singular("for this right-hand side the matrix has", rcond)
+
+    def _warn_singular(self, what: str, rcond: float) -> None:
+        self._is_doubtful = False
+        warn(
             IllConditionedWarning,
-            stacklevel=stack_level(),
+            f"singular to working precision: {what} a reciprocal condition of {rcond:.0e}; "
+            "explain_singularity(A, numeric=True) says what depends on what",
         )
 
     def solve(self, b: ArrayLike, trans: Side = "N", *, check: bool = True) -> NDArray[Any]:
@@ -293,7 +298,8 @@ class BlockTriangularLU(InverseOperator):
         -----
         IllConditionedWarning
             If a backward error remains above 1e-12, or a solution is not finite: it may be beyond
-            the range of doubles.
+            the range of doubles. Of the first solution, where a pivot is small, also if its
+            reciprocal condition (Skeel 1979) is below 1.1e-14: it may have no digit that is right.
 
         Raises
         ------
@@ -310,7 +316,11 @@ class BlockTriangularLU(InverseOperator):
             check_choice("trans", trans, SIDES)
         factors, b = self._factors, np.asarray(b)
         x, error = factors.solve(b, trans, check)
-        return x if error <= UNSTABLE else self._solve_poor(factors, b, trans)
+        if not error <= UNSTABLE:
+            return self._solve_poor(factors, b, trans)
+        if self._is_doubtful and check and x.size:
+            self._warn_of_coupling(x.reshape(x.shape[0], -1)[:, 0], trans)
+        return x
 
     def _solve_poor(self, factors: BlockFactors, right: NDArray[Any], trans: Side) -> NDArray[Any]:
         """Solve by partial pivoting where refinement did not suffice; warn of what remains."""
@@ -333,11 +343,10 @@ class BlockTriangularLU(InverseOperator):
         if poor.any():
             worst = np.max(errors[poor])
             what = f"a backward error of {worst:.0e}" if worst < np.inf else "no finite solution"
-            warnings.warn(
+            warn(
+                IllConditionedWarning,
                 f"solved with {what} after refinement and partial pivoting: the matrix is too "
                 f"ill-conditioned (see rcond), or the solution beyond the range of doubles",
-                IllConditionedWarning,
-                stacklevel=stack_level(),
             )
         return x.reshape(right.shape)
 

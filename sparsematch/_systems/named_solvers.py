@@ -12,9 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._base.errors import pip_install
-from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
-from sparsematch._systems.checks import check_choice
+from sparsematch._base.errors import check_choice, pip_install
 from sparsematch._systems.external import (
     Choice,
     MakeExternal,
@@ -24,7 +22,6 @@ from sparsematch._systems.external import (
     Values,
 )
 from sparsematch._systems.pardiso import PardisoFactor
-from sparsematch._types.upstream_warnings import upstream_warnings_raised
 
 #: Errors of MUMPS: singular by its pattern or its numbers; no memory.
 _SINGULAR, _NO_MEMORY = (-6, -10), (-7, -13)
@@ -33,46 +30,6 @@ _NONZEROS = 29  # infog: entries of the factors
 
 
 class UmfpackFactor:
-    """A block factorised by UMFPACK, through scikit-umfpack."""
-
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
-    ) -> None:
-        from scikits import umfpack
-
-        n = indptr.size - 1
-        self._umfpack = umfpack
-        arrays = values, rows.astype(np.int32), indptr.astype(np.int32)
-        self._A = sp.csc_matrix(arrays, shape=(n, n))
-        family = "zi" if values.dtype.kind == "c" else "di"
-        # The condition is for the user to ask; solving does not warn.
-        self._context = umfpack.UmfpackContext(family, maxCond=np.inf)
-        self._context.symbolic(self._A)
-        self.refactorise(values)
-
-    def refactorise(self, values: Values) -> None:
-        """Factorise new values."""
-        self._A = sp.csc_matrix((values, self._A.indices, self._A.indptr), shape=self._A.shape)
-        try:
-            with upstream_warnings_raised(self._umfpack.UmfpackWarning):
-                self._context.numeric(self._A)
-        except self._umfpack.UmfpackWarning:
-            raise Singular from None
-        info = self._context.info
-        rough = info[self._umfpack.UMFPACK_RCOND]  # of the diagonal of U
-        if rough == 0:
-            raise Singular
-        self.doubtful = not rough > HALF_OF_THE_DIGITS
-        self.nnz = int(info[self._umfpack.UMFPACK_LNZ] + info[self._umfpack.UMFPACK_UNZ])
-
-    def solve(self, b: Values, trans: str) -> Values:
-        """Solve, a column at a time."""
-        names = {"N": "UMFPACK_A", "T": "UMFPACK_Aat", "H": "UMFPACK_At"}
-        code, columns = getattr(self._umfpack, names[trans]), map(np.ascontiguousarray, b.T)
-        return np.stack([self._context.solve(code, self._A, b) for b in columns], axis=1)
-
-
-class KvxoptFactor:
     """A block factorised by UMFPACK, as the wheels of kvxopt bring it."""
 
     def __init__(
@@ -116,7 +73,11 @@ class MumpsFactor:
         n = indptr.size - 1
         self._shape, self._rows = (n, n), rows
         self._columns = np.repeat(np.arange(n, dtype=rows.dtype), np.diff(indptr))
-        self._context = _new_context()
+        mumps: Any = importlib.import_module("mumps")
+        takes_comm = "comm" in inspect.signature(mumps.Context).parameters
+        mpi = sys.modules.get("mpi4py.MPI") if takes_comm else None
+        # of this process alone, whatever other ranks there are
+        self._context = mumps.Context(**({"comm": mpi.COMM_SELF} if mpi else {}))
         self._analysed = False
         self.refactorise(values)
 
@@ -134,7 +95,8 @@ class MumpsFactor:
                 raise MemoryError("MUMPS has no memory left for the factors") from error
             raise Unreliable(f"MUMPS failed: {error}") from error
         self._analysed = True
-        self.nnz = _counted(int(self._context.mumps_instance.infog[_NONZEROS]))
+        entries = int(self._context.mumps_instance.infog[_NONZEROS])
+        self.nnz = -1_000_000 * entries if entries < 0 else entries  # millions, if there are many
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve; MUMPS knows the transpose, and no conjugates."""
@@ -146,19 +108,6 @@ class MumpsFactor:
         return np.asarray(self._context.solve(np.asfortranarray(b, kind))).reshape(b.shape)
 
 
-def _counted(entries: int) -> int:
-    """Return a number of entries; MUMPS gives millions, negative, if there are many."""
-    return -1_000_000 * entries if entries < 0 else entries
-
-
-def _new_context() -> Any:
-    """Return a context of this process alone, whatever other ranks there are."""
-    mumps: Any = importlib.import_module("mumps")
-    if "mpi4py.MPI" in sys.modules and "comm" in inspect.signature(mumps.Context).parameters:
-        return mumps.Context(comm=sys.modules["mpi4py.MPI"].COMM_SELF)
-    return mumps.Context()
-
-
 class Way(NamedTuple):
     """A library that offers a solver, and how it is installed."""
 
@@ -167,25 +116,14 @@ class Way(NamedTuple):
     how: str
 
 
-#: Those that go by a name, the first that is installed.
-WAYS: dict[str, tuple[Way, ...]] = {
-    "umfpack": (
-        Way(
-            "scikits.umfpack",
-            UmfpackFactor,
-            "scikit-umfpack 0.4: conda install -c conda-forge scikit-umfpack, or, with "
-            "SuiteSparse 7, " + pip_install("scikit-umfpack"),
-        ),
-        Way("kvxopt", KvxoptFactor, "kvxopt: " + pip_install("kvxopt")),
-    ),
-    "pardiso": (Way("pypardiso", PardisoFactor, "pypardiso: " + pip_install("pypardiso")),),
-    "mumps": (
-        Way(
-            "mumps",
-            MumpsFactor,
-            "python-mumps: conda install -c conda-forge python-mumps, or, with MUMPS, "
-            + pip_install("python-mumps"),
-        ),
+#: Those that go by a name.
+WAYS: dict[str, Way] = {
+    "umfpack": Way("kvxopt", UmfpackFactor, pip_install("kvxopt")),
+    "pardiso": Way("pypardiso", PardisoFactor, pip_install("pypardiso")),
+    "mumps": Way(
+        "mumps",
+        MumpsFactor,
+        "conda install -c conda-forge python-mumps, or, with MUMPS, " + pip_install("python-mumps"),
     ),
 }
 NAMES = ("auto", "superlu", *WAYS)
@@ -197,7 +135,7 @@ def installed() -> dict[str, Any]:
 
     Time, the first time: a look for each module, which is not imported unless it is chosen.
     """
-    found = [name for name, ways in WAYS.items() if any(_is_there(way.module) for way in ways)]
+    found = [name for name, way in WAYS.items() if _is_there(way.module)]
     return {"available": found} if found else {}
 
 
@@ -243,12 +181,9 @@ def _predicted(kernel: str) -> Choice:
 def _find(name: str) -> MakeExternal:
     if name == "superlu":
         return SuperLUFactor
-    for way in WAYS[name]:
-        try:
-            importlib.import_module(way.module)
-        except ImportError as error:
-            missing = error
-        else:
-            return way.make
-    needs = "; or ".join(way.how for way in WAYS[name])
-    raise ImportError(f"solver is {name!r}, which needs {needs}") from missing
+    way = WAYS[name]
+    try:
+        importlib.import_module(way.module)
+    except ImportError as error:
+        raise ImportError(f"solver is {name!r}, which needs {way.module}: {way.how}") from error
+    return way.make

@@ -21,9 +21,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
-from scipy.sparse.linalg import norm
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._base.tolerances import EPSILON, HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
@@ -62,7 +61,7 @@ class OrthogonalFactors:
         self._given, self._n_columns = B, B.shape[1]
         self._rows, right = cut_dense_rows(B, right)
         (m, n), values, indices = self._rows.shape, self._rows.data, self._rows.indices
-        norms = np.sqrt(np.bincount(indices, np.abs(values) ** 2, minlength=n))
+        norms = norms_of_columns(self._rows)
         self._largest = norms.max(initial=0)
         self._least = rcond * self._largest
         #: The smallest singular value of R1, of the largest norm of a column.
@@ -77,14 +76,16 @@ class OrthogonalFactors:
             self.is_settled = False
             self._again = partial(factorise, tolerance=tolerance, last=last)
             self._split(self._again(right))
-            decided = tolerance.copy()
+            decided, decreed = tolerance.copy(), np.isinf(tolerance[self.dead])
             if (dependent := self._dependent()).size:
                 decided[dependent] = decided[self._depend_on(dependent)] = np.inf
-            elif (wrong := self._wrongly_dead(tolerance))[0].size:
+            elif decreed.any() and (wrong := self._wrongly_dead(decreed))[0].size:
                 decided[wrong[0]] = wrong[1]
             else:
                 self.is_settled = True
-                if not may_exchange or not (better := self._better_dead(is_basic)).size:
+                if not may_exchange or not self.dead.size:
+                    break
+                if not (better := self._better_dead(is_basic)).size:
                     break
                 may_exchange, decided = False, rcond * norms
                 decided[better] = np.inf
@@ -100,25 +101,18 @@ class OrthogonalFactors:
         self.dead = np.flatnonzero(place < 0)
         where = place[columns]
         beside = np.flatnonzero(where < 0)  # entries of R2
-        self._indptr = (found.start - np.searchsorted(beside, found.start)).astype(place.dtype)
+        before = np.searchsorted(beside, found.start)
+        self._indptr = (found.start - before).astype(place.dtype)
         self._indices, self._values = np.delete(where, beside), np.delete(found.values, beside)
-        rows = np.searchsorted(found.start, beside, "right") - 1
-        where = np.searchsorted(self.dead, columns[beside])
+        of = np.searchsorted(self.dead, columns[beside])
         shape = self._live.size, self.dead.size
-        self._beside = sp.csc_array((found.values[beside], (rows, where)), shape)
-        upper = self._values, self._indices, self._indptr
-        self._upper = sp.csr_array(upper, (self._live.size,) * 2).tocsc()
+        self._beside = sp.csr_array((found.values[beside], of, before), shape)
         self.top = found.top  #: Q^H applied to the right-hand sides.
 
     @property
     def rank(self) -> int:
         """The numerical rank of B."""
         return self._live.size - (self._rows.shape[1] - self._n_columns)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether all columns are independent."""
-        return self.dead.size == 0
 
     def apply_adjoint(self, y: Values) -> Values:
         """Return Q^H y to a rounding error of y, by another factorisation.
@@ -176,14 +170,13 @@ class OrthogonalFactors:
             parts = self._beside.conj().T @ self._solve(units, True)
         return self.dead[(parts != 0).any(axis=1)]
 
-    def _wrongly_dead(self, tolerance: FloatArray) -> tuple[IndexArray, FloatArray]:
-        """Return columns that are dead by decree only, with tolerances by which they are not.
+    def _wrongly_dead(self, decreed: BoolArray) -> tuple[IndexArray, FloatArray]:
+        """Return dead columns that are so by decree only, with tolerances by which they are not.
 
         What is left of a column is a rounding error if it is one beside its null vector.
         """
-        decreed = np.isinf(tolerance[self.dead])
         null = self._null(self.dead[decreed], self._beside[:, decreed])
-        size, left = (norm(N, axis=0) for N in (null, self._rows @ null))
+        size, left = norms_of_columns(null), norms_of_columns(self._rows @ null)
         wrong = ~(left <= 2 * np.sqrt(self._rows.shape[1]) * self._least * size)
         return self.dead[decreed][wrong], self._least * size[wrong]
 
@@ -194,15 +187,15 @@ class OrthogonalFactors:
         to be zero, of added ones, which are not: columns with most part in their null vectors.
         """
         # smaller elements decide nothing
-        null = self._null(self.dead, self._beside, HALF_OF_THE_DIGITS)[: self._n_columns].tocoo()
+        null = self._null(self.dead, self._beside, HALF_OF_THE_DIGITS)[: self._n_columns]
         size = np.zeros(self.dead.size)
-        np.maximum.at(size, null.col, np.abs(null.data))
+        np.maximum.at(size, null.indices, np.abs(null.data))
         few = np.argsort(-size, kind="stable")[: _DENSE_ENTRIES // max(1, self._n_columns)]
         is_poor = is_basic & (self.dead >= self._n_columns)
         is_poor[few] |= size[few] > _LARGEST
         if not is_poor.any():
             return self.dead[:0]
-        largest = pivots(null.tocsc()[:, is_poor].toarray().conj().T)[: is_poor.sum()]
+        largest = pivots(null[:, is_poor].toarray().conj().T)[: is_poor.sum()]
         return np.concatenate([self.dead[~is_poor], largest])
 
     def null_vectors(self, drop: float = _ROUNDING) -> Any:
@@ -213,12 +206,20 @@ class OrthogonalFactors:
         return self._null(self.dead, self._beside, drop)[: self._n_columns]
 
     def _null(self, dead: IndexArray, beside: Any, drop: float = _ROUNDING) -> Any:
-        above = self._ops.solve_upper_sparse(self._upper, -beside, drop)
+        n = self._live.size
+        upper = sp.csr_array((self._values, self._indices, self._indptr), (n, n))
+        above = self._ops.solve_upper_sparse(upper.tocsc(), -beside.tocsc(), drop)
         column = np.repeat(np.arange(dead.size), np.diff(above.indptr))
         rows = np.concatenate([self._live[above.indices], dead])
         cols = np.concatenate([column, np.arange(dead.size)])
         data = np.concatenate([above.data, np.ones(dead.size)])
         return sp.csr_array((data, (rows, cols)), (self._rows.shape[1], dead.size))
+
+
+def norms_of_columns(B: Any) -> FloatArray:
+    """Return the 2-norms of the columns of a matrix by rows."""
+    norms: FloatArray = np.sqrt(np.bincount(B.indices, np.abs(B.data) ** 2, minlength=B.shape[1]))
+    return norms
 
 
 class Complement:

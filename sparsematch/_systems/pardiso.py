@@ -73,7 +73,10 @@ class PardisoFactor:
         correct = functools.partial(self._apply, A)
         x, errors, _ = refine(x, measure, correct, good=GOOD_ERROR)
         if not (errors <= _BAD).all():
-            raise self._useless(float(errors.max()))
+            raise Unreliable(
+                f"PARDISO has replaced {self.perturbed} pivots that were too small in a block of "
+                f"{b.shape[0]} rows, and solves with a backward error of {errors.max():.0e}"
+            )
         return x
 
     def _apply(self, A: Any, b: Values) -> Values:
@@ -92,12 +95,6 @@ class PardisoFactor:
             if code == _NO_MEMORY:
                 raise MemoryError("PARDISO has no memory left for the factors") from error
             raise Unreliable(f"PARDISO failed: {error}") from error
-
-    def _useless(self, error: float) -> Unreliable:
-        return Unreliable(
-            f"PARDISO has replaced {self.perturbed} pivots that were too small in a block of "
-            f"{self._indptr.size - 1} rows, and solves with a backward error of {error:.0e}"
-        )
 
 
 @functools.cache

@@ -11,10 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._base.dlpack import as_array
-from sparsematch._base.errors import wrong_type
 from sparsematch._input.canonical import which_not_finite
-from sparsematch._input.foreign import from_other_library
 from sparsematch._input.names import BothNames
 from sparsematch._input.pattern import Pattern, compress, read_pattern
 from sparsematch._systems.checks import check_square
@@ -43,8 +40,9 @@ def convert(A: Any) -> tuple[Pattern, Values]:
     A = compress(A) if sp.issparse(A) else A
     pattern = read_pattern(A, by_columns=True)
     check_square(pattern.graph.shape)
-    given = A if sp.issparse(A) and A.format == pattern.layout else None
-    return pattern, _arranged(pattern, pattern.data_of(A) if given is None else given.data)
+    as_it_is = sp.issparse(A) and A.format == pattern.layout
+    data = pattern.entries_of(A.data) if as_it_is else pattern.data_of(A)
+    return pattern, _arranged(pattern, data)
 
 
 def pattern_of(analysis: BlockAnalysis) -> Pattern:
@@ -60,29 +58,12 @@ def values_of(pattern: Pattern, A: Any) -> Values:
     Raises TypeError if `A` is neither a sparse matrix nor an array of numbers; ValueError if its
     pattern is another one.
     """
-    A = from_other_library(without_view(A)[0])
-    return _arranged(pattern, pattern.data_of(A) if sp.issparse(A) else _array(A, pattern.nnz))
+    return _arranged(pattern, pattern.read(without_view(A)[0], 1, "A, an array of values,"))
 
 
-def _arranged(pattern: Pattern, data: Any) -> Values:
-    nnz = pattern.nnz
-    if not isinstance(data, np.ndarray):
-        raise wrong_type("A.data", data, "an array")
-    if data.ndim != 1 or data.size < nnz:
-        raise ValueError(f"A.data has shape {data.shape}, but there are {nnz} entries")
-    if data.dtype.kind not in "biufc":
-        raise TypeError(f"A must hold numbers, not {data.dtype}")
-    dtype = np.complex128 if data.dtype.kind == "c" else np.float64
-    return pattern.arrange(np.ascontiguousarray(data[:nnz], dtype))
-
-
-def _array(A: Any, nnz: int) -> Values:
-    A = as_array(A, "A") if hasattr(A, "__dlpack_device__") else A
-    if not isinstance(A, np.ndarray):
-        raise wrong_type("A", A, "a SciPy sparse array or matrix, or an array of values")
-    if A.shape != (nnz,):
-        raise ValueError(f"there are values of shape {A.shape} for a matrix with {nnz} entries")
-    return A
+def _arranged(pattern: Pattern, values: Values) -> Values:
+    dtype = np.complex128 if values.dtype.kind == "c" else np.float64
+    return pattern.arrange(np.ascontiguousarray(values, dtype))
 
 
 def not_finite(analysis: BlockAnalysis, values: Values, names: BothNames) -> NotFiniteError:

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._base.errors import check_choice
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.names import BothNames, read_both_names
 from sparsematch._input.pattern import Pattern
-from sparsematch._systems.checks import PIVOTING, check_choice
+from sparsematch._systems.checks import PIVOTING
 from sparsematch._systems.errors import NamedSystem, structurally_singular
 from sparsematch._systems.external import Choice, SuperLUFactor
 from sparsematch._systems.named_solvers import Chooser, find_solver

@@ -3,7 +3,7 @@
 In the text rows are equations, columns are variables.
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.errors import check_count
 from sparsematch._base.tables import table
+from sparsematch._text.dicts import plain
 from sparsematch._text.explanation import Explanation
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import wrapped
@@ -154,33 +155,15 @@ class Diagnosis:
         """
         gap_rank, gap = self.gap
         names = {"rows": Names(self.row_names, "row"), "columns": Names(self.col_names, "column")}
-        spectrum = self.spectrum
-        return {
-            "n_rows": self.n,
-            "n_cols": self.n,
-            "n_entries": self.n_entries,
-            "stored_zeros": self.stored_zeros,
-            "rank": self.rank,
-            "is_singular": self.is_singular,
-            "gap_rank": gap_rank,
-            "gap": gap,
-            "spectrum": spectrum and {**spectrum._asdict(), "smallest": spectrum.smallest.tolist()},
-            "n_blocks": self.n_blocks,
-            "largest_block": self.largest_block,
-            "blocks": [_block_dict(block) for block in self.blocks],
-            "rcond": self.rcond,
-            "scaled_rcond": self.scaled_rcond,
-            "misscaled": [
-                {**asdict(each), "name": names[each.side].of(each.index)} for each in self.misscaled
-            ],
-            "digits": None if self.digits is None else self.digits.tolist(),
-            "vanishing": self.vanishing.tolist(),
-            "of_several": self.of_several,
-            "backward_error": self.backward_error if isfinite(self.backward_error) else None,
-            "explanation": self.explanation and self.explanation.to_dict(),
-            "row_names": self.row_names and list(self.row_names),
-            "col_names": self.col_names and list(self.col_names),
-        }
+        sizes = {"n_rows": self.n, "n_cols": self.n}
+        found = sizes | {each.name: plain(getattr(self, each.name)) for each in fields(self)[1:]}
+        for block, each in zip(found["blocks"], self.blocks, strict=True):
+            block |= {"n_rows": each.rows.size, "digits_lost": each.digits_lost}
+        for unit in found["misscaled"]:
+            unit["name"] = names[unit["side"]].of(unit["index"])
+        error = self.backward_error if isfinite(self.backward_error) else None
+        more = {"is_singular": self.is_singular, "gap_rank": gap_rank, "gap": gap}
+        return found | more | {"backward_error": error}
 
     def __str__(self) -> str:
         return self.text()
@@ -190,18 +173,6 @@ class Diagnosis:
         if self.digits is not None and (fewest := self.fewest_digits).size:
             about = f", at least {int(self.digits[fewest[0]])} digits"
         return f"Diagnosis({self.n}x{self.n}, rank {self.rank}{about})"
-
-
-def _block_dict(block: BlockCondition) -> dict[str, Any]:
-    return {
-        "number": block.number,
-        "n_rows": block.rows.size,
-        "rcond": block.rcond,
-        "exact": block.exact,
-        "digits_lost": block.digits_lost,
-        "rows": block.rows.tolist(),
-        "cols": block.cols.tolist(),
-    }
 
 
 def _page(found: Diagnosis, max_names: int) -> str:
@@ -268,12 +239,11 @@ def _rank(found: Diagnosis) -> list[str]:
 def _condition(found: Diagnosis) -> list[str]:
     if found.rcond is None or found.scaled_rcond is None or not found.n:
         return []
-    plain, scaled = (_inverse(r) for r in (found.rcond, found.scaled_rcond))
-    return [f"Condition {plain} as it is, {scaled} scaled (1-norm, estimated)"]
-
-
-def _inverse(rcond: float) -> str:
-    return f"{1 / rcond:.1e}" if rcond > 1e-300 else "above 1e300"
+    as_it_is, scaled = (
+        f"{1 / rcond:.1e}" if rcond > 1e-300 else "above 1e300"
+        for rcond in (found.rcond, found.scaled_rcond)
+    )
+    return [f"Condition {as_it_is} as it is, {scaled} scaled (1-norm, estimated)"]
 
 
 def _digits(found: Diagnosis, most: int) -> list[str]:

@@ -8,11 +8,12 @@ import numpy as np
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.errors import check_count
 from sparsematch._text import defects, latex, rectangular
-from sparsematch._text.defects_dict import defects_dict
+from sparsematch._text.dicts import numbers_dict
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import Line, Wording, wrapped
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import Ranked
 from sparsematch._types.numerical_rank import NumericalRank
 from sparsematch._types.singularity import NumericalDefects
 
@@ -22,7 +23,7 @@ NOT_LOOKED_AT = "The values were not looked at: numeric=True looks at them, too.
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Explanation:
+class Explanation(Ranked):
     """Why a matrix is singular, or not square enough; ``str`` of it says why.
 
     In the text rows are equations, columns are variables.
@@ -69,16 +70,6 @@ class Explanation:
     numbers: NumericalDefects | NumericalRank | None = None
     stored_zeros: int = 0
     rank_without_zeros: int | None = None
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix."""
-        return self.matching.shape
-
-    @property
-    def structural_rank(self) -> int:
-        """Cardinality of the matching."""
-        return self.matching.cardinality
 
     @property
     def is_singular(self) -> bool:
@@ -252,15 +243,8 @@ class Explanation:
             "underdetermined": self._part_dict(self.underdetermined, max_pieces),
             "stored_zeros": self.stored_zeros,
             "rank_without_zeros": self.rank_without_zeros,
-            "numbers": self._numbers_dict(max_pieces),
+            "numbers": self.numbers and numbers_dict(self.numbers, *self._names, max_pieces),
         }
-
-    def _numbers_dict(self, most: int | None) -> dict[str, Any] | None:
-        if isinstance(self.numbers, NumericalRank):
-            return rectangular.rank_dict(self.numbers, *self._names, most)
-        if self.numbers is None:
-            return None
-        return defects_dict(self.numbers, *self._names, most)
 
     def _part_dict(self, part: DeficientPieces, max_pieces: int | None) -> dict[str, Any]:
         pieces = [self._piece_dict(piece) for piece in part[:max_pieces]]
@@ -419,19 +403,14 @@ def _details(piece: DeficientPiece, wording: Wording) -> list[str]:
 
 def _repair(why: Explanation) -> list[str]:
     """Say which entries raise the rank: between rows of one part and columns of the other."""
-    rows, cols = why.overdetermined.rows, why.underdetermined.cols
-    return [
-        f"To raise the rank by one, put a variable of the under-determined part ({cols.size:,}) "
-        "into an equation",
-        f"of the over-determined part ({rows.size:,}); no other new entry helps.",
-        _missing(why),
-    ]
-
-
-def _missing(why: Explanation) -> str:
-    """Say how many entries are missing, and name one choice of them."""
+    over, under = why.overdetermined.rows.size, why.underdetermined.cols.size
     rows, cols = why.missing_entries
     first = zip(rows[:3].tolist(), cols[:3].tolist(), strict=True)
     pairs = [f"{why.col_name(j)} in {why.row_name(i)}" for i, j in first]
     more = f" and {rows.size - len(pairs):,} more" if rows.size > len(pairs) else ""
-    return f"For full rank it takes {rows.size:,}, for example {', '.join(pairs)}{more}."
+    return [
+        f"To raise the rank by one, put a variable of the under-determined part ({under:,}) "
+        "into an equation",
+        f"of the over-determined part ({over:,}); no other new entry helps.",
+        f"For full rank it takes {rows.size:,}, for example {', '.join(pairs)}{more}.",
+    ]

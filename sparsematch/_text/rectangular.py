@@ -1,15 +1,13 @@
 """The numerical rank of a matrix of any shape, in words: rows are equations, columns variables."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.tolerances import ROUNDING_OF_RESIDUALS
-from sparsematch._text.defects_dict import dependences_list
 from sparsematch._text.dependences import described, paragraph, vanishing_digits
-from sparsematch._text.name_lists import Names, count
+from sparsematch._text.name_lists import count
 from sparsematch._text.wording import Line, Wording
 from sparsematch._types.numerical_rank import NumericalRank
 from sparsematch._types.singularity import Dependence, one_of_each
@@ -31,7 +29,10 @@ def headline(found: NumericalRank) -> str:
 
 def account(found: NumericalRank, wording: Wording) -> list[Line]:
     """Return the lines below the headline; an empty one separates the paragraphs."""
-    paragraphs: list[list[Line]] = [_doubt(found)]
+    paragraphs: list[list[Line]] = []
+    if not found.is_settled:
+        doubt = "The rank is not clear: a singular value is near the tolerance of "
+        paragraphs.append([f"{doubt}{found.tolerance:.0e}, or units differ too much."])
     sides = [
         ("equation", found.shape[0], found.equations, found.redundant_rows),
         ("variable", found.shape[1], found.variables, found.undetermined_cols),
@@ -61,15 +62,6 @@ def account(found: NumericalRank, wording: Wording) -> list[Line]:
     return [line for lines in paragraphs if lines for line in ("", *lines)]
 
 
-def _doubt(found: NumericalRank) -> list[Line]:
-    if found.is_settled:
-        return []
-    return [
-        "The rank is not clear: a singular value is near the tolerance of "
-        f"{found.tolerance:.0e}, or units differ too much."
-    ]
-
-
 def _empty(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
     """Name rows without entries, or columns."""
     if not dependences:
@@ -84,13 +76,16 @@ def _empty(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
 
 def _redundancy(found: NumericalRank, wording: Wording) -> list[Line]:
     """Say which equations may be dropped, and which not."""
-    redundant, critical = found.redundant_rows, found.critical_rows
-    if not redundant.size or not found.is_settled:
+    if not found.redundant_rows.size or not found.is_settled:
         return []
-    lines: list[Line] = [
-        f"Redundant: {_listed(redundant, wording)}",
-        "  any one of these, not any two, may be dropped, and the rank is the same",
-    ]
+    empty = [each.indices[0] for each in found.equations if each.size == 1]
+    redundant, critical = np.setdiff1d(found.redundant_rows, empty), found.critical_rows
+    lines: list[Line] = []
+    if redundant.size:
+        lines += [
+            f"Redundant: {_listed(redundant, wording)}",
+            "  any one of these, but not two at will, may be dropped, and the rank is the same",
+        ]
     if critical.size:
         lines += [
             f"Critical: {_listed(critical, wording)}",
@@ -102,18 +97,3 @@ def _redundancy(found: NumericalRank, wording: Wording) -> list[Line]:
 def _listed(rows: IndexArray, wording: Wording) -> str:
     names = wording.rows.list(rows, wording.most_names)
     return f"{count(rows.size, 'equation')}: {names}"
-
-
-def rank_dict(found: NumericalRank, rows: Names, cols: Names, most: int | None) -> dict[str, Any]:
-    """Return all of it in numbers, strings, lists and dicts, of dependences `most` at most."""
-    lists = "basis_rows", "basis_cols", "redundant_rows", "critical_rows", "undetermined_cols"
-    return {
-        "rank": found.rank,
-        "singular": found.is_singular,
-        "complete": found.is_complete,
-        "settled": found.is_settled,
-        "tolerance": float(found.tolerance),
-        "dependent_equations": dependences_list(found.equations[:most], rows),
-        "free_variables": dependences_list(found.variables[:most], cols),
-        **{name: getattr(found, name).tolist() for name in lists},
-    }

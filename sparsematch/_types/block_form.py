@@ -12,7 +12,7 @@ from sparsematch._base.docstrings import documented
 from sparsematch._types import conventions
 from sparsematch._types.bipartite import entry_places
 from sparsematch._types.matching import Matching
-from sparsematch._types.mates import frozen
+from sparsematch._types.mates import Ranked, frozen
 from sparsematch._types.sparse_like import Sparse
 
 
@@ -32,14 +32,12 @@ class Part(NamedTuple):
         return f"Part({self.rows.size}x{self.cols.size})"
 
 
-class Blocks:
+class Blocks(Ranked):
     """What block forms have in common, of one process and over ranks."""
 
     __slots__ = ()
 
-    shape: Any
     n_blocks: Any
-    structural_rank: Any
 
     @property
     def is_reducible(self) -> bool:

@@ -116,6 +116,17 @@ class CoarseningHierarchy:
         return f"CoarseningHierarchy({sizes} vertices, stopped by {self.stopped_by})"
 
 
+def type_of_products(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """Return the type in which values are added up; TypeError if there is none."""
+    if dtype.kind not in "biufc" or dtype.char in "egG":
+        raise TypeError(
+            f"{name} must hold numbers in single or double precision or integers, not {dtype}"
+        )
+    if dtype.kind in "fc":
+        return dtype
+    return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+
+
 def aggregation_operator(kind: Any, labels: Any, n_coarse: int, dtype: Any) -> Any:
     """Return the matrix with a 1 in each row, in the column of the label."""
     xp = namespace(labels)

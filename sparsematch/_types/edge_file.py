@@ -23,8 +23,7 @@ _INDEX, _WEIGHT = (
 _BATCH = 1 << 19
 _EXPECTED = (
     "a .npy file of one dimension with the fields 'u' and 'v' (both int32 or both int64) and, if "
-    "it has weights, "
-    "'weight' (float32 or float64), as write_edge_file makes it"
+    "it has weights, 'weight' (float32 or float64)"
 )
 
 
@@ -72,7 +71,16 @@ class EdgeFile:
     def n_vertices(self, begin: int, end: int) -> int:
         """Return one more than the largest vertex of some edges."""
         ends = (side for u, v, *_ in self.slices(begin, end) for side in (u, v))
-        return 1 + max(int(side.max(initial=-1)) for side in ends)
+        return self.in_range(1 + max(int(side.max(initial=-1)) for side in ends))
+
+    def in_range(self, n_vertices: int) -> int:
+        """Return a number of vertices; ValueError if it is beyond their type."""
+        most = np.iinfo(self.dtype).max
+        if n_vertices > most:
+            raise ValueError(
+                f"n_vertices is {n_vertices}, but must be from 0 to {most}, for {self.dtype}"
+            )
+        return n_vertices
 
     def _field(self, name: str) -> tuple[np.dtype[Any], int]:
         assert self.record.fields is not None

@@ -7,9 +7,12 @@ from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
 
+#: Blocks that may be singular, each with whether the last values made it one, with about the same
+#: pivots.
+Weak = list[tuple[int, bool]]
 #: What is to be said of a factorisation: "done", or what is amiss ("unmatched", "not finite", "not
-#: zero", "singular"), the block where, and the blocks with small pivots. None: nothing at all.
-Found = tuple[str, int, list[int]] | None
+#: zero", "singular"), the block where, and the weak ones. None: nothing at all.
+Found = tuple[str, int, Weak] | None
 
 
 class BlockAnalysis(Protocol):

@@ -1,7 +1,7 @@
 """Labels of rows and columns: component, group in the block form, cover, violators."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ def groups_of_blocks(n_square: int, shape: tuple[int, int], rank: int) -> tuple[
 
 #: The coarse parts of the Dulmage-Mendelsohn decomposition.
 HORIZONTAL, SQUARE, VERTICAL = 0, 1, 2
+Parts: TypeAlias = NDArray[np.int8]
 
 
 class CoarseParts(NamedTuple):
@@ -66,8 +67,8 @@ class CoarseParts(NamedTuple):
         Rows and columns of each part, of the whole matrix.
     """
 
-    row_part: NDArray[np.int8]
-    col_part: NDArray[np.int8]
+    row_part: Parts
+    col_part: Parts
     sizes: tuple[tuple[int, int], ...]
 
     def __repr__(self) -> str:

@@ -138,8 +138,8 @@ class GraphMates(Mates):
         return f"{type(self).__name__}({n} vertices, cardinality {pairs}, weight {weight:g})"
 
 
-class OfMatching(Frozen):
-    """A frozen dataclass with a matching of the whole matrix, and arrays of its own."""
+class _Matched:
+    """What has a matching of the whole matrix."""
 
     __slots__ = ()
 
@@ -149,6 +149,23 @@ class OfMatching(Frozen):
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the whole matrix."""
         return self.matching.shape
+
+
+class Ranked(_Matched):
+    """What is known of a matrix by its maximum matching."""
+
+    __slots__ = ()
+
+    @property
+    def structural_rank(self) -> int:
+        """Cardinality of the matching."""
+        return self.matching.cardinality
+
+
+class OfMatching(_Matched, Frozen):
+    """A frozen dataclass with a matching of the whole matrix, and arrays of its own."""
+
+    __slots__ = ()
 
     @property
     def cardinality(self) -> int:

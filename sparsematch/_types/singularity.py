@@ -179,14 +179,11 @@ def one_of_each(dependences: Sequence[Dependence], preferred: IndexArray) -> Ind
     """
     if not dependences:
         return np.array([], np.intp)
-    weights = [
-        np.abs(each.coefficients) * np.where(np.isin(each.indices, preferred), 1, _OUTSIDE)
-        for each in dependences
-    ]
-    largest = [
-        each.indices[np.argsort(-weight, kind="stable")[: _CANDIDATES + len(dependences)]]
-        for each, weight in zip(dependences, weights, strict=True)
-    ]
+    largest = []
+    for each in dependences:
+        weight = np.abs(each.coefficients) * np.where(np.isin(each.indices, preferred), 1, _OUTSIDE)
+        most = min(_CANDIDATES + len(dependences), each.size)
+        largest.append(each.indices[np.argpartition(-weight, most - 1)[:most]])
     members = members_of(largest)
     dtype = np.result_type(*(each.coefficients for each in dependences))
     left = np.zeros((len(dependences), members.size), dtype)

@@ -125,14 +125,9 @@ class SymmetricTransversal(MatchedResult):
         """
         M, vertex = self._checked(A).tocoo(), self._vertices()
         n = int(vertex.max(initial=-1)) + 1
-        own = np.arange(n, dtype=vertex.dtype)
-        rows, cols = (np.append(vertex[index], own) for index in (M.row, M.col))
-        ones = np.ones(rows.size, np.int8)
-        half = sp.coo_array((ones, (rows, cols)), shape=(n, n)).tocsr()
-        half.data[:] = 1  # sums of entries of a pair wrap around
-        graph = sp.csr_array(half + half.T)
-        graph.data[:] = 1
-        return graph
+        places = np.append(vertex[M.row], np.arange(n)), np.append(vertex[M.col], np.arange(n))
+        half = sp.coo_array((np.ones(M.nnz + n, bool), places), shape=(n, n)).tocsr()
+        return sp.csr_array(half + half.T, dtype=np.int8)  # truth values do not add up
 
     def permutation(self, order: Any = None) -> IndexArray:
         """Return the order of rows and columns in which an order of the pivots is kept.

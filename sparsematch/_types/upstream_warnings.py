@@ -1,9 +1,9 @@
 """Warnings by which other libraries say that a call failed, turned into exceptions.
 
 The one place of the package that touches Python's list of filters, which all threads share.
-UMFPACK, KLU, CuPy and ``numpy.fromstring`` say it in no other way. What is raised is of a category
-of their own, or has their words, so that no other thread's warning becomes an error; and one thread
-at a time, as each puts back the list that it found.
+CuPy and ``numpy.fromstring`` say it in no other way. What is raised is of a category of their own,
+or has their words, so that no other thread's warning becomes an error; and one thread at a time, as
+each puts back the list that it found.
 """
 
 import os

@@ -1,13 +1,13 @@
-"""What proofs of weighted transversals read where its arrays live, and factors that are cut off."""
+"""The proof that a weighted transversal is optimal, by its duals; factors that are cut off."""
 
 import math
 import sys
-import warnings
+from collections.abc import Callable
 
 import numpy as np
 
 from sparsematch._base.arrays import FloatArray, namespace
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import warn
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 
@@ -28,14 +28,42 @@ def cut_factors(scale: FloatArray) -> bool:
 def warn_of_cut_factors(logarithms: str = "row_dual and col_dual hold") -> None:
     """Say that some factors are not what the duals say."""
     text = f"factors beyond the range of doubles are cut off; {logarithms} their logarithms"
-    warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
+    warn(RuntimeWarning, text)
 
 
-def has_its_objective(transversal: WeightedTransversal, matched: FloatArray) -> bool:
-    """Tell whether the objective is that of the pairs, up to the rounding of their sum.
+def is_least_cost(
+    weighted: WeightedCSR,
+    transversal: WeightedTransversal,
+    matched: FloatArray,
+    slack: Callable[[float, FloatArray, FloatArray], tuple[float, float, float]],
+    tolerance: float | None,
+) -> bool:
+    """Tell whether entries cost at least their duals, pairs no more, and free vertices are last.
 
-    Given the magnitudes of the pairs; for the jobs with a sum.
+    And whether its objective and its factors are those of its pairs and duals; for the jobs with a
+    sum. `matched`: the magnitudes of the pairs. `slack`: of what logarithms or magnitudes are to be
+    multiplied by, and duals, the largest cost, the least slack of an entry and the largest of a
+    pair.
     """
+    bounded = _bounded_duals(weighted, transversal)
+    if bounded is None or not (
+        _has_its_objective(transversal, matched) and _has_its_factors(transversal)
+    ):
+        return False
+    scale, u, v = bounded
+    scale /= transversal.dual_unit
+    largest, least, tight = slack(-scale, u, v)
+    if tolerance is None:
+        tolerance = 2.0**-40 * max(largest, largest_of(u), largest_of(v))
+    else:
+        tolerance *= scale
+    if least < -tolerance or tight > tolerance:
+        return False
+    return _free_are_last(u, v, transversal.matching, tolerance)
+
+
+def _has_its_objective(transversal: WeightedTransversal, matched: FloatArray) -> bool:
+    """Tell whether the objective is that of the pairs, up to the rounding of their sum."""
     values = namespace(matched).log(matched) if transversal.job == "product" else matched
     with np.errstate(over="ignore"):
         total, size = float(values.sum()), float(abs(values).sum())
@@ -44,7 +72,7 @@ def has_its_objective(transversal: WeightedTransversal, matched: FloatArray) -> 
     return abs(transversal.objective - total) <= 2.0**-40 * size
 
 
-def has_its_factors(transversal: WeightedTransversal) -> bool:
+def _has_its_factors(transversal: WeightedTransversal) -> bool:
     """Tell whether factors are the exponentials of the duals, or the doubles next to them.
 
     The rows' are corrected by the rounding of the pairs' duals.
@@ -68,7 +96,7 @@ def has_its_factors(transversal: WeightedTransversal) -> bool:
     return True
 
 
-def bounded_duals(
+def _bounded_duals(
     weighted: WeightedCSR, transversal: WeightedTransversal
 ) -> tuple[float, FloatArray, FloatArray] | None:
     """Return a factor, and duals times it: a cost times it less two of these is finite.
@@ -83,7 +111,7 @@ def bounded_duals(
     return factor, duals[0] * factor, duals[1] * factor
 
 
-def free_are_last(
+def _free_are_last(
     row_dual: FloatArray, col_dual: FloatArray, matching: Matching, tolerance: float
 ) -> bool:
     """Tell whether no dual exceeds that of an unmatched vertex of its side."""

@@ -1,10 +1,10 @@
-"""The command line: ``sparsematch rank | match | btf | explain | coarsen | match-edges | ...``.
+"""The command line: ``sparsematch rank | match | btf | explain | diagnose | warm-up``.
 
 `main` is the only public name. It imports the rest when it is called, so that Ctrl-C is answered
 from the first moment on. `run` chooses the exit status, `arguments` declares the options,
-`commands` and `graph_commands` do it, `ranks` on several ranks, `summary` words the answer for
-people and for programs, `outputs` writes files, `progress` shows the running step.
-Matrix files are read by `sparsematch._io`.
+`commands` does it, `ranks` on several ranks, `summary` words the answer for people and for
+programs, `outputs` writes files, `progress` shows the running step. Matrix files are read by
+`sparsematch._io`.
 
 The exit status is part of the interface (see docs/howto/command_line.md): 0 done, 1 structurally
 singular and ``--check`` was given, 2 wrong usage, 3 the matrix file cannot be read, 4 the result

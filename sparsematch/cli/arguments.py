@@ -9,7 +9,7 @@ from typing import Any
 import sparsematch
 from sparsematch._base.errors import pip_install
 from sparsematch._io import FORMATS
-from sparsematch.cli import commands, graph_commands, ranks
+from sparsematch.cli import commands, ranks
 from sparsematch.cli.outputs import STREAM
 from sparsematch.cli.summary import line
 
@@ -46,17 +46,6 @@ _COMMANDS: dict[str, tuple[Callable[..., int], str, str]] = {
         commands.diagnose,
         "what to expect of a linear system: rank, condition, digits of the solution",
         f"file --rhs {_NAMES} --check {_REPORT}",
-    ),
-    "coarsen": (
-        graph_commands.coarsen,
-        "coarsen a graph by matching, level by level",
-        "file --method --unweighted --symmetrize --min-vertices --max-levels --workers --seed "
-        f"{_REPORT} --save",
-    ),
-    "match-edges": (
-        graph_commands.match_edges,
-        "heavy matching of a file of edges that need not fit in memory",
-        f"file --vertices --unweighted --seed --scratch {_REPORT} --save",
     ),
     "warm-up": (commands.warm_up, "compile the kernels for the GPU ahead of the first call", ""),
 }
@@ -104,9 +93,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _options() -> dict[str, dict[str, Any]]:
     """Return the keyword arguments of each option."""
-    edges = "a NumPy array of records with the fields u, v and perhaps weight"
     names = "text file with the names of the {}, one per line"
     needs = pip_install("matplotlib")
+    save = "write the arrays for numpy.load (-: to standard output)"
 
     def flag(text: str) -> dict[str, Any]:
         return {"action": "store_true", "help": text}
@@ -120,19 +109,17 @@ def _options() -> dict[str, dict[str, Any]]:
     return {
         "file": given("FILE", FORMATS),
         "files": given("FILE", f"{FORMATS}; of several, a line for each", nargs="+"),
-        "match-edges file": given("FILE.npy", edges),
         **_engine_options(),
         "--workers": given(
             "N", "threads, -1 for all the cores (default 1)", type=_workers, default=1
         ),
-        "--seed": count(0, None, "seed of random starts, or of the order of equal weights"),
+        "--seed": count(0, None, "seed of random starts"),
         "--drop-zeros": flag("drop stored zeros, which count as entries otherwise"),
         "--json": flag("one JSON object on standard output, for programs"),
         "--arrays": flag("like --json, with the arrays of --save"),
         "--quiet": flag("no summary and no progress, only errors (and --json)"),
         "--check": flag("exit with status 1 if singular: structurally, or by the values looked at"),
-        "--save": _output(".npz", "arrays"),
-        "match-edges --save": _output(".npy", "mates"),
+        "--save": {"type": _archive, "metavar": "OUT.npz", "help": save},
         "--plot": given("OUT.png", f"picture of the result (needs matplotlib: {needs})"),
         "--numeric": flag("look at the values, too: which rows and columns depend on each other"),
         "--tolerance": given(
@@ -145,14 +132,6 @@ def _options() -> dict[str, dict[str, Any]]:
         "--row-names": given("NAMES", names.format("rows (equations)")),
         "--col-names": given("NAMES", names.format("columns (variables)")),
         "--pieces": count(1, 3, "conflicts or dependences of each kind to show (default 3)"),
-        "--unweighted": flag("all edges weigh the same"),
-        "--symmetrize": flag(
-            "accept a matrix that is not symmetric: the larger of two entries counts"
-        ),
-        "--min-vertices": count(0, 100, "stop at N vertices (default 100)"),
-        "--max-levels": count(1, 50, "stop at N levels (default 50)"),
-        "--vertices": count(0, None, "number of vertices (default: one more than the largest)"),
-        "--scratch": given("FOLDER", "where scratch files go (default: where the system has them)"),
     }
 
 
@@ -166,20 +145,14 @@ def _engine_options() -> dict[str, dict[str, Any]]:
     return {
         "--method": engine("exact engine (default auto)", "exact"),
         "match --method": engine(alone, "exact", "none"),
-        "coarsen --method": engine("engine of the matching (default auto)", "approximate"),
         "--init": engine("heuristic for the initialisation (default auto)", "heuristic", "none"),
     }
 
 
-def _output(extension: str, what: str) -> dict[str, Any]:
-    def name(text: str) -> str:
-        if text != STREAM and not text.endswith(extension):
-            message = f"{text}: the name must end in {extension}, or be {STREAM}"
-            raise argparse.ArgumentTypeError(message)
-        return text
-
-    wanted = f"write the {what} for numpy.load (-: to standard output)"
-    return {"type": name, "metavar": f"OUT{extension}", "help": wanted}
+def _archive(name: str) -> str:
+    if name != STREAM and not name.endswith(".npz"):
+        raise argparse.ArgumentTypeError(f"{name}: the name must end in .npz, or be {STREAM}")
+    return name
 
 
 def _workers(text: str) -> int:

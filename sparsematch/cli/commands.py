@@ -31,18 +31,14 @@ _DONE, _SINGULAR = 0, 1
 
 def rank(arguments: Namespace) -> int:
     """Structural rank of a file's matrix."""
-    progress = Progress(sys.stderr, arguments.quiet)
-    matrix, zeros = _without_zeros(arguments, read(arguments, progress), arguments.drop_zeros)
-    matching, run = _match(matrix, arguments, progress)
+    progress, matrix, zeros, matching, run = _matched(arguments)
     fields = summary.rank_fields(arguments.file, matrix, matching)
     return _finish(arguments, fields | zeros, run, progress, {})
 
 
 def match(arguments: Namespace) -> int:
     """Maximum transversal of a file's matrix."""
-    progress = Progress(sys.stderr, arguments.quiet)
-    matrix, zeros = _without_zeros(arguments, read(arguments, progress), arguments.drop_zeros)
-    matching, run = _match(matrix, arguments, progress)
+    progress, matrix, zeros, matching, run = _matched(arguments)
     maximum = arguments.method != "none"
     fields = summary.match_fields(arguments.file, matrix, matching, maximum) | zeros
     arrays = {}
@@ -53,9 +49,7 @@ def match(arguments: Namespace) -> int:
 
 def btf(arguments: Namespace) -> int:
     """Block triangular form of a file's matrix."""
-    progress = Progress(sys.stderr, arguments.quiet)
-    matrix, zeros = _without_zeros(arguments, read(arguments, progress), arguments.drop_zeros)
-    matching, run = _match(matrix, arguments, progress)
+    progress, matrix, zeros, matching, run = _matched(arguments)
     with progress.step("blocks", "finding the blocks"):
         form: Any = sparsematch.block_triangular_form(
             matrix, matching=matching, workers=arguments.workers
@@ -70,8 +64,8 @@ def btf(arguments: Namespace) -> int:
 def explain(arguments: Namespace) -> int:
     """Say why a file's matrix is singular, by its structure or by its numbers."""
     progress = Progress(sys.stderr, arguments.quiet)
-    given = read(arguments, progress)
-    names = names_of(arguments, given)
+    given = _read(arguments, progress)
+    names = _names_of(arguments, given)
     numeric = arguments.numeric
     matrix, zeros = _without_zeros(arguments, given, numeric or arguments.drop_zeros)
     matching, run = _match(matrix, arguments, progress)
@@ -118,8 +112,8 @@ def diagnose(arguments: Namespace) -> int:
     from sparsematch import solvers
 
     progress = Progress(sys.stderr, arguments.quiet)
-    matrix = read(arguments, progress)
-    rows, cols = names_of(arguments, matrix)
+    matrix = _read(arguments, progress)
+    rows, cols = _names_of(arguments, matrix)
     right = None
     if arguments.rhs:
         lines = read_names(arguments.rhs, matrix.shape[0], "rows")
@@ -162,7 +156,7 @@ def warm_up(_: Namespace) -> int:
     return _DONE
 
 
-def read(arguments: Namespace, progress: Progress) -> Any:
+def _read(arguments: Namespace, progress: Progress) -> Any:
     """Read the matrix file, as a step of its own, once the outputs are known to be possible."""
     if ranks.communicator() is not None:
         return ranks.read(arguments, progress)
@@ -176,7 +170,7 @@ def read(arguments: Namespace, progress: Progress) -> Any:
         return read_matrix(arguments.file)
 
 
-def names_of(arguments: Namespace, matrix: Any) -> list[Any]:
+def _names_of(arguments: Namespace, matrix: Any) -> list[Any]:
     """Read the files with the names of rows and columns, if there are any."""
     files, nouns = (arguments.row_names, arguments.col_names), ("rows", "columns")
     return [
@@ -206,6 +200,13 @@ def _count_zeros(matrix: Any) -> int:
     with suppress(TypeError):
         return read_entries(matrix).without_zeros()[1]
     return 0
+
+
+def _matched(arguments: Namespace) -> tuple[Progress, Any, dict[str, Any], Any, RunInfo]:
+    """Read a file's matrix and match it; the fields are those of stored zeros."""
+    progress = Progress(sys.stderr, arguments.quiet)
+    matrix, zeros = _without_zeros(arguments, _read(arguments, progress), arguments.drop_zeros)
+    return progress, matrix, zeros, *_match(matrix, arguments, progress)
 
 
 def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Any, RunInfo]:

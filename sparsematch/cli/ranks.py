@@ -13,8 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import sparsematch
-from sparsematch import DistributedCSR, DistributedGraphMatching, GraphMatching
-from sparsematch._io import UnreadableFile
+from sparsematch import DistributedCSR
 from sparsematch._types.over_ranks.agreement import agreeing, collect
 from sparsematch.cli.outputs import STREAM, CannotProduce, WrongUsage, check_outputs
 from sparsematch.cli.progress import Progress
@@ -22,7 +21,7 @@ from sparsematch.cli.progress import Progress
 #: Where launchers say how many ranks there are: MPICH and Intel MPI, Open MPI, MVAPICH, Slurm.
 _SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"
 
-_COMMANDS = "rank", "match", "btf", "match-edges"
+_COMMANDS = "rank", "match", "btf"
 
 
 @functools.cache
@@ -64,8 +63,6 @@ def check(arguments: Namespace) -> None:
         raise WrongUsage(f"{STREAM} is standard input, which {size} ranks cannot share")
     if getattr(arguments, "plot", None):
         raise WrongUsage(f"--plot needs the whole matrix, which none of {size} ranks has")
-    if getattr(arguments, "scratch", None):
-        raise WrongUsage(f"--scratch is for one process: {size} ranks keep the edges in memory")
 
 
 def common_status(comm: Any, run: Callable[[], int]) -> int:
@@ -77,32 +74,10 @@ def common_status(comm: Any, run: Callable[[], int]) -> int:
     return max(collect(comm, "the end of a command", lambda: status))
 
 
-def read(arguments: Namespace, progress: Progress, n_vertices: int | None = None) -> DistributedCSR:
+def read(arguments: Namespace, progress: Progress) -> DistributedCSR:
     """Read a file with all ranks, after a check of the outputs that one of them will write."""
     comm = communicator()
     with agreeing(comm, "the check of outputs"):
         check_outputs(arguments)
     with progress.step("read", f"reading {arguments.file} on {comm.Get_size()} ranks"):
-        return sparsematch.read_distributed(arguments.file, comm, n_vertices=n_vertices)
-
-
-def match_edges(
-    arguments: Namespace, progress: Progress
-) -> tuple[GraphMatching | DistributedGraphMatching, dict[str, Any]]:
-    """Match the edges of a file with all ranks; return the whole only if it is to be saved."""
-    graph = read(arguments, progress, arguments.vertices)
-    weighted = not arguments.unweighted and graph.values is not None
-    with progress.step("match", f"matching {graph.nnz // 2:,} edges"):
-        try:
-            matching = sparsematch.approximate_matching(graph, weights=weighted, rng=arguments.seed)
-        except ValueError as error:  # a weight is not finite
-            raise UnreadableFile(f"{arguments.file}: {error}") from None
-    (step,) = matching.info.steps
-    fields = {
-        "n_vertices": graph.n_rows,
-        "n_edges": graph.nnz // 2,
-        "ranks": graph.n_ranks,
-        "exchanges": step.rounds,
-        "bytes_sent": step.bytes_sent,
-    }
-    return matching.gather() if arguments.save else matching, fields
+        return sparsematch.read_distributed(arguments.file, comm)

@@ -33,7 +33,8 @@ def _run(argv: Sequence[str] | None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         for stream in (sys.stdout, sys.stderr):
-            _print_any_name(stream)
+            if isinstance(stream, io.TextIOWrapper):  # for names that the terminal cannot show
+                stream.reconfigure(errors="backslashreplace")
         _check_files(arguments)
         if ranks.communicator() is not None:
             ranks.check(arguments)
@@ -89,12 +90,6 @@ def _run_one(arguments: Namespace) -> int:
 def _fail(message: object, status: int) -> int:
     print(f"sparsematch: {message}", file=sys.stderr)
     return status
-
-
-def _print_any_name(stream: TextIO) -> None:
-    """Escape the characters of file names that the terminal cannot show."""
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="backslashreplace")
 
 
 def _silence(stream: TextIO) -> None:

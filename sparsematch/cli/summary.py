@@ -109,21 +109,13 @@ def _head(fields: dict[str, Any]) -> str:
 def _run_lines(fields: dict[str, Any]) -> list[str]:
     words = f"{' then '.join(fields['engines']) or 'none'}, {count(fields['workers'], 'thread')}"
     if "ranks" in fields:
-        words += f" on each of {fields['ranks']} ranks, {exchange_words(fields)}"
-    return [line("method", words), line("time", times(fields["seconds"]))]
-
-
-def exchange_words(fields: dict[str, Any], between: str = "") -> str:
-    """Word what ranks have sent to each other."""
-    sent = f"{fields['bytes_sent'] / 1e6:,.1f} MB"
-    return f"{count(fields['exchanges'], 'exchange')}{between}, {sent}"
-
-
-def times(by_step: dict[str, float]) -> str:
-    """Word the seconds of each step: milliseconds below a tenth of a second."""
-    return ", ".join(
-        f"{key} {s * 1e3:.1f} ms" if s < 0.1 else f"{key} {s:.2f} s" for key, s in by_step.items()
+        exchanges, sent = count(fields["exchanges"], "exchange"), fields["bytes_sent"] / 1e6
+        words += f" on each of {fields['ranks']} ranks, {exchanges}, {sent:,.1f} MB"
+    times = (
+        f"{key} {s * 1e3:.1f} ms" if s < 0.1 else f"{key} {s:.2f} s"
+        for key, s in fields["seconds"].items()
     )
+    return [line("method", words), line("time", ", ".join(times))]
 
 
 def size_words(matrix: Any) -> str:

@@ -113,7 +113,12 @@ def number_axes(ax: Any) -> None:
 def draw_entries(
     ax: Any, rows: NDArray[Any], cols: NDArray[Any], shape: tuple[int, int], bar: bool = False
 ) -> None:
-    """Draw the entries as an image with a cell for each, or for many, and then perhaps a scale."""
+    """Draw the entries as an image with a cell for each, or for many, and then perhaps a scale.
+
+    One entry can be seen, more are darker on a logarithmic scale.
+    """
+    from matplotlib.colors import ListedColormap, LogNorm
+
     if len(rows) == 0:
         centred = {"transform": ax.transAxes, "ha": "center", "va": "center"}
         ax.text(0.5, 0.5, "no entries", color="grey", **centred)
@@ -124,19 +129,21 @@ def draw_entries(
     cells += cols.astype(np.int64) * shown_cols // n_cols
     counts = np.bincount(cells, minlength=shown_rows * shown_cols).reshape(shown_rows, shown_cols)
     places = -(-n_rows // shown_rows), -(-n_cols // shown_cols)
-    if places == (1, 1):
-        darkness = (counts > 0).astype(float)
-        if max(shape) <= COUNTABLE:
-            darkness = np.kron(darkness, np.pad(np.ones((_SUBCELLS - 2,) * 2), 1))
-    else:
-        darkness = _darkness(counts, places)
-    image = np.zeros((*darkness.shape, 4))
-    image[..., :3] = _INK
-    image[..., 3] = darkness
+    lightest, darkest = 1.0, 2.0
+    if places != (1, 1):  # where most cells have entries, ink is lighter
+        filled = np.count_nonzero(counts) / counts.size
+        lightest = np.interp(filled, [0.02, 0.5], [0.5, 0.1])
+        # as dark as a diagonal: what is spread evenly over all cells stays lighter than that
+        darkest = max(counts.max(), (places[0] * places[1]) ** 0.5, 2)
+    elif max(shape) <= COUNTABLE:
+        counts = np.kron(counts, np.pad(np.ones((_SUBCELLS - 2,) * 2, int), 1))
+    shades = ListedColormap([(*_INK, opacity) for opacity in np.linspace(lightest, 1, 64)])
+    how: Any = {"norm": LogNorm(1, darkest), "cmap": shades, "interpolation": "nearest"}
     extent = (-0.5, n_cols - 0.5, n_rows - 0.5, -0.5)
-    ax.imshow(image, extent=extent, aspect="auto", interpolation="nearest", zorder=2)
+    filled_cells = np.ma.masked_equal(counts, 0)
+    image = ax.imshow(filled_cells, **how, extent=extent, aspect="auto", zorder=2)
     if bar and places != (1, 1):
-        _draw_scale(ax, counts, places)
+        _draw_scale(ax, image, places)
 
 
 def draw_strip(ax: Any, members: NDArray[Any], side: str, colour: str, strength: float) -> None:
@@ -161,32 +168,12 @@ def draw_strip(ax: Any, members: NDArray[Any], side: str, colour: str, strength:
     ax.imshow(image, extent=extent, aspect="auto", interpolation="nearest", zorder=zorder)
 
 
-def _scale(counts: NDArray[Any], places: tuple[int, int]) -> tuple[float, float]:
-    """Lightest ink and the count of the darkest; where most cells have entries, ink is lighter."""
-    filled = np.count_nonzero(counts) / counts.size
-    lightest = float(np.interp(filled, [0.02, 0.5], [0.5, 0.1]))
-    # as dark as a diagonal: what is spread evenly over all cells stays lighter than that
-    return lightest, float(max(counts.max(), (places[0] * places[1]) ** 0.5, 2))
-
-
-def _darkness(counts: NDArray[Any], places: tuple[int, int]) -> NDArray[Any]:
-    """Opacity of each cell: one entry can be seen, more are darker on a logarithmic scale."""
-    lightest, darkest = _scale(counts, places)
-    scale = np.log(np.maximum(counts, 1)) / np.log(darkest)
-    return np.where(counts > 0, lightest + (1 - lightest) * scale, 0.0)
-
-
-def _draw_scale(ax: Any, counts: NDArray[Any], places: tuple[int, int]) -> None:
+def _draw_scale(ax: Any, image: Any, places: tuple[int, int]) -> None:
     """Say below the picture what its shades mean."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import ListedColormap, LogNorm
     from matplotlib.ticker import NullLocator
 
-    lightest, darkest = _scale(counts, places)
-    opacity = np.linspace(lightest, 1, 64)[:, None]
-    shades = ListedColormap(1 - opacity * (1 - np.array(_INK)))
-    scale = ScalarMappable(LogNorm(1, darkest), shades)
-    bar = ax.figure.colorbar(scale, ax=ax, location="bottom", shrink=0.6, aspect=40, pad=0.02)
+    bar = ax.figure.colorbar(image, ax=ax, location="bottom", shrink=0.6, aspect=40, pad=0.02)
+    darkest = image.norm.vmax
     ticks = 10.0 ** np.arange(int(np.log10(darkest)) + 1)
     if ticks.size < 2:
         ticks = np.array([1, round(darkest)])

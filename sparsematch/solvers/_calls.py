@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, issparse
 
 from sparsematch._base.arrays import on_gpu
+from sparsematch._base.errors import check_choice
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
-from sparsematch._systems.checks import check_choice, refuse_on_gpu
+from sparsematch._systems.checks import refuse_on_gpu
 from sparsematch._systems.errors import NotFiniteError, SingularMatrixError
 from sparsematch._systems.external import MakeExternal
 from sparsematch._systems.factors import BlockFactors

@@ -26,8 +26,8 @@ from sparsematch._numerics.scaling import (
     product_scaling,
     scaled,
 )
-from sparsematch._systems.checks import check_right_hand_side, check_square
-from sparsematch._systems.condition import inverse_norm
+from sparsematch._systems.checks import check_finite, check_right_hand_side, check_square
+from sparsematch._systems.condition import scaled_rcond
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._systems.factors import BlockFactors
 from sparsematch._text.diagnosis import Diagnosis
@@ -140,9 +140,7 @@ def _right_hand_side(b: ArrayLike | None, n: int) -> NDArray[Any] | None:
     check_right_hand_side(right, n, "N")
     if right.ndim != 1:
         raise ValueError(f"b has shape {right.shape}, but must have shape ({n},)")
-    if not np.isfinite(right).all():
-        i = int(np.flatnonzero(~np.isfinite(right))[0])
-        raise ValueError(f"b[{i}] is {right[i]}, but values must be finite")
+    check_finite(right)
     return right
 
 
@@ -159,18 +157,8 @@ class _System:
 
     def rcond(self, rows: FloatArray, cols: FloatArray) -> float:
         """Estimate the reciprocal condition with further factors for rows and columns."""
-        A, n = self.matrix, self.matrix.shape[0]
-
-        def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
-            first, last = (cols, rows) if adjoint else (rows, cols)
-            return self.solve(b / first, adjoint) / last
-
-        if n == 0:
-            return 1.0
-        with np.errstate(all="ignore"):
-            norm = float(((abs(A).T @ rows) * cols).max())
-            condition = norm * inverse_norm(solve, n, self.factors.dtype)
-        return min(1 / condition, 1.0) if condition > 0 else 0.0
+        rcond = scaled_rcond(self.solve, self.matrix, rows, cols)
+        return min(rcond, 1.0) if rows.size else 1.0
 
 
 def _by_transversal(A: Any) -> tuple[FloatArray, FloatArray]:

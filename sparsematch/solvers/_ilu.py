@@ -4,7 +4,6 @@ from __future__ import annotations  # readable names in help()
 
 import copy
 import math
-import warnings
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -15,14 +14,14 @@ from scipy.sparse import issparse
 from sparsematch._api.arguments import check_tolerance
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._base.arrays import FloatArray, IndexArray
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import check_choice, warn
 from sparsematch._base.tolerances import EPSILON
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of, read_columns
 from sparsematch._input.pattern import compress
 from sparsematch._numerics.foreign_calls import spilu as _spilu
-from sparsematch._systems.checks import check_choice, check_right_hand_side, check_square
+from sparsematch._systems.checks import check_right_hand_side, check_square
 from sparsematch._systems.errors import (
     IllConditionedWarning,
     NamedSystem,
@@ -243,11 +242,10 @@ def _first_stable(columns: Any, pivoting: str, options: dict[str, Any]) -> Trans
         raise _without_pivot(NamedSystem(columns), attempts, options)
     kept = best.attempts[0]
     best.attempts = (*(name for name in attempts if name != kept), kept)
-    warnings.warn(
+    warn(
+        IllConditionedWarning,
         f"the incomplete factorisation is unstable: its solution for the row sums has entries of "
         f"{least:.0e} instead of 1; a smaller drop_tol, or splu, may do",
-        IllConditionedWarning,
-        stacklevel=stack_level(),
     )
     return best
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations  # readable names in help()
 
-import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import warn
 from sparsematch._base.tolerances import POOR_ERROR
 from sparsematch._input.canonical import read_columns
 from sparsematch._input.scipy import check_sparse
-from sparsematch._systems.checks import check_right_hand_side, read_rcond
+from sparsematch._systems.checks import check_finite, check_right_hand_side, read_rcond
 from sparsematch._systems.errors import IllConditionedWarning
-from sparsematch._systems.least_squares import Solution, least_squares
+from sparsematch._systems.least_squares import least_squares
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike
 
@@ -105,26 +105,17 @@ def lstsq(
     [0.5, 0.5]
     """
     columns, _ = read_columns(A)
-    m, n = columns.shape
-    right = _read_right(b, m)
+    right = _read_right(b, columns.shape[0])
     least = read_rcond(rcond, A, columns.shape)
     if right.dtype.kind == "c":
         columns = columns.astype(np.complex128)
     dense = (right[:, np.newaxis] if right.ndim == 1 else right).astype(columns.dtype)
-    solved = least_squares(columns, dense, least, bool(minimum_norm))
-    _warn_of(solved, least)
-    one = right.ndim == 1
-    x: Any = solved.x
-    if sp.issparse(b) and not one:
-        x = sp.csc_array(x)
-    return LeastSquares(
-        x.reshape(n) if one else x,
-        float(solved.residual_norm[0]) if one else solved.residual_norm,
-        solved.rank,
-        (m, n),
-        float(solved.error[0]) if one else solved.error,
-        bool(minimum_norm),
-    )
+    found, is_settled = least_squares(columns, dense, least, bool(minimum_norm))
+    _warn_of(found, is_settled, least)
+    if right.ndim == 1:
+        norm, error = np.ravel(found.residual_norm).item(), np.ravel(found.backward_error).item()
+        return replace(found, x=found.x[:, 0], residual_norm=norm, backward_error=error)
+    return replace(found, x=sp.csc_array(found.x)) if sp.issparse(b) else found
 
 
 def _read_right(b: Any, m: int) -> Values:
@@ -132,26 +123,23 @@ def _read_right(b: Any, m: int) -> Values:
     right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
     check_right_hand_side(right, m, "N")
     right = right.astype(np.complex128 if right.dtype.kind == "c" else np.float64)
-    if not np.isfinite(right).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(right))[0])
-        raise ValueError(f"b{list(place)} is {right[place]}, but values must be finite")
+    check_finite(right)
     return right.ravel() if sparse and right.ndim == 2 and right.shape[1] == 1 else right
 
 
-def _warn_of(solved: Solution, rcond: float) -> None:
-    error = solved.error
+def _warn_of(found: LeastSquares, is_settled: bool, rcond: float) -> None:
+    error = np.asarray(found.backward_error)
     poor = ~(error <= max(POOR_ERROR, 10 * rcond))
-    if solved.is_settled and not poor.any():
+    if is_settled and not poor.any():
         return
-    if solved.is_settled:
+    text = (
+        f"a rank of {found.rank} is not settled: singular values beside it are as small as "
+        "rounding errors, or as rcond; with another rcond it may be"
+    )
+    if is_settled:
         text = (
             f"a least-squares solution has a backward error of {np.max(error[poor]):.0e}: the "
             "matrix is too ill-conditioned for its rank to be clear (see rcond), or a value is "
             "beyond the range of doubles"
         )
-    else:
-        text = (
-            f"a rank of {solved.rank} is not settled: singular values beside it are as small as "
-            "rounding errors, or as rcond; with another rcond it may be"
-        )
-    warnings.warn(text, IllConditionedWarning, stacklevel=stack_level())
+    warn(IllConditionedWarning, text)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations  # readable names in help()
 
-import warnings
 from typing import Literal
 
 import scipy.sparse as sp
 
-from sparsematch._base.errors import stack_level
+from sparsematch._base.errors import check_choice, warn
 from sparsematch._blame.circuits import find_circuits, orthonormal, worst_residuals
 from sparsematch._input.canonical import read_columns
-from sparsematch._systems.checks import check_choice, read_rcond
+from sparsematch._systems.checks import read_rcond
 from sparsematch._systems.errors import IllConditionedWarning
 from sparsematch._types.null_space import NullSpaceBasis
 from sparsematch._types.sparse_like import SparseLike
@@ -95,11 +94,8 @@ def null_space(
     >>> null_space(csr_array(edges), side="left").vectors.toarray().ravel().round(12)
     array([1., 1., 1., 1.])
     """
-    for name, choice, choices in (
-        ("side", side, ("right", "left")),
-        ("basis", basis, ("sparse", "orthonormal")),
-    ):
-        check_choice(name, choice, choices)
+    check_choice("side", side, ("right", "left"))
+    check_choice("basis", basis, ("sparse", "orthonormal"))
     columns, _ = read_columns(A)
     least = read_rcond(rcond, A, columns.shape)
     mine = columns if side == "right" else sp.csc_array(columns.T)
@@ -110,11 +106,10 @@ def null_space(
         residuals = worst_residuals(mine, circuits.scaling, sp.csc_array(vectors))
     if not circuits.is_settled:
         rank = mine.shape[1] - circuits.free.size
-        warnings.warn(
+        warn(
+            IllConditionedWarning,
             f"a rank of {rank} is not clear: singular values beside it are as small as "
             "rounding errors, or as rcond; with another rcond it may be",
-            IllConditionedWarning,
-            stacklevel=stack_level(),
         )
     more = columns.shape, side, circuits.smallest, circuits.is_settled
     return NullSpaceBasis(vectors, circuits.free, residuals, *more)

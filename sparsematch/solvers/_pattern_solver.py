@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, issparse
 
-from sparsematch._base.errors import check_count
+from sparsematch._base.errors import check_choice, check_count
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.pattern import compress
-from sparsematch._systems.checks import check_choice
 from sparsematch._systems.errors import NotFiniteError, SingularMatrixError
 from sparsematch._systems.external import MakeExternal
 from sparsematch._systems.factors import BlockFactors

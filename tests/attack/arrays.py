@@ -8,7 +8,7 @@ import numpy as np
 
 import broken
 import sparsematch as sm
-from broken import MATE, A, N
+from broken import A, N
 from harness import announce
 from sparsematch import plot
 
@@ -65,15 +65,8 @@ def known(rng):
 
 DEFECTS = wrong, wrong, cut, longer, known, known
 CALLS = broken.CALLS | {
-    "is_reducible": sm.is_reducible,
-    "is_matching": lambda B: sm.is_matching(B, MATE),
-    "is_maximum": lambda B: sm.is_maximum(B, MATE),
-    "vertex_cover": lambda B: sm.vertex_cover(B, MATE),
     "approximate product": lambda B: sm.maximum_product_transversal(B, approximate=True),
-    "maximum_sum_transversal": sm.maximum_sum_transversal,
     "maximum_weight_matching": lambda B: sm.maximum_weight_matching(B, unmatched_cost=1),
-    "bottleneck_transversal": sm.bottleneck_transversal,
-    "write_edge_file": lambda B: sm.edge_files.write_edge_file("/dev/null", B),
     "spy_blocks": plot.spy_blocks,
     "spy_conflicts": plot.spy_conflicts,
 }

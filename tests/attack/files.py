@@ -18,6 +18,7 @@ import tempfile
 import time
 import traceback
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import sparsematch as sm
-from corruption import corrupted, mat, mtx, npz
+from corruption import archive, corrupted, mat, mtx, npz
 from harness import announce
 from hostile import EDGE_FILES, HEADERS, MEMBERS, Evil
 from sparsematch.cli import main as command_line
@@ -55,21 +56,6 @@ def good_files():
         "a.rua": path.read_bytes(),
         "a.tar.gz": archive([("a/a.mtx", text)]),
     }
-
-
-def archive(members):
-    """A .tar.gz of names with bytes, or with a link's kind and target."""
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as tar:
-        for name, content in members:
-            info = tarfile.TarInfo(name)
-            if isinstance(content, bytes):
-                info.size = len(content)
-                tar.addfile(info, io.BytesIO(content))
-            else:
-                info.type, info.linkname = content
-                tar.addfile(info)
-    return stream.getvalue()
 
 
 GOOD = good_files()
@@ -139,12 +125,13 @@ def case(rng):
     os.chdir(folder)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-    command = str(rng.choice(COMMANDS)) if kind is not edges else "match-edges"
-    if kind is not edges and rng.random() < 0.2:
+    if kind is edges or rng.random() < 0.2:
         announce(f"in read_distributed, {kind.__name__} {suffix}")
-        yield from over_ranks(path)
+        yield from called(partial(sm.read_distributed, path, None), path)
+        if kind is edges:
+            yield from called(partial(sm.edge_files.match_edge_file, path), path)
     else:
-        stream = kind is not edges and rng.random() < 0.2
+        command, stream = str(rng.choice(COMMANDS)), rng.random() < 0.2
         announce(f"in {command}, {kind.__name__} {suffix}" + " on standard input" * stream)
         yield from told(command, path, stream)
     left = {found.name for found in folder.iterdir()} - {suffix}
@@ -152,15 +139,15 @@ def case(rng):
         yield f"{kind.__name__} {suffix}: something was executed or written: {left}"
 
 
-def over_ranks(path):
-    """What the reader for ranks raises is for people, and no mistake of its own."""
+def called(read, path):
+    """What a reader raises is for people, and no mistake of its own."""
     try:
-        sm.read_distributed(path, None)
+        read()
     except (OSError, ValueError, MemoryError):
         pass
     except Exception as error:
         if type(error).__name__ != "UnreadableFile":
-            yield f"read_distributed of {path.name}: {type(error).__name__}: {error}"
+            yield f"reading {path.name}: {type(error).__name__}: {error}"
 
 
 def told(command, path, stream):
@@ -195,4 +182,4 @@ def prepare():
         for command in COMMANDS:
             assert not list(told(command, path, stream=suffix != "a.rua"))
         if suffix in ("csr.npz", "a.mtx"):
-            assert not list(over_ranks(path))
+            assert not list(called(partial(sm.read_distributed, path, None), path))

@@ -22,7 +22,7 @@ ALL_PARTS = sp.csr_array(
 def image_of(ax):
     """The entries, without the strips below them; a countable cell has clear edges."""
     (image,) = [image for image in ax.get_images() if image.get_zorder() == 2]
-    opacity = image.get_array()[..., 3]
+    opacity = image.to_rgba(image.get_array())[..., 3]
     n_rows = round(ax.get_ylim()[0] + 0.5)
     if opacity.shape[0] <= n_rows:
         return opacity

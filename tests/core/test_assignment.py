@@ -13,7 +13,7 @@ from sparsematch._engines.cpu import _core
 
 pytestmark = pytest.mark.asan
 
-#: Passes of short searches, and those from which rounds of all rows are given up for an auction.
+#: Time for searches one by one, and that from which they or rounds are given up for an auction.
 LIMITS = {"as set": None, "forest": (0, np.inf), "auction": (0, 0)}
 
 

@@ -1,9 +1,8 @@
 """Every way to the blocks in the core, on all small matrices, against a transitive closure.
 
-And assignments solved by blocks, proved by their duals. Python is too slow for as many, so that
-`block_search/block_search.cpp` and `assignment_blocks/assignment_blocks.cpp` are compiled over the
-headers of the core, with invariants checked. All digraphs of five vertices in all orders take half
-an hour of one core: they are compared, by all cores, where `SPARSEMATCH_EXHAUSTIVE` is set.
+Python is too slow for as many, so that `block_search/block_search.cpp` is compiled over the headers
+of the core, with invariants checked. All digraphs of five vertices in all orders take half an hour
+of one core: they are compared, by all cores, where `SPARSEMATCH_EXHAUSTIVE` is set.
 """
 
 import os
@@ -46,20 +45,16 @@ WHOLE = [
 ]
 
 
-def compiled(name, folder):
-    """The program of that name."""
-    program = folder / name
+@pytest.fixture(scope="module")
+def block_search(tmp_path_factory):
+    """The program."""
+    program = tmp_path_factory.mktemp("block_search") / "block_search"
     options = ["-O2"] if EVERYTHING else ["-O1", "-DSPARSEMATCH_CHECKS"]
-    source = HERE / name / f"{name}.cpp"
+    source = HERE / "block_search" / "block_search.cpp"
     command = [COMPILER, "-std=c++20", *options, "-pthread", f"-I{CORE}", source, "-o", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return program
-
-
-@pytest.fixture(scope="module")
-def block_search(tmp_path_factory):
-    return compiled("block_search", tmp_path_factory.mktemp("block_search"))
 
 
 @pytest.mark.timeout(7200 if EVERYTHING else 300)
@@ -79,18 +74,3 @@ def test_every_way_to_the_blocks(block_search, what, least):
         assert end == "forms, 0 wrong\n"
         forms += int(n)
     assert forms >= least
-
-
-def test_assignments_by_blocks(tmp_path):
-    program = compiled("assignment_blocks", tmp_path)
-    for what, least in (
-        ("patterns 3 3 1", 247),
-        ("patterns 3 4 1", 3_000),
-        ("patterns 4 4 1", 37_823),
-        ("patterns 4 5 7", 100_000),
-        ("coupled 1 20000", 20_000),
-    ):
-        out = subprocess.run([program, *what.split()], capture_output=True, text=True, check=False)
-        solved, end = out.stdout.split(maxsplit=1)
-        assert (out.returncode, end) == (0, "solved, 0 wrong\n"), out.stdout
-        assert int(solved) >= least

@@ -89,12 +89,6 @@ def test_maximal_and_maximum_are_told_apart():
         sm.vertex_cover(A, greedy)
 
 
-def test_one_array_is_the_columns_of_the_rows(matrix):
-    m = sm.maximum_transversal(matrix)
-    assert sm.is_matching(matrix, m.row_mate)
-    assert sm.is_maximum(matrix, m.row_mate)
-
-
 @given(matrices() | larger())
 def test_connected_components_against_scipy(A):
     """The same parts as SciPy finds in [0 A; 0 0], without directions, up to their labels."""

@@ -9,6 +9,10 @@ import oracle
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
 from gallery import GALLERY
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.operations import DecompositionOps
+from sparsematch._engines.registry import operations
+from sparsematch._input.bipartite import as_bipartite
 from strategies import INDEX_TYPES, larger, matrices, with_index_type
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
@@ -51,6 +55,8 @@ def check_coarse(A, form):
     m = form.matching
     oracle.assert_maximum(A, m.row_mate, m.col_mate)
     row_part, col_part = oracle.coarse_parts(A, m.row_mate, m.col_mate)
+    alone = operations(DecompositionOps, "numpy").coarse_parts(as_bipartite(A))
+    assert np.array_equal(np.array(list("hsv"))[np.concatenate(alone)], np.r_[row_part, col_part])
     free_rows, free_cols = m.row_mate == -1, m.col_mate == -1
     counts = [np.count_nonzero(row_part == part) for part in "hsv"]
     expected = np.cumsum([0, counts[0], counts[1], counts[2] - free_rows.sum(), free_rows.sum()])
@@ -94,9 +100,25 @@ def check_fine(A, form):
 
 
 def test_gallery(matrix):
-    for form in (sp.csr_array, sp.csc_array, sp.coo_array):
-        A = form(matrix)
-        check(A, sm.block_triangular_form(A))
+    for kind in (sp.csr_array, sp.csc_array, sp.coo_array):
+        A = kind(matrix)
+        form = sm.block_triangular_form(A)
+        check(A, form)
+        assert form.shape == matrix.shape
+        assert form.structural_rank == oracle.rank(matrix)
+        assert form.is_reducible is sm.is_reducible(A) is (form.n_blocks > 1)
+        assert "BlockForm" in repr(form)
+        assert len(repr(form)) < 200
+
+
+def test_coarse_parts_after_long_searches():
+    """Where the core does not find the matching: one for all, by paths through a scrambled grid."""
+    n = 60
+    A = scrambled(sp.csr_array(np.triu(grid(n).toarray()) + np.eye(n * n)), seed=1)
+    pair, parts = (np.empty((2, n * n), dtype) for dtype in (A.indices.dtype, np.int8))
+    assert not _core.coarse_parts((n * n, A.indptr, A.indices), tuple(pair), False, *parts)
+    for B in (A, A.tocsc(), A[1:], A[:, 1:]):
+        check_coarse(B, sm.block_triangular_form(B))
 
 
 @given(matrices() | larger())
@@ -143,15 +165,6 @@ def test_permute(matrix):
         assert np.array_equal(C.toarray(), expected, equal_nan=True)
         # explicit zeros stay; a COO matrix may add up its repeats
         assert C.nnz == A.nnz or kind is sp.coo_array
-
-
-def test_properties(matrix):
-    form = sm.block_triangular_form(matrix)
-    assert form.shape == matrix.shape
-    assert form.structural_rank == oracle.rank(matrix)
-    assert form.is_reducible is sm.is_reducible(matrix) is (form.n_blocks > 1)
-    assert "BlockForm" in repr(form)
-    assert len(repr(form)) < 200
 
 
 @pytest.mark.parametrize("dtype", INDEX_TYPES)

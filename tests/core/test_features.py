@@ -113,7 +113,7 @@ def of_degrees(degrees, n_rows, seed):
 def counts(statistics):
     """The sums that the core has made."""
     s = statistics
-    return s.n, s.entries, s.squares, s.n_ones, s.empty
+    return s.n, s.entries, s.squares, round(s.ones * s.n), s.empty
 
 
 def fields(degrees):
@@ -128,7 +128,7 @@ def sampled_columns(n_cols):
     found = []
     for j in range(n_cols):
         one = sp.csr_array((np.ones(1), [j], [0, 1]), (1, n_cols))
-        found += [j] * _core.column_statistics(csr(as_bipartite(one)), 1).n_ones
+        found += [j] * counts(_core.column_statistics(csr(as_bipartite(one)), 1))[3]
     return np.array(found)
 
 

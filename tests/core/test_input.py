@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
+from broken import CALLS
 from sparsematch._engines.cpu import _core
 from sparsematch._input.bipartite import as_bipartite
 
@@ -15,25 +16,15 @@ pytestmark = pytest.mark.wheel
 
 A = sp.csr_array(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 1, 1]]))
 
-# Every public function of a matrix, with whatever else it needs.
-FUNCTIONS = {
-    "maximum_transversal": sm.maximum_transversal,
-    "structural_rank": sm.structural_rank,
-    "is_structurally_singular": sm.is_structurally_singular,
-    "is_reducible": sm.is_reducible,
-    "block_triangular_form": sm.block_triangular_form,
-    "is_block_form": lambda B: sm.is_block_form(B, sm.block_triangular_form(A)),
-    "connected_components": sm.connected_components,
-    "is_matching": lambda A: sm.is_matching(A, np.full(3, -1)),
-    "is_maximal": lambda A: sm.is_maximal(A, np.full(3, -1)),
-    "is_maximum": lambda A: sm.is_maximum(A, np.full(3, -1)),
-    "vertex_cover": lambda A: sm.vertex_cover(A, np.full(3, -1)),
-}
+#: The calls of a pattern.
+NAMES = ["maximum_transversal", "structural_rank", "block_triangular_form", "connected_components"]
+NAMES += ["is_structurally_singular", "is_reducible", "is_block_form", "is_matching", "is_maximal"]
+NAMES += ["is_maximum", "vertex_cover"]
 
 
-@pytest.fixture(params=FUNCTIONS.values(), ids=list(FUNCTIONS))
+@pytest.fixture(params=NAMES)
 def function(request):
-    return request.param
+    return CALLS[request.param]
 
 
 def broken(form=sp.csr_array, **arrays):
@@ -89,18 +80,6 @@ def test_index_out_of_range(function, form):
         words = says(f"A.indices[{position}]", value, f"{kind} {major}")
         with pytest.raises(ValueError, match=words):
             function(B)
-
-
-@pytest.mark.parametrize("place", [0, 4_500_000, 8_999_999])
-@pytest.mark.parametrize("wrong", [-1, 1000])
-def test_index_out_of_range_found_by_several_threads(place, wrong):
-    indices = np.zeros(9_000_000, np.int32)
-    indices[place] = wrong
-    matrix = sp.csr_array((3, 1000))
-    matrix.indptr, matrix.indices = np.arange(4, dtype=np.int32) * 3_000_000, indices
-    words = rf"A.indices\[{place}\] is {wrong}, in row {place // 3_000_000}"
-    with pytest.raises(ValueError, match=words):
-        sm.maximum_transversal(matrix, workers=2)
 
 
 def test_index_out_of_range_beyond_32_bits(function):

@@ -12,15 +12,12 @@ import numpy as np
 import pytest
 import scipy
 import scipy.sparse as sp
-from scipy.sparse import csc_array
 
 import sparsematch as sm
 from calls import grid, in_a_new_process, random_matrix, run_python, scrambled
 from sparsematch._base.arrays import stable_order
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._numerics.foreign_calls import pivots, qr, svd
-from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch.solvers import lstsq
 
 pytestmark = [
@@ -174,10 +171,6 @@ def test_searches_poll():
     calls["batch"] = partial(sm.analyse_transversal(C).maximum_products, values)
     D = random_matrix(2500, 2000, 4, seed=47)
     calls["QR"] = partial(lstsq, D, np.ones(2500))
-    E = csc_array(grid(100) + sp.eye_array(10_000))
-    E.data = np.random.default_rng(59).normal(size=E.nnz)
-    graph = BipartiteCSR(10_000, 10_000, E.indptr, E.indices, flipped=True)
-    calls["Markowitz"] = partial(_core.markowitz_order, csr(graph), E.data, np.inf, np.inf)
     handled = {name: handled_during(call) for name, call in calls.items()}
     assert min(handled.values()) >= 3, handled
 

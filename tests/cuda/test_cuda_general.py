@@ -110,16 +110,6 @@ def test_red_blue_of_larger_graphs(case, weights, monkeypatch):
         assert np.array_equal(gpu_calls.approximate(with_index_type(G, dtype), **how).mate, m.mate)
 
 
-def test_account_of_the_rounds():
-    """As on the host, but for when it is noticed that nothing is left."""
-    G = random_graph(800, 6, seed=109)
-    calls = gpu_calls.approximate, sm.approximate_matching
-    one, other = (f(G, method="red_blue", return_info=True).info.steps[0] for f in calls)
-    rounds = min(one.phases, other.phases)
-    assert one.matched[:rounds] == other.matched[:rounds]
-    assert one.live_edges[:rounds] == other.live_edges[:rounds]
-
-
 def test_answers_are_on_the_gpu():
     G = random_graph(300, 5, seed=113)
     B = to_gpu(G)

@@ -1,8 +1,11 @@
-"""Every CUDA kernel compiles by NVRTC, which needs no driver; the compiler called without CuPy."""
+"""Every CUDA kernel compiles by NVRTC, which needs no driver; modules compile side by side."""
 
 import contextlib
 import ctypes
 import re
+import sys
+import threading
+import types
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files as resources
 from pathlib import Path
@@ -120,58 +123,101 @@ def test_a_struct_is_filled_by_its_fields():
             kernels.struct(name)
 
 
-OPTIONS = (*cuda_compile.options(np.dtype(np.int32)), "-default-device")
+class Compiler:
+    """NVRTC by the names that CuPy gives its functions; a launch is noted in place of a GPU.
+
+    Two programs are compiled together, or none.
+    """
+
+    NVRTCError = ZeroDivisionError
+
+    def __init__(self):
+        self.launched, self._texts, self._together = [], {}, threading.Barrier(2, timeout=30)
+        device = types.SimpleNamespace(id=0, compute_capability="90")
+        self.cuda = types.SimpleNamespace(Device=lambda: device, nvrtc=self)
+
+    def getVersion(self):
+        return 13, 0
+
+    def getSupportedArchs(self):
+        return 75, 80, 90
+
+    def createProgram(self, text, name, headers, include_names):
+        self._texts[key := len(self._texts) + 1] = [text]
+        return key
+
+    def compileProgram(self, program, options):
+        self._texts[program] += options
+        self._together.wait()
+        if "-DREFUSED=1" in options:
+            raise self.NVRTCError
+
+    def getProgramLog(self, program):
+        return "nonsense"
+
+    def getCUBIN(self, program):
+        return "\n".join(self._texts[program]).encode()
+
+    def getPTX(self, program):
+        return b"text: " + self.getCUBIN(program)
+
+    def destroyProgram(self, program):
+        del self._texts[program]
+
+    def RawModule(self, *, path, enable_cooperative_groups):
+        return types.SimpleNamespace(
+            get_function=lambda kernel: (
+                lambda *given, **_: self.launched.append((Path(path).read_bytes(), kernel, *given))
+            )
+        )
 
 
-@pytest.fixture(scope="module")
-def compiler(nvrtc_library):
-    return nvrtc.Compiler(nvrtc_library)
+@pytest.fixture
+def compiler(monkeypatch, tmp_path):
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / "cache"))
+    with ThreadPoolExecutor(2) as pool:
+        monkeypatch.setattr(nvrtc, "pool", lambda: pool)
+        monkeypatch.setitem(sys.modules, "cupy", compiler := Compiler())
+        yield compiler
+    assert not compiler._texts
 
 
-def test_it_says_what_it_is(compiler):
-    assert re.fullmatch(r"\d+\.\d+", compiler.version)
-    assert 90 in compiler.architectures()
+def kernels(**macros):
+    return cuda_compile.Kernels("core/certificates", np.dtype(np.int32), **macros)
 
 
-def test_a_binary_is_made_once_and_kept(compiler, tmp_path, monkeypatch):
-    text, folder = layout.source("core/certificates"), tmp_path / "cache"
-    file = nvrtc.binary_file(compiler, folder, text, OPTIONS, 90)
-    binary = file.read_bytes()
-    assert binary.startswith(b"\x7fELF")
-    assert b"check" in binary
-    monkeypatch.setattr(compiler, "compile", None)  # not called again
-    assert nvrtc.binary_file(compiler, folder, text, OPTIONS, 90) == file
-    assert [path.name for path in folder.iterdir()] == [file.name]
+def test_modules_compile_side_by_side_once_and_are_kept(compiler, tmp_path, monkeypatch):
+    for made in [kernels(A=1), kernels(A=2)]:
+        made.launch("check", 600, 7)
+    monkeypatch.setattr(compiler, "createProgram", None)  # not called again
+    kernels(A=2).launch("check", 600, 7)
+    one, two, again = compiler.launched
+    assert one[1:] == ("check", (3,), (256,), (7,))
+    assert two == again
+    assert one[0].replace(b"A=1", b"A=2") == two[0]
+    assert two[0].startswith(layout.source("core/certificates").encode())
+    assert b"-arch=sm_90" in two[0]
+    assert {file.suffix for file in (tmp_path / "cache").iterdir()} == {".cubin"}
+    assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
-def test_the_name_of_a_file_tells_what_it_depends_on(compiler, tmp_path):
-    text = 'extern "C" __global__ void f() {}'
-    cases = [(text, OPTIONS, 90), (text + " ", OPTIONS, 90), (text, OPTIONS[1:], 90)]
-    cases.append((text, OPTIONS, 80))
-    made = {nvrtc.binary_file(compiler, tmp_path, *case) for case in cases}
-    assert len(made) == 4
+def test_a_refused_text_is_an_error_of_the_launch_with_the_compilers_words(compiler):
+    made, refused = kernels(), kernels(REFUSED=1)
+    made.ready()
+    with pytest.raises(RuntimeError, match="nonsense"):
+        refused.launch("check", 600, 7)
 
 
-def test_a_refused_text_is_an_error_with_the_compilers_words(compiler):
-    with pytest.raises(nvrtc.CompileError, match="nonsense"):
-        compiler.compile("nonsense", ("-arch=sm_90",))
-
-
-def test_many_threads_compile(compiler, tmp_path):
-    texts = [f'extern "C" __global__ void f{k}() {{}}' for k in range(12)]
-
-    def make(text):
-        return nvrtc.binary_file(compiler, tmp_path, text, OPTIONS, 90)
-
-    with ThreadPoolExecutor(6) as pool:
-        made = list(pool.map(make, texts * 2))
-    assert len(set(made)) == 12
-    for k, file in enumerate(made[:12]):
-        assert f"f{k}".encode() in file.read_bytes()
+def test_a_gpu_that_the_compiler_does_not_know_gets_text_for_an_older_one(compiler, tmp_path):
+    compiler.cuda.Device().compute_capability = "121"
+    for made in [kernels(A=1), kernels(A=2)]:
+        made.launch("check", 1)
+    assert all(b"-arch=sm_90" in text and text[:5] == b"text:" for text, *_ in compiler.launched)
+    assert {file.suffix for file in (tmp_path / "cache").iterdir()} == {".ptx"}
 
 
 def test_binaries_are_beside_cupys(monkeypatch, tmp_path):
     monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path))
-    assert nvrtc.cache_folder() == tmp_path
+    assert nvrtc._folder() == tmp_path
     monkeypatch.delenv("CUPY_CACHE_DIR")
-    assert nvrtc.cache_folder().parts[-2:] == (".cupy", "kernel_cache")
+    assert nvrtc._folder().parts[-2:] == (".cupy", "kernel_cache")

@@ -91,15 +91,6 @@ def test_a_matching_that_was_given_goes_with_the_rest_to_the_host():
     assert info.steps[1].cardinality >= 50
 
 
-def test_a_given_matching_is_grown_not_replaced(where):
-    """Rows that were matched stay matched."""
-    A = scrambled(grid(40), 2)
-    row_mate = sm.maximum_transversal(A).row_mate.copy()
-    row_mate[::3] = -1
-    step = solve(A, initial=CUPY.asarray(row_mate))
-    assert step.augmentations <= np.count_nonzero(row_mate < 0)
-
-
 def full(n_rows, n_cols, nnz):
     """The first entries of a full matrix, row by row."""
     at = np.arange(nnz)

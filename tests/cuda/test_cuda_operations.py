@@ -9,8 +9,7 @@ import coupled_pieces
 import oracle
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
-from gpu_calls import CUPY, host, on_device, one_call
-from sparsematch._engines.cuda.core import running_sum
+from gpu_calls import host, on_device
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.decomposition import block_form as operations
 from sparsematch._engines.cuda.decomposition import (
@@ -51,27 +50,6 @@ def check_labels(A):
     assert np.all(own[arcs.row] <= own[arcs.col])
     expected, of_row = sp.csgraph.connected_components(sp.csr_array(arcs), connection="strong")
     assert n == expected == len(set(zip(own.tolist(), of_row.tolist(), strict=True)))
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("n", [0, 1, 7, 31, 32, 33, 4096, 50_001, 300_000])
-def test_running_sums(n, dtype):
-    values = np.random.default_rng(n).integers(-2, 5, n).astype(dtype)
-    given = CUPY.asarray(values.copy())
-    with one_call:
-        found = running_sum.running_sum(given)
-    assert found is given
-    assert np.array_equal(host(found), np.cumsum(values, dtype=dtype))
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("n", [1, 7, 33, 5000])
-def test_the_place_of_the_largest(n, dtype):
-    values = np.random.default_rng(n).integers(-1, 9, n).astype(dtype)
-    for numbers in (values, np.full(n, -1, dtype), np.arange(n, dtype=dtype), values + (1 << 30)):
-        with one_call:
-            found = running_sum.largest(CUPY.asarray(numbers))
-        assert host(found).tolist() == [numbers.argmax()]
 
 
 def many_components(n_blocks, seed):

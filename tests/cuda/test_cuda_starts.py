@@ -120,19 +120,6 @@ def test_degree_one_only_takes_nothing_away(name):
         assert m.cardinality + rest == sm.structural_rank(B)
 
 
-@pytest.mark.parametrize("name", SYMMETRIC)
-def test_a_start_keeps_what_was_given(name):
-    A = SYMMETRIC[name]
-    cheap = sm.maximum_transversal(A, init="cheap", method="none")
-    half = np.where(np.arange(A.shape[0]) % 2, host(cheap.row_mate), -1).astype(A.indices.dtype)
-    given = gpu_calls.CUPY.asarray(half)
-    m = sm.maximum_transversal(to_gpu(A), initial=given, init="karp_sipser", method="none")
-    row_mate = host(m.row_mate)
-    oracle.assert_matching(A, row_mate, host(m.col_mate))
-    assert np.array_equal(row_mate[half >= 0], half[half >= 0])
-    assert sm.is_maximal(to_gpu(A), m)
-
-
 def test_long_rows_choose_after_shorter_ones():
     """On a triangle nothing but a tie within a class of lengths can go wrong."""
     n = 160

@@ -240,8 +240,6 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match=r"A\[0, 1\] is nan"):
         sm.maximum_product_transversal(values_to_gpu(A))
     A = sp.csr_matrix([[1.0, 2.0], [2.0, 3.0]])
-    with pytest.raises(TypeError, match="in host memory only"):
-        sm.bottleneck_transversal(values_to_gpu(A))
     with one_call:
         found = replace(sm.maximum_sum_transversal(values_to_gpu(A)), job="bottleneck")
         with pytest.raises(TypeError, match="in host memory only"):

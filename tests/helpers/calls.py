@@ -88,6 +88,13 @@ def grid(n, width=None):
     return sp.csr_array((np.ones(len(coords[0]), np.int8), coords), shape=(place.size, place.size))
 
 
+def incidence(n):
+    """The edges of that grid of n by n points, by points: 1 at one end, -1 at the other."""
+    A = sp.triu(grid(n)).tocoo()
+    signs, edges = np.repeat([1.0, -1.0], A.nnz), np.tile(np.arange(A.nnz), 2)
+    return sp.csr_array((signs, (np.r_[A.row, A.col], edges)), shape=(n * n, A.nnz))
+
+
 def shifted_path(n):
     """A bidiagonal matrix each of whose rows takes the column of the next one: a path is left."""
     A = sp.csr_array(sp.eye_array(n) + sp.eye_array(n, k=-1))

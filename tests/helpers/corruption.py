@@ -2,8 +2,10 @@
 
 import io
 import random
+import tarfile
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.io
@@ -47,6 +49,21 @@ def written(write, what, **how) -> bytes:
 
 
 npz, mat, mtx = (partial(written, f) for f in (sp.save_npz, scipy.io.savemat, scipy.io.mmwrite))
+
+
+def archive(members: list[tuple[str, Any]]) -> bytes:
+    """A .tar.gz of names with bytes, or with a link's kind and target."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as tar:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            if isinstance(content, bytes):
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content))
+            else:
+                info.type, info.linkname = content
+                tar.addfile(info)
+    return stream.getvalue()
 
 
 def samples() -> dict[str, list[bytes]]:

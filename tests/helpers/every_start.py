@@ -167,9 +167,12 @@ def wrong(A, rank, how, form, kind, backend, rng):
     mates = [gpu_calls.host(side) for side in (m.row_mate, m.col_mate)]
     found = fault(A, mates, None if method == "none" else rank)
     pushed = "push_relabel" in [step.engine for step in info.steps]
-    lost = [np.any(m[was >= 0] < 0) for m, was in zip(mates, given or mates, strict=True)]
-    if not (found or pushed) and any(lost):
-        found = "vertices of the given matching are free"
+    for m, was in zip(mates, given or mates, strict=True):
+        kept, before = m[was >= 0], was[was >= 0]
+        if not (found or pushed) and np.any(kept < 0):
+            found = "vertices of the given matching are free"
+        if not found and method == "none" and not np.array_equal(kept, before):
+            found = "a start has changed pairs"
     return found and f"{A.shape} {form}, {method} after {init}, {options}, given {kind}: {found}"
 
 

@@ -50,6 +50,14 @@ def random_graph(n, degree, seed, weights=True):
     return A
 
 
+def save_edges(path, u, v, *weight):
+    """A file of edges: 32-bit vertices, and perhaps weights."""
+    edges = np.empty(len(u), [("u", "i4"), ("v", "i4"), ("weight", "f8")][: 2 + len(weight)])
+    for name, column in zip(edges.dtype.names, (u, v, *weight), strict=True):
+        edges[name] = column
+    np.save(path, edges)
+
+
 def star(n, weights=None):
     """Vertex 0 joined to all others."""
     return graph(n, [(0, v) for v in range(1, n)], weights)

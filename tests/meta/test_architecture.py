@@ -242,7 +242,7 @@ STAYS = {
     "block_triangular_form": 32,
     "maximum_transversal": 18,
     "splu": 10,
-    "lstsq": 91,
+    "lstsq": 60,
     "explain_singularity": 84,
 }
 

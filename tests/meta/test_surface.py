@@ -191,8 +191,7 @@ def test_host_memory_has_every_operation():
             assert all(
                 getattr(offered, name) is not getattr(missing, name)
                 for name in concept.__annotations__
-                # which follow from the blocks, or are of several ranks alone
-                if name != "coarse_parts" and not name.startswith("distributed")
+                if not name.startswith("distributed")  # of several ranks alone
             )
 
 

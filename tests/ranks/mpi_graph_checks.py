@@ -3,6 +3,7 @@
 Checks are called as those of mpi_checks.py are.
 """
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import sparsematch as sm
-from graphs import assert_maximal, graph, graphs, greedy, path, random_graph, star
+from graphs import assert_maximal, graph, graphs, greedy, path, random_graph, save_edges, star
 from mpi_checks import (
     as_if_large,
     distribute,
@@ -220,7 +221,7 @@ def check_files_of_edges(comm, folder):
         for kind, chunk in chunks.items():
             file = folder / f"{k}{kind}.npy"
             if comm.rank == 0:
-                sm.edge_files.write_edge_file(file, [chunk])
+                save_edges(file, *chunk)
             comm.barrier()
             D = sm.read_distributed(file, comm, n_vertices=n)
             assert D.shape == (n, n)
@@ -304,20 +305,19 @@ def check_coarsening_refused(comm, folder):
     last = comm.rank == comm.size - 1
     pair = np.array([begin + 1, begin])
     front = "" if comm.size == 1 else f"rank {comm.size - 1}: "
-    wrong = np.array([begin, begin + 1]) if last else pair
-    words = f"the mate of vertex {n - 2} is another one"
-    assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, wrong))
-    far = np.array([n, -1]) if last else pair
-    words = f"{front}matching is not a matching of this matrix: row {n - 2} is paired with row {n}"
-    assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, far))
-    short = pair[:1] if last else pair
-    words = "the mates of the rows of this rank have length 1, not 2"
-    assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, short))
-    words = "join_unmatched is True, but over ranks"
-    assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(D, pair, join_unmatched=True))
+    no_pairs = (
+        f"{front}matching is not a matching of this matrix: row {n - 2} is paired with row {n}"
+    )
     bare = sm.DistributedCSR(comm, [0, 1, 2], [0, 1], begin, (n, n))
-    words = "G has no values, which are added up"
-    assert_raises_on_all(comm, ValueError, words, lambda: sm.coarsen(bare, pair))
+    for words, matrix, mates, how in (
+        (f"the mate of vertex {n - 2} is another one", D, np.array([begin, begin + 1]), {}),
+        (no_pairs, D, np.array([n, -1]), {}),
+        ("the mates of the rows of this rank have length 1, not 2", D, pair[:1], {}),
+        ("join_unmatched is True, but over ranks", D, pair, {"join_unmatched": True}),
+        ("G has no values, which are added up", bare, pair, {}),
+    ):
+        call = partial(sm.coarsen, matrix, mates if last else pair, **how)
+        assert_raises_on_all(comm, ValueError, words, call)
     words = "this is done in one process only"
     assert_raises_on_all(comm, TypeError, words, lambda: sm.coarsening_hierarchy(D))
 

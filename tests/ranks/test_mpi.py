@@ -147,31 +147,6 @@ def test_command_line_btf(matrix_file, tmp_path):
     assert f"block form        {fields['n_blocks']} blocks" in text
 
 
-@pytest.fixture(scope="module")
-def edge_file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("files") / "edges.npy"
-    sm.edge_files.write_edge_file(path, random_graph(500, 6, seed=7))
-    return path
-
-
-@needs_mpi
-@pytest.mark.parametrize("unweighted", [False, True])
-def test_command_line_match_edges(edge_file, tmp_path, unweighted):
-    saved = tmp_path / "mates.npy"
-    options = ["--seed", "3", *(["--unweighted"] if unweighted else [])]
-    done = command_line(3, "match-edges", edge_file, "--json", "--save", saved, *options)
-    assert (done.returncode, done.stderr) == (0, "")
-    fields = json.loads(done.stdout)
-    expected = sm.edge_files.match_edge_file(edge_file, weights=not unweighted, rng=3)
-    assert np.array_equal(np.load(saved), expected.mate)
-    assert fields["ranks"] == 3
-    assert fields["exchanges"] > 0
-    assert fields["n_vertices"] == expected.mate.size
-    assert fields["n_edges"] == expected.info.steps[0].live_edges[0]
-    assert fields["cardinality"] == expected.cardinality
-    assert fields["weight"] == pytest.approx(expected.weight, rel=1e-12)
-
-
 @needs_mpi
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
@@ -182,14 +157,10 @@ def test_command_line_match_edges(edge_file, tmp_path, unweighted):
         ("btf none.npz --plot a.png", 2, "--plot needs the whole matrix"),
         ("match none.npz --save none/a.npz", 4, "the folder does not exist"),
         ("rank", 2, "the following arguments are required: FILE"),
-        ("match-edges none.npy", 3, "none.npy: there is no such file"),
-        ("match-edges EDGES --vertices 5", 3, "but the vertices are 0 to 4"),
-        ("match-edges EDGES --scratch .", 2, "--scratch is for one process"),
-        ("match-edges EDGES --save none/a.npy", 4, "the folder does not exist"),
     ],
 )
-def test_command_line_refuses(arguments, status, words, edge_file):
-    done = command_line(2, *arguments.replace("EDGES", str(edge_file)).split())
+def test_command_line_refuses(arguments, status, words):
+    done = command_line(2, *arguments.split())
     assert done.returncode == status
     assert done.stdout == ""
     assert done.stderr.count(words) == 1, done.stderr

@@ -48,6 +48,21 @@ def graph_laplacian(n, edges, weights):
     return sp.csc_array(sp.diags_array(W.sum(axis=1)) - W)
 
 
+@pytest.mark.parametrize(("name", "rows"), [("steam2", 7), ("ex6", 0)])
+def test_real_matrices_that_are_singular_are_not_solved_in_silence(name, rows):
+    """Of blocks without a pivot that is tiny, or whose condition alone is none to warn of."""
+    if (path := find(name)) is None:
+        pytest.skip(f"{name}.npz is not there")
+    A, rng = sp.lil_array(sp.load_npz(path)), np.random.default_rng(3)
+    if rows:
+        planted_rows = rng.choice(A.shape[0], rows, replace=False)
+        A[planted_rows[0]] = rng.uniform(0.3, 1, (1, rows - 1)) @ A[planted_rows[1:]].toarray()
+    A = sp.csc_array(A)
+    with pytest.warns(solvers.IllConditionedWarning, match="singular to working precision"):
+        x = solvers.spsolve(A, A @ np.ones(A.shape[0]))
+    assert np.abs(x - 1).max() > 1
+
+
 @pytest.mark.parametrize("name", ["hangGlider_2", "adder_dcop_49"])
 def test_matrices_that_are_solved_are_not_called_singular(name):
     """Entries down to 1e-128 draw the logarithmic scaling over 49 orders."""
@@ -90,7 +105,7 @@ def test_noise_brings_no_strangers(seed):
     assert not false_sets(sp.csc_array(A), found)
 
 
-@pytest.mark.parametrize(("n", "orders"), [(400, 4), (900, 6), (1400, 6)])
+@pytest.mark.parametrize(("n", "orders"), [(400, 4), (900, 6), (1400, 6), (1500, 10)])
 def test_chains_over_many_orders(n, orders):
     """Conductances in series without reference: singular values from 1e-18 on without a gap."""
     rng = np.random.default_rng(n)
@@ -194,6 +209,23 @@ def test_values_are_looked_at_whatever_the_structure():
     assert "row 1 is 2 x row 4" in text
     reaction = np.array([[-1.0, 0, -1], [1, 0, 1], [-1, 0, -1]])
     assert explain_singularity(sp.csc_array(reaction), numeric=True).numbers.rank == 1
+
+
+def test_a_cycle_of_balances_beside_a_specification_too_many():
+    """Four balances round a cycle, three specifications of two unknowns: rank 10 of 12."""
+    model = {"m1": "m1 m2", "m2": "m2 m3", "m3": "m3 m4", "m4": "m4 m1"}
+    model |= {"eta": "p1 h1 p2 h2", "pr": "p2 p3", "Q": "m2 h2 h3", "valve": "h3 h4"}
+    model |= {"pr2": "p4 p1", "T1": "p1 h1", "x1": "p1 h1", "Td": "p1 h1"}
+    unknowns = sorted({name for terms in model.values() for name in terms.split()})
+    A, rng = np.zeros((12, 12)), np.random.default_rng(0)
+    for i, terms in enumerate(model.values()):
+        at = [unknowns.index(name) for name in terms.split()]
+        A[i, at] = [1, -1] if i < 4 else rng.uniform(1, 2, len(at))
+    why = explain_singularity(sp.csc_array(A), list(model), unknowns, numeric=True)
+    assert (why.structural_rank, why.numbers.rank, exact_rank(np.round(1e6 * A))) == (11, 10, 10)
+    text = str(why)
+    assert "equations: T1, x1, Td\n" in text
+    assert "m1 + m2 + m3 + m4 = 0\n" in text
 
 
 def test_an_island_beside_a_node_without_equation():

@@ -7,17 +7,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial import Delaunay
 
+import orders
 from calls import here, outside
+from graphs import graph, star
 from sparsematch import solvers
-from sparsematch._engines.cpu import _core
-
-
-def pattern(edges, n):
-    """The symmetric pattern of these edges, without a diagonal."""
-    i, j = np.array(edges, int).reshape(-1, 2).T
-    A = sp.coo_array((np.ones(2 * i.size), (np.r_[i, j], np.r_[j, i])), shape=(n, n)).tocsr()
-    A.sort_indices()
-    return A
 
 
 def eliminated(A, order):
@@ -30,8 +23,7 @@ def eliminated(A, order):
 
 
 def check_tree(A, order):
-    arrays = (np.asarray(x, np.int32) for x in (A.indptr, A.indices, order))
-    new, parent, counts = _core.elimination_tree(*arrays)
+    new, parent, counts = orders.elimination_tree(A, order)
     assert sorted(new) == list(range(A.shape[0]))
     L = eliminated(A, new)
     assert counts.tolist() == L.sum(axis=0).tolist()
@@ -48,7 +40,7 @@ def test_counts_and_orders_of_all_small_graphs():
     """Of five vertices in one order: in all others it is another graph."""
     pairs = list(itertools.combinations(range(5), 2))
     for bits in range(1 << len(pairs)):
-        A = pattern([pair for k, pair in enumerate(pairs) if bits >> k & 1], 5)
+        A = graph(5, [pair for k, pair in enumerate(pairs) if bits >> k & 1])
         check_tree(A, np.arange(5))
         work(A, False)
         work(A, True, 1)
@@ -59,7 +51,7 @@ def test_counts_of_random_graphs(density):
     rng = np.random.default_rng(5)
     for _ in range(5):
         A = sp.csr_array(np.triu(rng.random((60, 60)) < density, 1))
-        check_tree(pattern(np.argwhere(A.toarray()), 60), rng.permutation(60))
+        check_tree(graph(60, np.argwhere(A.toarray())), rng.permutation(60))
 
 
 def faces(n):
@@ -120,15 +112,11 @@ def grid(*sizes):
     return sp.csr_array(A)
 
 
-def arrays(A):
-    return A.indptr.astype(np.int32), A.indices.astype(np.int32)
-
-
 def work(A, dissect, leaf=200):
     """Multiplications of an order, checked to be one."""
-    order = _core.elimination_order(*arrays(A), dissect, leaf)
+    order = orders.elimination_order(A, dissect, leaf)
     assert sorted(order) == list(range(A.shape[0]))
-    _, _, counts = _core.elimination_tree(*arrays(A), order)
+    _, _, counts = orders.elimination_tree(A, order)
     return float((counts.astype(float) ** 2).sum())
 
 
@@ -137,10 +125,10 @@ def awkward_graphs():
     rng = np.random.default_rng(7)
     n = 300
     yield "path", grid(n)
-    yield "star", pattern([(0, k) for k in range(1, n)], n)
-    yield "stars", pattern([(k % 7, k) for k in range(7, n)], n)
-    yield "clique", pattern(list(itertools.combinations(range(60), 2)), 60)
-    yield "cliques", pattern([(k, k - k % 9 + j) for k in range(360) for j in range(k % 9)], 360)
+    yield "star", star(n)
+    yield "stars", graph(n, [(k % 7, k) for k in range(7, n)])
+    yield "clique", graph(60, list(itertools.combinations(range(60), 2)))
+    yield "cliques", graph(360, [(k, k - k % 9 + j) for k in range(360) for j in range(k % 9)])
     yield "no edges", sp.csr_array((n, n))
     yield "pieces", sp.csr_array(sp.block_diag([grid(20, 20)] * 3))
     scattered = sp.random_array((n, n), density=0.02, rng=rng)
@@ -152,19 +140,19 @@ def awkward_graphs():
     ("name", "A"), list(awkward_graphs()), ids=lambda x: x if isinstance(x, str) else ""
 )
 def test_a_separator_separates(name, A):
-    part = _core.vertex_separator(*arrays(A))
+    part = orders.vertex_separator(A)
     i, j = A.nonzero()
     assert not ((part[i] == 0) & (part[j] == 1)).any()
     sizes = np.bincount(part, minlength=3)
     assert name in ("clique", "star") or max(sizes[:2]) <= 0.66 * A.shape[0]
-    assert (part == _core.vertex_separator(*arrays(A))).all()
+    assert (part == orders.vertex_separator(A)).all()
     assert work(A, True, 1) >= 0
 
 
 def test_separators_of_grids_are_short():
-    part = _core.vertex_separator(*arrays(grid(40, 60)))
+    part = orders.vertex_separator(grid(40, 60))
     assert np.count_nonzero(part == 2) <= 48
-    part = _core.vertex_separator(*arrays(grid(12, 12, 24)))
+    part = orders.vertex_separator(grid(12, 12, 24))
     assert np.count_nonzero(part == 2) <= 173
 
 

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import orders
 from calls import grid, limited
 from sparsematch import solvers
-from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import csr
-from sparsematch._types.bipartite import BipartiteCSR
 from test_solver_order import saddle_point
 
 SHARE = 0.25  # of the largest in its column that a pivot has
@@ -19,8 +17,7 @@ def order(A, work=np.inf, active=np.inf):
     """The orders of the rows and columns, and the entries of L + U up to each column, or None."""
     A = sp.csc_array(A)
     A.sort_indices()
-    graph = BipartiteCSR(*A.shape, A.indptr, A.indices, flipped=True)
-    return _core.markowitz_order(csr(graph), A.data, work, active)
+    return orders.markowitz_order(A, work, active)[0]
 
 
 def check(A, found):
@@ -84,6 +81,14 @@ def test_a_basis_of_a_linear_program(values):
     if values is complex:
         A.data *= np.exp(1j * np.arange(A.nnz))
     check(A, order(A))
+
+
+def test_a_long_search_asks_for_signals():
+    """Every 20 ms, where it takes more than five times as long."""
+    A = sp.csc_array(grid(100) + sp.eye_array(10_000))
+    A.data = np.random.default_rng(59).normal(size=A.nnz)
+    _, polls = orders.markowitz_order(A)
+    assert polls >= 3
 
 
 def test_limits_end_the_search():

@@ -9,7 +9,8 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 
-from exact_ranks import integers
+from calls import incidence
+from exact_ranks import exact_rank, in_units, integers
 from sparsematch import solvers
 from sparsematch._base import memory
 
@@ -53,17 +54,17 @@ def test_a_rank_near_the_tolerance_is_said_to_be_so():
     assert solvers.null_space(sp.csr_array(A.astype(np.float32))).rank == 2
 
 
-def grid(k):
-    """Edges of a square grid, by vertices."""
-    at = np.arange(k * k).reshape(k, k)
-    tail = np.concatenate([at[:-1].ravel(), at[:, :-1].ravel()])
-    head = np.concatenate([at[1:].ravel(), at[:, 1:].ravel()])
-    signs, edges = np.repeat([1.0, -1.0], tail.size), np.tile(np.arange(tail.size), 2)
-    return sp.csr_array((signs, (np.concatenate([tail, head]), edges)), (k * k, tail.size))
+def test_a_clear_rank_is_settled_where_coefficients_are_small_in_other_units():
+    """Singular values 0.33 and 0 of scaled entries; what is left is 4e-14 of terms elsewhere."""
+    for case in (4451, 5960):
+        rng = np.random.default_rng([5, case])
+        M = integers(rng)
+        found = solvers.null_space(sp.csr_array(in_units(M, rng)))
+        assert (found.rank, found.is_settled) == (exact_rank(M), True)
 
 
 def test_cycles_of_a_large_grid():
-    A = grid(120)
+    A = incidence(120)
     found = solvers.null_space(A)
     assert found.rank == 120**2 - 1
     assert found.residuals.max() < 1e-14
@@ -78,7 +79,7 @@ def test_memory_is_looked_at_before(monkeypatch):
 
     monkeypatch.setattr(circuits, "available_bytes", lambda _: 1e6)
     with pytest.raises(MemoryError, match=r"orthonormal basis of 3,481 vectors .* a sparse one"):
-        solvers.null_space(grid(60), basis="orthonormal")
+        solvers.null_space(incidence(60), basis="orthonormal")
     assert memory.available_bytes(np.inf) > 1e6
 
 

@@ -79,6 +79,18 @@ def test_measured_flows_of_a_grid_of_two_islands():
     assert "to do: drop" not in text
 
 
+def test_constraints_of_a_plane_loop_in_space():
+    """Four joints with parallel axes: three constraints are empty, and all three may be dropped."""
+    x, y = np.array([[0, 0, 1.5, 2], [0, 1, 1.7, 0]])
+    zero, one = np.zeros(4), np.ones(4)
+    names = [f"{kind} {axis}" for kind in ("close", "turn") for axis in "xyz"]
+    text = str(explain(np.array([-y, x, zero, zero, zero, one]), names))
+    assert "but rank 3 with" in text
+    assert "Empty: 3 equations without variables: close z, turn x, turn y\n" in text
+    assert "Redundant" not in text
+    assert "Critical: 3 equations: close x, close y, turn z\n" in text
+
+
 def test_noise_and_what_is_near_the_tolerance():
     rng = np.random.default_rng(3)
     A = rng.standard_normal((6, 9))

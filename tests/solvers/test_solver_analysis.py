@@ -70,7 +70,7 @@ def heavy(n, kind):
     return dense
 
 
-@pytest.mark.parametrize(("name", "module"), [("umfpack", "scikits.umfpack"), ("own", "math")])
+@pytest.mark.parametrize(("name", "module"), [("umfpack", "kvxopt"), ("own", "math")])
 def test_others_get_ascending_columns(name, module):
     """Some put them in order where they are, and the values of the next call would not."""
     pytest.importorskip(module)

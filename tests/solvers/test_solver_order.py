@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from calls import grid as without_diagonal
-from calls import limited
+from calls import incidence, limited
 from sparsematch import solvers
 from test_solvers import revision
 
@@ -32,11 +32,8 @@ def random_values(A, weak):
 
 def saddle_point(n):
     """[I, B'; B, 0] for the edges and all points but one of a grid of n x n."""
-    A = sp.triu(grid(n), k=1).tocoo()
-    edges = np.arange(A.nnz)
-    ends, signs = np.r_[A.row, A.col], np.r_[np.ones(A.nnz), -np.ones(A.nnz)]
-    B = sp.csr_array((signs, (ends, np.r_[edges, edges])), shape=(n * n, A.nnz))[1:]
-    return sp.csc_array(sp.block_array([[sp.eye_array(A.nnz), B.T], [B, None]]))
+    B = incidence(n)[1:]
+    return sp.csc_array(sp.block_array([[sp.eye_array(B.shape[1]), B.T], [B, None]]))
 
 
 def solves(A, lu):

@@ -5,11 +5,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.linalg import block_diag
 
 import sparsematch as sm
 from sparsematch import solvers
 from test_solvers import FORMS, check, staircase
+from test_stored_zeros import glued
 
 CALLS = (
     solvers.splu,
@@ -112,13 +112,10 @@ def test_zeros_that_make_the_structure_singular():
 def test_blocks_that_zeros_glue_together():
     """Only the call that never sees other values takes them apart by itself."""
     rng = np.random.default_rng(0)
-    A = sp.coo_array(block_diag(*[rng.random((3, 3)) + 3 * np.eye(3) for _ in range(9)]))
-    i, j = rng.integers(0, 27, (2, 99))
-    rows, cols = np.concatenate([A.row, i]), np.concatenate([A.col, j])
-    glued = sp.coo_array((np.concatenate([A.data, np.zeros(99)]), (rows, cols)), shape=(27, 27))
-    assert solvers.splu(glued).n_blocks == 1
-    assert solvers.splu(sm.view(glued, zeros="drop")).n_blocks == 9
-    assert np.allclose(solvers.spsolve(glued, A @ np.ones(27)), 1)
+    A = glued([rng.random((3, 3)) + 3 * np.eye(3) for _ in range(9)], rng)
+    assert solvers.splu(A).n_blocks == 1
+    assert solvers.splu(sm.view(A, zeros="drop")).n_blocks == 9
+    assert np.allclose(solvers.spsolve(A, A @ np.ones(27)), 1)
 
 
 def test_pattern_without_zeros_is_not_copied():

@@ -2,14 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sparsematch._api.arguments import check_flags
 from sparsematch._api.over_ranks.check import read_own
 from sparsematch._engines.distributed_operations import DistributedCoarseningOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.coarsening import Coarsening
+from sparsematch._types.coarsening import Coarsening, type_of_products
 from sparsematch._types.mates import Mates
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
@@ -26,7 +23,9 @@ def coarsen(G: DistributedCSR, matching: Any, join_unmatched: Any) -> Coarsening
             raise ValueError("join_unmatched is True, but over ranks it must be False")
         if G.n_rows != G.n_cols:
             raise ValueError(f"G has shape {G.shape}, but the matrix of a graph must be square")
-        values = _added_up_in(G.values)
+        if G.values is None:
+            raise ValueError("G has no values, which are added up")
+        values = G.values.astype(type_of_products(G.values.dtype, "G.values"), copy=False)
         given = matching.row_mate if isinstance(matching, Mates) else matching
         mate = read_own(given, ("row", G.own_rows), ("row", G.n_rows), G, "matching")
     G = DistributedCSR(G.comm, G.indptr, G.indices, G.first_row, G.shape, values)
@@ -37,17 +36,3 @@ def coarsen(G: DistributedCSR, matching: Any, join_unmatched: Any) -> Coarsening
             f"not {v}; approximate_matching gives such mates"
         )
     return Coarsening(*ops.coarsen(G, mate))
-
-
-def _added_up_in(values: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the values in the type of their sums."""
-    if values is None:
-        raise ValueError("G has no values, which are added up")
-    if values.dtype.kind not in "biufc" or values.dtype.char in "egG":
-        raise TypeError(
-            "G.values must hold numbers in single or double precision or integers, not "
-            f"{values.dtype}"
-        )
-    if values.dtype.kind in "fc":
-        return values
-    return values.astype(np.uint64 if values.dtype.kind == "u" else np.int64, copy=False)

@@ -8,13 +8,11 @@ augmentation.
 """
 
 from collections import deque
-from time import perf_counter
 
 from sparsematch._base.arrays import UNMATCHED, IndexArray
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Readable Python, one breadth-first search per row; the oracle of the tests."
 
@@ -24,29 +22,19 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, _: object = None)
 
     Reads: the graph. Writes: both mates. Workspace: two dicts. Time: O(n nnz).
     """
-    begin = perf_counter()
-    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    searches = edges = augmentations = path_edges = 0
-    for start in range(graph.n_major):
-        if row_mate[start] != UNMATCHED:
-            continue
-        parent, leaf, scanned = search(graph, col_mate, start)
-        searches += 1
-        edges += scanned
-        if leaf is not None:
-            augmentations += 1
-            path_edges += augment(row_mate, col_mate, parent, leaf)
-    run.steps.append(
-        StepInfo(
-            "reference",
-            perf_counter() - begin,
-            phases=searches,
-            edges=edges,
-            augmentations=augmentations,
-            path_edges=path_edges,
-            cardinality=matching.cardinality,
-        )
-    )
+    with run.step("reference") as counts:
+        row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
+        counts |= dict.fromkeys(("phases", "edges", "augmentations", "path_edges"), 0)
+        for start in range(graph.n_major):
+            if row_mate[start] != UNMATCHED:
+                continue
+            parent, leaf, scanned = search(graph, col_mate, start)
+            counts["phases"] += 1
+            counts["edges"] += scanned
+            if leaf is not None:
+                counts["augmentations"] += 1
+                counts["path_edges"] += augment(row_mate, col_mate, parent, leaf)
+        counts["cardinality"] = matching.cardinality
 
 
 def search(

@@ -52,16 +52,6 @@ class DistributedBlockForm(Blocks, Frozen):
     coarse_sizes: tuple[tuple[int, int], ...]
     matching: DistributedMatching
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the whole matrix."""
-        return self.matching.shape
-
-    @property
-    def structural_rank(self) -> int:
-        """Cardinality of the matching."""
-        return self.matching.cardinality
-
     def gather(self) -> BlockForm:
         """Return the block form of the whole matrix, on every rank. Collective.
 

@@ -1,7 +1,7 @@
 """The rows of one rank of a general graph, and what the back-end of its memory does with them."""
 
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._types.graph import Adjacency
@@ -17,6 +17,14 @@ class GraphPart(Adjacency):
     """
 
     layout: DistributedCSR  #: The matrix, with the rows and columns that each rank owns.
+
+    def get(self) -> "GraphPart":
+        """Return the part in host memory: itself, or a copy of one on a GPU."""
+        if self.backend != "nccl":
+            return self
+        arrays: Any = {name: getattr(self, name) for name in ("indptr", "indices", "weight")}
+        here: Any = {name: None if array is None else array.get() for name, array in arrays.items()}
+        return replace(self, **here, backend="mpi", layout=self.layout.get())
 
 
 class PartProperties(NamedTuple):

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._base.above import above
-from sparsematch._base.arrays import IndexArray, namespace, on_gpu
+from sparsematch._base.arrays import IndexArray, namespace, on_gpu, refuse_other_gpu
 from sparsematch._base.compressed import INT32_MAX, check_compressed
 from sparsematch._base.errors import check_count, wrong_type
 from sparsematch._types.over_ranks.agreement import (
@@ -315,6 +315,14 @@ class _BlockFields(NamedTuple):
     serial: int
 
 
+#: Fields that all ranks have alike: what they are, what must be, what is raised where it is not.
+_SAME = (
+    ("memory", "the arrays are", "they must be in the same kind of memory", TypeError),
+    ("shape", "shape is", "it is that of the whole matrix", ValueError),
+    ("values", "values are", "they must have one type", TypeError),
+)
+
+
 def _read_shape(shape: Any) -> tuple[int, int]:
     """Return the rows and columns of the whole matrix."""
     if not isinstance(shape, tuple | list) or len(shape) != 2:
@@ -331,9 +339,9 @@ def _read_block(
 
     Time: O(own rows + entries).
     """
-    device = _device_of(indptr)
+    gpu = on_gpu(indptr)
     indptr, indices = (
-        _integers(array, name, device) for array, name in ((indptr, "indptr"), (indices, "indices"))
+        _integers(array, name, gpu) for array, name in ((indptr, "indptr"), (indices, "indices"))
     )
     xp = namespace(indptr)
     if not indptr.size:
@@ -345,7 +353,7 @@ def _read_block(
     if indices.size != nnz:
         raise ValueError(f"indices has {indices.size} elements, but indptr ends with {nnz}")
     if values is not None:
-        _check_device(values, "values", device)
+        _check_place(values, "values", gpu)
         values = xp.asarray(values)
         if values.shape != (nnz,):
             raise ValueError(f"values has shape {values.shape}, but there are {nnz} entries")
@@ -359,31 +367,18 @@ def _memory_of(array: Any) -> str:
     return "on a GPU" if on_gpu(array) else "in host memory"
 
 
-def _device_of(array: Any) -> int | None:
-    """Return the number of the GPU that an array is on, which must be the current one, or None."""
-    if not on_gpu(array):
-        return None
-    here, there = namespace(array).cuda.runtime.getDevice(), int(array.device.id)
-    if here != there:
-        raise ValueError(
-            f"indptr is on GPU {there}, but GPU {here} is the current one of this rank; "
-            f"cupy.cuda.Device({there}).use() selects the other"
-        )
-    return there
-
-
-def _check_device(array: Any, name: str, device: int | None) -> None:
-    """Raise unless an array is where `indptr` is."""
-    if on_gpu(array) != (device is not None):
-        other = "in host memory" if device is None else "on a GPU"
+def _check_place(array: Any, name: str, gpu: bool) -> None:
+    """Raise unless an array is where `indptr` is, which is on the current GPU or on none."""
+    if on_gpu(array) != gpu:
+        other = "on a GPU" if gpu else "in host memory"
         raise TypeError(f"{name} is {_memory_of(array)}, but indptr is {other}")
-    if device is not None and array.device.id != device:
-        raise ValueError(f"{name} is on GPU {array.device.id}, but indptr is on GPU {device}")
+    if gpu:
+        refuse_other_gpu(array, name)
 
 
-def _integers(array: Any, name: str, device: int | None) -> NDArray[Any]:
-    _check_device(array, name, device)
-    array = np.asarray(array) if device is None else array
+def _integers(array: Any, name: str, gpu: bool) -> NDArray[Any]:
+    _check_place(array, name, gpu)
+    array = array if gpu else np.asarray(array)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} must hold integers, not {array.dtype}")
     if array.ndim != 1:
@@ -395,21 +390,10 @@ def _check_together(blocks: list[_BlockFields]) -> None:
     """Raise, on all ranks alike, unless the blocks make up one matrix."""
     end = 0
     for rank, block in enumerate(blocks):
-        if block.memory != blocks[0].memory:
-            raise TypeError(
-                f"the arrays are {blocks[0].memory} on rank 0, but {block.memory} on rank {rank}: "
-                "they must be in the same kind of memory"
-            )
-        if block.shape != blocks[0].shape:
-            raise ValueError(
-                f"shape is {blocks[0].shape} on rank 0, but {block.shape} on rank {rank}: it is "
-                "that of the whole matrix"
-            )
-        if block.values != blocks[0].values:
-            raise TypeError(
-                f"values are {blocks[0].values} on rank 0, but {block.values} on rank {rank}: they "
-                "must have one type"
-            )
+        for name, what, rule, error in _SAME:
+            first, there = getattr(blocks[0], name), getattr(block, name)
+            if there != first:
+                raise error(f"{what} {first} on rank 0, but {there} on rank {rank}: {rule}")
         if block.first_row != end:
             what = f"rows {end}:{block.first_row} are on no rank"
             if block.first_row < end:

@@ -18,7 +18,7 @@ template <class Index, class Value>
 nb::tuple run_galerkin_product(CsrArg<Index> matrix, In<Value> values, In<Index> mate, bool join,
                                int workers) {
     auto [parts, coarse] = interruptible(workers, [&](RunContext& run) {
-        const auto g = matrix.view();
+        const auto g = view(matrix);
         auto parts = make_aggregates(g, values.data(), mate.data(), join, run);
         Coarse<Index, Value> coarse;
         if (!run.stopped()) coarse = galerkin_product(g, values.data(), parts, run);

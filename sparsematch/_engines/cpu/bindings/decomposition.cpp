@@ -19,7 +19,7 @@ Index run_block_labels(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>&
                        Sides<const Index> mates, Out<Index> row_group,
                        const std::optional<ForcedArg<Index>>& given, int workers) {
     return interruptible(workers, [&](RunContext& run) {
-        const auto a = matrix.view(), t = transposed ? transposed->view() : Csr<Index>{};
+        const auto a = view(matrix), t = transposed ? view(*transposed) : Csr<Index>{};
         if (given) {
             const auto& [rows, by_row, by_col] = *given;
             run.forced = {const_cast<Index*>(rows.data()), by_row, by_col};
@@ -32,6 +32,7 @@ template <class Index>
 void bind(nb::module_& m) {
     m.def("block_labels", run_block_labels<Index>, "matrix"_a, "transposed"_a.none(), "mates"_a,
           "row_group"_a, "forced"_a.none(), "workers"_a);
+    m.def("coarse_parts", Bound<label_coarse_parts<Index>>::alone);
     m.def("is_block_form", Bound<is_block_form<Index>>::alone);
     m.def("connected_components", Bound<connected_components<Index>>::alone);
     m.def("hall_violators", Bound<hall_violators<Index>>::alone);

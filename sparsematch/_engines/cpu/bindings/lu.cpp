@@ -19,11 +19,8 @@
 #include <vector>
 
 #include "bindings/nanobind_helpers.hpp"
-#include "elimination/elimination_tree.hpp"
-#include "elimination/nested_dissection.hpp"
 #include "lu/condition.hpp"
 #include "lu/factorisation.hpp"
-#include "lu/markowitz.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/triangular_solve.hpp"
 
@@ -95,70 +92,6 @@ nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
             std::tie(rows.data()[p], from.data()[p]) = column[p - indptr[c]];
     }
     return nb::make_tuple(copied(indptr), rows, from);
-}
-
-// The graph of a symmetric pattern without its diagonal.
-template <class Index>
-AdjacencyLists<Index> read_graph(In<Index> indptr, In<Index> indices) {
-    AdjacencyLists<Index> out;
-    out.pool.assign(indices.data(), indices.data() + indices.size());
-    for (std::size_t i = 0; i + 1 < indptr.size(); ++i) {
-        out.begin.push_back(indptr.data()[i]);
-        out.length.push_back(indptr.data()[i + 1] - indptr.data()[i]);
-    }
-    return out;
-}
-
-// The order as a postorder, the parents in the elimination tree, entries of L below its diagonal.
-template <class Index>
-nb::tuple elimination_tree(In<Index> indptr, In<Index> indices, In<Index> order) {
-    const AdjacencyLists<Index> graph = read_graph<Index>(indptr, indices);
-    std::vector<Index> out(order.data(), order.data() + order.size());
-    EliminationTree<Index> tree;
-    tree.postorder(graph, out);
-    return nb::make_tuple(copied(out), copied(tree.parent()), copied(tree.counts()));
-}
-
-// An order by nested dissection, or by minimum degree alone.
-template <class Index>
-nb::object elimination_order(In<Index> indptr, In<Index> indices, bool dissect, std::int64_t leaf) {
-    AdjacencyLists<Index> graph = read_graph<Index>(indptr, indices);
-    std::vector<Index> order(graph.length.size());
-    interruptible(1, [&](RunContext& run) {
-        WorkCounter counter(run);
-        EliminationCost cost;
-        if (dissect) NestedDissection<Index>({.leaf = leaf}, run).run(graph, order);
-        else Amd<Index>().run(graph, {}, order.data(), cost, counter);
-    });
-    return nb::cast(copied(order));
-}
-
-// Orders of the rows and columns of a matrix by columns, and the entries of L + U up to each
-// column; None where Markowitz' search finds none.
-template <class Index, class Value>
-nb::object markowitz_order(CsrArg<Index> matrix, In<Value> values, double work, double active) {
-    const auto a = matrix.view();
-    const auto n = static_cast<std::size_t>(a.n_rows);
-    std::vector<Index> rows(n), cols(n);
-    std::vector<double> stored(n);
-    const bool found = interruptible(1, [&](RunContext& run) {
-        WorkCounter counter(run);
-        const MarkowitzLimits limits{work, active};
-        return Markowitz<Index, Value>().run(a.n_rows, a.indptr, a.indices, values.data(), limits,
-                                             rows.data(), cols.data(), stored.data(), counter);
-    });
-    if (!found) return nb::none();
-    return nb::make_tuple(copied(rows), copied(cols), copied(stored));
-}
-
-// Of each vertex, its side, 0 or 1, or 2 if it is in the separator.
-template <class Index>
-nb::object vertex_separator(In<Index> indptr, In<Index> indices) {
-    const AdjacencyLists<Index> graph = read_graph<Index>(indptr, indices);
-    std::vector<signed char> part;
-    interruptible(
-        1, [&](RunContext& run) { part = NestedDissection<Index>({}, run).separate(graph); });
-    return nb::cast(copied(part));
 }
 
 template <class Index>
@@ -233,9 +166,6 @@ void bind_analysis(nb::module_& m, const char* name) {
     m.def("equal_indices", [](In<Index> x, In<Index> y) {
         return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
     });
-    m.def("elimination_tree", elimination_tree<Index>);
-    m.def("elimination_order", elimination_order<Index>);
-    m.def("vertex_separator", vertex_separator<Index>);
 }
 
 // How a matrix is to be factorised: how much the diagonal is preferred, if it is to be at all, and
@@ -257,14 +187,15 @@ struct Held : Factorisation<Index, Value> {
         return state == State::done && wishes.preference ? this->factorise(run) : state;
     }
     // None where all is well and nothing is left to do; else the state, the block where there was
-    // trouble, and the blocks that may be singular.
+    // trouble, and the blocks that may be singular, each with whether it was one before, with about
+    // the same pivots.
     nb::object result() const {
         if (state == State::not_a_form)
             throw std::runtime_error(
                 "the block form has entries below its blocks, or none in a block of one row: it is "
                 "not that of the matrix; sparsematch.is_block_form checks one");
         const bool factorised = state == State::done && this->lu;
-        std::vector<Index> blocks;
+        std::vector<std::pair<Index, bool>> blocks;
         if (factorised) blocks = blocks_in_doubt(*this->lu, wishes.small);
         const auto& external = this->analysis->plan.external;
         const auto is_inside = [](signed char kernel) { return kernel == 0; };
@@ -472,7 +403,6 @@ void bind_values(nb::module_& m) {
         return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
                                values.data(), share);
     });
-    m.def("markowitz_order", markowitz_order<Index, Value>);
 }
 
 }  // namespace
@@ -490,13 +420,6 @@ void bind_lu(nb::module_& m) {
     bind_values<std::int64_t, std::complex<double>>(m);
     m.def("factorise_square", factorise, "indptr"_a, "indices"_a, "values"_a, "n"_a, "by_rows"_a,
           "drop_zeros"_a, "search"_a, "policy"_a, "preference"_a.none(), "small"_a);
-    m.def("kernel_costs", [] {
-        nb::dict out;
-        for (const KernelRow& row : kernel_table)
-            out[row.name] = nb::make_tuple(row.cost.fixed, row.cost.per_entry, row.cost.per_fill,
-                                           row.cost.per_multiplication);
-        return out;
-    });
 }
 
 }  // namespace sparsematch

@@ -16,7 +16,7 @@ nb::tuple run_improve(const char* name, CsrArg<Index> matrix,
                       std::optional<Sides<bool>> finished, std::optional<Out<Index>> forced) {
     const auto improve = find_engine(bipartite_engines, name).template call<Index>();
     const OptionValues values = option_values(options);
-    const auto a = matrix.view(), t = transposed ? transposed->view() : Csr<Index>{};
+    const auto a = view(matrix), t = transposed ? view(*transposed) : Csr<Index>{};
     const auto m = view(mates);
     const auto report = run_engine(workers, settings, m.row_mate, a.n_rows, [&](RunContext& run) {
         if (finished) run.finished = {finished->first.data(), finished->second.data()};

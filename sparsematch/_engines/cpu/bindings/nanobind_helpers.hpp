@@ -90,14 +90,12 @@ class LentArray {
 
 // A pattern: Csr of csr.py.
 template <class Index>
-struct CsrArg {
-    Index n_cols = 0;
-    In<Index> indptr, indices;
-
-    Csr<Index> view() const {
-        return {static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
-    }
-};
+using CsrArg = std::tuple<Index, In<Index>, In<Index>>;
+template <class Index>
+Csr<Index> view(const CsrArg<Index>& given) {
+    const auto& [n_cols, indptr, indices] = given;
+    return {static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
+}
 
 // Matchings to be checked are read only; the checks take the type that engines write.
 template <class Index>
@@ -225,7 +223,7 @@ struct Passed<T*> {
 template <class Index>
 struct Passed<const Csr<Index>&> {
     using Given = CsrArg<Index>;
-    static Csr<Index> get(const Given& given) { return given.view(); }
+    static Csr<Index> get(const Given& given) { return view(given); }
 };
 template <class Index>
 struct Passed<Matching<Index>> {
@@ -301,28 +299,6 @@ struct type_caster<sparsematch::Array<T>> {
         flags &= ~static_cast<std::uint32_t>(cast_flags::convert);
         if (!array.from_python(src, flags, cleanup)) return false;
         value = {std::move(array.value)};
-        return true;
-    }
-};
-
-template <class Index>
-struct type_caster<sparsematch::CsrArg<Index>> {
-    using Lists = sparsematch::In<Index>;
-    NB_TYPE_CASTER(sparsematch::CsrArg<Index>, const_name("tuple[") + make_caster<Index>::Name +
-                                                   const_name(", ") + make_caster<Lists>::Name +
-                                                   const_name(", ") + make_caster<Lists>::Name +
-                                                   const_name("]"))
-
-    bool from_python(handle src, std::uint32_t flags, cleanup_list* cleanup) noexcept {
-        if (!PyTuple_Check(src.ptr()) || PyTuple_Size(src.ptr()) != 3) return false;
-        const auto item = [&](int k) { return handle(PyTuple_GetItem(src.ptr(), k)); };
-        make_caster<Index> n_cols;
-        make_caster<Lists> indptr, indices;
-        if (!n_cols.from_python(item(0), flags, cleanup) ||
-            !indptr.from_python(item(1), flags, cleanup) ||
-            !indices.from_python(item(2), flags, cleanup))
-            return false;
-        value = {n_cols.value, std::move(indptr.value), std::move(indices.value)};
         return true;
     }
 };

@@ -8,7 +8,7 @@ namespace {
 
 template <class Index>
 void bind(nb::module_& m) {
-    m.def("order_features", [](CsrArg<Index> a) { return order_features(a.view()); });
+    m.def("order_features", [](CsrArg<Index> a) { return order_features(view(a)); });
     m.def("degree_statistics", Bound<degree_statistics<Index>>::by_workers);
     m.def("column_statistics", Bound<column_statistics<Index>>::by_workers);
     m.def("shared_pair_density", Bound<shared_pair_density<Index>>::by_workers);
@@ -21,7 +21,6 @@ void sparsematch::bind_ordering(nb::module_& m) {
         .def_ro("n", &DegreeStatistics::n)
         .def_ro("entries", &DegreeStatistics::entries)
         .def_ro("squares", &DegreeStatistics::squares)
-        .def_ro("n_ones", &DegreeStatistics::n_ones)
         .def_ro("empty", &DegreeStatistics::empty)
         .def_prop_ro("mean", &DegreeStatistics::mean)
         .def_prop_ro("variation", &DegreeStatistics::variation)

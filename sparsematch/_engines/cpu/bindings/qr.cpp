@@ -21,7 +21,7 @@ using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class Index, class Value>
 nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> right,
                     In<double> tolerance, In<bool> last, nb::capsule gemm, double room) {
-    const auto rows = matrix.view();
+    const auto rows = view(matrix);
     const auto multiply = reinterpret_cast<Gemm<Value>>(gemm.data());
     auto qr = interruptible(1, [&](RunContext& run) {
         WorkCounter counter(run);
@@ -35,12 +35,12 @@ nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> 
 
 template <class Index, class Value>
 void solve(CsrArg<Index> upper, In<Value> values, Matrix<Value> x, bool adjoint) {
-    const UpperFactor<Index, Value> r{upper.view(), values.data()};
+    const auto r = view(upper);
     const auto width = static_cast<std::int64_t>(x.shape(1));
     interruptible(1, [&](RunContext& run) {
         WorkCounter counter(run);
-        if (adjoint) solve_upper_adjoint(r, x.data(), width, counter);
-        else solve_upper(r, x.data(), width, counter);
+        if (adjoint) solve_upper_adjoint(r, values.data(), x.data(), width, counter);
+        else solve_upper(r, values.data(), x.data(), width, counter);
     });
 }
 
@@ -51,7 +51,7 @@ nb::tuple solve_sparse(CsrArg<Index> upper, In<Value> values, CsrArg<Index> righ
                        In<Value> right_values, double drop, double room) {
     auto found = interruptible(1, [&](RunContext& run) {
         WorkCounter counter(run);
-        return SparseUpperSolve<Index, Value>(upper.view(), values.data(), right.view(),
+        return SparseUpperSolve<Index, Value>(view(upper), values.data(), view(right),
                                               right_values.data(), drop, room, counter);
     });
     return nb::make_tuple(owned(std::move(found.start)), owned(std::move(found.row)),

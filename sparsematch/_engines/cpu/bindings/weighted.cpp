@@ -1,13 +1,10 @@
 // What Python calls of the weighted package.
-#include <nanobind/stl/complex.h>
-
 #include "bindings/nanobind_helpers.hpp"
 #include "weighted/bottleneck.hpp"
 #include "weighted/entry_values.hpp"
 #include "weighted/least_cost_matching.hpp"
 #include "weighted/product_batch.hpp"
 #include "weighted/scale_factors.hpp"
-#include "weighted/scaled_columns.hpp"
 #include "weighted/symmetric.hpp"
 
 using namespace sparsematch;
@@ -22,7 +19,7 @@ void run_least_cost(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, S
     AssignmentPolicy policy;
     if (limits) policy = {limits->first, limits->second};
     interruptible(workers, [&](RunContext& run) {
-        const auto a = matrix.view();
+        const auto a = view(matrix);
         double *u = duals.first.data(), *v = duals.second.data();
         LeastCostMatching<Index>(a, cost.data(), view(mates), u, v, policy, run).solve(warm);
     });
@@ -41,7 +38,7 @@ bool run_scale_factors(CsrArg<Index> a, std::pair<In<double>, In<Index>> pairs,
                                    scales.second.data(),
                                    flipped,
                                    powers_of_two};
-        return write_factors(a.view(), pairs.first.data(), pairs.second.data(), factors, run);
+        return write_factors(view(a), pairs.first.data(), pairs.second.data(), factors, run);
     });
 }
 
@@ -59,7 +56,7 @@ std::pair<std::int64_t, double> run_product_batch(CsrArg<Index> matrix, In<doubl
         const auto [flipped, auction_first, costs] = flags;
         const auto n = static_cast<std::int64_t>(numbers.first.size());
         const bool scaling = numbers.second.size() > 0, warm = first.second.size() > 0;
-        const auto a = matrix.view();
+        const auto a = view(matrix);
         const ProductBatch<Index> batch{values.data(),
                                         mates.first.data(),
                                         mates.second.data(),
@@ -80,17 +77,6 @@ std::pair<std::int64_t, double> run_product_batch(CsrArg<Index> matrix, In<doubl
     });
 }
 
-// scales: of the user's rows and columns. out: rows, values, row sums.
-template <class Index, class Value>
-void run_scale_columns(CsrArg<Index> a, In<Value> values, In<Index> row_of,
-                       std::pair<In<double>, In<double>> scales,
-                       std::tuple<Out<Index>, Out<Value>, Out<Value>> out) {
-    const auto& [row, value, sum] = out;
-    scale_columns<Index, Value>(a.view(), values.data(),
-                                {row_of.data(), scales.first.data(), scales.second.data()},
-                                {row.data(), value.data(), sum.data()});
-}
-
 template <class Index>
 void run_split_pivots(In<double> diagonal, Sides<Index> mates, Out<Index> partner) {
     interruptible(1, [&](RunContext& run) {
@@ -108,8 +94,6 @@ void bind(nb::module_& m) {
     m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
           "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
     m.def("product_batch", run_product_batch<Index>);
-    m.def("scale_columns", run_scale_columns<Index, double>);
-    m.def("scale_columns", run_scale_columns<Index, std::complex<double>>);
     m.def("matched_entries", Bound<matched_entries<Index>>::by_workers);
     m.def("unsymmetric_entry", Bound<unsymmetric_entry<Index>>::alone);
     m.def("largest_scaled", Bound<largest_scaled<Index>>::by_workers);

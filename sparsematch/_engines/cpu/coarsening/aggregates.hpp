@@ -90,13 +90,10 @@ Aggregates<Index> make_aggregates(const Csr<Index>& g, const Value* values, cons
     if (join) {
         out.next = Buffer<Index>(n);
         // Meanwhile next[v] is the neighbour that v goes to.
-        run.team.each([&](int rank) {
+        run.team.share_out(n, [&](int rank, Index begin, Index end) {
             WorkCounter counter(run, rank);
             std::vector<std::pair<Index, Value>> row;
-            const Index size = run.team.size(),
-                        from = static_cast<Index>(static_cast<std::int64_t>(n) * rank / size),
-                        to = static_cast<Index>(static_cast<std::int64_t>(n) * (rank + 1) / size);
-            for (Index v = from; v < to; ++v) {
+            for (Index v = begin; v < end; ++v) {
                 out.next[v] =
                     mate[v] == UNMATCHED<Index> ? heaviest_matched(g, values, mate, v, row) : -1;
                 if (mate[v] == UNMATCHED<Index> && !counter.add(g.degree(v))) break;

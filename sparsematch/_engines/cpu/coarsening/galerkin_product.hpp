@@ -183,11 +183,8 @@ class GalerkinProduct {
         // Row by row, the entries of an upper column come in the order in which the lower row has
         // them. Each thread scans all of them and writes to rows of its own; the upper triangle is
         // only read.
-        run_.team.each([&](int rank) {
+        run_.team.share_out(parts_.count, [&](int rank, Index from, Index to) {
             WorkCounter counter(run_, rank);
-            const auto n = static_cast<std::int64_t>(parts_.count);
-            const auto from = static_cast<Index>(n * rank / run_.team.size());
-            const auto to = static_cast<Index>(n * (rank + 1) / run_.team.size());
             Index* next = bound_.data();  // in each row, where the next lower entry is
             std::copy(out.indptr.data() + from, out.indptr.data() + to, next + from);
             for (Index c = 0; c < to && counter.add(out.indptr[c + 1] - out.indptr[c]); ++c)

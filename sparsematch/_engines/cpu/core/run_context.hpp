@@ -75,6 +75,12 @@ class RunContext {
         if (detailed) stats.steps.reserve(64);
     }
 
+    // A part of a run with a budget of its own, which stops where that run does.
+    RunContext(RunContext& whole, std::int64_t edge_limit)
+        : RunContext(
+              whole.team, {.edge_limit = edge_limit},
+              [](void* run) { return !static_cast<RunContext*>(run)->flush(0, 0); }, &whole) {}
+
     bool stopped() const { return stop_.load(std::memory_order_relaxed); }
     // The budget is spent: the engine stops where it next can, short of maximum.
     bool exhausted() const {

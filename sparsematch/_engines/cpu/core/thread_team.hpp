@@ -83,6 +83,15 @@ class ThreadTeam {
         });
     }
 
+    // Calls body(rank, begin, end) once on every rank, for its share of [0, n).
+    template <class Index, class Body>
+    void share_out(Index n, const Body& body) {
+        const auto at = [&](int part) {
+            return static_cast<Index>(static_cast<std::int64_t>(n) * part / size());
+        };
+        each([&](int rank) { body(rank, at(rank), at(rank + 1)); });
+    }
+
     // As loop, in pieces between two sizes, small where there is little to share out. A crowded
     // team gets no small ones: its threads sleep, and are slow to wake.
     template <class Body>

@@ -8,6 +8,7 @@ register_operations(
     "numpy",
     DecompositionOps(
         block_labels=block_form.block_labels,
+        coarse_parts=block_form.coarse_parts,
         connected_components=block_form.connected_components,
         block_permutation=block_form.block_permutation,
         order_by_label=block_form.order_by_label,

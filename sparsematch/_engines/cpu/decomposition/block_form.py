@@ -11,16 +11,18 @@ from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates, worthwhile
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, transpose
-from sparsematch._engines.cpu.matching.auto import Policy
+from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.cpu.ordering.features import degree_statistics, order_features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockLayout
 from sparsematch._types.labels import (
+    VERTICAL,
     BlockLabels,
     BlockPermutation,
     Components,
     HallViolators,
+    Parts,
     groups_of_blocks,
 )
 from sparsematch._types.matching import Matching
@@ -60,6 +62,17 @@ def block_labels(
     return BlockLabels(group, n_square)
 
 
+def coarse_parts(graph: BipartiteCSR) -> tuple[Parts, Parts]:
+    """Return the coarse part of every row and column, by a matching that is looked for first."""
+    parts = np.empty(graph.n_rows, np.int8), np.empty(graph.n_cols, np.int8)
+    pair = np.empty(graph.n_major, graph.dtype), np.empty(graph.n_minor, graph.dtype)
+    if not _core.coarse_parts(csr(graph), pair, False, *graph.orient(*parts)):
+        matching = Matching.start(graph)
+        auto.improve(graph, matching, Run())
+        _core.coarse_parts(csr(graph), mates(graph, matching), True, *graph.orient(*parts))
+    return (VERTICAL - parts[0], VERTICAL - parts[1]) if graph.flipped else parts
+
+
 def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
     """Tell whether a layout is that of the form. Time: O(n_rows + n_cols + nnz)."""
     blocks = [np.asarray(block, graph.dtype) for block in (layout.row_block, layout.col_block)]
@@ -78,7 +91,7 @@ def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
     """
     if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor:
         return False
-    if order_features(graph).are_near(Policy.near):
+    if order_features(graph).are_near(auto.Policy.near):
         return False
     degrees = degree_statistics(graph)
     return degrees.variation <= _HUBS * degrees.mean

@@ -74,6 +74,7 @@
 #include "decomposition/strong_components.hpp"
 #include "decomposition/sweeps.hpp"
 #include "decomposition/trim.hpp"
+#include "matching/small_matching.hpp"
 
 namespace sparsematch {
 
@@ -245,6 +246,23 @@ Index block_labels(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m, 
     CoarseParts parts(a);
     settle_coarse_parts(a, t, m, parts, limits, run);
     return run.stopped() ? 0 : Blocks<Index>(a, m, parts, row_group, limits, run).components(t);
+}
+
+// Writes the coarse part of each row and column, 0 for the horizontal one, 1 for the square one, 2
+// for the vertical one, and a maximum matching unless that is given. False: none was found soon.
+// Time: O(n_rows + n_cols + nnz).
+template <class Index>
+bool label_coarse_parts(const Csr<Index>& a, Matching<Index> m, bool is_maximum,
+                        std::int8_t* row_part, std::int8_t* col_part, RunContext& run) {
+    if (!is_maximum && !match_small(a, m, run)) return false;
+    Buffer<Index> group(a.n_rows);
+    const Index n = block_labels<Index>(a, nullptr, m, group.data(), run);
+    if (run.stopped()) return false;
+    for (Index i = 0; i < a.n_rows; ++i)
+        row_part[i] = static_cast<std::int8_t>((group[i] > 0) + (group[i] > n));
+    for (Index j = 0; j < a.n_cols; ++j)
+        col_part[j] = m.col_mate[j] == UNMATCHED<Index> ? std::int8_t{0} : row_part[m.col_mate[j]];
+    return true;
 }
 
 }  // namespace sparsematch

@@ -35,6 +35,12 @@ class EliminationTree {
         for (const Index below : count_) cost.add(1, static_cast<double>(below));
         return cost;
     }
+    // Makes a tree that is given one in postorder: the parent of each place in the order, and this.
+    void sort(std::vector<Index>& parent, std::vector<Index>& order) {
+        parent_.swap(parent);
+        sort_postorder(static_cast<Index>(order.size()), order);
+        parent_.swap(parent);
+    }
     // After postorder: the parent of the t-th vertex in the order, which comes behind it, or
     // no_parent; and the entries of its column of L below the diagonal.
     const std::vector<Index>& parent() const { return parent_; }

@@ -1,14 +1,12 @@
 """Engines for general graphs, and the other operations on such a graph."""
 
 from collections.abc import Callable
-from time import perf_counter
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import graph_arrays
 from sparsematch._engines.registry import Run
 from sparsematch._types.graph import Graph, GraphProperties
-from sparsematch._types.run_info import StepInfo
 
 ENGINES = {row["name"]: row for row in _core.graph_engines()}
 
@@ -21,11 +19,10 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
 
     def match(graph: Graph, mate: IndexArray, run: Run) -> None:
         settings = 0, run.detailed, run.seed
-        begin = perf_counter()
-        account = _core.match_graph(
-            name, graph_arrays(graph), mate, run.workers, settings, run.options
-        )
-        run.steps.append(StepInfo(name, perf_counter() - begin, **account))
+        with run.step(name) as counts:
+            counts |= _core.match_graph(
+                name, graph_arrays(graph), mate, run.workers, settings, run.options
+            )
 
     return match
 

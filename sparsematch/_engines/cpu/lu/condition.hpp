@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "lu/equilibration.hpp"
@@ -125,18 +126,18 @@ class BlockCondition {
     std::vector<Value>& x_;
 };
 
-// The blocks of several rows whose condition is to be estimated: with a pivot below a share of the
-// largest entry of the block, or by a suspicion. What is not suspected is asked again once its
-// least pivot, as a share of the largest entry, has changed by a factor of two: new values that
-// change no pivot by as much are those of another step of the same model. Time: O(n), and of larger
-// blocks, if they are asked, two solves.
+// The blocks of several rows whose condition is to be estimated, each with whether it was the last
+// time, too: with a pivot below a share of the largest entry of the block, or by a suspicion. A
+// block is asked again once its least pivot, as a share of the largest entry, has changed by a
+// factor of two: new values that change no pivot by as much are those of another step of the same
+// model. Time: O(n), and of larger blocks, if they are asked, two solves.
 template <class Index, class Value>
-std::vector<Index> blocks_in_doubt(BlockLU<Index, Value>& lu, double share) {
+std::vector<std::pair<Index, bool>> blocks_in_doubt(BlockLU<Index, Value>& lu, double share) {
     // up to which no inverse is large whose pivots are not small, and what is far from singular
     constexpr Index few_rows = 16;
     constexpr double no_doubt = 1e-12;
-    lu.unsuspected.resize(lu.plan.n_blocks());
-    std::vector<Index> out;
+    lu.asked.resize(lu.plan.n_blocks());
+    std::vector<std::pair<Index, bool>> out;
     std::vector<Value> x;
     for (Index k = 0; k < lu.plan.n_blocks(); ++k) {
         if (lu.plan.external[k] > 0 || lu.plan.size(k) == 1) continue;
@@ -144,13 +145,16 @@ std::vector<Index> blocks_in_doubt(BlockLU<Index, Value>& lu, double share) {
         for (Index c = lu.plan.starts[k]; c < lu.plan.starts[k + 1]; ++c)
             least = std::min(least, magnitude(lu.pivot[c]));
         const double now = least / lu.equilibration.largest[k];
-        double& before = lu.unsuspected[k];
-        const bool is_known = now > before / 2 && now < before * 2;
+        AskedBlock& last = lu.asked[k];
+        const bool is_known = now > last.least_pivot / 2 && now < last.least_pivot * 2;
         const bool in_doubt =
-            now < share || (lu.plan.size(k) > few_rows && !is_known &&
+            now < share ||
+            (is_known ? last.in_doubt
+                      : lu.plan.size(k) > few_rows &&
                             BlockCondition<Index, Value>(lu, k, x).suspicion() < no_doubt);
-        if (in_doubt) out.push_back(k);
-        if (!is_known) before = in_doubt ? 0 : now;
+        if (in_doubt) out.emplace_back(k, is_known && last.in_doubt);
+        if (!is_known) last.least_pivot = now;
+        last.in_doubt = in_doubt;
     }
     return out;
 }

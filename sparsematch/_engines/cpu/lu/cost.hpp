@@ -39,8 +39,8 @@ struct KernelRow {
 };
 inline constexpr std::array kernel_table{
     // repeated: medians of 70 matrices; moved pivots: fitted to qh882, gemat12, ex6, pilotnov
-    KernelRow{"own", {1e-6, 6e-9, 17e-9, 0.48e-9}, true, 0.4, 0.1, 0.6},
-    KernelRow{"superlu", {250e-6, 120e-9, 27e-9, 0.05e-9}, true, 0.75, 0.01, 0.15},
+    KernelRow{"own", {3.5e-6, 20e-9, 16e-9, 0.5e-9}, true, 0.4, 0.1, 0.6},
+    KernelRow{"superlu", {320e-6, 107e-9, 34e-9, 0.1e-9}, true, 0.75, 0.01, 0.15},
     // measured on 22 matrices of up to 70,000 entries; by kvxopt and pypardiso
     KernelRow{"umfpack", {1.2e-3, 330e-9, 5e-9, 0.1e-9}, false},
     KernelRow{"pardiso", {1.2e-3, 250e-9, 5e-9, 0.1e-9}, false, 1, 0, 0, false},
@@ -74,7 +74,7 @@ struct Policy {
     // The gain by product is the time that pivots cost that move; by values, where entries may not
     // stay and a pattern has no symmetry, fill is saved that no order predicts.
     Search given{2e-6, 80e-9, 0.5}, product{5e-6, 100e-9, 1}, dissection{50e-6, 1700e-9, 0.5},
-        by_values{5e-6, 100e-9, 2, 20e-9};
+        by_values{5e-6, 100e-9, 1.5, 20e-9};
     double by_values_step = 1.5e-9;  // seconds of Markowitz' search for each unit of its work
     Diagonal diagonal = Diagonal::any;
     unsigned available = 1 << static_cast<int>(Kernel::superlu);  // beside ours, a bit each

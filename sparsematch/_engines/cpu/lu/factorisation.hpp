@@ -73,8 +73,9 @@ class Factorisation {
         if (!row_mate) {
             mates.resize(2 * static_cast<std::size_t>(a.n_rows));
             const Matching<Index> m{mates.data() + a.n_rows, mates.data()};
-            if (!match_small(a, m, most_scans * (a.n_rows + a.nnz()), run))
-                return run.stopped() ? State::stopped : State::unmatched;
+            match_small(a, m, run);
+            if (run.stopped()) return State::stopped;
+            if (any_free(m.row_mate, a.n_rows)) return State::unmatched;
             row_mate = m.col_mate;  // the core's columns are the user's rows
         }
         analysis->form = form_of_matching(a, row_mate, run);
@@ -134,8 +135,6 @@ class Factorisation {
     std::vector<Value> values;  // by columns
 
   private:
-    // How often a search for a matching scans each entry, on average.
-    static constexpr std::int64_t most_scans = 10;
     static constexpr std::int64_t most_kept = std::int64_t{1} << 17;  // numbers of right-hand sides
 
     State plan(RunContext& run) {

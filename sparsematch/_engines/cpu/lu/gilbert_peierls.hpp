@@ -63,6 +63,12 @@ struct PivotWorkspace {
     std::vector<Index> pivot_row, order, candidates;
 };
 
+// What was found when a block was last asked for its condition.
+struct AskedBlock {
+    double least_pivot = 0;  // as a share of the largest entry
+    bool in_doubt = false;
+};
+
 template <class Index, class Value>
 class BlockLU {
   public:
@@ -131,7 +137,7 @@ class BlockLU {
     GrowingArray<Index> l_row, u_row;
     GrowingArray<Value> l, u;
     std::vector<Value> pivot, inverse;  // of each its inverse
-    std::vector<double> unsuspected;    // by condition.hpp
+    std::vector<AskedBlock> asked;      // by condition.hpp
     std::vector<Index> inner_place;     // the rows of the plan's inner_row, by pivot
     // The c-th pivot row within its block: which of the inner entries, and their columns.
     std::vector<std::int64_t> row_start;

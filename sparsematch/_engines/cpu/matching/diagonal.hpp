@@ -7,8 +7,9 @@
 
 namespace sparsematch {
 
-// Matches every row of a square matrix to the column of its own number, if all these entries are
-// stored. False, and nothing written, at the first that is not. Time: O(nnz) at most.
+// Matches every row to the column of its own number, if all these entries are stored: a maximum
+// matching, whatever the shape. False, and nothing written, at the first that is not. Time: O(nnz)
+// at most.
 template <class Index>
 bool match_diagonal(const Csr<Index>& a, Matching<Index> m) {
     for (Index i = 0; i < a.n_rows; ++i)

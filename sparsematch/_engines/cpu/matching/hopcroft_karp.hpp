@@ -1,40 +1,18 @@
 // Hopcroft-Karp: in each phase, a maximal set of disjoint shortest augmenting paths.
 //
-// Matching, free and augmenting path: see single_source_bfs.hpp. One search there finds one path,
-// and may scan every entry for it. Here one pass over the entries finds many paths.
-//
-// The level of a row is its distance from the free rows, in rows, along alternating paths. Each
-// phase has two steps.
-//   layer   Breadth-first search from all free rows at once writes the levels, down to the first
-//           level that sees a free column.
-//   search  Depth-first search from each free row, from a row of one level through a column to its
-//           mate on the next level only, ends in a free column or fails. Rows of a path found are
-//           taken out, so that paths are disjoint; the pointer into the list of a row only moves
-//           on, so that all searches of a phase scan an entry once.
-//
-//     level 0    a     b         free rows: they have entries in the columns below
-//                | \   |
-//                1  2  3         columns, matched to the rows below
-//                |  |  |
-//     level 1    c  d  e
-//                 \ |  |
-//                   4  5         free columns: a-2=d-4 and b-3=e-5 are found in one phase
-//
-// Why few phases. Augmenting along a maximal set of disjoint shortest paths makes the shortest
-// path that remains longer. After sqrt(n) phases every path has more than sqrt(n) rows. The
-// difference to a maximum matching consists of disjoint paths, so that at most sqrt(n) are left,
-// and each further phase finds one at least.
-// Why right. The last phase has searched breadth-first from all free rows and seen no free column:
-// there is no augmenting path.
+// Matching, free and augmenting path: see single_source_bfs.hpp. The level of a row is its distance
+// from the free rows, in rows, along alternating paths. A phase writes the levels down to the first
+// that sees a free column, then searches depth first from each free row, from one level to the
+// next; docs/algorithms/hopcroft_karp.md says why phases are few.
 //
 // Hopcroft, Karp: An n^5/2 algorithm for maximum matchings in bipartite graphs (SIAM J. Comput. 2,
 // 1973). The paper's layers of rows L_0, L_2, ... -> levels base_, base_ + 1, ...; the last layer
 // i* -> deepest_. Levels are counted on from phase to phase: a row whose level is older than the
-// phase has not been reached, so that nothing is cleared and a phase costs what it visits. With
-// `hkdw` each phase ends with depth-first searches from the rows still free that ignore the levels:
+// phase has not been reached, so that nothing is cleared and a phase costs what it visits. `hkdw`:
 // Duff, Wiberg: Remarks on implementations of O(n^1/2 tau) assignment algorithms (ACM TOMS 14,
 // 1988).
-// Invariant: entries before a row's pointer lead to nothing new in this phase.
+// Invariant: entries before a row's pointer lead to nothing new in this phase; the rows of a path
+// found are taken out.
 // Time: O(sqrt(n) nnz).
 #pragma once
 

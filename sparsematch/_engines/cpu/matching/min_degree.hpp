@@ -101,12 +101,8 @@ Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadTeam& team) {
     std::vector<Places> place(team.size(), Places{});
     // visit(row, its place) in ascending order.
     const auto each_row = [&](const auto& visit) {
-        team.each([&](int rank) {
-            const auto first = [&](int part) {
-                return static_cast<Index>(static_cast<std::int64_t>(a.n_rows) * part / team.size());
-            };
-            for (Index i = first(rank), end = first(rank + 1); i < end; ++i)
-                visit(i, place[rank][std::min(a.degree(i), cap)]);
+        team.share_out(a.n_rows, [&](int rank, Index begin, Index end) {
+            for (Index i = begin; i < end; ++i) visit(i, place[rank][std::min(a.degree(i), cap)]);
         });
     };
     each_row([](Index, Index& counter) { ++counter; });
@@ -154,14 +150,10 @@ class MinDegree {
     }
     void count() {
         const auto timer = run_.time("count");
-        const auto part = [&](std::int64_t n, int rank) {
-            return static_cast<Index>(n * rank / run_.team.size());
-        };
-        run_.team.each([&](int rank) {
-            keys_[rank].count(a_, part(a_.nnz(), rank), part(a_.nnz(), rank + 1));
-        });
-        run_.team.each([&](int rank) {
-            keys_[0].complete(keys_, m_, part(a_.n_cols, rank), part(a_.n_cols, rank + 1));
+        run_.team.share_out(
+            a_.nnz(), [&](int rank, Index begin, Index end) { keys_[rank].count(a_, begin, end); });
+        run_.team.share_out(a_.n_cols, [&](int, Index begin, Index end) {
+            keys_[0].complete(keys_, m_, begin, end);
         });
         run_.team.each([&](int rank) {
             if (rank > 0) keys_[rank].copy(keys_[0]);

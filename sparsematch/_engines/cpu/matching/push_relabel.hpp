@@ -1,40 +1,16 @@
 // Push-relabel: a free row displaces a matched one where a free column is nearest, and the
-// displaced row goes on. There are no paths and no trees: only labels of columns.
+// displaced row goes on. There are no paths and no trees: only labels of columns
+// (docs/algorithms/push_relabel.md, which says why it is right).
 //
-// Matching, free and alternating path: see single_source_bfs.hpp.
 // The label of a column is a lower bound on how many columns an alternating path from it passes
-// until it ends in a free one: 0 for a free column. A row is active if it is free and may still be
-// matched.
-//   push     An active row i is matched to the column j with the least label of its list. If j had
-//            a mate, that row is displaced and active now.
-//   relabel  From j, the only way on is through its new mate i, whose next best column has the
-//            second least label: this plus one is a bound for j, and labels only rise.
-// A row whose columns are all labelled `infinite` (more than the columns that a path can pass)
-// reaches no free column and is dropped.
+// until it ends in a free one. Active: a row that is free and may still be matched; first in, first
+// out, it is matched to the column of least label in its list, whose mate is displaced, and whose
+// label rises to the second least of the list plus one.
 //
-//          1 2 3    labels 2 1 0      c is active.
-//     a  [ x o . ]                    c takes 1, displaces a; c has no other column: 1 is infinite
-//     b  [ . x o ]                    a takes 2, displaces b; likewise 2
-//     c  [ o . . ]                    b takes 3, which is free: done
-//
-// Why right. A matched column stays matched, so that the matching never shrinks. A row is dropped
-// only if bounds prove that there is no path from it; when no row is active there is none at all.
-// Exact labels, by breadth-first search from all free columns (exact_labels.hpp), are set initially
-// and after every k (n_rows + n_cols) relabels, as pushes alone raise labels slowly. Gap: once no
-// column has label d, none above d reaches a free column.
-// Not in the papers: without a transpose nothing is relabelled globally; labels begin as 0 or 1,
-// which are lower bounds, too, and pushes alone raise them; after a pass over the entries a row's
-// list is scanned from a place of its own, as free columns may have been driven far away in one
-// direction.
-//
-// Kaya, Langguth, Manne, Ucar: Push-relabel based algorithms for the maximum transversal problem
-// (Computers & OR 40, 2013); Deveci, Kaya, Ucar, Catalyurek: A push-relabel-based maximum
-// cardinality bipartite matching algorithm on GPUs (ICPP 2013), Algorithms 1 and 2, with rows and
-// columns exchanged; for several workers Langguth, Azad, Halappanavar, Manne: On parallel
-// push-relabel based algorithms for bipartite maximum matching (Parallel Computing 40, 2014). The
-// paper's psi of a column -> label (half of
-// psi, so that it fits the index type); psi of a row is not stored, being the least label of its
-// list plus one. Active rows are processed first in, first out.
+// Kaya, Langguth, Manne, Ucar (Computers & OR 40, 2013); Deveci, Kaya, Ucar, Catalyurek (ICPP
+// 2013), Algorithms 1 and 2, with rows and columns exchanged; for several workers Langguth, Azad,
+// Halappanavar, Manne (Parallel Computing 40, 2014). The paper's psi of a column -> label (half of
+// psi, so that it fits the index type); psi of a row is not stored.
 //
 // Protocol of several workers. Each has a ring of active rows and keeps those that it displaces;
 // after some thousand pushes the active rows are divided again. A row is active with one worker.

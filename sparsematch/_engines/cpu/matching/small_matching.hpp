@@ -1,5 +1,5 @@
-// A matching of a square matrix in one call, by what `auto` tries first: the diagonal, the first
-// free columns, then augmenting paths, as far as an allowance goes.
+// A matching in one call, by what `auto` tries first: the diagonal, the first free columns, then
+// augmenting paths, as far as an allowance goes.
 #pragma once
 
 #include <algorithm>
@@ -11,23 +11,19 @@
 
 namespace sparsematch {
 
-// Writes both mates. False: not all are matched, as there is no perfect matching, or as it was not
-// found by scanning `most_scanned` entries. Time: O(nnz), and the searches.
+// Writes both mates. False: they need not be a maximum matching, as the searches have ended after
+// scanning each entry ten times on average. Time: O(n_rows + n_cols + nnz).
 template <class Index>
-bool match_small(const Csr<Index>& a, Matching<Index> m, std::int64_t most_scanned,
-                 RunContext& run) {
-    if (match_diagonal(a, m)) return true;
+bool match_small(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
     std::fill_n(m.row_mate, a.n_rows, UNMATCHED<Index>);
     std::fill_n(m.col_mate, a.n_cols, UNMATCHED<Index>);
+    if (match_diagonal(a, m)) return true;
     const Csr<Index>* const untransposed = nullptr;
     cheap(a, untransposed, m, {}, run);
-    const auto n = static_cast<std::size_t>(a.n_rows);
-    if (any_free(m.row_mate, n)) {
-        const auto poll = [](void* outer) { return !static_cast<RunContext*>(outer)->flush(0, 0); };
-        RunContext limited(run.team, {.edge_limit = most_scanned}, poll, &run);
-        pothen_fan(a, untransposed, m, {}, limited);
-    }
-    return !any_free(m.row_mate, n);
+    if (!any_free(m.row_mate, a.n_rows)) return true;
+    RunContext limited(run, 10 * (std::int64_t{a.n_rows} + a.nnz()));
+    pothen_fan(a, untransposed, m, {}, limited);
+    return !limited.exhausted() && !run.stopped();
 }
 
 }  // namespace sparsematch

@@ -18,6 +18,7 @@
 #include "core/run_context.hpp"
 #include "elimination/adjacency_lists.hpp"
 #include "elimination/amd.hpp"
+#include "elimination/elimination_tree.hpp"
 
 namespace sparsematch {
 
@@ -33,7 +34,7 @@ class ColumnOrder {
         : rows_(rows), counter_(counter) {
         if (!gather_columns() || !gather_neighbours() || !eliminate()) return;
         std::stable_partition(order.begin(), order.end(), [&](Index j) { return !last[j]; });
-        if (grow_tree()) postorder();
+        if (grow_tree()) EliminationTree<Index>().sort(parent, order);
     }
 
     std::vector<Index> order;   // columns in order of elimination
@@ -102,33 +103,6 @@ class ColumnOrder {
             if (!counter_.add(1 + start_[column + 1] - start_[column])) return false;
         }
         return true;
-    }
-
-    // Renumbers the columns, each right after all those below it in the tree.
-    void postorder() {
-        const Index n = rows_.n_cols;
-        const auto size = static_cast<std::size_t>(n);
-        std::vector<Index> child(size, no_column), sibling(size, no_column), place(size), stack;
-        for (Index k = n; k-- > 0;)
-            if (parent[k] != no_column) sibling[k] = std::exchange(child[parent[k]], k);
-        Index found = 0;
-        for (Index root = 0; root < n; ++root) {
-            if (parent[root] == no_column) stack.push_back(root);
-            while (!stack.empty()) {
-                const Index k = stack.back();
-                if (child[k] != no_column) {
-                    stack.push_back(child[k]);
-                    child[k] = sibling[child[k]];
-                } else {
-                    place[k] = found++, stack.pop_back();
-                }
-            }
-        }
-        const std::vector<Index> before(order), above(parent);
-        for (Index k = 0; k < n; ++k) {
-            order[place[k]] = before[k];
-            parent[place[k]] = above[k] == no_column ? no_column : place[above[k]];
-        }
     }
 
     const Csr<Index> rows_;

@@ -12,24 +12,18 @@
 
 namespace sparsematch {
 
-template <class Index, class Value>
-struct UpperFactor {
-    Csr<Index> rows;
-    const Value* values;
-};
-
 // x = R^-1 x. False: stopped.
 template <class Index, class Value>
-bool solve_upper(const UpperFactor<Index, Value>& r, Value* x, std::int64_t width,
+bool solve_upper(const Csr<Index>& r, const Value* values, Value* x, std::int64_t width,
                  WorkCounter& counter) {
-    for (Index i = r.rows.n_rows; i-- > 0;) {
+    for (Index i = r.n_rows; i-- > 0;) {
         Value* xi = x + i * width;
-        const auto begin = r.rows.indptr[i], end = r.rows.indptr[i + 1];
+        const auto begin = r.indptr[i], end = r.indptr[i + 1];
         for (auto p = begin + 1; p < end; ++p) {
-            const Value* xj = x + r.rows.indices[p] * width;
-            for (std::int64_t k = 0; k < width; ++k) xi[k] -= r.values[p] * xj[k];
+            const Value* xj = x + r.indices[p] * width;
+            for (std::int64_t k = 0; k < width; ++k) xi[k] -= values[p] * xj[k];
         }
-        for (std::int64_t k = 0; k < width; ++k) xi[k] /= r.values[begin];
+        for (std::int64_t k = 0; k < width; ++k) xi[k] /= values[begin];
         if (!counter.add((end - begin) * width)) return false;
     }
     return true;
@@ -37,15 +31,15 @@ bool solve_upper(const UpperFactor<Index, Value>& r, Value* x, std::int64_t widt
 
 // x = R^-H x. False: stopped.
 template <class Index, class Value>
-bool solve_upper_adjoint(const UpperFactor<Index, Value>& r, Value* x, std::int64_t width,
+bool solve_upper_adjoint(const Csr<Index>& r, const Value* values, Value* x, std::int64_t width,
                          WorkCounter& counter) {
-    for (Index i = 0; i < r.rows.n_rows; ++i) {
+    for (Index i = 0; i < r.n_rows; ++i) {
         Value* xi = x + i * width;
-        const auto begin = r.rows.indptr[i], end = r.rows.indptr[i + 1];
-        for (std::int64_t k = 0; k < width; ++k) xi[k] /= adjoint_of(r.values[begin]);
+        const auto begin = r.indptr[i], end = r.indptr[i + 1];
+        for (std::int64_t k = 0; k < width; ++k) xi[k] /= adjoint_of(values[begin]);
         for (auto p = begin + 1; p < end; ++p) {
-            Value* xj = x + r.rows.indices[p] * width;
-            for (std::int64_t k = 0; k < width; ++k) xj[k] -= adjoint_of(r.values[p]) * xi[k];
+            Value* xj = x + r.indices[p] * width;
+            for (std::int64_t k = 0; k < width; ++k) xj[k] -= adjoint_of(values[p]) * xi[k];
         }
         if (!counter.add((end - begin) * width)) return false;
     }

@@ -5,19 +5,19 @@
 // entries whose reduced cost is 0. So each is run within a budget, and leaves to the next what it
 // has found:
 //   1. duals that fit rows and columns, and row reduction (initial_duals, reduce_rows);
-//   2. searches from one row after the other: some of any length, then while they are short
-//      (path_search); where costs are tied and these match few, a largest matching along entries
-//      whose reduced cost is 0 (match_all_tight);
-//   3. where they are expected to be long, the blocks of the pattern one by one, if there are
-//      several (assignment_blocks); rows first, if that fits far better;
-//   4. searches from all free rows together (path_forest), where costs are tied with such matchings
-//      in between, and where that is expected to take many rounds an auction (auction) and short
-//      searches first.
+//   2. searches from one row after the other (path_search), while those to come are expected to
+//      take less time than what else there is: where costs are tied a largest matching along
+//      entries whose reduced cost is 0 (match_all_tight), then step 3; rows first; the blocks of
+//      the pattern one by one, if there are several (assignment_blocks);
+//   3. an auction, and short searches (auction); where costs are tied or the matrix is wide,
+//      searches from all free rows together first (path_forest), with such matchings in between.
 // The result is exact whichever steps have run: the duals prove it.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -25,6 +25,7 @@
 #include "core/transpose.hpp"
 #include "matching/karp_sipser/karp_sipser.hpp"
 #include "matching/ms_bfs_graft.hpp"
+#include "matching/pothen_fan.hpp"
 #include "weighted/assignment_blocks.hpp"
 #include "weighted/assignment_state.hpp"
 #include "weighted/auction.hpp"
@@ -34,16 +35,37 @@
 
 namespace sparsematch {
 
+// A maximum matching, from the one at hand, or afresh: Karp and Sipser's leaves few rows, which
+// searches in depth match where paths are long and many, as in meshes, and searches from all rows
+// where these scan the matrix again and again, as in random ones. Time: O(nnz), and a search by
+// phases, O(n_rows nnz) at worst.
+template <class Index>
+void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunContext& run) {
+    if (!afresh) return ms_bfs_graft<Index>(a, nullptr, m, {}, run);
+    constexpr std::int64_t passes = 10;  // of searches in depth
+    std::fill_n(m.row_mate, a.n_rows, UNMATCHED<Index>);
+    std::fill_n(m.col_mate, a.n_cols, UNMATCHED<Index>);
+    Buffer<Index> indptr(a.n_cols + std::size_t{1}), indices(a.nnz());
+    transpose(a, indptr.data(), indices.data(), run);
+    const Csr<Index> transposed{a.n_cols, a.n_rows, indptr.data(), indices.data()};
+    karp_sipser<Index>(a, &transposed, m, {}, run);
+    if (!any_free(m.row_mate, a.n_rows)) return;
+    RunContext limited(run, passes * (std::int64_t{a.n_rows} + a.nnz()));
+    pothen_fan<Index>(a, nullptr, m, {}, limited);
+    run.flush(limited.edges(), 0);
+    if (limited.exhausted()) ms_bfs_graft<Index>(a, &transposed, m, {}, run);
+}
+
 // A largest matching along the entries whose reduced cost is 0: where costs take few values many
 // entries have one, and of the paths of length 0 from free rows to free columns a round of shortest
 // paths takes but one for each tree. The others are what an algorithm for matchings without weights
 // finds, and far sooner: the primal step of the Hungarian method, Kuhn (Nav. Res. Logist. Q. 2,
 // 1955).
 // Keeps the duals. Of a wide matrix only columns with the largest dual may be free: not for these.
-// False: the run was stopped. Workspace: an index for each such entry, and three a vertex. Time:
-// O(nnz), and a search by phases, O(n_rows nnz) at worst, on these entries.
+// False: the run was stopped. Workspace: two indices for each such entry, and three a vertex. Time:
+// O(nnz), and that of match_pattern on these entries.
 template <class Index>
-bool match_all_tight(AssignmentState<Index>& s) {
+bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
     const auto& a = s.a;
     Buffer<Index> indptr(a.n_rows + 1, 0), col_mate(a.n_cols);
     std::vector<Index> indices;
@@ -56,9 +78,10 @@ bool match_all_tight(AssignmentState<Index>& s) {
     for (Index j = 0; j < a.n_cols; ++j) col_mate[j] = s.col[j].mate;
     const Csr<Index> tight{a.n_rows, a.n_cols, indptr.data(), indices.data()};
     const std::int64_t before = s.run.edges();
-    ms_bfs_graft<Index>(tight, nullptr, {s.col_of.data(), col_mate.data()}, {}, s.run);
+    match_pattern<Index>(tight, {s.col_of.data(), col_mate.data()}, afresh, s.run);
     s.work += s.run.edges() - before;
     for (Index j = 0; j < a.n_cols; ++j) s.col[j].mate = col_mate[j];
+    if (afresh) s.free.resize(a.n_rows), std::iota(s.free.begin(), s.free.end(), Index(0));
     std::erase_if(s.free, [&](Index i) { return s.col_of[i] != UNMATCHED<Index>; });
     return !s.run.stopped();
 }
@@ -67,11 +90,12 @@ bool match_all_tight(AssignmentState<Index>& s) {
 // row and entry of the matrix, so that steps of different kinds compare; a budget is the number of
 // rows and entries whose scan takes as long. Name: definition; unit; evidence.
 struct AssignmentPolicy {
-    // All searches one by one, before all rows search together; ns.
-    double short_searches = 480;
-    // An auction and the searches after it, as expected; ns; they took 600 to 1,050 on random,
-    // lognormal and mesh matrices of 300,000 rows.
-    double auction = 900;
+    // All searches one by one, before an auction; ns.
+    double searches = 900;
+    // An auction and the searches after it, as expected: searches go on while they are expected to
+    // take less; ns; 600 to 1,050 on random, lognormal and mesh matrices of 300,000 rows. With 600
+    // a flowsheet and bases took up to 1.5 times as long, with 900 a mesh did.
+    double auction = 750;
     // For matrices like one that needed long searches (product_batch).
     bool auction_first = false;
 
@@ -92,29 +116,30 @@ struct AssignmentPolicy {
     std::size_t many = 5;
     double means_gain = 0.75;
 
-    // Searches where costs are tied; ns; if they leave more than this share of the rows, 20 times
-    // as many leave most (random matrices of few values: 75%), else, as in interior-point systems,
-    // hardly any.
-    double tied_searches = 15, tied_left = 0.75;
-    // Searches of any length, in shares of `short_searches`. What a search that is put off has done
-    // is lost: that made real matrices of ten thousand rows up to 1.6 times as slow, of which these
-    // match most. In wide ones what follows helps little but with ties. More cost twice the time
-    // where one search is long (sums over collocation).
-    double first_searches = 0.03, any_searches = 0.25, any_searches_if_wide = 0.5;
-    // A maximum matching by the pattern, and its blocks; ns; 40 to 70 where there is one block.
-    // They are looked for where searches are expected to take this many times that, as one pattern
-    // in three of such has several, and given up after this time if the matching is long itself.
-    double blocks = 60, worth_blocks = 3, feasibility = 180;
-    // Rows first is kept if it leaves less than this share of the rows that the start left: 1/24 to
-    // 1/10 in sums over interior points and upwind flows, else hardly fewer.
-    double rows_first = 0.5;
+    // A largest matching by the duals at hand takes 40 to 150 ns; it is made where costs are tied
+    // and searches are expected to take this long: in meshes they take two to four times as long.
+    // Ties are what is left if it leaves at most this share of the rows: 0 in meshes, 0.34 in
+    // random matrices of few values; 0.7 in a basis, which is solved row by row.
+    double worth_tight = 200, tied_gain = 0.5;
+    // Searches one by one, after which the time for the rest is predicted for the first time; ns;
+    // how many times as long the next ones take. Of 12 matrices of 1,000 to 30,000 rows without
+    // ties most were predicted within a factor of 2, a flowsheet at 3.7 times what it took.
+    double first_searches = 15, longer = 1.5;
+    // A maximum matching by the pattern, and its blocks, take 40 to 70 ns where there is one block;
+    // they are looked for where searches are expected to take this long, as one pattern in three of
+    // such has several, and given up after `feasibility` if the matching is long itself.
+    double worth_blocks = 480, feasibility = 180;
+    // Rows first, which takes 45 ns, is tried where searches are expected to take this long, and
+    // kept if it leaves at most this share of the rows that the start left: 1/24 to 1/5 in sums
+    // over interior points, upwind flows and lognormal values, else hardly fewer.
+    double worth_rows_first = 1350, far_fewer = 0.25;
+    // Searches after an auction; ns.
+    double short_searches = 480;
 
     // Rounds of all rows: the largest matching by the duals at hand is worth its time while it
     // leaves less than this share of the rows; rounds in a wide matrix while they leave at most
     // this share, as they do where there are ties.
     double tight_gain = 0.75, wide_gain = 0.875;
-    // The search for one of the last rows; ns.
-    double last_search = 45;
 };
 
 template <class Index>
@@ -184,12 +209,14 @@ class Assignment {
     double scans(double ns, double scan) const {
         return ns / scan * static_cast<double>(s_.pass());
     }
-    // The work for the free rows, of which there were more before some work, if as much matches the
-    // same share of them again and again.
+    // The time for the free rows, of which there were more before some searches, if as much work
+    // matches the same share of them again and again, but none is longer than a pass; ns.
     double rest(std::size_t before, std::int64_t work) const {
         const auto after = static_cast<double>(std::max<std::size_t>(s_.free.size(), 1));
-        const double rounds = std::log(after) / std::log(static_cast<double>(before) / after);
-        return rounds * static_cast<double>(work);
+        const double pass = scans(1, 1), all = static_cast<double>(work) /
+                                               std::log(static_cast<double>(before) / after);
+        const double last = std::clamp(all / pass, 1.0, after);
+        return policy_.search_scan * (all / pass * std::log(after / last) + (last > 1 ? last : 0));
     }
     bool reduce(double ns) {
         return reduce_rows(s_, static_cast<std::int64_t>(scans(ns, policy_.reduction_scan)));
@@ -200,15 +227,16 @@ class Assignment {
     // Columns of a wide matrix start from 0; ties are ties by any duals.
     bool has_alternatives() const { return !s_.wide() && s_.n_tied <= s_.a.n_rows / 2; }
 
-    Saved set_aside() {
-        Saved saved{Buffer<typename State::Column>(s_.a.n_cols),
-                    Buffer<Index>(s_.a.n_rows),
-                    Buffer<double>(s_.a.n_rows),
-                    {}};
-        std::swap(saved.col, s_.col);
-        std::swap(saved.col_of, s_.col_of);
+    Saved copy() const {
+        Saved saved{Buffer<typename State::Column>(s_.a.n_cols), Buffer<Index>(s_.a.n_rows),
+                    Buffer<double>(s_.a.n_rows), s_.free};
+        std::copy(s_.col.begin(), s_.col.end(), saved.col.begin());
+        std::copy(s_.col_of.begin(), s_.col_of.end(), saved.col_of.begin());
         std::copy_n(s_.u, s_.a.n_rows, saved.u.data());
-        saved.free.swap(s_.free);
+        return saved;
+    }
+    Saved set_aside() {
+        Saved saved = copy();
         s_.unmatch_all();
         return saved;
     }
@@ -221,20 +249,35 @@ class Assignment {
 
     bool search() {
         auto timer = s_.run.time("search");
-        const bool tied = !s_.wide() && !has_alternatives();
-        const std::size_t left = started_ = s_.free.size();
-        if (tied && !PathSearch<Index>(s_).match_all(searches(policy_.tied_searches))) return false;
-        const bool in_vain = tied && leaves(policy_.tied_left, left);
-        if (in_vain && !match_all_tight(s_)) return false;
-        if (!in_vain && !any_searches()) return false;
-        if (!by_blocks(tied) || (!in_vain && !short_searches())) return false;
-        return s_.free.empty() || search_on(tied);
+        started_ = s_.free.size();
+        return search_on(!s_.wide() && !has_alternatives());
     }
 
-    // What is left once searches one by one have become long.
-    bool search_on(bool tied) {
-        if (has_alternatives() && !rows_first()) return false;
-        return s_.free.empty() || all_together(tied);
+    bool search_on(bool tied) { return one_by_one(tied) && all_together(tied); }
+
+    // Searches one by one, while they are expected to take less time than what else there is: from
+    // time to time what the rest will take is predicted from what the last rows have taken.
+    bool one_by_one(bool tied) {
+        const std::int64_t end = s_.work + searches(policy_.searches);
+        PathSearch<Index> search(s_);
+        for (double slice = policy_.first_searches; !s_.free.empty() && s_.work < end;
+             slice *= policy_.longer) {
+            const std::size_t before = s_.free.size();
+            const std::int64_t start = s_.work;
+            if (!search.match_all(searches(slice))) return false;
+            const double left = rest(before, s_.work - start);
+            if (tied && left > policy_.worth_tight && std::exchange(may_tighten_, false)) {
+                if (!match_all_tight(s_, true)) return false;
+                if (!leaves(policy_.tied_gain, before)) return by_blocks(tied);
+            } else if (left > policy_.worth_rows_first && may_begin_again_ && has_alternatives()) {
+                if (!rows_first()) return false;
+            } else if (left > policy_.worth_blocks && may_split_) {
+                if (!by_blocks(tied)) return false;
+            } else if (left > policy_.auction) {
+                break;
+            }
+        }
+        return true;
     }
 
     // Solves block by block, if there are several, rows that are still free; tried once. False if
@@ -242,10 +285,14 @@ class Assignment {
     // then; or stopped.
     bool by_blocks(bool tied) {
         if (s_.free.empty() || !std::exchange(may_split_, false)) return true;
+        // Where costs are tied the matching at hand is nearly a maximum one; elsewhere it misleads,
+        // in triangular patterns by a factor of a hundred.
         Buffer<Index> row_mate(s_.a.n_rows), col_mate(s_.a.n_cols);
         const Matching<Index> m{row_mate.data(), col_mate.data()};
+        std::copy(s_.col_of.begin(), s_.col_of.end(), row_mate.begin());
+        for (Index j = 0; j < s_.a.n_cols; ++j) col_mate[j] = s_.col[j].mate;
         RunContext run(s_.run.team, {.edge_limit = searches(policy_.feasibility)});
-        match_pattern(m, tied, run);
+        match_pattern(s_.a, m, !tied, run);
         if (any_free(m.row_mate, s_.a.n_rows)) {
             if (run.exhausted()) return true;
             std::swap(s_.col_of, row_mate);
@@ -258,87 +305,57 @@ class Assignment {
             block.n_tied = has_alternatives() ? 0 : block.a.n_rows;
             Assignment part(block, policy_);
             part.may_split_ = false;
-            return part.any_searches() && part.short_searches() &&
-                   (block.free.empty() || part.search_on(tied));
+            part.may_begin_again_ = may_begin_again_;
+            return part.search_on(tied);
         });
     }
 
-    // A maximum matching by the pattern, unless the run ends before. Where costs are tied the one
-    // at hand is nearly that; elsewhere it misleads, in triangular patterns by a factor of a
-    // hundred.
-    void match_pattern(Matching<Index> m, bool tied, RunContext& run) {
-        for (Index i = 0; i < s_.a.n_rows; ++i)
-            m.row_mate[i] = tied ? s_.col_of[i] : UNMATCHED<Index>;
-        for (Index j = 0; j < s_.a.n_cols; ++j)
-            m.col_mate[j] = tied ? s_.col[j].mate : UNMATCHED<Index>;
-        if (tied) return ms_bfs_graft<Index>(s_.a, nullptr, m, {}, run);
-        Buffer<Index> indptr(s_.a.n_cols + std::size_t{1}), indices(s_.a.nnz());
-        transpose(s_.a, indptr.data(), indices.data(), run);
-        const Csr<Index> transposed{s_.a.n_cols, s_.a.n_rows, indptr.data(), indices.data()};
-        karp_sipser<Index>(s_.a, &transposed, m, {}, run);
-        if (any_free(m.row_mate, s_.a.n_rows)) ms_bfs_graft<Index>(s_.a, &transposed, m, {}, run);
-    }
-
-    // The first of them show whether the others take longer than blocks.
-    bool any_searches() {
-        const auto some = [&](double share) {
-            return PathSearch<Index>(s_).match_all(searches(share * policy_.short_searches));
-        };
-        const std::size_t before = s_.free.size();
-        const std::int64_t start = s_.work;
-        if (!some(policy_.first_searches)) return false;
-        const bool is_long = rest(before, s_.work - start) >
-                             scans(policy_.worth_blocks * policy_.blocks, policy_.search_scan);
-        if (is_long && !by_blocks(false)) return false;
-        return some(s_.wide() ? policy_.any_searches_if_wide : policy_.any_searches);
-    }
-
-    bool short_searches() {
-        return PathSearch<Index>(s_).match_free_rows(searches(policy_.short_searches));
-    }
-
-    // Rows first, if that leaves far fewer rows than the start.
+    // Rows first, if that leaves far fewer rows than the start; tried once.
     bool rows_first() {
+        may_begin_again_ = false;
         Saved saved = set_aside();
         if (!least_of_rows(s_) || !fit_duals(s_) || !reduce(policy_.reduction)) return false;
-        if (!leaves(policy_.rows_first, started_)) return any_searches() && short_searches();
-        restore(saved);
+        if (leaves(policy_.far_fewer, started_)) restore(saved);
         return true;
     }
 
-    // Rounds from all free rows, until they are matched; in a wide matrix while they match many, as
-    // they do where there are ties. After each, where costs are tied, the largest matching by the
-    // duals at hand, while that matches a quarter of the rows; and what the rest will take if
-    // rounds go on to match the same share of the rows, against what an auction takes.
+    // An auction, unless costs are tied or the matrix is wide; then rounds from all free rows,
+    // with the largest matching by the duals at hand after each while that matches a quarter of
+    // the rows, and an auction if they are expected to take longer. The last rows, which match one
+    // a round, or in a wide matrix few, one by one.
     bool all_together(bool tied) {
         PathForest<Index> forest(s_);
-        bool may_auction = !s_.wide();
+        if (!tied && !by_auction()) return false;
         while (!s_.free.empty()) {
             const std::size_t before = s_.free.size();
             const std::int64_t start = s_.work;
             if (!forest.round()) return false;
             const std::size_t left = s_.free.size();
-            if (tied && !match_all_tight(s_)) return false;
-            tied = tied && s_.free.size() < static_cast<std::size_t>(policy_.tight_gain *
-                                                                     static_cast<double>(left));
-            const auto after = static_cast<double>(s_.free.size());
-            if (s_.wide() && leaves(policy_.wide_gain, before))
-                return PathSearch<Index>(s_).match_all();
-            const double most = after * scans(policy_.last_search, policy_.search_scan);
-            if (!may_auction || std::min(rest(before, s_.work - start), most) <
-                                    scans(policy_.auction, policy_.search_scan))
-                continue;
-            may_auction = false;
-            if (!Auction<Index>(s_).run(Auction<Index>::all_levels) || !short_searches())
-                return false;
+            if (tied && !match_all_tight(s_, false)) return false;
+            tied = tied && !leaves(policy_.tight_gain, left);
+            const bool one_by_one =
+                s_.wide() ? leaves(policy_.wide_gain, before) : before - s_.free.size() < 2;
+            if (one_by_one) return PathSearch<Index>(s_).match_all();
+            if (rest(before, s_.work - start) > policy_.auction && !by_auction()) return false;
         }
+        return true;
+    }
+
+    // An auction, once, if it and searches until they are long leave fewer rows.
+    bool by_auction() {
+        if (s_.free.empty() || s_.wide() || !std::exchange(may_auction_, false)) return true;
+        Saved saved = copy();
+        if (!Auction<Index>(s_).run(Auction<Index>::all_levels) ||
+            !PathSearch<Index>(s_).match_free_rows(searches(policy_.short_searches)))
+            return false;
+        if (s_.free.size() > saved.free.size()) restore(saved);
         return true;
     }
 
     State& s_;
     const AssignmentPolicy policy_;
     std::size_t started_;  // rows that the start left free
-    bool may_split_ = true;
+    bool may_tighten_ = true, may_split_ = true, may_begin_again_ = true, may_auction_ = true;
 };
 
 // The whole of it: see Assignment::solve.

@@ -19,6 +19,7 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
+#include "decomposition/block_permutation.hpp"
 #include "decomposition/dulmage_mendelsohn.hpp"
 #include "weighted/assignment_state.hpp"
 
@@ -34,8 +35,7 @@ class AssignmentBlocks {
         const Index n_square = block_labels<Index>(s.a, nullptr, m, group_.data(), s.run);
         if (s.run.stopped()) return;
         last_ = n_square;
-        list_rows();
-        list_cols(m);
+        list(m);
     }
 
     // Whether the largest has at most half of the rows: else what is left is as hard as the whole.
@@ -60,32 +60,21 @@ class AssignmentBlocks {
     }
 
   private:
-    // Row i is in block group_[i]: 0 for the horizontal part, then one after the other.
-    void list_rows() {
-        row_start_.assign(last_ + 2, 0);
-        for (Index i = 0; i < s_.a.n_rows; ++i) ++row_start_[group_[i] + 1];
-        for (Index g = 0; g <= last_; ++g) row_start_[g + 1] += row_start_[g];
-        rows_ = Buffer<Index>(s_.a.n_rows);
-        auto next = row_start_;
-        for (Index i = 0; i < s_.a.n_rows; ++i) rows_[next[group_[i]]++] = i;
-    }
-    // Columns have the block of their row, free ones are in the horizontal part.
-    void list_cols(Matching<Index> m) {
-        col_group_ = Buffer<Index>(s_.a.n_cols), cols_ = Buffer<Index>(s_.a.n_cols);
-        number_ = Buffer<Index>(s_.a.n_cols);
-        col_start_.assign(last_ + 2, 0);
-        for (Index j = 0; j < s_.a.n_cols; ++j) {
+    // Row i is in block group_[i]: 0 for the horizontal part, then one after the other. Columns
+    // have the block of their row, free ones are in the horizontal part.
+    void list(Matching<Index> m) {
+        const Index n_rows = s_.a.n_rows, n_cols = s_.a.n_cols;
+        rows_ = Buffer<Index>(n_rows), cols_ = Buffer<Index>(n_cols);
+        col_group_ = Buffer<Index>(n_cols), number_ = Buffer<Index>(n_cols);
+        row_start_.resize(last_ + 2), col_start_.resize(last_ + 2);
+        for (Index j = 0; j < n_cols; ++j) {
             const Index i = m.col_mate[j];
             col_group_[j] = i == UNMATCHED<Index> ? 0 : group_[i];
-            ++col_start_[col_group_[j] + 1];
         }
-        for (Index g = 0; g <= last_; ++g) col_start_[g + 1] += col_start_[g];
-        auto next = col_start_;
-        for (Index j = 0; j < s_.a.n_cols; ++j) {
-            const Index g = col_group_[j];
-            number_[j] = next[g] - col_start_[g];
-            cols_[next[g]++] = j;
-        }
+        const Index n = last_ + 1;
+        sort_by_label(group_.data(), n_rows, n, rows_.data(), row_start_.data(), s_.run);
+        sort_by_label(col_group_.data(), n_cols, n, cols_.data(), col_start_.data(), s_.run);
+        for (Index k = 0; k < n_cols; ++k) number_[cols_[k]] = k - col_start_[col_group_[cols_[k]]];
     }
 
     bool single(Index g) {

@@ -118,8 +118,7 @@ class Bottleneck {
     void extend_trial() {
         constexpr std::int64_t most_passes = 32;
         const auto a = filtered();
-        const auto poll = [](void* outer) { return !static_cast<RunContext*>(outer)->flush(0, 0); };
-        RunContext run(run_.team, {.edge_limit = most_passes * (a.nnz() + a.n_rows)}, poll, &run_);
+        RunContext run(run_, most_passes * (std::int64_t{a.n_rows} + a.nnz()));
         cheap<Index>(a, nullptr, trial_.view(), {}, run_);
         pothen_fan<Index>(a, nullptr, trial_.view(), {}, run);
         if (run.exhausted()) hopcroft_karp<Index>(a, nullptr, trial_.view(), {}, run_);

@@ -9,13 +9,7 @@ from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.cpu.weighted.transversals import matched_entries
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
-from sparsematch._types.weighted_proof import (
-    bounded_duals,
-    free_are_last,
-    has_its_factors,
-    has_its_objective,
-    largest_of,
-)
+from sparsematch._types.weighted_proof import is_least_cost
 
 
 def is_optimal(
@@ -28,12 +22,27 @@ def is_optimal(
     """
     if transversal.job == "bottleneck":
         return _is_bottleneck(weighted, transversal)
-    matched = weighted.magnitude[matched_entries(weighted.graph, transversal.matching)]
-    return (
-        has_its_objective(transversal, matched)
-        and has_its_factors(transversal)
-        and _is_least_cost(weighted, transversal, tolerance, workers)
-    )
+    magnitude = weighted.magnitude
+    pairs = matched_entries(weighted.graph, transversal.matching, workers)
+
+    def slack(factor: float, u: FloatArray, v: FloatArray) -> tuple[float, float, float]:
+        slack, sums = np.empty_like(magnitude), _dual_sums(weighted.graph, u, v)
+
+        def write(begin: int, end: int) -> tuple[float, float]:
+            piece = slack[begin:end]
+            if transversal.job == "product":
+                np.log(magnitude[begin:end], out=piece)
+                piece *= factor
+            else:
+                np.multiply(magnitude[begin:end], factor, out=piece)
+            largest = float(np.abs(piece).max(initial=0))
+            np.subtract(piece, sums(begin, end), out=piece)
+            return largest, float(piece.min(initial=0))
+
+        costs, least = zip(*in_pieces(write, slack.size, workers), strict=True)
+        return max(costs), min(least), float(slack[pairs].max(initial=0))
+
+    return is_least_cost(weighted, transversal, magnitude[pairs], slack, tolerance)
 
 
 def _is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bool:
@@ -46,39 +55,6 @@ def _is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> b
     larger = magnitude > transversal.objective
     exact = matched.min(initial=np.inf) == transversal.objective
     return bool(exact and fewer and signs and covered[larger].all())
-
-
-def _is_least_cost(
-    weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None, workers: int
-) -> bool:
-    """Tell whether entries cost at least their duals, pairs no more, and free vertices are last."""
-    matching, magnitude, unit = transversal.matching, weighted.magnitude, transversal.dual_unit
-    bounded = bounded_duals(weighted, transversal)
-    if bounded is None:
-        return False
-    scale, u, v = bounded
-    slack, sums = np.empty_like(magnitude), _dual_sums(weighted.graph, u, v)
-
-    def write(begin: int, end: int) -> tuple[float, float]:
-        piece = slack[begin:end]
-        if transversal.job == "product":
-            np.log(magnitude[begin:end], out=piece)
-            piece *= -scale / unit
-        else:
-            np.multiply(magnitude[begin:end], -scale / unit, out=piece)
-        largest = float(np.abs(piece).max(initial=0))
-        np.subtract(piece, sums(begin, end), out=piece)
-        return largest, float(piece.min(initial=0))
-
-    costs, least = zip(*in_pieces(write, slack.size, workers), strict=True)
-    if tolerance is None:
-        tolerance = 2.0**-40 * max(*costs, largest_of(u), largest_of(v))
-    else:
-        tolerance *= scale / unit
-    tight = slack[matched_entries(weighted.graph, matching, workers)]
-    if min(least) < -tolerance or tight.max(initial=0) > tolerance:
-        return False
-    return free_are_last(u, v, matching, tolerance)
 
 
 def _dual_sums(

@@ -28,15 +28,12 @@ class PathSearch {
   public:
     explicit PathSearch(AssignmentState<Index>& s) : s_(s) {}
 
-    // Matches free rows, whatever each takes, until none is left or the work exceeds its budget.
-    // False: the run was stopped, or a row cannot be matched.
-    bool match_all(std::int64_t budget = std::numeric_limits<std::int64_t>::max() / 2) {
-        const std::int64_t end = s_.work + budget;
-        for (; !s_.free.empty(); s_.free.pop_back()) {
-            const Result result = search(s_.free.back(), end - s_.work);
-            if (result == Result::none) return false;
-            if (result == Result::too_long) return true;
-        }
+    // Matches free rows, whatever each takes, until none is left or the work exceeds its budget, by
+    // a pass over the matrix at most. False: the run was stopped, or a row cannot be matched.
+    bool match_all(std::int64_t budget = unlimited) {
+        const std::int64_t begin = s_.work;
+        for (; !s_.free.empty() && s_.work - begin < budget; s_.free.pop_back())
+            if (search(s_.free.back(), unlimited) == Result::none) return false;
         return true;
     }
 
@@ -73,6 +70,8 @@ class PathSearch {
     }
 
   private:
+    static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 2;
+
     Result search(Index source, std::int64_t limit) {
         level_ = 0, best_ = s_.infinity, end_ = UNMATCHED<Index>;
         const Result result = grow(source, s_.work + limit);

@@ -44,10 +44,22 @@ def scale_columns(
 
     Row ``row_of[j]`` becomes row j. The matrix is given by columns. Time: O(n + nnz).
     """
-    rows, scaled, sums = (
-        np.empty_like(graph.indices),
-        np.empty_like(values),
-        np.empty(row_of.size, values.dtype),
-    )
-    _core.scale_columns(csr(graph), values, row_of, scales, (rows, scaled, sums))
+    place = np.empty_like(row_of)
+    place[row_of] = np.arange(row_of.size)
+    rows, row_scale = place.take(graph.indices), scales[0].take(graph.indices)
+    col_scale = np.repeat(scales[1], np.diff(graph.indptr))
+    with np.errstate(all="ignore"):
+        scaled = values * row_scale
+        scaled *= col_scale
+        size = np.abs(scaled)
+        # at most 1 in magnitude, though two of the three may be beyond the range of doubles
+        if not (size.min(initial=1) > 0 and size.max(initial=1) <= 2):
+            other = values * col_scale * row_scale
+            kept, fit = ((size > 0) & (size <= 2) for size in (size, np.abs(other)))
+            scaled = np.where(kept, scaled, values * (row_scale * col_scale))
+            np.copyto(scaled, other, where=fit & ~kept)
+    sums = np.empty(row_of.size, values.dtype)
+    sums.real = np.bincount(rows, scaled.real, row_of.size)
+    if sums.dtype.kind == "c":
+        sums.imag = np.bincount(rows, scaled.imag, row_of.size)
     return rows, scaled, sums

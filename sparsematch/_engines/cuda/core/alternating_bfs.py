@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray, namespace
+from sparsematch._base.arrays import BoolArray, IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
 from sparsematch._engines.cuda.core.host_fallback import Allowance
@@ -80,3 +80,22 @@ def reach(
     limits = np.int32(max_levels), (allowance or Allowance(None, 0)).struct(kernels)
     kernels.launch_resident("reach", *searches, *limits, flags[2:], flags)
     return flags[2:]
+
+
+def reached_from_free(
+    graph: BipartiteCSR, major_mate: IndexArray, minor_mate: IndexArray
+) -> tuple[BoolArray, BoolArray, Any]:
+    """Return which majors and minors are reached from free majors, and what `reach` returns.
+
+    Time: O(n_rows + n_cols + nnz).
+    """
+    xp = namespace(graph.indptr)
+    count = xp.zeros(COUNTS, graph.dtype)
+    search = from_free(graph, major_mate, minor_mate, count)
+    flags = reach(search, None, count)
+    at = xp.arange(graph.n_minor)
+    minors = (search.seen[at >> 5] >> (at & 31).astype(np.uint32) & 1).astype(bool)
+    majors = major_mate < 0
+    pairs = xp.flatnonzero(major_mate >= 0)
+    majors[pairs] = minors[major_mate[pairs]]
+    return majors, minors, flags

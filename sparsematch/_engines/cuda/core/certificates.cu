@@ -59,19 +59,3 @@ KERNEL free_pair(Index n_major, const Index* __restrict__ indptr, const Index* _
             }
     }
 }
-
-// Reads: the mates of the majors, the minors that alternating paths from free majors reach. Writes:
-// for each vertex of its own, whether it is in Koenig's cover: majors that are not reached, minors
-// that are.
-KERNEL cover(Index n_major, Index n_minor, const Index* __restrict__ major_mate,
-             const Bits* reached, bool* major_cover, bool* minor_cover) {
-    for (long long t = thread_index(); t < static_cast<long long>(n_major) + n_minor;
-         t += thread_count()) {
-        if (t >= n_major) {
-            minor_cover[t - n_major] = has(reached, static_cast<Index>(t - n_major));
-        } else {
-            const Index j = major_mate[t];
-            major_cover[t] = j != UNMATCHED && !has(reached, j);
-        }
-    }
-}

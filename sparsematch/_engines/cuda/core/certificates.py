@@ -4,7 +4,7 @@ import numpy as np
 
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, from_free, reach
+from sparsematch._engines.cuda.core.alternating_bfs import reached_from_free
 from sparsematch._engines.cuda.core.device import HostNumbers
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import VertexCover
@@ -73,17 +73,9 @@ def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
 
     Time: O(n_rows + n_cols + nnz).
     """
-    xp, dtype = namespace(graph.indptr), graph.dtype
     mates = graph.orient(matching.row_mate, matching.col_mate)
-    count = xp.zeros(COUNTS, dtype)
-    search = from_free(graph, *mates, count)
-    if int(reach(search, None, count)[0]):
+    majors, minors, found = reached_from_free(graph, *mates)
+    if int(found[0]):
         return None
-    in_cover = xp.empty(graph.n_rows, bool), xp.empty(graph.n_cols, bool)
-    n = graph.n_rows + graph.n_cols
-    if n:
-        sizes = dtype.type(graph.n_major), dtype.type(graph.n_minor)
-        arrays = mates[0], search.seen, *graph.orient(*in_cover)
-        _load(dtype).launch("cover", n, *sizes, *arrays)
-    rows, cols = (xp.flatnonzero(side).astype(dtype, copy=False) for side in in_cover)
-    return VertexCover(rows, cols)
+    in_cover = (namespace(side).flatnonzero(side) for side in graph.orient(~majors, minors))
+    return VertexCover(*(side.astype(graph.dtype, copy=False) for side in in_cover))

@@ -13,7 +13,6 @@ that a driver and its kernels share stand in the driver and reach the compiler a
 import functools
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,6 @@ from sparsematch._engines.cuda.core import nvrtc
 from sparsematch._engines.cuda.core.layout import Layouts, Struct, source
 
 INDEX: dict[np.dtype[Any], str] = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
-#: What CuPy adds to the options: the same numbers come out of either way.
-_AS_CUPY = "-default-device", "-ftz=true"
 #: Threads of a block of a kernel that stays on the device, unless its driver says otherwise.
 THREADS = 512
 #: Threads of a launch that fills a GPU: over lists whose lengths the device alone knows, and where
@@ -49,26 +46,18 @@ class Kernels(Layouts):
         self._roomy: set[Any] = set()  # functions that may have more shared memory than all may
         self._compile(cupy.cuda.Device())
 
-    def _compile(self, device: Any) -> "Future[Path] | None":
-        """Start the compiler for the architecture of a device; None: CuPy has to compile."""
+    def _compile(self, device: Any) -> "Future[Path]":
+        """Start the compiler for the architecture of a device."""
         capability = int(device.compute_capability)
         if capability not in self._files:
-            compiler = nvrtc.loaded_compiler(self._cupy.cuda.nvrtc.getVersion()[0])
-            if compiler is None or capability not in compiler.architectures():
-                return None
-            given = self._code, (*self._options, *_AS_CUPY), capability
             self._files[capability] = nvrtc.pool().submit(
-                nvrtc.binary_file, compiler, nvrtc.cache_folder(), *given
+                nvrtc.binary_file, self._cupy.cuda.nvrtc, self._code, self._options, capability
             )
         return self._files[capability]
 
     def ready(self) -> None:
         """Wait until the compiler is done; raise what went wrong."""
-        device = self._cupy.cuda.Device()
-        if file := self._compile(device):
-            file.result()
-        else:
-            self._module(device, False).compile()
+        self._compile(self._cupy.cuda.Device()).result()
 
     def _function(self, kernel: str, resident: bool) -> Any:
         """Return a kernel on the current device.
@@ -79,20 +68,11 @@ class Kernels(Layouts):
         device = self._cupy.cuda.Device()
         key = device.id, kernel
         if key not in self._functions:
-            self._functions[key] = self._module(device, resident).get_function(kernel)
+            module = self._cupy.RawModule(
+                path=str(self._compile(device).result()), enable_cooperative_groups=resident
+            )
+            self._functions[key] = module.get_function(kernel)
         return self._functions[key]
-
-    def _module(self, device: Any, resident: bool) -> Any:
-        """Return what the compiler has made; what CuPy makes, where no file can be written."""
-        file = self._compile(device)
-        if file is not None:
-            with suppress(OSError):
-                return self._cupy.RawModule(
-                    path=str(file.result()), enable_cooperative_groups=resident
-                )
-        return self._cupy.RawModule(
-            code=self._code, options=self._options, enable_cooperative_groups=resident
-        )
 
     def launch(
         self, kernel: str, n: int, *arguments: Any, threads: int = 256, shared_bytes: int = 0
@@ -139,6 +119,13 @@ def shared_room() -> int:
     return _attribute(cupy.cuda.Device().id, "MaxSharedMemoryPerBlockOptin") - 1024
 
 
+def second_level_cache() -> int:
+    """Return the bytes of the second-level cache of the current device."""
+    import cupy
+
+    return _attribute(cupy.cuda.Device().id, "L2CacheSize")
+
+
 @functools.cache
 def load(name: str, dtype: np.dtype[Any], **macros: int) -> Kernels:
     """Return the kernels of ``<package>/<stem>.cu``, being compiled; -D macros by their names."""
@@ -165,7 +152,7 @@ def compile_all(progress: Callable[[str, int, int], object]) -> int:
     """Compile what is not in the cache; return how many modules there are.
 
     `progress` is called with the name of a module that is ready, how many are, and of how many.
-    Raises CompileError if the compiler refuses one.
+    Raises RuntimeError if the compiler refuses one.
     """
     waiting = [load(name, dtype, **macros) for name, dtype, macros in modules()]
     for done, kernels in enumerate(waiting, 1):

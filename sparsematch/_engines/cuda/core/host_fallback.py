@@ -10,7 +10,6 @@ The host's back-end is reached through the registry, like any engine. What is co
 bytes, and shown by ``return_info``.
 """
 
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,6 @@ from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import StepInfo
 
 #: Vertices of a level that take as long as its barrier. No figures were kept.
 WIDE = 8192
@@ -103,17 +101,14 @@ def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: s
     Two steps or more are reported: ``"host_fallback"``, with the bytes that are copied both ways,
     and those of the host.
     """
-    begin = perf_counter()
     row_mate: Any = matching.row_mate
     col_mate: Any = matching.col_mate
     mates = row_mate.nbytes + col_mate.nbytes
     copied = bytes_to_copy(graph) + (1 + run.warm) * mates
-    here = on_host(graph)
-    found = Matching(row_mate.get(), col_mate.get()) if run.warm else Matching.start(here)
-    seconds, rank = perf_counter() - begin, found.cardinality
-    run.steps.append(
-        StepInfo("host_fallback", seconds, cardinality=rank, copied_bytes=copied, reason=reason)
-    )
+    with run.step("host_fallback", copied_bytes=copied, reason=reason) as counts:
+        here = on_host(graph)
+        found = Matching(row_mate.get(), col_mate.get()) if run.warm else Matching.start(here)
+        counts["cardinality"] = found.cardinality
     host = Run(run.workers, run.seed, detailed=run.detailed, warm=run.warm)
     by_products = select("auto", "numpy", "exact", argument="method").improve(here, found, host)
     run.steps += host.steps

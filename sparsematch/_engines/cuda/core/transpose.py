@@ -6,7 +6,6 @@ from time import perf_counter
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
-from sparsematch._engines.cuda.core.running_sum import running_sum
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 
@@ -37,7 +36,7 @@ def count_entries(minors: IndexArray, n_minor: int) -> tuple[IndexArray, IndexAr
     counts, place = xp.zeros(n_minor + 1, dtype), xp.empty(nnz, dtype)
     if nnz:
         load(dtype).launch("count", nnz, dtype.type(nnz), minors, counts[1:], place)
-    return place, running_sum(counts)
+    return place, xp.cumsum(counts, dtype=dtype, out=counts)
 
 
 def _build(graph: BipartiteCSR) -> BipartiteCSR:

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from sparsematch._base.arrays import namespace
-from sparsematch._engines.cuda.core import alternating_bfs, compile, host_fallback, running_sum
+from sparsematch._engines.cuda.core import alternating_bfs, compile, host_fallback
 from sparsematch._engines.cuda.core import transpose as transposes
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
 from sparsematch._engines.cuda.decomposition import (
@@ -28,7 +28,6 @@ _LOADED = (
     multi_pivot.load,
     colouring.load,
     transposes.load,
-    running_sum.load,
     _load,
 )
 
@@ -82,7 +81,7 @@ def block_permutation(
     # the first stays zero, so that the running sum is where groups begin
     count = xp.zeros(n_groups + 1, dtype)
     kernels.launch("tally", row_mate.size, n_rows, labels.row_group, count[1:], place)
-    begin = running_sum.running_sum(count)
+    begin = xp.cumsum(count, dtype=dtype)
     row_perm, col_perm = xp.empty(row_mate.size, dtype), xp.empty(col_mate.size, dtype)
     order = kernels.struct(
         "BlockOrder",

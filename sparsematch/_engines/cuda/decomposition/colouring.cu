@@ -112,6 +112,15 @@ KERNEL keys(Index n, const Index* __restrict__ list, const Index* __restrict__ l
     }
 }
 
+// The list and its keys in the order of the keys. Writes: own entries.
+KERNEL gather(Index n, const long long* __restrict__ order, const Index* __restrict__ list,
+              const long long* __restrict__ key, Index* sorted_list, long long* sorted_key) {
+    for (Index k = thread_index(); k < n; k += thread_count()) {
+        sorted_list[k] = list[order[k]];
+        sorted_key[k] = key[order[k]];
+    }
+}
+
 // How many of n ascending numbers are smaller than the value.
 DEVICE Index count_below(const long long* numbers, Index n, long long value) {
     Index low = 0, high = n;

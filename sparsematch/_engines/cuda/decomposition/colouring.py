@@ -29,9 +29,11 @@ def colour_components(square: Square, rest: IndexArray) -> None:
     while rest.size:
         key = _round(square, rest, colour, queued)
         size, order = dtype.type(rest.size), xp.argsort(key)
+        listed, sorted_key = xp.empty_like(rest), xp.empty_like(key)
+        kernels.launch("gather", rest.size, size, order, rest, key, listed, sorted_key)
         left, n_left = xp.empty_like(rest), xp.zeros(1, dtype)
-        of_rows = square.matching.row_mate, square.label, square.rows_in, square.cols_in
-        arrays = rest[order], key[order], *of_rows, left, n_left
+        bits = square.rows_in, square.cols_in
+        arrays = listed, sorted_key, square.matching.row_mate, square.label, *bits, left, n_left
         kernels.launch("relabel", rest.size, size, *arrays)
         rest = solve_components(square, left[: int(n_left[0])])
 

@@ -5,7 +5,6 @@ import numpy as np
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
-from sparsematch._engines.cuda.core.running_sum import running_sum
 from sparsematch._engines.cuda.core.transpose import LONG
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import Components
@@ -38,6 +37,6 @@ def connected_components(graph: BipartiteCSR) -> Components:
         kernels.launch("join_long", compile.FILLING, *lists, up, *long, threads=1024)
     is_root, labels = xp.empty(size, dtype), xp.empty(size, dtype)
     kernels.launch("roots", size, n, up, is_root)
-    number = running_sum(is_root)
+    number = xp.cumsum(is_root, dtype=dtype, out=is_root)
     kernels.launch("label", size, n, up, number, labels)
     return Components(int(number[-1]), labels[:n_rows], labels[n_rows:])

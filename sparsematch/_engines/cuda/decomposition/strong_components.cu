@@ -1,17 +1,10 @@
 // Strong components of the square part, each before those that it leads to. A row leads to the rows
 // matched to its columns.
 //
-// 1. trim: rows that no row leads to, and rows that lead nowhere, are blocks of their own, in the
-//    order of their removal (Kahn, Communications of the ACM 5, 1962; the trimming of McLendon et
-//    al., J. Parallel Distrib. Comput. 65, 2005).
-// 2. forward-backward: what a pivot reaches and is reached from is its component; before it comes
-//    what leads to it, behind it what does neither, then what it leads to (Fleischer, Hendrickson,
-//    Pinar, IPDPS workshops 2000). The searches are multi_pivot.cu's.
-// 3. small_components.cu: small pieces of the rest, which no entry joins, by depth-first search,
-//    one in each block of threads.
-// 4. colouring.cu: each of the others gets the largest number that leads to it; a row that keeps
-//    its own and what it is reached from under this number are a component, the first of those with
-//    it (Orzan, PhD thesis, Amsterdam 2004).
+// Trimming (Kahn, Communications of the ACM 5, 1962; McLendon et al., J. Parallel Distrib. Comput.
+// 65, 2005), forward-backward search (Fleischer, Hendrickson, Pinar, IPDPS workshops 2000; the
+// searches are multi_pivot.cu's), small_components.cu, colouring.cu: the steps of
+// docs/algorithms/block_triangular_form.md.
 // Invariant: the label of a row is where in the order its segment begins, or its block when that is
 // known; segments are split in place, so labels of different segments never change their order.
 #include "core/device.cuh"
@@ -166,6 +159,24 @@ KERNEL settle(Index n_first, Index n_last, Index n_square, const Index* __restri
         remove(rows_in, i);
         remove(cols_in, row_mate[i]);
     }
+}
+
+// Reads: from_row. Writes: best, zero at the launch, by atomics; pivot: the row with the most
+// entries left, the first of equals, or 0. Time: O(n_rows / threads).
+KERNEL __launch_bounds__(THREADS) find_pivot(Index n_rows, const Index* __restrict__ from_row,
+                                             Wide* best, long long* pivot, int* barrier) {
+    Wide mine = 0;
+    for (Index k = thread_index(); k < n_rows; k += thread_count()) {
+        if (from_row[k] <= 0) continue;
+        const Wide key =
+            static_cast<Wide>(from_row[k]) << 32 | (0xffffffffu - static_cast<Bits>(k));
+        if (key > mine) mine = key;
+    }
+    mine = ~least_in_warp(~mine);
+    if (mine && lane_in_warp() == 0) maximum(best, mine);
+    sync_grid(barrier);
+    const Wide key = load(best);
+    if (thread_index() == 0) *pivot = key ? 0xffffffffu - static_cast<Bits>(key) : 0;
 }
 
 // Reads: what was reached forward and backward. Writes: class of its own row: 0 leads to the pivot,

@@ -9,7 +9,6 @@ from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
 from sparsematch._engines.cuda.core.host_fallback import Allowance
-from sparsematch._engines.cuda.core.running_sum import largest, running_sum
 from sparsematch._engines.cuda.decomposition.colouring import colour_components
 from sparsematch._engines.cuda.decomposition.multi_pivot import reach_both_ways
 from sparsematch._engines.cuda.decomposition.small_components import LARGE, solve_components
@@ -46,7 +45,7 @@ def block_labels(
         _split_core(square, size, from_row)
     begins = xp.zeros(max(size[0], 1), dtype)
     kernels.launch("mark", n_rows, dtype.type(n_rows), square.label, begins)
-    blocks = running_sum(begins)
+    blocks = xp.cumsum(begins, dtype=dtype, out=begins)
     group = xp.empty(n_rows, dtype)
     arrays = matching.row_mate, square.label, blocks, blocks[-1:], group
     kernels.launch("number", n_rows, dtype.type(n_rows), *arrays)
@@ -131,7 +130,9 @@ def _split(square: Square, begin: int, from_row: IndexArray) -> int:
     graph, mates = square.by_row, square.matching
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     kernels, n = load(dtype), dtype.type(n_rows)
-    ahead, behind = reach_both_ways(square, largest(from_row))
+    best, pivot, barrier = xp.zeros(1, np.uint64), xp.empty(1, np.int64), xp.zeros(2, np.int32)
+    kernels.launch_resident("find_pivot", n, from_row, best, pivot, barrier)
+    ahead, behind = reach_both_ways(square, pivot)
     square.allowance.check()
     of_row, counts = xp.empty(n_rows, np.int8), xp.zeros(4, dtype)
     reached = square.rows_in, ahead, behind

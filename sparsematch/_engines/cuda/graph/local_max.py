@@ -1,6 +1,5 @@
 """Local max: vertices point at their best free neighbour, and mutual choices are matched."""
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.registry import Run
 from sparsematch._types.graph import Graph
-from sparsematch._types.run_info import StepInfo
 
 SUMMARY = (
     "Vertices point at the best of their free neighbours; pairs that point at each other are "
@@ -30,13 +28,10 @@ def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
     Reads: the graph. Writes: mate. Workspace: 4 indices and a bit for each vertex. Time: O(n +
     nnz), expected.
     """
-    begin = perf_counter()
-    if not graph.n:
-        run.steps.append(StepInfo("local_max", perf_counter() - begin))
-        return
-    words, account = match(graph, mate, run)
-    edges = graph.nnz + int(words["scanned"])
-    general.report("local_max", begin, run, words, edges, account)
+    with run.step("local_max") as counts:
+        if graph.n:
+            words, account = match(graph, mate, run)
+            counts |= general.report(run, words, graph.nnz + int(words["scanned"]), account)
 
 
 def match(

@@ -1,6 +1,5 @@
 """Red-blue: vertices are coloured at random; blue ones propose, red ones take the best proposal."""
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.registry import Run
 from sparsematch._types.graph import Graph
-from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Random colours; blue vertices propose, red ones take the best proposal."
 OPTIONS: dict[str, bool | float] = {"p": 0.53406}
@@ -25,13 +23,11 @@ def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
     Reads: the graph. Writes: mate. Workspace: 5 indices, a key and a bit for each vertex. Time: O(n
     + nnz) a round.
     """
-    begin = perf_counter()
-    if not graph.n:
-        run.steps.append(StepInfo("red_blue", perf_counter() - begin))
-        return
-    words, account = match(graph, mate, run)
-    # what a round agrees on is matched by the next launch, and the last launch has no round
-    general.report("red_blue", begin, run, words, int(words["scanned"]), account[1:])
+    with run.step("red_blue") as counts:
+        if graph.n:
+            words, account = match(graph, mate, run)
+            # what a round agrees on is matched by the next launch, and the last has no round
+            counts |= general.report(run, words, int(words["scanned"]), account[1:])
 
 
 def match(graph: Graph, mate: IndexArray, run: Run) -> tuple[Any, list[tuple[int, int]]]:

@@ -1,7 +1,6 @@
 """What the drivers of the kernels for general graphs share; properties and weights of graphs."""
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.registry import Run
 from sparsematch._types.graph import Graph, GraphProperties
-from sparsematch._types.run_info import StepInfo
 
 #: Entries of a part of a list that is too long for a few threads.
 PART = 1024
@@ -90,20 +88,16 @@ def run_rounds(
     return words, account
 
 
-def report(
-    name: str, begin: float, run: Run, words: Any, edges: int, account: list[tuple[int, int]]
-) -> None:
-    """Report what the kernels did, from the record of control.
+def report(run: Run, words: Any, edges: int, account: list[tuple[int, int]]) -> dict[str, Any]:
+    """Return what the kernels did, from the record of control.
 
     The account is by round, if details are wanted: vertices matched after it, live edges before.
     """
-    cardinality = int(words["matched"]) // 2
-    seconds, rounds = perf_counter() - begin, int(words["rounds"])
-    step = StepInfo(name, seconds, rounds, edges=edges, cardinality=cardinality)
-    if run.detailed:
-        matched, live = zip(*account, strict=True)
-        step = step._replace(matched=matched[1:], live_edges=live[:-1])
-    run.steps.append(step)
+    counts = {"phases": int(words["rounds"]), "cardinality": int(words["matched"]) // 2}
+    if not run.detailed:
+        return counts | {"edges": edges}
+    matched, live = zip(*account, strict=True)
+    return counts | {"edges": edges, "matched": matched[1:], "live_edges": live[:-1]}
 
 
 def _live_edges(graph: Graph, mate: IndexArray) -> int:

@@ -3,7 +3,6 @@
 See apfb.cu.
 """
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from sparsematch._engines.cuda.matching import ms_bfs
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import StepInfo
 
 SUMMARY = (
     "Breadth-first search from all free rows, in lockstep; all paths of a phase at once "
@@ -45,21 +43,20 @@ def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> DeviceByProducts | None:
     """Make the matching maximum: in one launch with roots, as in ms_bfs.cu; else by ``Phases``."""
-    begin = perf_counter()
     given: dict[str, Any] = OPTIONS | dict(run.options)
-    if given["constant_threads"] and given["roots"]:
-        limits = {"narrow": NARROW, "stay": STAY, "graft": INT_MAX, "alone": ALONE}
-        limits["depth_eighths"] = int(not given["stop_early"])
-        report = ms_bfs.search(graph, matching, run, before, limits, LOCKSTEP=1)
-        cardinality = matching.cardinality if run.detailed else 0
-        ms_bfs.account("apfb", report, begin, run, cardinality)
-        return before
-    phases = Phases(graph, matching, run, given)
-    one_launch = given["constant_threads"]
-    done = phases.in_one_launch(run.detailed) if one_launch else phases.by_launches()
-    seconds, cardinality = perf_counter() - begin, matching.cardinality if run.detailed else 0
-    counts: dict[str, Any] = {"augmentations": done[2], "cardinality": cardinality}
-    run.steps.append(StepInfo("apfb", seconds, done[0], done[1], **counts))
+    with run.step("apfb") as counts:
+        if given["constant_threads"] and given["roots"]:
+            limits = {"narrow": NARROW, "stay": STAY, "graft": INT_MAX, "alone": ALONE}
+            limits["depth_eighths"] = int(not given["stop_early"])
+            report = ms_bfs.search(graph, matching, run, before, limits, LOCKSTEP=1)
+            counts |= ms_bfs.account(report, run)
+        else:
+            phases = Phases(graph, matching, run, given)
+            one_launch = given["constant_threads"]
+            done = phases.in_one_launch(run.detailed) if one_launch else phases.by_launches()
+            counts |= zip(("phases", "levels", "augmentations"), done, strict=True)
+        if run.detailed:
+            counts["cardinality"] = matching.cardinality
     return before
 
 

@@ -1,7 +1,6 @@
 """The default on a GPU: it measures features, and runs the steps that `choice.py` chooses."""
 
 from collections.abc import Callable
-from time import perf_counter
 
 from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
@@ -132,10 +131,10 @@ def _give_reason(run: Run, reason: str) -> None:
 
 def _search(seen: _Seen, matching: Matching, run: Run, levels: int | None) -> HostResult | None:
     """Search from all free rows; after `levels` levels the host gets the matrix."""
-    begin = perf_counter()
     limits = {} if levels is None else {"wide": host_fallback.WIDE, "allowance": levels}
-    report = ms_bfs.search(seen.searched, matching, run, seen.known, limits, seen.linked)
-    ms_bfs.account("ms_bfs", report, begin, run)
+    with run.step("ms_bfs") as counts:
+        report = ms_bfs.search(seen.searched, matching, run, seen.known, limits, seen.linked)
+        counts |= ms_bfs.account(report, run)
     if levels is None or not report()["stopped"]:  # waits
         return None
     why = f"more than {levels} levels, of {host_fallback.WIDE} vertices each"

@@ -1,6 +1,5 @@
 """Cheap start: each free row is matched with a free column of its own."""
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from sparsematch._engines.cuda.matching import start_common
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "A free neighbour drawn at random, all rows at once."
 OPTIONS: dict[str, bool | float] = {"random": True}
@@ -27,11 +25,10 @@ def improve(
 
     Reads: the graph. Writes: both mates. Workspace: a bit for each column. Time: O(nnz).
     """
-    begin = perf_counter()
-    at_random = np.bool_(run.options.get("random", OPTIONS["random"]))
-    order = at_random, start_common.stretch_bits(graph.n_major), seed_of(run)
-    _launch(graph, matching, bool(run.matched), order)
-    run.steps.append(StepInfo("cheap", perf_counter() - begin))
+    with run.step("cheap"):
+        at_random = np.bool_(run.options.get("random", OPTIONS["random"]))
+        order = at_random, start_common.stretch_bits(graph.n_major), seed_of(run)
+        _launch(graph, matching, bool(run.matched), order)
     return before
 
 

@@ -57,12 +57,7 @@ KERNEL tally(long long n_cols, const Byte* __restrict__ degree, long long* colum
 }
 // Those of at most `upto` entries. Reads: degree. Writes: rare, own word. Time: O(n / threads).
 KERNEL find_rare(long long n_cols, const Byte* degree, int upto, Bits* rare) {
-    for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
-        Bits bits = 0;
-        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k)
-            bits |= static_cast<Bits>(degree[w * 32 + k] <= upto) << k;
-        rare[w] = bits;
-    }
+    make_set(rare, n_cols, nullptr, [&](long long j) { return degree[j] <= upto; });
 }
 
 // The row of the p-th entry, of n rows.

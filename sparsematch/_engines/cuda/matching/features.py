@@ -1,7 +1,6 @@
 """What the choice of a start depends on: two launches over the lists, one wait for the device."""
 
 import os
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from sparsematch._engines.cuda.matching.choice import POLICY, ListFeatures, Poli
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import StepInfo
 
 #: Rows of slots that a list may have beside its first.
 LINKED = 15
@@ -41,9 +39,10 @@ def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFe
     single = int(seen["single"]) / max(n, 1)
     shared = int(seen["first_shared"]), int(seen["last_shared"])
     has_diagonal = square and not seen["off_diagonal"]
+    asymmetric = seen["one_sided"] or seen["imbalance"]
     # the same comparisons as on the device: nothing may count as symmetric untested
     hubs_with_leaves = int(seen["squares"]) >= too_uneven and int(seen["single"]) > few
-    symmetric = square and not (has_diagonal or seen["imbalance"] or hubs_with_leaves)
+    symmetric = square and not (has_diagonal or asymmetric or hubs_with_leaves)
     flags = has_diagonal, symmetric, hubs_with_leaves
     in_order = min(shared) <= policy.max_shared
     return ListFeatures(n, single, skew, int(seen["linked"]), *flags, *shared, in_order)
@@ -86,12 +85,9 @@ def _compare_sides(
 
 def match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Match each row with the column of its own number."""
-    begin, n = perf_counter(), graph.n_major
-    mates = matching.row_mate, matching.col_mate
-    load(graph.dtype).launch("match_diagonal", n, graph.dtype.type(n), *mates)
-    why = "the diagonal has no zero"
-    step = StepInfo("diagonal", perf_counter() - begin, cardinality=n, reason=why)
-    run.steps.append(step)
+    n, mates = graph.n_major, (matching.row_mate, matching.col_mate)
+    with run.step("diagonal", cardinality=n, reason="the diagonal has no zero"):
+        load(graph.dtype).launch("match_diagonal", n, graph.dtype.type(n), *mates)
 
 
 def match_ends(graph: BipartiteCSR, matching: Matching, run: Run, *, last: bool) -> None:
@@ -99,10 +95,9 @@ def match_ends(graph: BipartiteCSR, matching: Matching, run: Run, *, last: bool)
 
     No vertex may be matched before: minors beside these keep their mates.
     """
-    begin, n = perf_counter(), graph.n_major
-    mates = graph.orient(matching.row_mate, matching.col_mate)
-    given = graph.dtype.type(n), np.bool_(last), graph.indptr, graph.indices
-    load(graph.dtype).launch("match_ends", n, *given, *mates)
+    n, mates = graph.n_major, graph.orient(matching.row_mate, matching.col_mate)
     major, _ = graph.orient("row", "column")
     why = f"no {major} shares its {'last' if last else 'first'} entry's place with another"
-    run.steps.append(StepInfo("ends", perf_counter() - begin, reason=why))
+    with run.step("ends", reason=why):
+        given = graph.dtype.type(n), np.bool_(last), graph.indptr, graph.indices
+        load(graph.dtype).launch("match_ends", n, *given, *mates)

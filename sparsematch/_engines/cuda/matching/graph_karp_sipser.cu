@@ -243,14 +243,8 @@ DEVICE bool are_left(const GraphKarpSipser& s) {
 // Vertices that are matched or without a free neighbour: after degrees of one alone, some maximum
 // matching has these pairs and no others there. Writes: finished, own word.
 DEVICE void list_finished(const GraphKarpSipser& s) {
-    for (long long w = thread_index(); w < s.n / 32 + 1; w += thread_count()) {
-        Bits bits = 0;
-        for (int k = 0; k < 32 && w * 32 + k < s.n; ++k) {
-            const Bits word = s.word[w * 32 + k];
-            bits |= static_cast<Bits>(word == 0 || word >= MATCHED) << k;
-        }
-        s.finished[w] = bits;
-    }
+    make_set(s.finished, s.n, nullptr,
+             [&](long long v) { return s.word[v] == 0 || s.word[v] >= MATCHED; });
 }
 
 // All of it. Reads: lists. Writes: both mates, finished; word, tallies, long_lists, by atomics.

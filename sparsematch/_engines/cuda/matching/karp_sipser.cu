@@ -132,10 +132,6 @@ KERNEL rows(Index n_rows, KarpSipser s, Index most, int bits) {
 KERNEL list_finished(Index n_rows, Index n_cols, KarpSipser s, Bits* rows, Bits* columns) {
     for (long long w = thread_index(); w < n_rows / 32 + 1; w += thread_count())
         rows[w] = s.removed[w];
-    for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
-        Bits bits = s.matched[w];
-        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k)
-            bits |= static_cast<Bits>(rows_left(s.residual[w * 32 + k]) == 0) << k;
-        columns[w] = bits;
-    }
+    make_set(columns, n_cols, s.matched,
+             [&](long long j) { return rows_left(s.residual[j]) == 0; });
 }

@@ -3,8 +3,6 @@
 Of the graph where the pattern is symmetric, see graph_karp_sipser.cu; else see karp_sipser.cu.
 """
 
-from time import perf_counter
-
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
@@ -16,7 +14,6 @@ from sparsematch._engines.cuda.matching.features import with_symmetry
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Rows and columns of degree one first, then a column of least residual degree each."
 OPTIONS: dict[str, bool | float] = {"degree_one_only": False}
@@ -44,18 +41,17 @@ def improve(
     With `degree_one_only`, add only pairs that some maximum matching contains. Reads: the graph.
     Writes: both mates. Time: O(nnz).
     """
-    begin = perf_counter()
     one_only = bool(run.options.get("degree_one_only", OPTIONS["degree_one_only"]))
     warm = bool(run.matched)
     known = before or DeviceByProducts()
-    if not warm:
-        known = with_symmetry(graph, known)
-    if not warm and known.symmetric:
-        finished = _match_graph(graph, matching, run, one_only)
-        known.finished, known.free_together = (finished, finished), True
-    elif pair := _match_sides(graph, matching, run, warm, one_only):
-        known.finished = pair
-    run.steps.append(StepInfo("karp_sipser", perf_counter() - begin))
+    with run.step("karp_sipser"):
+        if not warm:
+            known = with_symmetry(graph, known)
+        if not warm and known.symmetric:
+            finished = _match_graph(graph, matching, run, one_only)
+            known.finished, known.free_together = (finished, finished), True
+        elif pair := _match_sides(graph, matching, run, warm, one_only):
+            known.finished = pair
     return known
 
 

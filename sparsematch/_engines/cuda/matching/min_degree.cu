@@ -10,6 +10,17 @@
 #include "matching/column_degrees.cuh"
 #include "matching/start_common.cuh"
 
+// The degrees where numbers of four bytes stay cached: an addition that nobody waits for. Reads:
+// indices. Writes: degree, zero before, by atomics. Time: O(nnz / threads).
+KERNEL count_exactly(const Index* __restrict__ indices, long long nnz, Bits* degree) {
+    for (long long p = thread_index(); p < nnz; p += thread_count()) add(degree + indices[p], 1u);
+}
+// Reads: exact degrees. Writes: degree, own entry, up to `most`.
+KERNEL narrow(long long n_cols, const Bits* __restrict__ exact, Bits most, Byte* degree) {
+    for (long long c = thread_index(); c < n_cols; c += thread_count())
+        degree[c] = static_cast<Byte>(exact[c] < most ? exact[c] : most);
+}
+
 // ---- Rare columns. The k-th in the order of their numbers is number k.
 // How many there are before each word of their bits, once the counts are summed. Reads: rare.
 // Writes: before, own entry.

@@ -1,7 +1,6 @@
 """Minimum-degree start: rows with short lists first, each with the free column of fewest rows."""
 
 from itertools import pairwise
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from sparsematch._engines.cuda.matching import rare_columns, start_common
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Rows of fewest entries first, each with the free column of fewest entries."
 
@@ -25,6 +23,9 @@ LONG_CLASSES = (12, 16, 24, 32, 64, 128, INT_MAX)
 #: Degree at which counting in bytes ends, about: half of what a byte holds, as threads that count
 #: the same column at once go further.
 MANY = 127
+
+#: Share of the second-level cache that exact degrees, four bytes each, may fill.
+CACHED = 0.5
 
 load = compile.declare("matching/min_degree", STRETCH=start_common.STRETCH, RARE=thresholds.RARE)
 
@@ -38,33 +39,35 @@ def improve(
     Writes: both mates. Workspace: a byte and a bit for each column, and that of
     `match_rare_columns`. Time: O(nnz).
     """
-    before = before or DeviceByProducts()
-    begin, warm = perf_counter(), bool(run.matched)
+    before, warm = before or DeviceByProducts(), bool(run.matched)
     _, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, index, n_rows = load(graph.dtype), graph.dtype.type, graph.n_major
-    matched = start_common.matched(kernels, col_mate, warm)
-    degree = _degrees(kernels, graph)
-    if not warm and graph.nnz >= rare_columns.LEAST:
-        most = rare_columns.match_rare_columns(kernels, graph, matching, degree, matched, run)
-        before.most_pairs = most
-    state = start_common.state(
-        kernels, "MinDegree", graph, matching, degree=degree, matched=matched
-    )
-    order = start_common.stretch_bits(n_rows), seed_of(run)
-    for above, upto in pairwise(CLASSES):
-        kernels.launch("choose", n_rows, index(n_rows), state, index(above), index(upto), *order)
-    for above, upto in pairwise(LONG_CLASSES):
-        kernels.launch(
-            "choose_long", n_rows, index(n_rows), state, index(above), index(upto), *order
+    with run.step("min_degree"):
+        matched = start_common.matched(kernels, col_mate, warm)
+        degree = _degrees(kernels, graph)
+        if not warm and graph.nnz >= rare_columns.LEAST:
+            most = rare_columns.match_rare_columns(kernels, graph, matching, degree, matched, run)
+            before.most_pairs = most
+        state = start_common.state(
+            kernels, "MinDegree", graph, matching, degree=degree, matched=matched
         )
-    run.steps.append(StepInfo("min_degree", perf_counter() - begin))
+        order = start_common.stretch_bits(n_rows), seed_of(run)
+        for kernel, classes in (("choose", CLASSES), ("choose_long", LONG_CLASSES)):
+            for above, upto in pairwise(classes):
+                limits = index(above), index(upto)
+                kernels.launch(kernel, n_rows, index(n_rows), state, *limits, *order)
     return before
 
 
 def _degrees(kernels: compile.Kernels, graph: BipartiteCSR) -> Any:
     """Return about how many entries each minor has, up to `MANY`, in bytes."""
     xp, n_cols, nnz = namespace(graph.indptr), graph.n_minor, graph.nnz
+    most, entries = np.uint32(MANY), (graph.indices, np.int64(nnz))
+    if 4 * n_cols <= CACHED * compile.second_level_cache():
+        exact, degree = xp.zeros(n_cols, np.uint32), xp.empty(n_cols, np.uint8)
+        kernels.launch("count_exactly", nnz, *entries, exact)
+        kernels.launch("narrow", n_cols, np.int64(n_cols), exact, most, degree)
+        return degree
     degree = xp.zeros(-(-n_cols // 4) * 4, np.uint8)
-    given = graph.indices, np.int64(nnz), np.uint32(MANY), degree
-    kernels.launch("count", -(-nnz // 4), *given)
+    kernels.launch("count", -(-nnz // 4), *entries, most, degree)
     return degree

@@ -1,13 +1,10 @@
 // Breadth-first search from all free rows at once, until no augmenting path is left: one kernel,
 // whose blocks wait for each other on the device.
 //
-// Azad, Buluc, Pothen (IEEE TPDS 28, 2017), multi-source search with vertex-disjoint trees. A phase
-// grows a tree from every free row; a column belongs to the tree that set its bit first, so trees
-// share no vertex and all paths found in a phase are applied at once, without repair. A row whose
-// tree has its path is not expanded any more. Grafting, top-down: after a deep phase the trees
-// without a path stay, and all their rows are expanded again. In lockstep a frontier of a few
-// entries is left to the first block, blocks that share a narrow one wait for each other after
-// every level, and a phase ends when nothing is left to visit.
+// Azad, Buluc, Pothen (IEEE TPDS 28, 2017), multi-source search with vertex-disjoint trees, as
+// docs/algorithms/ms_bfs.md has them. In lockstep a frontier of few entries is left to the first
+// block, blocks that share a narrow one wait for each other after every level, and a phase ends
+// when nothing is left to visit.
 // Invariant: the mates are a valid matching whenever all blocks stand at the barrier between
 // phases.
 #include "core/device.cuh"

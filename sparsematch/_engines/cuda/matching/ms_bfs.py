@@ -6,7 +6,6 @@ no launch and no transfer. The host learns how many rows are free before it star
 
 import functools
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from sparsematch._engines.cuda.matching.features import LINKED, features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Multi-source breadth-first search with disjoint trees; one resident kernel."
 
@@ -47,22 +45,18 @@ def improve(
     Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 3 and its slots for
     each row, 2 more for each free row.
     """
-    begin = perf_counter()
-    account("ms_bfs", search(graph, matching, run, before), begin, run)
+    with run.step("ms_bfs") as counts:
+        counts |= account(search(graph, matching, run, before), run)
     return before
 
 
-def account(
-    name: str, report: Callable[[], Any], begin: float, run: Run, cardinality: int = 0
-) -> None:
-    """Report what the kernels did, if details are wanted."""
+def account(report: Callable[[], Any], run: Run) -> dict[str, int]:
+    """Return what the kernels did, if details are wanted."""
     if not run.detailed:
-        run.steps.append(StepInfo(name, perf_counter() - begin))
-        return
+        return {}
     done = report()  # waits
-    phases, levels, found = (int(done[key]) for key in ("phases", "levels", "found"))
-    counts: dict[str, Any] = {"augmentations": found, "cardinality": cardinality}
-    run.steps.append(StepInfo(name, perf_counter() - begin, phases, levels, **counts))
+    counts = {key: int(done[key]) for key in ("phases", "levels")}
+    return counts | {"augmentations": int(done["found"])}
 
 
 def load(dtype: np.dtype[Any], macros: dict[str, int]) -> tuple[compile.Kernels, compile.Kernels]:

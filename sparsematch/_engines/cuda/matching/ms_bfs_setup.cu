@@ -64,14 +64,9 @@ KERNEL collect(Index n_rows, int bits, unsigned seed, Finished finished,
 // visited, own word. Time: O(n_cols / threads).
 KERNEL close_columns(Index n_cols, Finished finished, bool own, const Index* __restrict__ row_mate,
                      const Index* __restrict__ col_mate, Bits* visited) {
-    for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
-        Bits bits = finished.columns ? finished.columns[w] : 0;
-        for (int k = 0; own && k < 32 && w * 32 + k < n_cols; ++k) {
-            const long long v = w * 32 + k;
-            bits |= static_cast<Bits>(row_mate[v] == UNMATCHED && col_mate[v] == UNMATCHED) << k;
-        }
-        visited[w] = bits;
-    }
+    make_set(visited, n_cols, finished.columns, [&](long long v) {
+        return own && row_mate[v] == UNMATCHED && col_mate[v] == UNMATCHED;
+    });
 }
 
 #if WIDTH

@@ -1,8 +1,5 @@
 """Breadth-first search by one block of threads: one launch for a small matrix. See one_block.cu."""
 
-from time import perf_counter
-from typing import Any
-
 import numpy as np
 
 from sparsematch._base.arrays import namespace
@@ -13,7 +10,6 @@ from sparsematch._engines.cuda.matching import ms_bfs
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Multi-source breadth-first search by one block of threads, for small matrices."
 
@@ -45,8 +41,8 @@ def improve(
     if fits(graph):
         search(graph, matching, run)
     else:
-        begin = perf_counter()
-        ms_bfs.account("one_block", ms_bfs.search(graph, matching, run, before), begin, run)
+        with run.step("one_block") as counts:
+            counts |= ms_bfs.account(ms_bfs.search(graph, matching, run, before), run)
     return before
 
 
@@ -55,33 +51,30 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
 
     The rest is then left. The graph must fit. Waits for the device if there is a limit.
     """
-    begin = perf_counter()
-    xp, n_rows, n_cols = namespace(graph.indptr), graph.n_major, graph.n_minor
-    kernels = _load(graph.dtype)
-    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    work = kernels.struct(
-        "Work",
-        graph,
-        n_rows=n_rows,
-        n_cols=n_cols,
-        row_mate=row_mate,
-        col_mate=col_mate,
-        # a level takes as long as its longest list: twice as many threads as the mean
-        shift=lane_shift(2 * graph.nnz, n_rows, each=1, most=5),
-        depth=depth or INT_MAX,
-    )
-    threads = max(number for rows, number in THREADS.items() if rows <= n_rows)
-    how = {"threads": threads, "shared_bytes": _shared_bytes(n_rows, n_cols, graph.nnz)}
-    if not run.detailed and not depth:
-        kernels.launch("one_block", 1, work, np.uint64(0), **how)
-        run.steps.append(StepInfo("one_block", perf_counter() - begin))
-        return False
-    report = HostNumbers(xp, len(_COUNTS))
-    kernels.launch("one_block", 1, work, report.pointer, **how)
-    counts: dict[str, Any] = dict(zip(_COUNTS, report.read(), strict=True))  # waits
-    stopped = bool(counts.pop("stopped"))
-    run.steps.append(StepInfo("one_block", perf_counter() - begin, **counts))
-    return stopped
+    with run.step("one_block") as counts:
+        xp, n_rows, n_cols = namespace(graph.indptr), graph.n_major, graph.n_minor
+        kernels = _load(graph.dtype)
+        row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
+        work = kernels.struct(
+            "Work",
+            graph,
+            n_rows=n_rows,
+            n_cols=n_cols,
+            row_mate=row_mate,
+            col_mate=col_mate,
+            # a level takes as long as its longest list: twice as many threads as the mean
+            shift=lane_shift(2 * graph.nnz, n_rows, each=1, most=5),
+            depth=depth or INT_MAX,
+        )
+        threads = max(number for rows, number in THREADS.items() if rows <= n_rows)
+        how = {"threads": threads, "shared_bytes": _shared_bytes(n_rows, n_cols, graph.nnz)}
+        if not run.detailed and not depth:
+            kernels.launch("one_block", 1, work, np.uint64(0), **how)
+            return False
+        report = HostNumbers(xp, len(_COUNTS))
+        kernels.launch("one_block", 1, work, report.pointer, **how)
+        counts |= zip(_COUNTS, report.read(), strict=True)  # waits
+        return bool(counts.pop("stopped"))
 
 
 def _shared_bytes(n_rows: int, n_cols: int, nnz: int) -> int:

@@ -1,6 +1,5 @@
 """G-PR: push-relabel with all free majors at once, and exact labels at intervals."""
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from sparsematch._engines.cuda.matching.features import with_symmetry
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Push-relabel from all free rows at once, with exact labels at intervals (G-PR)."
 OPTIONS: dict[str, bool | float] = {"k": 0.7, "adaptive": True, "active_list": True, "shrink": True}
@@ -33,17 +31,14 @@ def improve(
     """
     known = with_symmetry(graph, before)  # the transpose is then there already
     transposed = known.transposed = known.transposed or transpose(graph, run, known.symmetric)
-    begin = perf_counter()
-    given = _cardinality(matching) if run.detailed else 0
-    kernels = _load(graph.dtype)
-    control = push(kernels, graph, transposed, matching, run)
-    phases = levels = after = 0
-    if run.detailed:
-        done = kernels.read("Control", control)
-        phases, levels = int(done["phases"]), int(done["levels"])
-        after = _cardinality(matching)
-    counts: dict[str, Any] = {"augmentations": after - given, "cardinality": after}
-    run.steps.append(StepInfo("push_relabel", perf_counter() - begin, phases, levels, **counts))
+    with run.step("push_relabel") as counts:
+        given = matching.cardinality if run.detailed else 0
+        kernels = _load(graph.dtype)
+        control = push(kernels, graph, transposed, matching, run)
+        if run.detailed:
+            done, after = kernels.read("Control", control), matching.cardinality
+            counts |= {key: int(done[key]) for key in ("phases", "levels")}
+            counts |= {"augmentations": after - given, "cardinality": after}
     return known
 
 
@@ -93,7 +88,3 @@ def push(
     )
     kernels.launch_resident("push_relabel", state, xp.zeros(2, np.int32))
     return control
-
-
-def _cardinality(matching: Matching) -> int:
-    return int((matching.row_mate >= 0).sum())

@@ -12,7 +12,6 @@ import numpy as np
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
-from sparsematch._engines.cuda.core.running_sum import running_sum
 from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.cuda.core.transpose import count_entries
 from sparsematch._engines.registry import Run, select
@@ -51,7 +50,7 @@ def match_rare_columns(
     kernels.launch("find_rare", rare.size, np.int64(n_cols), degree, np.int32(upto), rare)
     before = xp.zeros(rare.size + 1, graph.dtype)
     kernels.launch("count_rare", rare.size, index(rare.size), rare, before)
-    running_sum(before)
+    xp.cumsum(before, dtype=before.dtype, out=before)
     rows, number = xp.empty((2, room), graph.dtype)
     found = xp.zeros(1, np.int64)
     state = kernels.struct(

@@ -4,15 +4,12 @@ Where hubs have many leaves, most of these can never be matched, and each phase 
 begin from all of them.
 """
 
-from time import perf_counter
-
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import StepInfo
 
 #: Passes over the rows.
 PASSES = 3
@@ -28,11 +25,10 @@ def match_row_singletons(
     No vertex may be matched before. Reads: the graph. Writes: both mates. Workspace: a bit for each
     vertex, two for each minor.
     """
-    begin, xp, n = perf_counter(), namespace(graph.indptr), graph.n_major
-    kernels = _load(graph.dtype)
-    matched, finished = bit_set(xp, graph.n_minor), bit_set(xp, n)
-    arrays = graph.indptr, graph.indices, *graph.orient(matching.row_mate, matching.col_mate)
-    for _ in range(PASSES):
-        kernels.launch("row_singletons", n, graph.dtype.type(n), *arrays, matched, finished)
-    run.steps.append(StepInfo("row_singletons", perf_counter() - begin))
-    return finished, matched
+    with run.step("row_singletons"):
+        xp, n, kernels = namespace(graph.indptr), graph.n_major, _load(graph.dtype)
+        matched, finished = bit_set(xp, graph.n_minor), bit_set(xp, n)
+        arrays = graph.indptr, graph.indices, *graph.orient(matching.row_mate, matching.col_mate)
+        for _ in range(PASSES):
+            kernels.launch("row_singletons", n, graph.dtype.type(n), *arrays, matched, finished)
+        return finished, matched

@@ -5,12 +5,7 @@
 // The columns that are matched at the beginning. Reads: col_mate. Writes: matched, own word.
 // Time: O(n_cols / threads).
 KERNEL mark(Index n_cols, const Index* __restrict__ col_mate, Bits* matched) {
-    for (Index w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
-        Bits bits = 0;
-        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k)
-            bits |= static_cast<Bits>(col_mate[w * 32 + k] != UNMATCHED) << k;
-        matched[w] = bits;
-    }
+    make_set(matched, n_cols, nullptr, [&](long long j) { return col_mate[j] != UNMATCHED; });
 }
 
 // Stretches of rows that a warp reads together, in an order that leaves no trace of theirs: drift

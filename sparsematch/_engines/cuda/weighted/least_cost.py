@@ -13,7 +13,7 @@ import numpy as np
 
 from sparsematch._base.arrays import BoolArray, FloatArray, namespace, unmatched
 from sparsematch._engines.cuda.core import host_fallback
-from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, from_free, reach
+from sparsematch._engines.cuda.core.alternating_bfs import reached_from_free
 from sparsematch._engines.cuda.matching import auto
 from sparsematch._engines.cuda.weighted import auction, proof
 from sparsematch._engines.cuda.weighted.auction import Assignment
@@ -171,7 +171,8 @@ def _assign_parts(
 ) -> tuple[Any, ...]:
     """Match what can be matched; return mates and duals of the stored rows and columns."""
     xp, n, m = namespace(cost), graph.n_major, graph.n_minor
-    parts = _parts(graph, matching)
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    parts = Parts(*reached_from_free(graph, *mates)[:2], *mates)
     major, minor = places(graph)
     coupling = ~parts.major_below[major] & parts.minor_below[minor]
     inner = ~coupling
@@ -184,21 +185,6 @@ def _assign_parts(
     coupled = major[coupling], minor[coupling], cost[coupling]
     _join(coupled, parts, (u, v), (major_mate < 0, minor_mate < 0))
     return major_mate, minor_mate, u, v
-
-
-def _parts(graph: BipartiteCSR, matching: Matching) -> Parts:
-    """Return what alternating paths from free stored rows reach. Time: O(n_rows + n_cols + nnz)."""
-    xp, dtype = namespace(graph.indptr), graph.dtype
-    mates = graph.orient(matching.row_mate, matching.col_mate)
-    count = xp.zeros(COUNTS, dtype)
-    search = from_free(graph, *mates, count)
-    reach(search, None, count)
-    at = xp.arange(graph.n_minor)
-    minor_below = (search.seen[at >> 5] >> (at & 31).astype(np.uint32) & 1).astype(bool)
-    major_below = mates[0] < 0
-    pairs = xp.flatnonzero(mates[0] >= 0)
-    major_below[pairs] = minor_below[mates[0][pairs]]
-    return Parts(major_below, minor_below, *mates)
 
 
 def _double(

@@ -7,7 +7,6 @@ import numpy as np
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.layout import layout
-from sparsematch._engines.cuda.core.running_sum import running_sum
 from sparsematch._engines.cuda.matching import auto
 from sparsematch._engines.cuda.weighted.auction import NARROW, Assignment
 from sparsematch._engines.registry import Run
@@ -43,7 +42,7 @@ def match_tight(problem: Assignment, near: Tolerances, workers: int) -> int:
     xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
     kernels, begin = _load(dtype), xp.zeros(n + 1, dtype)
     part_worse(problem, near, begin[1:])
-    running_sum(begin)
+    xp.cumsum(begin, dtype=dtype, out=begin)
     nnz = int(begin[-1])
     indices, end = xp.empty(nnz, dtype), begin[:-1].copy()
     lists = dtype.type(n), problem.costs(kernels), _duals(problem, kernels)

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsematch._base.arrays import FloatArray, namespace
 from sparsematch._engines.cuda.weighted.least_cost import least_cost
-from sparsematch._engines.cuda.weighted.proof import pair_values
+from sparsematch._engines.cuda.weighted.proof import matched_entries
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
@@ -65,13 +65,10 @@ def maximum_sum(weighted: WeightedCSR, workers: int, tolerance: float) -> Weight
 
 def _matched_values(graph: BipartiteCSR, matching: Matching, magnitude: FloatArray) -> FloatArray:
     """Return the magnitude of the pair of each row, 0 where it has none."""
-    mates = graph.orient(matching.row_mate, matching.col_mate)
-    found = pair_values(graph, mates[0], magnitude)
-    if not graph.flipped:
-        return found
-    by_row: FloatArray = namespace(magnitude).zeros(graph.n_rows)
-    cols = namespace(magnitude).flatnonzero(mates[0] >= 0)
-    by_row[mates[0][cols]] = found[cols]
+    xp, col_mate = namespace(magnitude), matching.col_mate
+    by_row: FloatArray = xp.zeros(graph.n_rows)
+    rows = col_mate[col_mate >= 0] if graph.flipped else xp.flatnonzero(matching.row_mate >= 0)
+    by_row[rows] = magnitude[matched_entries(graph, matching)]
     return by_row
 
 

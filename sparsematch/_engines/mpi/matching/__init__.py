@@ -4,9 +4,9 @@ from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.mpi.core import certificates
 from sparsematch._engines.mpi.core.assemble import assemble
 from sparsematch._engines.mpi.core.graph_parts import mates_by_column
+from sparsematch._engines.mpi.core.permute import permute_and_redistribute, scale
 from sparsematch._engines.mpi.matching import auto, by_rank, cheap, karp_sipser, ms_bfs
 from sparsematch._engines.mpi.matching.forest import vertex_cover
-from sparsematch._engines.mpi.matching.permute import permute_and_redistribute, scale
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import register_module, register_operations
 

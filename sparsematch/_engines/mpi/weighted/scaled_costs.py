@@ -38,7 +38,9 @@ class ScaledCosts:
         self.row_dual, self.col_dual = np.zeros(self.side.n_majors), np.zeros(self.side.n_minors)
         if A.n_rows <= A.n_cols:
             self.row_dual = self.row_duals(self.col_dual)
-            self._add_to_rows(-self.row_dual)
+            for begin in range(0, self.cost.size, self.side.slice_size):
+                end = min(begin + self.side.slice_size, self.cost.size)
+                self.cost[begin:end] -= self.row_dual[self.rows_of(begin, end)]
         if A.n_rows >= A.n_cols:
             self.col_dual = self.least_of_cols(np.zeros(self.side.n_majors))
             for begin, end in self.side.slices():
@@ -93,8 +95,3 @@ class ScaledCosts:
         found = low < last
         found[found] = indices[low[found]] == cols[found]
         return np.where(found, low, -1)
-
-    def _add_to_rows(self, what: FloatArray) -> None:
-        for begin in range(0, self.cost.size, self.side.slice_size):
-            end = min(begin + self.side.slice_size, self.cost.size)
-            self.cost[begin:end] += what[self.rows_of(begin, end)]

@@ -132,16 +132,12 @@ def _connected(comm: Any, xp: Any) -> Any:
         places = [gpu for _, gpu in everyone]
         mine = _Link(None, device)
         if None not in places and len(set(places)) == len(places):
-            mine = _Link(_connect(comm), device)
+            nccl = _import_nccl()
+            name = comm.bcast(nccl.get_unique_id() if comm.rank == 0 else None)
+            mine = _Link(nccl.NcclCommunicator(comm.size, name, comm.rank), device)
         comm.Set_attr(_key(), mine)
     assert mine is not None
     return mine.nccl
-
-
-def _connect(comm: Any) -> Any:
-    nccl = _import_nccl()
-    name = comm.bcast(nccl.get_unique_id() if comm.rank == 0 else None)
-    return nccl.NcclCommunicator(comm.size, name, comm.rank)
 
 
 def _gpu(xp: Any, device: int) -> tuple[str, str] | None:

@@ -1,9 +1,8 @@
 """Matching of general graphs distributed over the GPUs of several ranks. *Experimental*."""
 
 from sparsematch._engines.distributed_operations import GraphPartOps
-from sparsematch._engines.mpi.core import graph_parts
+from sparsematch._engines.mpi.core.graph_parts import GRAPH_OPERATIONS
 from sparsematch._engines.nccl.graph import check, local_max
-from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import register_module, register_operations
 
 for _name in ("auto", "local_max"):
@@ -13,13 +12,4 @@ for _name in ("auto", "local_max"):
 register_operations(
     "cupy", GraphPartOps(part_properties=check.part_properties, part_weight=check.part_weight)
 )
-register_operations(
-    "nccl",
-    GraphOps(
-        validate_graph=graph_parts.validate_graph,
-        matched_weight=graph_parts.matched_weight,
-        take_larger=check.take_larger,
-        one_sided_entry=check.one_sided_entry,
-        first_infinite=check.first_infinite,
-    ),
-)
+register_operations("nccl", GRAPH_OPERATIONS)

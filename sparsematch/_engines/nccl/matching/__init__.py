@@ -2,8 +2,10 @@
 
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.mpi.core import certificates
+from sparsematch._engines.mpi.core.assemble import assemble
 from sparsematch._engines.mpi.core.graph_parts import mates_by_column
-from sparsematch._engines.nccl.matching import auto, cheap, distribution, min_degree, ms_bfs
+from sparsematch._engines.mpi.core.permute import permute_and_redistribute
+from sparsematch._engines.nccl.matching import auto, cheap, min_degree, ms_bfs
 from sparsematch._engines.nccl.matching.forest import vertex_cover
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import register_module, register_operations
@@ -24,8 +26,8 @@ register_operations(
 register_operations(
     "nccl",
     DistributionOps(
-        assemble=distribution.on_hosts().assemble,
-        permute_and_redistribute=distribution.permute_and_redistribute,
+        assemble=assemble,
+        permute_and_redistribute=permute_and_redistribute,
         mates_by_column=mates_by_column,
     ),
 )

@@ -1,7 +1,5 @@
 """Which matrices the GPU of rank 0 gathers."""
 
-from typing import Any
-
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -22,11 +20,6 @@ def is_small(A: DistributedCSR) -> bool:
     if size > GATHERED:
         return False
     xp = namespace(A.indptr)
-    free = int(Exchange(A.comm, xp).allgather_numbers([_free_memory(xp)])[0, 0])
+    own = xp.cuda.runtime.memGetInfo()[0] + xp.get_default_memory_pool().free_bytes()
+    free = int(Exchange(A.comm, xp).allgather_numbers([own])[0, 0])
     return INDICES * A.dtype.itemsize * size <= SHARE * free
-
-
-def _free_memory(xp: Any) -> int:
-    """Return the bytes free on the GPU and in CuPy's memory pool."""
-    free, _ = xp.cuda.runtime.memGetInfo()
-    return int(free) + int(xp.get_default_memory_pool().free_bytes())

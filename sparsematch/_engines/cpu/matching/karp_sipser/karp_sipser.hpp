@@ -2,30 +2,16 @@
 // pick an entry, which may be wrong; and go on. A heuristic: the matching is maximal.
 //
 // Matching and free: see single_source_bfs.hpp. Vertices are rows and columns. A matched vertex is
-// removed, and the residual degree of a vertex counts its neighbours that are not.
-//
-// A vertex v of residual degree one has one neighbour w left, and the pair (v, w) is forced. Some
-// maximum matching of what is left contains it: one that does not must match w to another vertex,
-// else (v, w) could be added, and exchanging that entry for (v, w) keeps the size. Both are
-// removed, so that neighbours of w lose one, and may come down to degree one themselves: forced
-// pairs form chains. The core is what remains, each vertex with two neighbours or more.
-//
-//          1 2 3 4
-//     a  [ x . . . ]    a has one entry: (a, 1) is forced. Without column 1, b has one: (b, 2).
-//     b  [ o x . . ]    The core is rows c, d and columns 3, 4. A pick of (c, 3) leaves d with
-//     c  [ . o x o ]    one: (d, 4) is forced.
-//     d  [ . . o x ]
+// removed, and the residual degree of a vertex counts its neighbours that are not. The core is what
+// forced pairs leave, each vertex with two neighbours or more: exact engines need no other vertex
+// (RunContext::finished; docs/algorithms/karp_sipser.md says why).
 //
 // Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981). Their phase 1 ->
-// match_degree_one, phase 2 -> match_rest. In a random graph with fewer than e entries a row the
-// core is negligible, and the matching maximum but for o(n). Not in the paper: rows and columns
-// both, with exact degrees; a pick is not random, but takes the free column of least degree.
-// A whole maximum matching follows from one of the core alone, which is why exact engines need no
-// other vertex: they are finished (RunContext::finished).
+// match_degree_one, phase 2 -> match_rest. Not in the paper: rows and columns both, with exact
+// degrees; a pick is not random, but takes the free column of least degree.
 //
 // Memory latency bounds it, so vertices are processed in batches, each step prefetching what the
-// next reads (decision 0005). The state of a vertex is one word: residual degree, and the exclusive
-// or of its residual neighbours, which is the last one when the degree is one (residual_words.hpp).
+// next reads (decision 0005). The state of a vertex is one word (residual_words.hpp).
 //
 // Several workers share the words, and nothing else: each has a stack of the vertices that it has
 // brought down to degree one. Such a vertex has one neighbour that has not been removed, so no

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._base.arrays import FloatArray, scale_entries
+from sparsematch._base.arrays import FloatArray, namespace, scale_entries
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists, Side
 from sparsematch._types.over_ranks.matching import DistributedMatching
@@ -17,8 +17,10 @@ _Array = NDArray[Any]
 def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> DistributedCSR:
     """Return the matrix with its rows permuted; each rank has as many rows as before. Collective.
 
-    Time: O(own rows and entries). Workspace: as large as the result, and slices.
+    Where the matrix is, by way of host memory. Time: O(own rows and entries). Workspace: as large
+    as the result, and slices.
     """
+    xp, A, given = namespace(A.indptr), A.get(), given.get()
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         place = places(A, given, exchange)
@@ -35,8 +37,8 @@ def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> D
             to = place[side.majors_of_entries(begin, end) - A.first_row]
             keys, *columns = exchange.alltoallv(A.row_starts, to, *columns)
             lists.append(keys - A.first_row, *columns)
-    indices, *values = lists.columns
-    return DistributedCSR(A.comm, lists.indptr, indices, A.first_row, A.shape, *values)
+    indptr, indices, *values = map(xp.asarray, (lists.indptr, *lists.columns))
+    return DistributedCSR(A.comm, indptr, indices, A.first_row, A.shape, *values)
 
 
 def scale(A: DistributedCSR, row_scale: FloatArray, col_scale: FloatArray) -> DistributedCSR:
