@@ -119,8 +119,7 @@ class TransversalAnalysis:
         ----------
         values : array of numbers, shape (k, nnz)
             The values of each matrix, in the order of the ``data`` of the one that was analysed.
-            A C-contiguous array of doubles is read where it is, if the matrix was stored by the
-            side of which there are no more.
+            A C-contiguous array of doubles is read where it is, unless entries are repeated.
         {scaling}
         {workers}
             They share the matrices.
@@ -272,7 +271,9 @@ def _match_all(
     threads: int,
 ) -> None:
     """Match the first matrix, and the others from its result."""
-    in_place = values.dtype == np.float64 and values.dtype.isnative and pattern.order is None
+    adds_up = pattern.starts is not None  # else the core reads values in their order
+    order = None if adds_up else pattern.order
+    in_place = values.dtype == np.float64 and values.dtype.isnative and not adds_up
     if in_place and values.flags.c_contiguous:
         at_once = max(1, len(values))
     else:
@@ -282,13 +283,14 @@ def _match_all(
     begin, hard = 0, False
     while begin < len(values):
         end = min(begin + at_once, len(values)) if begin else 1
-        piece = _as_doubles(pattern.arrange(values[begin:end]))
-        done, long = ops.product_batch(pattern.graph, piece, batch, begin, first, hard, threads)
+        given = values[begin:end]
+        piece = _as_doubles(pattern.arrange(given) if adds_up else given)
+        done, long = ops.product_batch(
+            pattern.graph, piece, order, batch, begin, first, hard, threads
+        )
         if done < len(piece):
-            data, name = (
-                pattern.arrange(values[begin + done]),
-                f"values of matrix {begin + done}: A",
-            )
+            data = pattern.arrange(values[begin + done])
+            name = f"values of matrix {begin + done}: A"
             if isinstance(batch, LeastCostBatch):
                 _refuse_cost(pattern, data, name)
             refuse_value(pattern.graph, data, _as_doubles(data), name)
@@ -296,7 +298,8 @@ def _match_all(
             first = batch[0]
             if isinstance(first, WeightedTransversal):
                 hard = long
-                first = ops.central_duals(pattern.graph, np.abs(piece[0]), first)
+                magnitude = np.abs(_as_doubles(pattern.arrange(values[0])))
+                first = ops.central_duals(pattern.graph, magnitude, first)
         begin = end
     np.sum(batch.row_mate >= 0, axis=1, out=batch.cardinality)
 

@@ -148,10 +148,10 @@ class WeightedOps(Operations):
     ] = in_host_memory_only
     #: Rows, values and row sums of a square matrix by columns, scaled, with that diagonal.
     scale_columns: Callable[..., tuple[IndexArray, Any, Any]] = in_host_memory_only
-    #: Writes those of the rows of an array of values, one for each entry, none repeated, to the
-    #: batch, of products or costs, from the given place on, given the one to begin with, if any,
-    #: whether searches took long for that, and workers. The first row with a value that is refused,
-    #: or how many rows there are; and whether searches took long.
+    #: Writes those of the rows of an array of values, one for each entry, none repeated, in the
+    #: given order, to the batch, of products or costs, from the given place on, given the one to
+    #: begin with, if any, whether searches took long for that, and workers. The first row with a
+    #: value that is refused, or how many rows there are; and whether searches took long.
     product_batch: Callable[..., tuple[int, bool]] = in_host_memory_only
     #: The same with duals that stay feasible longest when values change, given the magnitudes.
     central_duals: Callable[

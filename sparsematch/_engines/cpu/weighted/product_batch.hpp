@@ -24,7 +24,8 @@ namespace sparsematch {
 // null where no factors are wanted, and those of stored rows come first where `flipped` is not set.
 template <class Index>
 struct ProductBatch {
-    const double* value;  // nnz for each matrix
+    const double* value;        // nnz for each matrix
+    const std::int64_t* order;  // which of these each entry of the pattern has; or null: in order
     Index *row_mate, *col_mate;
     double *u, *v, *row_scale, *col_scale;
     double* objective;         // sum of logarithms, or of costs
@@ -52,7 +53,8 @@ class ProductBatchSearch {
             if (!space) space = std::make_unique<Workspace>(a_, run_, rank);
             for (std::int64_t k = begin; k < end && k < bad && !run_.stopped(); ++k) {
                 const double* value = batch_.value + k * a_.nnz();
-                if (!(batch_.costs ? space->read_costs(value, a_) : space->read(value, a_))) {
+                if (!(batch_.costs ? space->read_costs(value, batch_.order, a_)
+                                   : space->read(value, batch_.order, a_))) {
                     std::int64_t first = bad;
                     while (k < first && !bad.compare_exchange_weak(first, k)) {
                     }
@@ -86,8 +88,12 @@ class ProductBatchSearch {
 
         // Magnitudes and costs of the values, and the pattern of those that are not zero. False:
         // one is not finite.
-        bool read(const double* value, const Csr<Index>& a) {
+        bool read(const double* value, const std::int64_t* order, const Csr<Index>& a) {
             const auto nnz = static_cast<std::size_t>(a.nnz());
+            if (order) {
+                for (std::size_t p = 0; p < nnz; ++p) cost[p] = value[order[p]];
+                value = cost.data();
+            }
             EntryValues found = write_magnitudes(value, magnitude.data(), 0, nnz);
             if (!(found.largest < std::numeric_limits<double>::infinity())) return false;
             pattern = a;
@@ -99,11 +105,11 @@ class ProductBatchSearch {
 
         // Costs, and the pattern of those that are not infinite. False: one is NaN, or so large in
         // magnitude that duals might not be finite.
-        bool read_costs(const double* value, const Csr<Index>& a) {
+        bool read_costs(const double* value, const std::int64_t* order, const Csr<Index>& a) {
             constexpr double absent = std::numeric_limits<double>::infinity();
             bool good = true, all = true;
             for (Index p = 0; p < a.nnz(); ++p) {
-                const double c = cost[p] = value[p];
+                const double c = cost[p] = value[order ? order[p] : p];
                 good &= c == absent || std::abs(c) < 0x1p900;
                 all &= c != absent;
             }
@@ -118,8 +124,10 @@ class ProductBatchSearch {
                 indices = Buffer<Index>(a.nnz());
             Index n = indptr[0] = 0;
             for (Index i = 0; i < a.n_rows; ++i) {
-                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
-                    if (value[p] != absent) indices[n] = a.indices[p], value[n++] = value[p];
+                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
+                    indices[n] = a.indices[p], value[n] = value[p];  // no branch: any may be absent
+                    n += value[n] != absent;
+                }
                 indptr[i + 1] = n;
             }
             pattern = {a.n_rows, a.n_cols, indptr.data(), indices.data()};

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._types.bipartite import BipartiteCSR
@@ -25,6 +25,7 @@ _LONG = 7.5
 def write_products(
     graph: BipartiteCSR,
     values: FloatArray,
+    order: IndexArray | None,
     batch: TransversalBatch | LeastCostBatch,
     begin: int,
     first: WeightedTransversal | WeightedMatching | None,
@@ -34,8 +35,9 @@ def write_products(
     """Write the results of rows of values to the batch; return the first row that is refused.
 
     Or how many rows there are; and whether, of a single one, searches took long, so that an auction
-    first is better for others. `first` is what each of them begins with. Time: that of
-    `least_cost` for each; workspace: three arrays of nnz for each worker.
+    first is better for others. Entry p of the graph has value ``order[p]`` of a row, or p. `first`
+    is what each of them begins with. Time: that of `least_cost` for each; workspace: three arrays
+    of nnz for each worker.
     """
     rows = slice(begin, begin + len(values))
     costs = isinstance(batch, LeastCostBatch)
@@ -59,7 +61,7 @@ def write_products(
     in_range = np.ones(len(values) if scaling else 0, bool)
     done, passes = _core.product_batch(
         csr(graph),
-        values.reshape(-1),
+        (values.reshape(-1), np.empty(0, np.int64) if order is None else order),
         mates,
         duals,
         scales,
