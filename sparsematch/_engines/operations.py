@@ -138,8 +138,7 @@ class WeightedOps(Operations):
     #: may be repeated.
     least_cost: Callable[[BipartiteCSR, FloatArray, int], LeastCost] = in_host_memory_only
     #: The weighted transversal with the largest product; whether factors are wanted, whether
-    #: magnitudes are rounded, workers, tolerance. In host memory `start`, that of similar values
-    #: to begin with, may be given, too.
+    #: magnitudes are rounded, workers, tolerance, what to begin with.
     maximum_product: Callable[..., WeightedTransversal] = in_host_memory_only
     #: The row of each column's pair, or -1, and factors of rows and columns, given a square matrix
     #: by columns and magnitudes, positive and finite, none repeated.
@@ -157,15 +156,14 @@ class WeightedOps(Operations):
     central_duals: Callable[
         [BipartiteCSR, FloatArray, WeightedTransversal], WeightedTransversal
     ] = in_host_memory_only
-    #: The weighted transversal with the largest sum; workers, tolerance.
-    maximum_sum: Callable[[WeightedCSR, int, float], WeightedTransversal] = in_host_memory_only
+    #: The weighted transversal with the largest sum; workers, tolerance, what to begin with.
+    maximum_sum: Callable[..., WeightedTransversal] = in_host_memory_only
     #: The weighted transversal whose smallest magnitude is largest.
     bottleneck: Callable[[WeightedCSR, int], WeightedTransversal] = in_host_memory_only
     #: The matching of greatest or least weight, given what rows and columns cost if unmatched,
-    #: whether the weight is greatest, and whether the cardinality is maximum.
-    maximum_weight: Callable[
-        [SignedCSR, tuple[FloatArray, FloatArray], bool, bool, int], WeightedMatching
-    ] = in_host_memory_only
+    #: whether the weight is greatest, whether the cardinality is maximum, workers, and what to
+    #: begin with.
+    maximum_weight: Callable[..., WeightedMatching] = in_host_memory_only
     #: Whether the duals prove such a matching optimal, given its tolerance; it must be a matching
     #: of the graph, and maximum if that is what it says.
     is_optimal_matching: Callable[[SignedCSR, WeightedMatching, float | None, int], bool] = (
