@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch._api.arguments import check_flags
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import WeightedOps
@@ -208,9 +208,7 @@ def _check_start(start: Any, shape: tuple[int, int]) -> None:
         raise ValueError("start has duals that are not finite")
 
 
-def _match_all(
-    pattern: Pattern, values: NDArray[Any], scaling: bool, threads: int
-) -> TransversalBatch:
+def _match_all(pattern: Pattern, values: Array, scaling: bool, threads: int) -> TransversalBatch:
     """Match the first matrix, and the others from its result."""
     batch = TransversalBatch.empty(pattern.graph, len(values), scaling)
     in_place = values.dtype == np.float64 and values.dtype.isnative and pattern.order is None
@@ -237,7 +235,7 @@ def _match_all(
     return batch.freeze()
 
 
-def _as_doubles(values: NDArray[Any]) -> NDArray[np.float64]:
+def _as_doubles(values: Array) -> FloatArray:
     """Return doubles of the same magnitudes."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         real = np.abs(values) if values.dtype.kind == "c" else values
