@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     )
     from sparsematch._types.matching import Matching
     from sparsematch._types.symmetric import SymmetricTransversal
-    from sparsematch._types.transversal_batch import TransversalBatch
     from sparsematch._types.weighted import (
         LeastCost,
         SignedCSR,
@@ -144,14 +143,11 @@ class WeightedOps(Operations):
     ] = host_only
     #: Rows, values and row sums of a square matrix by columns, scaled, with that diagonal.
     scale_columns: Callable[..., tuple[IndexArray, Any, Any]] = host_only
-    #: Writes those of the rows of an array of values, one for each entry, none repeated, to the
-    #: batch from the given place on, given the one to begin with, if any, and whether searches took
-    #: long for that. The first row with a value that is not finite, or how many rows there are; and
-    #: whether searches took long.
-    product_batch: Callable[
-        [BipartiteCSR, FloatArray, TransversalBatch, int, WeightedTransversal | None, bool, int],
-        tuple[int, bool],
-    ] = host_only
+    #: Writes those of the rows of an array of values, one for each entry, none repeated, in the
+    #: given order, to the batch, of products or costs, from the given place on, given the one to
+    #: begin with, if any, whether searches took long for that, and workers. The first row with a
+    #: value that is refused, or how many rows there are; and whether searches took long.
+    product_batch: Callable[..., tuple[int, bool]] = host_only
     #: The same with duals that stay feasible longest when values change, given the magnitudes.
     central_duals: Callable[
         [BipartiteCSR, FloatArray, WeightedTransversal], WeightedTransversal

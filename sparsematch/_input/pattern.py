@@ -103,7 +103,10 @@ class Pattern:
 
 
 def read_pattern(A: Any, by_columns: bool | None = None, threads: int = 1) -> Pattern:
-    """Read the pattern of a sparse matrix by columns, by rows, or as it comes if that is None.
+    """Read the pattern of a sparse matrix by columns or by rows.
+
+    If that is None by the side of which there are fewer, which is what matchings of least cost
+    search from, and as it comes if it is square.
 
     Entries in one place stay in the order in which they come. SciPy's conversions sort by counting,
     with the places as values: O(n_rows + n_cols + nnz). Raises TypeError if `A` is no sparse matrix
@@ -115,8 +118,9 @@ def read_pattern(A: Any, by_columns: bool | None = None, threads: int = 1) -> Pa
     else:
         A = read_entries(A, threads=threads, valued=True, in_host=True).matrix
     arrays = tuple(array.copy() for array in _index_arrays(A))
-    by_columns = A.format == "csc" if by_columns is None else by_columns
     shape: tuple[int, int] = A.shape
+    if by_columns is None:
+        by_columns = shape[0] > shape[1] or (shape[0] == shape[1] and A.format == "csc")
     places = np.arange(arrays[-1].size)
     if A.format == "coo":
         entries: Any = sp.coo_array((places, arrays), shape=shape)

@@ -150,7 +150,7 @@ def test_no_matrices():
     assert len(batch) == 0
     assert batch.row_mate.shape == batch.col_scale.shape == (0, 3)
     assert list(batch) == []
-    with pytest.raises(IndexError, match="there are 0 transversals, but number 0"):
+    with pytest.raises(IndexError, match="there are 0 results, but number 0"):
         batch[0]
 
 
@@ -286,3 +286,56 @@ def test_central_duals_prove_the_same_matching(layout):
     found = sm.maximum_product_transversal(A)
     graph = sm.BipartiteCSR.from_arrays(A.indptr, A.indices, A.shape)
     assert operations(WeightedOps, "numpy").central_duals(graph, A.data, found) is found
+
+
+def least_by_brute_force(C):
+    """The least cost of as many pairs of finite cost as possible, and how many these are."""
+    best = {0: (0, 0.0)}  # columns in use: less the number of pairs, cost
+    for row in C:
+        now = dict(best)
+        for used, (pairs, total) in best.items():
+            for j in np.flatnonzero(np.isfinite(row) & ~(used >> np.arange(row.size) & 1 > 0)):
+                key, found = used | 1 << int(j), (pairs - 1, total + row[j])
+                now[key] = min(now.get(key, found), found)
+        best = now
+    pairs, total = min(best.values())
+    return -pairs, total
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (4, 4), (2, 5), (5, 2), (3, 4)])
+def test_least_costs_by_brute_force(shape, layout):
+    """Tied, infinite, deficient, of either sign; bit by bit for any number of workers."""
+    rng = np.random.default_rng(shape)
+    C = np.concatenate([
+        rng.integers(0, 3, (40, *shape)).astype(float),
+        rng.choice([0.0, 1.0, 5.0, np.inf], (60, *shape)),
+        rng.normal(size=(20, *shape)),
+        rng.integers(-9, 9, shape) * rng.choice([1, 1.01], (20, *shape)),
+        np.full((1, *shape), np.inf),
+    ])  # fmt: skip
+    A = sp.coo_array(np.ones(shape)).asformat(layout)
+    values = np.stack([c[A.tocoo().coords] for c in C])
+    analysis = sm.analyse_transversal(A)
+    batch, other = (analysis.least_costs(values, workers=w) for w in (1, 3))
+    for field in FIELDS[:6]:
+        np.testing.assert_array_equal(getattr(batch, field), getattr(other, field))
+    assert isinstance(batch, sm.LeastCostBatch)
+    for k, found in enumerate(batch):
+        pairs, total = least_by_brute_force(C[k])
+        assert (found.cardinality, batch.cardinality[k]) == (pairs, pairs)
+        assert found.objective == pytest.approx(total, rel=1e-12, abs=1e-12)
+        finite = np.isfinite(C[k])
+        B = sp.coo_array((C[k][finite], np.nonzero(finite)), shape=shape)
+        assert sm.is_optimal_matching(B, found)
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf, 1e300, -1e300])
+def test_costs_that_are_refused(bad):
+    analysis = sm.analyse_transversal(eye(3))
+    with pytest.raises(ValueError, match=r"values of matrix 2: A\[1, 1\] is .*, but costs must be"):
+        analysis.least_costs([[1, 2, 3], [np.inf, 2, 3], [1, bad, 3]])
+    with pytest.raises(TypeError, match="values must be real numbers, not complex128"):
+        analysis.least_costs(np.ones((1, 3), complex))
+    assert len(analysis.least_costs(np.ones((0, 3)))) == 0
+    assert repr(analysis.least_costs(np.ones((2, 3)))) == "LeastCostBatch(2 of 3x3)"
