@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch._api.arguments import check_flags
 from sparsematch._api.weighted_start import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.docstrings import documented
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
@@ -249,7 +249,7 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
 
 def _match_all(
     pattern: Pattern,
-    values: NDArray[Any],
+    values: Array,
     batch: TransversalBatch | LeastCostBatch,
     threads: int,
 ) -> None:
@@ -287,7 +287,7 @@ def _match_all(
     np.sum(batch.row_mate >= 0, axis=1, out=batch.cardinality)
 
 
-def _refuse_cost(pattern: Pattern, costs: NDArray[Any], name: str) -> None:
+def _refuse_cost(pattern: Pattern, costs: Array, name: str) -> None:
     """Raise ValueError for the first that is refused."""
     good = (costs == np.inf) | (np.abs(costs.astype(np.float64)) < 2.0**900)
     p = int(good.argmin())
@@ -297,7 +297,7 @@ def _refuse_cost(pattern: Pattern, costs: NDArray[Any], name: str) -> None:
     )
 
 
-def _as_doubles(values: NDArray[Any]) -> NDArray[np.float64]:
+def _as_doubles(values: Array) -> FloatArray:
     """Return doubles of the same magnitudes."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         real = np.abs(values) if values.dtype.kind == "c" else values
