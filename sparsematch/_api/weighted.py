@@ -22,6 +22,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Local, SparseLike
 from sparsematch._types.weighted import WeightedTransversal
+from sparsematch._types.weighted_proof import as_matching, has_its_factors
 
 if TYPE_CHECKING:
     from sparsematch._types.over_ranks.matching import DistributedTransversal
@@ -311,8 +312,13 @@ def is_optimal_transversal(
     given = matching_of(weighted.graph, transversal, "transversal", duals, scales, threads=threads)
     if given is None:
         return False
-    is_optimal = operations(WeightedOps, weighted.graph.backend).is_optimal
-    return is_optimal(weighted, replace(transversal, matching=given), tolerance, threads)
+    transversal = replace(transversal, matching=given)
+    ops = operations(WeightedOps, weighted.graph.backend)
+    if transversal.job == "bottleneck":
+        return ops.is_bottleneck(weighted, transversal)
+    if not has_its_factors(transversal):
+        return False
+    return ops.prove(*as_matching(weighted, transversal), tolerance) is not None
 
 
 def full_matching(graph: BipartiteCSR, cost: FloatArray) -> Matching:

@@ -162,8 +162,8 @@ def is_optimal_matching(
     given = matching_of(signed.graph, found, "found", duals, costs, **how)
     if given is None:
         return False
-    is_optimal = operations(WeightedOps, signed.graph.backend).is_optimal_matching
-    return is_optimal(signed, replace(found, matching=given), tolerance, threads)
+    prove = operations(WeightedOps, signed.graph.backend).prove
+    return prove(signed, replace(found, matching=given), tolerance) is not None
 
 
 def _read_unmatched_cost(given: Any, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
