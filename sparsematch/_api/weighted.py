@@ -10,6 +10,7 @@ import numpy as np
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import matching_of
 from sparsematch._api.ranks import over_ranks
+from sparsematch._api.weighted_proof import proved
 from sparsematch._api.weighted_start import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import FloatArray
@@ -22,7 +23,6 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Local, SparseLike
 from sparsematch._types.weighted import WeightedTransversal
-from sparsematch._types.weighted_proof import as_matching, has_its_factors
 
 if TYPE_CHECKING:
     from sparsematch._types.over_ranks.matching import DistributedTransversal
@@ -306,19 +306,13 @@ def is_optimal_transversal(
         raise wrong_type("transversal", transversal, "a WeightedTransversal")
     check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
+    if transversal.job != "bottleneck":
+        return proved(A, transversal, tolerance, threads, "transversal") is not None
     weighted = as_weighted(A, threads=threads)
     duals = transversal.row_dual, transversal.col_dual
-    scales = transversal.row_scale, transversal.col_scale
-    given = matching_of(weighted.graph, transversal, "transversal", duals, scales, threads=threads)
-    if given is None:
-        return False
-    transversal = replace(transversal, matching=given)
-    ops = operations(WeightedOps, weighted.graph.backend)
-    if transversal.job == "bottleneck":
-        return ops.is_bottleneck(weighted, transversal)
-    if not has_its_factors(transversal):
-        return False
-    return ops.prove(*as_matching(weighted, transversal), tolerance) is not None
+    given = matching_of(weighted.graph, transversal, "transversal", duals, threads=threads)
+    is_bottleneck = operations(WeightedOps, weighted.graph.backend).is_bottleneck
+    return given is not None and is_bottleneck(weighted, replace(transversal, matching=given))
 
 
 def full_matching(graph: BipartiteCSR, cost: FloatArray) -> Matching:
