@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import matching_of
+from sparsematch._api.weighted_start import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import FloatArray
 from sparsematch._base.docstrings import documented
@@ -31,6 +32,7 @@ def maximum_weight_matching(
     maximize: bool = True,
     unmatched_cost: UnmatchedCost = None,
     cardinality: Cardinality = "any",
+    start: WeightedMatching | GivenDuals = None,
     workers: int | None = None,
 ) -> WeightedMatching:
     """Find a matching of rows and columns of greatest or least total weight, full or not.
@@ -52,6 +54,8 @@ def maximum_weight_matching(
     cardinality : {"any", "maximum"}, optional
         ``"any"``: rows and columns are matched where that is better than to leave both unmatched.
         ``"maximum"``: as many pairs as possible, and the best of all such matchings.
+    {start}
+        At maximum cardinality only. Duals are those of `WeightedMatching`.
     {workers}
 
     Returns
@@ -96,7 +100,8 @@ def maximum_weight_matching(
     signed = as_signed(A, threads=threads)
     unmatched = _read_unmatched_cost(unmatched_cost, signed.graph.shape)
     find = operations(WeightedOps, signed.graph.backend).maximum_weight
-    return find(signed, unmatched, bool(maximize), cardinality == "maximum", threads)
+    first = read_start(start, signed.graph.shape, WeightedMatching)
+    return find(signed, unmatched, bool(maximize), cardinality == "maximum", threads, first)
 
 
 @documented

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._text.latex import escape
 from sparsematch._text.name_lists import Names, counted_family, family
 
@@ -51,7 +50,7 @@ class Combination:
 
 
 def combination(
-    indices: IndexArray, coefficients: NDArray[Any], names: Names, most: int, indent: int = 0
+    indices: IndexArray, coefficients: Array, names: Names, most: int, indent: int = 0
 ) -> Combination:
     """Return the equation; of more than `most` terms those of a family with equal factors are one.
 
@@ -80,7 +79,7 @@ def combination(
     return Combination(tuple(terms), f" and {hidden:,} more" if hidden else "", indent)
 
 
-def largest_first(values: NDArray[Any], most: int) -> tuple[list[int], str]:
+def largest_first(values: Array, most: int) -> tuple[list[int], str]:
     """Return which of more than `most` coefficients to show, the largest, and how to go on.
 
     Those that are a small share of the largest are bounded instead.
@@ -96,7 +95,7 @@ def largest_first(values: NDArray[Any], most: int) -> tuple[list[int], str]:
     return order[:shown].tolist(), words
 
 
-def readable(coefficients: NDArray[Any]) -> NDArray[Any]:
+def readable(coefficients: Array) -> Array:
     """Return coefficients, the largest 1, as they are if they are short, else as whole numbers.
 
     Decimals if neither is possible: 1/3 of the first and all of the second are 1 and 3.
@@ -124,11 +123,11 @@ def number(value: Any) -> str:
     return f"{value:.{_DIGITS}g}"
 
 
-def _is_whole(values: NDArray[Any]) -> bool:
+def _is_whole(values: Array) -> bool:
     return bool(np.all(np.abs(values - np.round(values)) <= _EXACT * np.abs(values)))
 
 
-def _rounded(values: NDArray[Any], unit: int) -> NDArray[Any]:
+def _rounded(values: Array, unit: int) -> Array:
     """Round what is a whole number of units but for rounding."""
     near = np.round(values * unit) / unit
     return np.where(np.abs(values - near) <= _EXACT * np.abs(values), near, values)

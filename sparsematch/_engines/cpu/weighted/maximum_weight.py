@@ -17,7 +17,7 @@ from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, 
 from sparsematch._engines.cpu.weighted.transversals import matched_entries
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import LeastCost, SignedCSR, WeightedMatching
+from sparsematch._types.weighted import LeastCost, SignedCSR, Start, WeightedMatching
 
 #: Costs above it are scaled down, so that the difference of three is finite.
 _LARGE = 2.0**1020
@@ -28,18 +28,30 @@ _Sides = tuple[FloatArray, FloatArray]
 
 
 def maximum_weight(
-    signed: SignedCSR, unmatched: _Sides, maximize: bool, maximum_cardinality: bool, workers: int
+    signed: SignedCSR,
+    unmatched: _Sides,
+    maximize: bool,
+    maximum_cardinality: bool,
+    workers: int,
+    start: Start | None = None,
 ) -> WeightedMatching:
     """Return the matching, given what each row and column costs if unmatched.
 
-    Time: that of `least_cost`.
+    `start`, of which duals are those of the weights, is used at maximum cardinality only: elsewhere
+    columns outnumber rows. Time: that of `least_cost`.
     """
     graph, weight = signed.graph, signed.weight
     scale = 0.125 if max(signed.largest, _largest(*unmatched)) > _LARGE else 1.0
-    cost = weight * (-scale if maximize else scale)
+    sign = -scale if maximize else scale
+    cost = weight * sign
     costs = (unmatched[0] * scale, unmatched[1] * scale) if scale < 1 else unmatched
-    find = _at_maximum_cardinality if maximum_cardinality else _at_any_cardinality
-    matching, row_dual, col_dual, unit = find(graph, cost, costs, workers)
+    if maximum_cardinality:
+        if start is not None:
+            start = Start(start.matching, start.row_dual * sign, start.col_dual * sign)
+        found = _at_maximum_cardinality(graph, cost, costs, workers, start)
+    else:
+        found = _at_any_cardinality(graph, cost, costs, workers)
+    matching, row_dual, col_dual, unit = found
     if unit == 1 and all(map(are_whole, (cost, *costs))):
         row_dual, col_dual = round_duals(row_dual, col_dual)
     if maximize:
@@ -122,14 +134,16 @@ def _unmatched_are_last(
 
 
 def _at_maximum_cardinality(
-    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, workers: int
+    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, workers: int, start: Start | None
 ) -> LeastCost:
     """As many are unmatched in any case, so that only differences of their costs count."""
     rows, cols = (side - side.max(initial=-np.inf) for side in unmatched)
     major, minor = graph.orient(rows, cols)
     if major.any():
         cost = cost - _by_entry(graph, major)
-    found = least_cost(graph, _without(minor, graph, cost), workers)
+    if start is not None:
+        start = Start(start.matching, start.row_dual - rows, start.col_dual - cols)
+    found = least_cost(graph, _without(minor, graph, cost), workers, start=start)
     row_dual, col_dual = found.row_dual + rows / found.unit, found.col_dual + cols / found.unit
     return LeastCost(found.matching, row_dual, col_dual, found.unit)
 

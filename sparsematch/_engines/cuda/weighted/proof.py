@@ -4,7 +4,7 @@ from typing import Any
 
 from sparsematch._base.arrays import FloatArray, namespace
 from sparsematch._engines.edges import places
-from sparsematch._engines.operations import in_host_memory_only
+from sparsematch._engines.operations import host_only
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
@@ -21,7 +21,7 @@ def is_optimal(
     + nnz).
     """
     if transversal.job == "bottleneck":
-        in_host_memory_only()
+        host_only()
     graph, magnitude = weighted.graph, weighted.magnitude
     pairs = matched_entries(graph, transversal.matching)
 
