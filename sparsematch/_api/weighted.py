@@ -310,7 +310,8 @@ def is_optimal_transversal(
         return proved(A, transversal, tolerance, threads, "transversal") is not None
     weighted = as_weighted(A, threads=threads)
     duals = transversal.row_dual, transversal.col_dual
-    given = matching_of(weighted.graph, transversal, "transversal", duals, threads=threads)
+    scales = transversal.row_scale, transversal.col_scale
+    given = matching_of(weighted.graph, transversal, "transversal", duals, scales, threads=threads)
     is_bottleneck = operations(WeightedOps, weighted.graph.backend).is_bottleneck
     return given is not None and is_bottleneck(weighted, replace(transversal, matching=given))
 
