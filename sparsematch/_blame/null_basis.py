@@ -78,11 +78,14 @@ def sparse_basis(
     """Return as many combinations as the null space has dimensions, those that fail left out.
 
     With `others` only the entries in these columns count, which are ascending. Of a null space that
-    is none in all units, the part before a gap of its singular values may be one.
+    is none in all units, the part before a gap of its singular values may be one, and so it is
+    where there is no gap between its values and the others.
     """
     local = _LocalLines(lines, space.indices, tolerance, others)
     best: list[Dependence] = []
     count = space.values.size
+    if count and space.next_value < _GAP * space.values[-1]:
+        count = before_gap(space.values) or count
     while count:
         found = _named(lines, space.first(count), local)
         best = max(best, found, key=len)

@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.sparse import coo_array, csc_array
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._blame.singular_blocks import Border, connected_parts, factorise_with_noise
+from sparsematch._base.tolerances import EPSILON, GOOD_ERROR
+from sparsematch._blame.singular_blocks import Border, connected_parts
 from sparsematch._numerics.foreign_calls import qr, svd
-from sparsematch._systems.errors import SingularMatrixError
-from sparsematch._systems.factors import BlockFactors
 
 Values = NDArray[Any]
 
@@ -27,8 +25,8 @@ Values = NDArray[Any]
 _AT_ONCE = 8
 #: Steps of that iteration: from random vectors two leave little else, a third tells them apart.
 _STEPS = 3
-#: Relative noise that is no more than rounding: null vectors are hardly mixed with others.
-_SMALL_NOISE = 1e-15
+#: Solves that correct a solution, at most.
+_CORRECTIONS = 3
 
 
 class NullSpace(NamedTuple):
@@ -37,6 +35,7 @@ class NullSpace(NamedTuple):
     indices: IndexArray
     basis: Values  #: Shape (indices.size, deficiency).
     values: NDArray[np.float64]  #: The small singular values, ascending.
+    next_value: float = np.inf  #: The least of the others, if it is known.
     #: Returns the change, on the indices, that cancels what a vector leaves in the whole matrix.
     cancel: Callable[[Values], Values] | None = None
 
@@ -53,22 +52,18 @@ class BorderedMatrix:
     """
 
     def __init__(self, B: Any, border: Border) -> None:
-        self.border = border
-        rows, cols = border.rows, border.cols
-        at = np.asarray(B[rows, cols]).ravel()
-        size = np.abs(at)
-        self._added = np.where(size > 0, at / np.where(size > 0, size, 1), 1).astype(B.dtype)
-        places = coo_array((self._added, (rows, cols)), shape=B.shape)
-        bordered = csc_array(B + csc_array(places))
-        self._factors = _factorise(bordered)
-        self._row_part, self._part, self._turn = _parts(bordered, cols)
+        self._factors = border.factors
+        self._entries = border.entries
+        self._bordered = border.entries.added_to(B)
+        self._row_part, self._part, self._turn = _parts(self._bordered, border.entries.cols)
         self._solutions: dict[str, tuple[IndexArray, Values]] = {}
 
     def parts(self) -> Iterator[IndexArray]:
         """Yield which of the added entries are in one connected part."""
-        order = np.argsort(self._part[self.border.cols], kind="stable")
-        labels = self._part[self.border.cols][order]
-        yield from np.split(order, np.flatnonzero(np.diff(labels)) + 1)
+        labels = self._part[self._entries.cols]
+        order = np.argsort(labels, kind="stable")
+        if order.size:
+            yield from np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
     def null_space(
         self, which: IndexArray, side: str, tolerance: float, inside: IndexArray | None = None
@@ -77,15 +72,15 @@ class BorderedMatrix:
 
         That is x with B x = 0 for the columns, y with y^T B = 0 for the rows.
         """
-        border = self.border
-        places = border.rows if side == "rows" else border.cols
+        entries = self._entries
+        places = entries.rows if side == "rows" else entries.cols
         used, x = self._solve(side)
         labels = self._row_part if side == "rows" else self._part
         own = np.flatnonzero(labels[used] == labels[places[which[0]]])
         if inside is not None:
             own = own[np.isin(used[own], inside, assume_unique=True)]
         indices, vectors = used[own], x[own][:, self._turn[which]]
-        added = self._added[which, np.newaxis]
+        added = entries.values[which, np.newaxis]
         m = np.eye(which.size) - added * vectors[np.searchsorted(indices, places[which])]
         space, pseudo_inverse = _small(indices, vectors, m, tolerance)
         if inside is not None:
@@ -99,17 +94,26 @@ class BorderedMatrix:
 
     def solve(self, b: Values, side: str) -> Values:
         """Solve with the matrix with added entries, for the rows with its transpose."""
-        return _finite(self._factors.solve(b, "T" if side == "rows" else "N")[0])
+        trans, matrix = ("T", self._bordered.T) if side == "rows" else ("N", self._bordered)
+        enough, last = GOOD_ERROR * np.abs(b).max(initial=0), np.inf
+        x = _finite(self._factors.solve(b, trans, check=False)[0])
+        for _ in range(_CORRECTIONS):  # of rounding, and of what the factors leave out
+            left = b - matrix @ x
+            size = np.abs(left).max(initial=0)
+            if not enough < size < last / 2:
+                break
+            x, last = _finite(x + self._factors.solve(left, trans, check=False)[0]), size
+        return x
 
     def _solve(self, side: str) -> tuple[IndexArray, Values]:
         """Return the solutions for all parts, and the rows where these are not zero."""
         if (known := self._solutions.get(side)) is not None:
             return known
-        rows, places = self.border.rows, self.border.cols
+        rows, places, _ = self._entries
         if side == "rows":
             rows, places = places, rows
         n, width = self._part.size, int(self._turn.max()) + 1
-        x = np.empty((n, width), self._factors.dtype)
+        x = np.empty((n, width), self._bordered.dtype)
         for first in range(0, width, _AT_ONCE):
             some = (self._turn >= first) & (self._turn < first + _AT_ONCE)
             b = np.zeros((n, min(_AT_ONCE, width - first)), x.dtype)
@@ -120,15 +124,15 @@ class BorderedMatrix:
         return self._solutions[side]
 
 
-def some_null_vectors(A: Any, B: Any, side: str, tolerance: float) -> NullSpace:
-    """Return a few vectors of the null space of a CSC matrix; `B` is it, scaled.
+def some_null_vectors(B: Any, border: Border, side: str, tolerance: float) -> NullSpace:
+    """Return a few vectors of the null space of a CSC matrix.
 
-    By iteration with the matrix changed a little, which needs no more than that it has a
-    factorisation then: what solves for the part that does not vanish, subtracted, leaves the rest.
+    By iteration with the matrix bordered: what solves for the part that does not vanish,
+    subtracted, leaves the rest.
     """
-    factors = factorise_with_noise(A, B, _SMALL_NOISE)
+    factors = border.factors
     matrix, trans = (B.T, "T") if side == "rows" else (B, "N")
-    q = np.random.default_rng(2).standard_normal((B.shape[0], _AT_ONCE)).astype(factors.dtype)
+    q = np.random.default_rng(2).standard_normal((B.shape[0], _AT_ONCE)).astype(B.dtype)
     for _ in range(_STEPS):  # each takes away more of what does not vanish
         x = _finite(q - factors.solve(matrix @ q, trans, check=False)[0])
         q = qr(x / np.abs(x).max(axis=0))[0]
@@ -136,7 +140,8 @@ def some_null_vectors(A: Any, B: Any, side: str, tolerance: float) -> NullSpace:
     d = int((values <= tolerance).sum())
     least = slice(values.size - d, None)
     basis = (q @ vh[least].conj().T)[:, ::-1]
-    return NullSpace(np.arange(B.shape[0]), basis, values[least][::-1])
+    next_value = float(values[-d - 1]) if d < values.size else np.inf
+    return NullSpace(np.arange(B.shape[0]), basis, values[least][::-1], next_value)
 
 
 def _finite(x: Values) -> Values:
@@ -153,7 +158,8 @@ def _small(
     Also what maps residuals to the least other combination that has them.
     """
     size = np.abs(x).max(axis=0)
-    r = qr(x / size, mode="r")
+    # vectors that are parallel but for rounding count as small
+    r = qr(np.vstack([x / size, EPSILON * np.eye(size.size)]), mode="r")
     u, values, vh = svd(solve_triangular(r.T, (m / size).T, lower=True).T)
     weights = solve_triangular(r, vh.conj().T) / size[:, np.newaxis]
     d = int((values <= tolerance).sum())
@@ -165,20 +171,8 @@ def _small(
         return combined
 
     least = slice(None, -d - 1, -1)
-    return NullSpace(indices, x @ weights[:, least], values[least]), pseudo_inverse
-
-
-def _factorise(bordered: Any) -> BlockFactors:
-    for noise in (0, 1e-15):
-        bordered.data *= 1 + noise * np.random.default_rng(1).standard_normal(bordered.nnz)
-        try:
-            factors = BlockFactors.of(bordered)
-        except SingularMatrixError:
-            if noise:
-                raise
-            continue
-        break
-    return factors
+    next_value = float(values[-d - 1]) if d < values.size else np.inf
+    return NullSpace(indices, x @ weights[:, least], values[least], next_value), pseudo_inverse
 
 
 def _parts(B: Any, cols: IndexArray) -> tuple[IndexArray, IndexArray, IndexArray]:

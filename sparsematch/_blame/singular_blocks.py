@@ -1,8 +1,9 @@
-"""Which diagonal blocks are singular or nearly so, and entries that would make them regular.
+"""Which diagonal blocks are singular or nearly so, and entries that make them regular.
 
-Every value is multiplied by 1 plus a little noise: then a structurally nonsingular matrix has a
-factorisation, and inverse iteration with it tells where the null vectors of its blocks are large.
-As many entries as a block lacks of its rank, added where left and right ones are, make it regular:
+Where a block has no pivot left, an entry is added: then a structurally nonsingular matrix has a
+factorisation, that of the bordered matrix. A small singular value need not show in the pivots:
+where it may be, inverse iteration with these factors tells where its vectors are large, and an
+entry is added there as well.
 Chan, Deflated decomposition of solutions of nearly singular systems (SIAM J. Numer. Anal. 21,
 1984); Foster, Rank and null space calculations using matrix decomposition without column
 interchanges (Linear Algebra Appl. 74, 1986).
@@ -19,20 +20,18 @@ from scipy.sparse import csc_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._base.tolerances import NEARLY_SINGULAR
 from sparsematch._blame.dense_blocks import dense_blocks
 from sparsematch._numerics.foreign_calls import interruptible, svd
 from sparsematch._numerics.inverse_iteration import iterate_inverse
-from sparsematch._systems.errors import SingularMatrixError
-from sparsematch._systems.factors import DIAGONAL, BlockFactors
-from sparsematch._systems.plan import begin
+from sparsematch._systems.factors import BlockFactors
+from sparsematch._systems.named_solvers import Chooser, find_solver
+from sparsematch._systems.plan import FactorisationPlan
 
 Values = NDArray[Any]
 
-#: Relative noise. Only places are chosen by it, so it may be far above rounding, and must be: that
-#: a pivot of a singular 2x2 block still cancels has a probability of about 2e-16 / 1e-9.
-_NOISE = 1e-9
-_DRAWS = 5
+#: Share of the largest entry of a block up to which no number is a pivot: what is left out beside
+#: it is corrected by refinement, and what no pivot shows is found by iteration.
+_NO_PIVOT = 1e-10
 #: A block with a pivot below this share of its largest entry is looked at: with a singular value of
 #: 1e-10 pivots of 1e-6 were met. More blocks cost a few solves each, none is lost by more.
 _SMALL_PIVOT = 1e-3
@@ -48,38 +47,91 @@ _AMPLIFIED = 1e4
 #: Rows up to which dense singular value decompositions cost less than solves from Python.
 _DENSE = 64
 
+#: The policy that adds entries, however much the factors fill up.
+_NO_PIVOTS = Chooser(find_solver("auto").choose, {"no_pivot": _NO_PIVOT, "overrun": np.inf})
 
-class Border(NamedTuple):
-    """One place for each singular value that is small, by the diagonal block that has it."""
 
-    blocks: IndexArray  #: Ascending.
+class Entries(NamedTuple):
+    """Entries that are added to a matrix."""
+
     rows: IndexArray
     cols: IndexArray
-    factors: BlockFactors  #: Of the matrix with noise: for its block form.
+    values: Values
+
+    def added_to(self, B: Any) -> Any:
+        """Return a CSC matrix with them."""
+        if not self.rows.size:
+            return B
+        return csc_array(B + csc_array((self.values, self[:2]), B.shape, B.dtype))
+
+    def and_also(self, more: tuple[IndexArray, IndexArray, Values]) -> "Entries":
+        """Return these and others."""
+        return Entries(*(np.concatenate(pair) for pair in zip(self, more, strict=True)))
+
+
+class Border(NamedTuple):
+    """One entry for each singular value that is small, by the diagonal block that has it."""
+
+    blocks: IndexArray  #: Ascending.
+    entries: Entries
+    factors: BlockFactors  #: Of the matrix with these entries.
+    plan: FactorisationPlan  #: Of the matrix without.
     is_complete: bool  #: Whether these are all, and not too many to go on with.
 
-    def also_at(self, rows: IndexArray, cols: IndexArray) -> "Border":
-        """Return these and further places, which belong to no block."""
-        blocks = np.concatenate([self.blocks, np.full(rows.size, -1)])
-        places = np.concatenate([self.rows, rows]), np.concatenate([self.cols, cols])
-        return Border(blocks, *places, self.factors, self.is_complete)
+    def and_also(self, more: Entries) -> "Border":
+        """Return these and further ones that the factors have, which belong to no block."""
+        blocks = np.concatenate([self.blocks, np.full(more.rows.size, -1)])
+        return self._replace(blocks=blocks, entries=self.entries.and_also(more))
 
 
-def find_border(A: Any, B: Any) -> Border:
-    """Return where entries make the singular blocks of a CSC matrix regular; `B` is it, scaled."""
-    factors = factorise_with_noise(A, B)
-    found = sorted(_places(B, factors), key=lambda block: block[0])
-    empty = np.empty(0, np.intp)
-    blocks, rows, cols = [empty], [empty], [empty]
+def find_border(B: Any, small: float, known: Border | None = None) -> Border:
+    """Return entries that make the blocks of a scaled CSC matrix regular, some being known.
+
+    So that none has a singular value up to the share `small` of its largest entry.
+    """
+    if known is None:
+        entries, factors = _regular(B, Entries(*np.empty((2, 0), np.intp), np.empty(0, B.dtype)))
+    else:
+        entries, factors = known.entries, known.factors
+    plan = known.plan if known else factors.plan
+    while are_few(B, entries.cols):
+        more = _more_places(entries.added_to(B), factors, small)
+        if not more.rows.size:
+            break
+        entries, factors = _regular(B, entries.and_also(more))
+    block_of = np.empty(B.shape[0], np.intp)
+    block_of[plan.blocks.row_perm] = np.repeat(np.arange(plan.n_blocks), np.diff(plan.starts))
+    blocks = block_of[entries.rows]
+    order = np.argsort(blocks, kind="stable")
+    entries = Entries(*(of[order] for of in entries))
+    few = np.bincount(blocks).max(initial=0) <= MOST and are_few(B, entries.cols)
+    return Border(blocks[order], entries, factors, plan, bool(few))
+
+
+def _regular(B: Any, entries: Entries) -> tuple[Entries, BlockFactors]:
+    """Factorise a matrix with entries, and those that are added where there is no pivot."""
+    bordered = entries.added_to(B)
+    if not np.isfinite(bordered.data).all():
+        raise FloatingPointError("an entry, scaled, is beyond the range of doubles")
+    factors = BlockFactors.of(bordered, None, "auto", _NO_PIVOTS, small=_SMALL_PIVOT)
+    return entries.and_also(factors.numbers.added), factors
+
+
+def _more_places(B: Any, factors: BlockFactors, small: float) -> Entries:
+    """Return an entry for each singular value of a block that is still small.
+
+    Of size 1, in the direction of what is there.
+    """
     row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
-    for k, row_places, col_places in found:
+    rows, cols = [row_perm[:0]], [col_perm[:0]]
+    for k, row_places, col_places in _places(B, factors, small):
         first = factors.plan.starts[k]
-        blocks.append(np.full(row_places.size, k))
         rows.append(row_perm[first + row_places])
         cols.append(col_perm[first + col_places])
-    places = np.concatenate(blocks), np.concatenate(rows), np.concatenate(cols)
-    all_of_each = all(row_places.size <= MOST for _, row_places, _ in found)
-    return Border(*places, factors, all_of_each and are_few(B, places[2]))
+    places = np.concatenate(rows), np.concatenate(cols)
+    at = np.asarray(B[places]).ravel() if places[0].size else np.empty(0, B.dtype)
+    size = np.abs(at)
+    return Entries(*places, np.where(size > 0, at / np.where(size > 0, size, 1), 1))
 
 
 def are_few(B: Any, cols: IndexArray) -> bool:
@@ -100,13 +152,15 @@ def connected_parts(B: Any) -> tuple[IndexArray, IndexArray]:
     return part[:n], part[n:]
 
 
-def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, IndexArray]]:
+def _places(
+    B: Any, factors: BlockFactors, small: float
+) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield the diagonal blocks that have small singular values, and a place for each of these."""
     sizes = np.diff(factors.plan.starts)
     blocks = np.union1d(np.array(list(factors.ill_conditioned), np.intp), _amplifying(B, factors))
-    yield from _places_by_decomposition(B, factors, blocks[sizes[blocks] <= _DENSE])
+    yield from _places_by_decomposition(B, factors, blocks[sizes[blocks] <= _DENSE], small)
     for k in blocks[sizes[blocks] > _DENSE].tolist():
-        rows, cols = _places_by_iteration(factors, k)
+        rows, cols = _places_by_iteration(factors, k, small)
         if rows.size:
             yield k, rows, cols
 
@@ -127,38 +181,21 @@ def _amplifying(B: Any, factors: BlockFactors) -> IndexArray:
     return np.flatnonzero(~(made <= _AMPLIFIED * given) & (np.diff(starts) > 1))
 
 
-def factorise_with_noise(A: Any, B: Any, size: float = _NOISE) -> BlockFactors:
-    """Factorise a matrix, scaled, of which every value is changed by a share of about `size`."""
-    if not np.isfinite(B.data).all():
-        raise FloatingPointError("an entry, scaled, is beyond the range of doubles")
-    rng = np.random.default_rng(0)
-    plan = begin(A)[0]  # what splu does
-    for draw in range(_DRAWS):
-        noise = 1 + size * rng.standard_normal(B.data.size)
-        factors = BlockFactors(plan, DIAGONAL, _SMALL_PIVOT)
-        try:
-            factors.factorise(B.data * noise)
-        except SingularMatrixError:
-            if draw == _DRAWS - 1:
-                raise
-            continue
-        break
-    return factors
-
-
 def _places_by_decomposition(
-    B: Any, factors: BlockFactors, blocks: IndexArray
+    B: Any, factors: BlockFactors, blocks: IndexArray, small: float
 ) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield the places of small blocks by dense decompositions."""
     for some, dense in dense_blocks(B, factors, blocks):
         u, s, vh = svd(dense)
-        missing = (s <= NEARLY_SINGULAR * s[:, :1]).sum(axis=1)
+        missing = (s <= small * s[:, :1]).sum(axis=1)
         for b in np.flatnonzero(missing).tolist():
             d = int(missing[b])
             yield int(some[b]), leading_rows(u[b][:, -d:]), leading_rows(vh[b][-d:].conj().T)
 
 
-def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
+def _places_by_iteration(
+    factors: BlockFactors, k: int, small: float
+) -> tuple[IndexArray, IndexArray]:
     """Return the places in a large block by inverse iteration.
 
     Ever more vectors, orthogonal to those that are known, until one is no null vector. That fails
@@ -174,18 +211,18 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
         doubt = iter((10 * width, 1))  # the start has about 1 / sqrt(m) of the null vectors
 
         def is_settled(inverse: NDArray[np.float64], doubt: Iterator[int] = doubt) -> bool:
-            small, d = inverse * NEARLY_SINGULAR, next(doubt)
-            return bool(((small >= d) | (small * d < 1)).all())
+            size, d = inverse * small, next(doubt)
+            return bool(((size >= d) | (size * d < 1)).all())
 
         solve = partial(factors.solve_block, k)
         new_left, inverse, new_right = iterate_inverse(solve, start, 2, is_settled, (left, right))
         if not inverse[0] <= 100 * least:
             raise FloatingPointError("singular values are too far apart")
-        d = int((inverse >= max(1 / NEARLY_SINGULAR, _NOT_ROUNDING * inverse[0])).sum())
+        d = int((inverse >= max(1 / small, _NOT_ROUNDING * inverse[0])).sum())
         least = inverse[d - 1] if d else least
         left = np.hstack([left, new_left[:, :d]])
         right = np.hstack([right, new_right[:, :d]])
-        if d < width and inverse[d] * NEARLY_SINGULAR < 1:
+        if d < width and inverse[d] * small < 1:
             break  # else it may be rounding: that goes with what is known now
         width *= 2
     return leading_rows(left), leading_rows(right)
