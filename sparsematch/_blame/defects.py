@@ -5,7 +5,6 @@ The matrix is scaled, so units do not count. Its singular diagonal blocks are fo
 regular (`null_space`), and from these combinations of few rows and of few columns (`null_basis`).
 """
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +12,8 @@ from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.tolerances import NEARLY_SINGULAR, TINY
-from sparsematch._blame.null_basis import Lines, before_gap, sparse_basis
-from sparsematch._blame.null_space import BorderedMatrix, some_null_vectors
+from sparsematch._blame.null_basis import Lines, sparse_basis
+from sparsematch._blame.null_space import BorderedMatrix
 from sparsematch._blame.singular_blocks import MOST, Border, Entries, find_border
 from sparsematch._numerics.scaling import logarithmic_scaling, maxima_scaling, scaled
 from sparsematch._systems.errors import SingularMatrixError
@@ -61,23 +60,11 @@ def numerical_defects(
         B = scaled(A, row_scale, col_scale)
         B.data[np.abs(B.data) < TINY] = TINY  # none becomes zero, which changes the pattern
         lines = lines_of(A, B, row_scale, col_scale)
-        found, near = _Found(), ((), ())
-        try:
-            border = find_border(lacking.added_to(B), _MARGIN * tolerance)
-        except _NO_NUMBERS:
-            pass
-        else:
-            found = _all_dependences(B, border, lacking, lines, tolerance)
-            if found.is_doubtful:
-                found = found.with_some(
-                    *(_some_dependences(B, border, of, tolerance) for of in lines.values())
-                )
-            if found.is_complete and not found.is_singular:
-                near = _near_dependences(B, border, lacking, lines)
+        found = _all_dependences(B, lacking, lines, tolerance)
     if min(len(found.rows), len(found.cols)) < rows.size:
         return None
     named = found.rows, found.cols, found.blocks, tolerance, found.is_complete
-    return NumericalDefects(A.shape[0], *named, row_scale, col_scale, *near)
+    return NumericalDefects(A.shape[0], *named, row_scale, col_scale, *found.near)
 
 
 def lines_of(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
@@ -99,83 +86,40 @@ class _Found(NamedTuple):
     cols: Dependences = ()
     blocks: tuple[SingularBlock, ...] = ()
     is_complete: bool = False  #: Whether these are all.
-    is_doubtful: bool = True  #: Whether others may be found in another way.
-
-    @property
-    def is_singular(self) -> bool:
-        """Whether any was found."""
-        return bool(self.rows or self.cols)
-
-    def with_some(self, rows: Dependences, cols: Dependences) -> "_Found":
-        """Return these, on each side, or those that were found in another way, if they are more."""
-        rows, cols = (max(*pair, key=len) for pair in ((self.rows, rows), (self.cols, cols)))
-        alike = len(rows) == len(cols)
-        return _Found(rows, cols, self.blocks, self.is_complete and alike, False)
+    near: tuple[Dependences, ...] = (), ()  #: Those that nearly vanish, if none does.
 
 
-def _all_dependences(
-    B: Any, border: Border, lacking: Entries, lines: dict[str, Lines], tolerance: float
-) -> _Found:
+def _all_dependences(B: Any, lacking: Entries, lines: dict[str, Lines], tolerance: float) -> _Found:
     """Return them; none if there are too many, or if numbers leave the range of doubles."""
-    if not border.is_complete or lacking.rows.size > MOST:
-        return _Found()
-    if not border.blocks.size + lacking.rows.size:
-        return _Found(is_complete=True, is_doubtful=False)
     try:
+        border = find_border(lacking.added_to(B))
+        if not border.is_complete or lacking.rows.size > MOST:
+            return _Found()
+        if not border.blocks.size + lacking.rows.size:
+            return _Found(is_complete=True)
         bordered = BorderedMatrix(B, border.and_also(lacking))
-        found, lost = zip(
-            *(_dependences(bordered, of, tolerance) for of in lines.values()), strict=True
-        )
+        found = {side: _dependences(bordered, of, tolerance) for side, of in lines.items()}
+        near: Any = (), ()
+        if not any(found.values()):
+            near = [_dependences(bordered, of, NEARLY_SINGULAR) for of in lines.values()]
         blocks: tuple[SingularBlock, ...] = ()
         if not lacking.rows.size:
-            blocks = _blocks(
-                bordered, border, lines, dict(zip(lines, found, strict=True)), tolerance
-            )
+            blocks = _blocks(bordered, border, lines, found, tolerance)
     except _NO_NUMBERS:
         return _Found()
-    # small singular values need not be those of combinations that vanish in all units
-    return _Found(*found, blocks, True, any(lost))
+    rows, cols = found.values()
+    return _Found(rows, cols, blocks, len(rows) == len(cols), near)
 
 
-def _near_dependences(
-    B: Any, border: Border, lacking: Entries, lines: dict[str, Lines]
-) -> tuple[Dependences, ...]:
-    """Return the combinations of rows, and of columns, that nearly vanish."""
-    try:
-        border = find_border(lacking.added_to(B), NEARLY_SINGULAR, border)
-        if border.is_complete:
-            bordered = BorderedMatrix(B, border.and_also(lacking))
-            return tuple(_dependences(bordered, of, NEARLY_SINGULAR)[0] for of in lines.values())
-    except _NO_NUMBERS:
-        pass
-    return (), ()
-
-
-def _some_dependences(B: Any, border: Border, lines: Lines, tolerance: float) -> Dependences:
-    """Return some combinations of rows: those before the widest gap of singular values."""
-    try:
-        space = some_null_vectors(B, border, lines.side, tolerance)
-        first = before_gap(space.values) or space.values.size
-        return _sorted(sparse_basis(lines, space.first(first), tolerance))
-    except _NO_NUMBERS:
-        return ()
-
-
-def _sorted(found: Iterable[Dependence]) -> Dependences:
-    return tuple(sorted(found, key=lambda dependence: (dependence.size, dependence.indices[0])))
-
-
-def _dependences(
-    bordered: BorderedMatrix, lines: Lines, tolerance: float
-) -> tuple[Dependences, bool]:
-    """Return them, and whether they are fewer than small singular values."""
+def _dependences(bordered: BorderedMatrix, lines: Lines, tolerance: float) -> Dependences:
+    """Return the combinations that vanish; FloatingPointError if a part has too many."""
     found: list[Dependence] = []
-    count = 0
     for which in bordered.parts():
         space = bordered.null_space(which, lines.side, tolerance)
+        if space.values.size > MOST:
+            raise FloatingPointError("too many combinations vanish")
         found += sparse_basis(lines, space, tolerance)
-        count += space.values.size
-    return _sorted(found), len(found) < count
+    return tuple(sorted(found, key=lambda dependence: (dependence.size, dependence.indices[0])))
 
 
 def _blocks(

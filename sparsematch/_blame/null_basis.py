@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.tolerances import GOOD_ERROR, HALF_OF_THE_DIGITS, TINY, UNSTABLE
-from sparsematch._blame.null_space import NullSpace
+from sparsematch._blame.null_space import NullSpace, before_gap
 from sparsematch._blame.singular_blocks import distinct, leading_rows
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
 from sparsematch._numerics.scaling import exponents_of, times_power
@@ -54,9 +54,6 @@ _ROUNDS = 100
 _CANDIDATES = 32
 #: Members of a circuit over those that it must lose to be easier to read.
 _FEW = 16
-#: Of singular values: a gap after which the larger ones may not be those of combinations that
-#: vanish, and what counts as zero.
-_GAP, _GAP_FLOOR = 100, 1e-16
 #: Denominators of coefficients that are read easily.
 _DENOMINATORS = np.arange(1, 13)
 #: How near to such a fraction coefficients are made it, if the residual is no larger.
@@ -78,14 +75,11 @@ def sparse_basis(
     """Return as many combinations as the null space has dimensions, those that fail left out.
 
     With `others` only the entries in these columns count, which are ascending. Of a null space that
-    is none in all units, the part before a gap of its singular values may be one, and so it is
-    where there is no gap between its values and the others.
+    is none in all units, the part before a gap of its singular values may be one.
     """
     local = _LocalLines(lines, space.indices, tolerance, others)
     best: list[Dependence] = []
     count = space.values.size
-    if count and space.next_value < _GAP * space.values[-1]:
-        count = before_gap(space.values) or count
     while count:
         found = _named(lines, space.first(count), local)
         best = max(best, found, key=len)
@@ -93,14 +87,6 @@ def sparse_basis(
             break
         count = before_gap(space.values[:count])
     return best
-
-
-def before_gap(values: FloatArray) -> int:
-    """Return how many values are before the widest gap; 0 if none is wide."""
-    ratios = values[1:] / np.maximum(values[:-1], _GAP_FLOOR)
-    if not ratios.size or ratios.max() < _GAP:
-        return 0
-    return int(ratios.argmax()) + 1
 
 
 def _named(lines: Lines, space: NullSpace, local: "_LocalLines") -> list[Dependence]:

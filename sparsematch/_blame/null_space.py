@@ -23,10 +23,19 @@ Values = NDArray[Any]
 
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 8
-#: Steps of that iteration: from random vectors two leave little else, a third tells them apart.
-_STEPS = 3
 #: Solves that correct a solution, at most.
 _CORRECTIONS = 3
+#: Of singular values: a gap after which the larger ones may not be those of combinations that
+#: vanish, and what counts as zero.
+_GAP, _GAP_FLOOR = 100, 1e-16
+
+
+def before_gap(values: NDArray[np.float64]) -> int:
+    """Return how many values are before the widest gap; 0 if none is wide."""
+    ratios = values[1:] / np.maximum(values[:-1], _GAP_FLOOR)
+    if not ratios.size or ratios.max() < _GAP:
+        return 0
+    return int(ratios.argmax()) + 1
 
 
 class NullSpace(NamedTuple):
@@ -35,7 +44,6 @@ class NullSpace(NamedTuple):
     indices: IndexArray
     basis: Values  #: Shape (indices.size, deficiency).
     values: NDArray[np.float64]  #: The small singular values, ascending.
-    next_value: float = np.inf  #: The least of the others, if it is known.
     #: Returns the change, on the indices, that cancels what a vector leaves in the whole matrix.
     cancel: Callable[[Values], Values] | None = None
 
@@ -124,26 +132,6 @@ class BorderedMatrix:
         return self._solutions[side]
 
 
-def some_null_vectors(B: Any, border: Border, side: str, tolerance: float) -> NullSpace:
-    """Return a few vectors of the null space of a CSC matrix.
-
-    By iteration with the matrix bordered: what solves for the part that does not vanish,
-    subtracted, leaves the rest.
-    """
-    factors = border.factors
-    matrix, trans = (B.T, "T") if side == "rows" else (B, "N")
-    q = np.random.default_rng(2).standard_normal((B.shape[0], _AT_ONCE)).astype(B.dtype)
-    for _ in range(_STEPS):  # each takes away more of what does not vanish
-        x = _finite(q - factors.solve(matrix @ q, trans, check=False)[0])
-        q = qr(x / np.abs(x).max(axis=0))[0]
-    _, values, vh = svd(qr(_finite(matrix @ q), mode="r"))
-    d = int((values <= tolerance).sum())
-    least = slice(values.size - d, None)
-    basis = (q @ vh[least].conj().T)[:, ::-1]
-    next_value = float(values[-d - 1]) if d < values.size else np.inf
-    return NullSpace(np.arange(B.shape[0]), basis, values[least][::-1], next_value)
-
-
 def _finite(x: Values) -> Values:
     if not np.isfinite(x).all():
         raise FloatingPointError("a solution is beyond the range of doubles")
@@ -163,6 +151,8 @@ def _small(
     u, values, vh = svd(solve_triangular(r.T, (m / size).T, lower=True).T)
     weights = solve_triangular(r, vh.conj().T) / size[:, np.newaxis]
     d = int((values <= tolerance).sum())
+    if 0 < d < values.size and values[-d - 1] < _GAP * values[-d]:  # the limit is in no gap
+        d = before_gap(values[: -d - 1 : -1]) or d
     large = slice(None, values.size - d)
 
     def pseudo_inverse(left: Values) -> Values:
@@ -171,8 +161,7 @@ def _small(
         return combined
 
     least = slice(None, -d - 1, -1)
-    next_value = float(values[-d - 1]) if d < values.size else np.inf
-    return NullSpace(indices, x @ weights[:, least], values[least], next_value), pseudo_inverse
+    return NullSpace(indices, x @ weights[:, least], values[least]), pseudo_inverse
 
 
 def _parts(B: Any, cols: IndexArray) -> tuple[IndexArray, IndexArray, IndexArray]:

@@ -20,6 +20,7 @@ from scipy.sparse import csc_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._base.tolerances import NEARLY_SINGULAR
 from sparsematch._blame.dense_blocks import dense_blocks
 from sparsematch._numerics.foreign_calls import interruptible, svd
 from sparsematch._numerics.inverse_iteration import iterate_inverse
@@ -84,18 +85,12 @@ class Border(NamedTuple):
         return self._replace(blocks=blocks, entries=self.entries.and_also(more))
 
 
-def find_border(B: Any, small: float, known: Border | None = None) -> Border:
-    """Return entries that make the blocks of a scaled CSC matrix regular, some being known.
-
-    So that none has a singular value up to the share `small` of its largest entry.
-    """
-    if known is None:
-        entries, factors = _regular(B, Entries(*np.empty((2, 0), np.intp), np.empty(0, B.dtype)))
-    else:
-        entries, factors = known.entries, known.factors
-    plan = known.plan if known else factors.plan
+def find_border(B: Any) -> Border:
+    """Return entries that make the blocks of a scaled CSC matrix regular."""
+    entries, factors = _regular(B, Entries(*np.empty((2, 0), np.intp), np.empty(0, B.dtype)))
+    plan = factors.plan
     while are_few(B, entries.cols):
-        more = _more_places(entries.added_to(B), factors, small)
+        more = _more_places(entries.added_to(B), factors)
         if not more.rows.size:
             break
         entries, factors = _regular(B, entries.and_also(more))
@@ -104,8 +99,7 @@ def find_border(B: Any, small: float, known: Border | None = None) -> Border:
     blocks = block_of[entries.rows]
     order = np.argsort(blocks, kind="stable")
     entries = Entries(*(of[order] for of in entries))
-    few = np.bincount(blocks).max(initial=0) <= MOST and are_few(B, entries.cols)
-    return Border(blocks[order], entries, factors, plan, bool(few))
+    return Border(blocks[order], entries, factors, plan, are_few(B, entries.cols))
 
 
 def _regular(B: Any, entries: Entries) -> tuple[Entries, BlockFactors]:
@@ -117,14 +111,14 @@ def _regular(B: Any, entries: Entries) -> tuple[Entries, BlockFactors]:
     return entries.and_also(factors.numbers.added), factors
 
 
-def _more_places(B: Any, factors: BlockFactors, small: float) -> Entries:
+def _more_places(B: Any, factors: BlockFactors) -> Entries:
     """Return an entry for each singular value of a block that is still small.
 
     Of size 1, in the direction of what is there.
     """
     row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
     rows, cols = [row_perm[:0]], [col_perm[:0]]
-    for k, row_places, col_places in _places(B, factors, small):
+    for k, row_places, col_places in _places(B, factors):
         first = factors.plan.starts[k]
         rows.append(row_perm[first + row_places])
         cols.append(col_perm[first + col_places])
@@ -152,15 +146,13 @@ def connected_parts(B: Any) -> tuple[IndexArray, IndexArray]:
     return part[:n], part[n:]
 
 
-def _places(
-    B: Any, factors: BlockFactors, small: float
-) -> Iterator[tuple[int, IndexArray, IndexArray]]:
+def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield the diagonal blocks that have small singular values, and a place for each of these."""
     sizes = np.diff(factors.plan.starts)
     blocks = np.union1d(np.array(list(factors.ill_conditioned), np.intp), _amplifying(B, factors))
-    yield from _places_by_decomposition(B, factors, blocks[sizes[blocks] <= _DENSE], small)
+    yield from _places_by_decomposition(B, factors, blocks[sizes[blocks] <= _DENSE])
     for k in blocks[sizes[blocks] > _DENSE].tolist():
-        rows, cols = _places_by_iteration(factors, k, small)
+        rows, cols = _places_by_iteration(factors, k)
         if rows.size:
             yield k, rows, cols
 
@@ -182,20 +174,18 @@ def _amplifying(B: Any, factors: BlockFactors) -> IndexArray:
 
 
 def _places_by_decomposition(
-    B: Any, factors: BlockFactors, blocks: IndexArray, small: float
+    B: Any, factors: BlockFactors, blocks: IndexArray
 ) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield the places of small blocks by dense decompositions."""
     for some, dense in dense_blocks(B, factors, blocks):
         u, s, vh = svd(dense)
-        missing = (s <= small * s[:, :1]).sum(axis=1)
+        missing = (s <= NEARLY_SINGULAR * s[:, :1]).sum(axis=1)
         for b in np.flatnonzero(missing).tolist():
             d = int(missing[b])
             yield int(some[b]), leading_rows(u[b][:, -d:]), leading_rows(vh[b][-d:].conj().T)
 
 
-def _places_by_iteration(
-    factors: BlockFactors, k: int, small: float
-) -> tuple[IndexArray, IndexArray]:
+def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
     """Return the places in a large block by inverse iteration.
 
     Ever more vectors, orthogonal to those that are known, until one is no null vector. That fails
@@ -211,18 +201,18 @@ def _places_by_iteration(
         doubt = iter((10 * width, 1))  # the start has about 1 / sqrt(m) of the null vectors
 
         def is_settled(inverse: NDArray[np.float64], doubt: Iterator[int] = doubt) -> bool:
-            size, d = inverse * small, next(doubt)
-            return bool(((size >= d) | (size * d < 1)).all())
+            small, d = inverse * NEARLY_SINGULAR, next(doubt)
+            return bool(((small >= d) | (small * d < 1)).all())
 
         solve = partial(factors.solve_block, k)
         new_left, inverse, new_right = iterate_inverse(solve, start, 2, is_settled, (left, right))
         if not inverse[0] <= 100 * least:
             raise FloatingPointError("singular values are too far apart")
-        d = int((inverse >= max(1 / small, _NOT_ROUNDING * inverse[0])).sum())
+        d = int((inverse >= max(1 / NEARLY_SINGULAR, _NOT_ROUNDING * inverse[0])).sum())
         least = inverse[d - 1] if d else least
         left = np.hstack([left, new_left[:, :d]])
         right = np.hstack([right, new_right[:, :d]])
-        if d < width and inverse[d] * small < 1:
+        if d < width and inverse[d] * NEARLY_SINGULAR < 1:
             break  # else it may be rounding: that goes with what is known now
         width *= 2
     return leading_rows(left), leading_rows(right)
