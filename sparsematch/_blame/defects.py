@@ -97,7 +97,7 @@ def _all_dependences(B: Any, lacking: Entries, lines: dict[str, Lines], toleranc
             return _Found()
         if not border.blocks.size + lacking.rows.size:
             return _Found(is_complete=True)
-        bordered = BorderedMatrix(B, border.and_also(lacking))
+        bordered = BorderedMatrix(border.and_also(lacking))
         found = {side: _dependences(bordered, of, tolerance) for side, of in lines.items()}
         near: Any = (), ()
         if not any(found.values()):

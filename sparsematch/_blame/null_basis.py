@@ -457,7 +457,7 @@ def in_units(coefficients: Values, factors: FloatArray) -> Values:
 
 def _rows(matrix: Any, indices: IndexArray, others: IndexArray | None) -> tuple[Any, IndexArray]:
     """Return rows of a CSR matrix without the columns that have no entries, and those that do."""
-    rows = matrix[indices]
+    rows = matrix if indices.size == matrix.shape[0] else matrix[indices]
     if others is not None:
         place = np.minimum(np.searchsorted(others, rows.indices), others.size - 1)
         keep = others[place] == rows.indices
@@ -468,6 +468,8 @@ def _rows(matrix: Any, indices: IndexArray, others: IndexArray | None) -> tuple[
 
 def _used_columns(rows: Any) -> tuple[Any, IndexArray]:
     used = distinct(rows.indices, rows.shape[1])
+    if used.size == rows.shape[1]:
+        return rows, used
     if rows.indices.size < rows.shape[1] // 16:
         indices = np.searchsorted(used, rows.indices)
     else:

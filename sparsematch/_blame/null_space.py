@@ -59,11 +59,9 @@ class BorderedMatrix:
     sides in every vector.
     """
 
-    def __init__(self, B: Any, border: Border) -> None:
-        self._factors = border.factors
-        self._entries = border.entries
-        self._bordered = border.entries.added_to(B)
-        self._row_part, self._part, self._turn = _parts(self._bordered, border.entries.cols)
+    def __init__(self, border: Border) -> None:
+        self._entries, self._matrix, self._factors = border.entries, border.matrix, border.factors
+        self._row_part, self._part, self._turn = _parts(border.matrix, border.entries.cols)
         self._solutions: dict[str, tuple[IndexArray, Values]] = {}
 
     def parts(self) -> Iterator[IndexArray]:
@@ -102,7 +100,7 @@ class BorderedMatrix:
 
     def solve(self, b: Values, side: str) -> Values:
         """Solve with the matrix with added entries, for the rows with its transpose."""
-        trans, matrix = ("T", self._bordered.T) if side == "rows" else ("N", self._bordered)
+        trans, matrix = ("T", self._matrix.T) if side == "rows" else ("N", self._matrix)
         enough, last = GOOD_ERROR * np.abs(b).max(initial=0), np.inf
         x = _finite(self._factors.solve(b, trans, check=False)[0])
         for _ in range(_CORRECTIONS):  # of rounding, and of what the factors leave out
@@ -121,7 +119,7 @@ class BorderedMatrix:
         if side == "rows":
             rows, places = places, rows
         n, width = self._part.size, int(self._turn.max()) + 1
-        x = np.empty((n, width), self._bordered.dtype)
+        x = np.empty((n, width), self._matrix.dtype)
         for first in range(0, width, _AT_ONCE):
             some = (self._turn >= first) & (self._turn < first + _AT_ONCE)
             b = np.zeros((n, min(_AT_ONCE, width - first)), x.dtype)

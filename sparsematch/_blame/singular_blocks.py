@@ -63,7 +63,7 @@ class Entries(NamedTuple):
         """Return a CSC matrix with them."""
         if not self.rows.size:
             return B
-        return csc_array(B + csc_array((self.values, self[:2]), B.shape, B.dtype))
+        return B + csc_array((self.values, self[:2]), B.shape, B.dtype)
 
     def and_also(self, more: tuple[IndexArray, IndexArray, Values]) -> "Entries":
         """Return these and others."""
@@ -75,40 +75,38 @@ class Border(NamedTuple):
 
     blocks: IndexArray  #: Ascending.
     entries: Entries
-    factors: BlockFactors  #: Of the matrix with these entries.
+    matrix: Any  #: With these entries.
+    factors: BlockFactors  #: Of that.
     plan: FactorisationPlan  #: Of the matrix without.
     is_complete: bool  #: Whether these are all, and not too many to go on with.
 
     def and_also(self, more: Entries) -> "Border":
-        """Return these and further ones that the factors have, which belong to no block."""
+        """Return these and further ones that the matrix has, which belong to no block."""
         blocks = np.concatenate([self.blocks, np.full(more.rows.size, -1)])
         return self._replace(blocks=blocks, entries=self.entries.and_also(more))
 
 
 def find_border(B: Any) -> Border:
     """Return entries that make the blocks of a scaled CSC matrix regular."""
-    entries, factors = _regular(B, Entries(*np.empty((2, 0), np.intp), np.empty(0, B.dtype)))
-    plan = factors.plan
-    while are_few(B, entries.cols):
-        more = _more_places(entries.added_to(B), factors)
-        if not more.rows.size:
+    entries = more = Entries(*np.empty((2, 0), np.intp), np.empty(0, B.dtype))
+    plan, bordered = None, B
+    while plan is None or more.rows.size:
+        if not np.isfinite(bordered.data).all():
+            raise FloatingPointError("an entry, scaled, is beyond the range of doubles")
+        factors = BlockFactors.of(bordered, None, "auto", _NO_PIVOTS, small=_SMALL_PIVOT)
+        plan = plan or factors.plan
+        added = Entries(*factors.numbers.added)
+        bordered, entries = added.added_to(bordered), entries.and_also(more).and_also(added)
+        if not are_few(B, entries.cols):
             break
-        entries, factors = _regular(B, entries.and_also(more))
+        more = _more_places(bordered, factors)
+        bordered = more.added_to(bordered)
     block_of = np.empty(B.shape[0], np.intp)
     block_of[plan.blocks.row_perm] = np.repeat(np.arange(plan.n_blocks), np.diff(plan.starts))
     blocks = block_of[entries.rows]
     order = np.argsort(blocks, kind="stable")
     entries = Entries(*(of[order] for of in entries))
-    return Border(blocks[order], entries, factors, plan, are_few(B, entries.cols))
-
-
-def _regular(B: Any, entries: Entries) -> tuple[Entries, BlockFactors]:
-    """Factorise a matrix with entries, and those that are added where there is no pivot."""
-    bordered = entries.added_to(B)
-    if not np.isfinite(bordered.data).all():
-        raise FloatingPointError("an entry, scaled, is beyond the range of doubles")
-    factors = BlockFactors.of(bordered, None, "auto", _NO_PIVOTS, small=_SMALL_PIVOT)
-    return entries.and_also(factors.numbers.added), factors
+    return Border(blocks[order], entries, bordered, factors, plan, are_few(B, entries.cols))
 
 
 def _more_places(B: Any, factors: BlockFactors) -> Entries:
