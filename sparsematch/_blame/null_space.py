@@ -125,7 +125,9 @@ class BorderedMatrix:
             b = np.zeros((n, min(_AT_ONCE, width - first)), x.dtype)
             b[rows[some], self._turn[some] - first] = 1
             x[:, first : first + _AT_ONCE] = self.solve(b, side)
-        used = np.union1d(np.flatnonzero(x.any(axis=1)), places)
+        is_used = np.asarray(x.any(axis=1))
+        is_used[places] = True
+        used = np.flatnonzero(is_used)
         self._solutions[side] = used, x[used]
         return self._solutions[side]
 

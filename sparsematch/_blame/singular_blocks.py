@@ -88,7 +88,8 @@ class Border(NamedTuple):
 
 def find_border(B: Any) -> Border:
     """Return entries that make the blocks of a scaled CSC matrix regular."""
-    entries = more = Entries(*np.empty((2, 0), np.intp), np.empty(0, B.dtype))
+    nowhere = np.empty(0, np.intp)
+    entries = more = Entries(nowhere, nowhere, np.empty(0, B.dtype))
     plan, bordered = None, B
     while plan is None or more.rows.size:
         if not np.isfinite(bordered.data).all():
@@ -147,7 +148,9 @@ def connected_parts(B: Any) -> tuple[IndexArray, IndexArray]:
 def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield the diagonal blocks that have small singular values, and a place for each of these."""
     sizes = np.diff(factors.plan.starts)
-    blocks = np.union1d(np.array(list(factors.ill_conditioned), np.intp), _amplifying(B, factors))
+    doubtful = _amplifying(B, factors)
+    doubtful[list(factors.ill_conditioned)] = True
+    blocks = np.flatnonzero(doubtful)
     yield from _places_by_decomposition(B, factors, blocks[sizes[blocks] <= _DENSE])
     for k in blocks[sizes[blocks] > _DENSE].tolist():
         rows, cols = _places_by_iteration(factors, k)
@@ -155,8 +158,8 @@ def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, In
             yield k, rows, cols
 
 
-def _amplifying(B: Any, factors: BlockFactors) -> IndexArray:
-    """Return the blocks that make much of little in the solution for a random right-hand side."""
+def _amplifying(B: Any, factors: BlockFactors) -> NDArray[np.bool_]:
+    """Return which blocks make much of little in the solution for a random right-hand side."""
     starts, n = factors.plan.starts, B.shape[0]
     b = np.random.default_rng(1).standard_normal(n).astype(factors.dtype)
     x = factors.solve(b, "N", check=False)[0]
@@ -168,7 +171,8 @@ def _amplifying(B: Any, factors: BlockFactors) -> IndexArray:
     diagonal = csc_array((B.data * inside, B.indices, B.indptr), shape=B.shape)
     given = np.maximum.reduceat(np.abs(diagonal @ x)[row_perm], starts[:-1])
     made = np.maximum.reduceat(np.abs(x)[col_perm], starts[:-1])
-    return np.flatnonzero(~(made <= _AMPLIFIED * given) & (np.diff(starts) > 1))
+    is_amplifying: NDArray[np.bool_] = ~(made <= _AMPLIFIED * given) & (np.diff(starts) > 1)
+    return is_amplifying
 
 
 def _places_by_decomposition(

@@ -579,7 +579,7 @@ class BlockLU {
     double largest_ = 1, limit_ = 0;  // of the block: its largest entry, and what U may come to
     double grown_ = 0;                // the largest entry of U
     Index n_candidates_ = 0;
-    std::vector<Index> waiting_;  // columns of the block
+    std::vector<Index> waiting_;   // columns of the block
     Workspace* search_ = nullptr;  // while pivots are chosen
     std::vector<Index> place_;
     // Of a column of L: whether it and the next are a pair, with the same rows in the same order
