@@ -10,6 +10,7 @@ import numpy as np
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import matching_of
 from sparsematch._api.ranks import over_ranks
+from sparsematch._api.weighted_proof import proved
 from sparsematch._api.weighted_start import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import FloatArray
@@ -305,14 +306,14 @@ def is_optimal_transversal(
         raise wrong_type("transversal", transversal, "a WeightedTransversal")
     check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
+    if transversal.job != "bottleneck":
+        return proved(A, transversal, tolerance, threads, "transversal") is not None
     weighted = as_weighted(A, threads=threads)
     duals = transversal.row_dual, transversal.col_dual
     scales = transversal.row_scale, transversal.col_scale
     given = matching_of(weighted.graph, transversal, "transversal", duals, scales, threads=threads)
-    if given is None:
-        return False
-    is_optimal = operations(WeightedOps, weighted.graph.backend).is_optimal
-    return is_optimal(weighted, replace(transversal, matching=given), tolerance, threads)
+    is_bottleneck = operations(WeightedOps, weighted.graph.backend).is_bottleneck
+    return given is not None and is_bottleneck(weighted, replace(transversal, matching=given))
 
 
 def full_matching(graph: BipartiteCSR, cost: FloatArray) -> Matching:

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     )
     from sparsematch._types.matching import Matching
     from sparsematch._types.symmetric import SymmetricTransversal
-    from sparsematch._types.weighted import (
-        LeastCost,
-        SignedCSR,
-        WeightedCSR,
-        WeightedMatching,
-        WeightedTransversal,
-    )
-
+    from sparsematch._types.weighted_proof import Proof
+from sparsematch._types.weighted import (
+    LeastCost,
+    SignedCSR,
+    WeightedCSR,
+    WeightedMatching,
+    WeightedTransversal,
+)
 
 #: Of one process, or of a rank: `BipartiteCSR` and `Matching`, `DistributedCSR` and
 #: `DistributedMatching`; `Graph` or `GraphPart`.
@@ -159,14 +159,11 @@ class WeightedOps(Operations):
     #: whether the weight is greatest, whether the cardinality is maximum, workers, and what to
     #: begin with.
     maximum_weight: Callable[..., WeightedMatching] = host_only
-    #: Whether the duals prove such a matching optimal, given its tolerance; it must be a matching
+    #: What the duals of such a matching prove, or None, given its tolerance; it must be a matching
     #: of the graph, and maximum if that is what it says.
-    is_optimal_matching: Callable[[SignedCSR, WeightedMatching, float | None, int], bool] = (
-        host_only
-    )
-    #: Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
-    #: must be maximum.
-    is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None, int], bool] = host_only
+    prove: Callable[[SignedCSR, WeightedMatching, float | None], Proof | None] = host_only
+    #: Whether the cover of a bottleneck transversal, a maximum one, proves it optimal.
+    is_bottleneck: Callable[[WeightedCSR, WeightedTransversal], bool] = host_only
     #: The symmetric transversal with the largest product, given sorted rows, and whether factors
     #: are wanted; ValueError if magnitudes are not symmetric.
     symmetric_product: Callable[[WeightedCSR, bool, int], SymmetricTransversal] = host_only

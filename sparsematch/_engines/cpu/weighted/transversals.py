@@ -90,6 +90,20 @@ def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     return WeightedTransversal(matching, "bottleneck", smallest, row_dual, col_dual).freeze()
 
 
+def is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bool:
+    """Tell whether vertices with duals cover all larger entries, and are fewer than the pairs."""
+    graph, magnitude = weighted.graph, weighted.magnitude
+    u, v = transversal.row_dual, transversal.col_dual
+    rows, cols = graph.orient(u, v)
+    covered = np.repeat(rows, np.diff(graph.indptr)) + cols[graph.indices[: graph.nnz]] >= 1
+    matched = magnitude[matched_entries(graph, transversal.matching)]
+    fewer = u.sum() + v.sum() < transversal.cardinality or transversal.cardinality == 0
+    signs = u.min(initial=0) >= 0 and v.min(initial=0) >= 0
+    larger = magnitude > transversal.objective
+    exact = matched.min(initial=np.inf) == transversal.objective
+    return bool(exact and fewer and signs and covered[larger].all())
+
+
 def read_magnitudes(
     graph: BipartiteCSR, values: FloatArray, magnitude: FloatArray, workers: int
 ) -> tuple[bool, float, float]:
