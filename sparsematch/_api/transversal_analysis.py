@@ -1,4 +1,4 @@
-"""Weighted transversals of matrices with the same pattern: one after the other, or all at once."""
+"""Weighted matchings of matrices with the same pattern: one after the other, or all at once."""
 
 from __future__ import annotations  # readable names in help()
 
@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch._api.arguments import check_flags
+from sparsematch._api.weighted_start import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.docstrings import documented
-from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.pattern import Pattern, read_pattern
 from sparsematch._input.weighted import refuse_value, with_values
+from sparsematch._types.bipartite import entry_place
 from sparsematch._types.sparse_like import Local
-from sparsematch._types.transversal_batch import TransversalBatch
-from sparsematch._types.weighted import WeightedTransversal
+from sparsematch._types.transversal_batch import LeastCostBatch, TransversalBatch
+from sparsematch._types.weighted import WeightedMatching, WeightedTransversal
 
 #: Values of other types than double that one worker converts before they are used: 1 MB.
 _CONVERTED_AT_ONCE = 1 << 17
@@ -69,7 +70,7 @@ class TransversalAnalysis:
         values: Any,
         *,
         scaling: bool = True,
-        start: WeightedTransversal | None = None,
+        start: WeightedTransversal | GivenDuals = None,
         workers: int | None = None,
     ) -> WeightedTransversal:
         """Find what `maximum_product_transversal` does, for one matrix with this pattern.
@@ -80,10 +81,7 @@ class TransversalAnalysis:
             The values, in the order of the ``data`` of the matrix that was analysed, or a matrix
             with its pattern.
         {scaling}
-        start : WeightedTransversal, optional
-            That of similar values, such as those of the step before. It makes the search shorter,
-            and the result is as exact as without. It is used where the matrix is square and all
-            rows can be matched, unless too many of its pairs are no longer best for their rows.
+        {start}
         {workers}
 
         Returns
@@ -100,13 +98,13 @@ class TransversalAnalysis:
             are not finite or not those of a product.
         """
         check_flags(scaling=scaling)
-        _check_start(start, self.shape)
+        first = read_start(start, self.shape, WeightedTransversal, "product")
         threads = resolve_workers(workers)
         pattern = self._pattern
         data = pattern.arrange(pattern.read(values, 1))
         weighted = with_values(pattern.graph, data, threads=threads)
         product = operations(WeightedOps, "numpy").maximum_product
-        return product(weighted, bool(scaling), False, threads, start=start)
+        return product(weighted, bool(scaling), False, threads, start=first)
 
     @documented
     def maximum_products(
@@ -118,7 +116,7 @@ class TransversalAnalysis:
         ----------
         values : array of numbers, shape (k, nnz)
             The values of each matrix, in the order of the ``data`` of the one that was analysed.
-            A C-contiguous array of doubles is read where it is.
+            A C-contiguous array of doubles is read where it is, unless entries are repeated.
         {scaling}
         {workers}
             They share the matrices.
@@ -151,7 +149,61 @@ class TransversalAnalysis:
         """
         check_flags(scaling=scaling)
         threads = resolve_workers(workers)
-        return _match_all(self._pattern, self._pattern.read(values, 2), bool(scaling), threads)
+        given = self._pattern.read(values, 2)
+        batch = TransversalBatch.empty(self._pattern.graph, len(given), bool(scaling))
+        _match_all(self._pattern, given, batch, threads)
+        return batch.freeze()
+
+    @documented
+    def least_costs(self, values: Any, *, workers: int | None = None) -> LeastCostBatch:
+        """Find maximum matchings of least cost, for many matrices with this pattern.
+
+        Parameters
+        ----------
+        values : array of real numbers, shape (k, nnz)
+            The costs of each matrix, of either sign, as in `maximum_products`. Zero is a cost as
+            any other; where the cost is infinite there is no entry. For the greatest weights,
+            negate them.
+        {workers}
+            They share the matrices.
+
+        Returns
+        -------
+        LeastCostBatch
+            Arrays with a row for each matrix, the same for any number of workers: what
+            `maximum_weight_matching` finds with ``maximize=False, cardinality="maximum"``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `values` are no real numbers, not as many as entries, or one is NaN, infinite and
+            negative, or 2**900 or more in magnitude, naming the first.
+
+        Notes
+        -----
+        Those of dense matrices are a pattern in which all is stored, and ``values = C.reshape(k,
+        -1)``. As in `maximum_products` all of a square pattern start from the first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import analyse_transversal
+        >>> costs = np.array([[[4, 1], [2, 3]], [[0, 9], [9, 5]], [[1, np.inf], [1, np.inf]]])
+        >>> analysis = analyse_transversal(csr_array(np.ones((2, 2))))
+        >>> batch = analysis.least_costs(costs.reshape(3, 4))
+        >>> batch.objective.tolist(), batch.row_mate[:2].tolist(), batch.cardinality.tolist()
+        ([3.0, 5.0, 1.0], [[1, 0], [0, 1]], [2, 2, 1])
+        """
+        threads = resolve_workers(workers)
+        costs = self._pattern.read(values, 2)
+        if costs.dtype.kind == "c":
+            raise TypeError(f"values must be real numbers, not {costs.dtype}")
+        empty = TransversalBatch.empty(self._pattern.graph, len(costs), scaling=False)
+        mates, duals = (empty.row_mate, empty.col_mate), (empty.row_dual, empty.col_dual)
+        batch = LeastCostBatch(*mates, empty.cardinality, empty.objective, *duals)
+        _match_all(self._pattern, costs, batch, threads)
+        return batch.freeze()
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape
@@ -175,7 +227,8 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
     Returns
     -------
     TransversalAnalysis
-        With ``maximum_product``, for one matrix after the other, and ``maximum_products``.
+        With ``maximum_product``, for one matrix after the other, ``maximum_products`` and
+        ``least_costs``.
 
     {raises_of_patterns}
 
@@ -194,50 +247,57 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
     return TransversalAnalysis(read_pattern(A, threads=resolve_workers(workers)))
 
 
-def _check_start(start: Any, shape: tuple[int, int]) -> None:
-    if start is None:
-        return
-    if not isinstance(start, WeightedTransversal):
-        raise wrong_type("start", start, "a WeightedTransversal")
-    duals = start.row_dual, start.col_dual
-    if start.shape != shape or (duals[0].shape, duals[1].shape) != ((shape[0],), (shape[1],)):
-        raise ValueError(f"start has shape {start.shape}, but the matrix has shape {shape}")
-    if start.job != "product":
-        raise ValueError(f"start is the transversal of a {start.job}, but must be of a product")
-    if not all(np.isfinite(dual).all() for dual in duals):
-        raise ValueError("start has duals that are not finite")
-
-
 def _match_all(
-    pattern: Pattern, values: NDArray[Any], scaling: bool, threads: int
-) -> TransversalBatch:
+    pattern: Pattern,
+    values: Array,
+    batch: TransversalBatch | LeastCostBatch,
+    threads: int,
+) -> None:
     """Match the first matrix, and the others from its result."""
-    batch = TransversalBatch.empty(pattern.graph, len(values), scaling)
-    in_place = values.dtype == np.float64 and values.dtype.isnative and pattern.order is None
+    adds_up = pattern.starts is not None  # else the core reads values in their order
+    order = None if adds_up else pattern.order
+    in_place = values.dtype == np.float64 and values.dtype.isnative and not adds_up
     if in_place and values.flags.c_contiguous:
         at_once = max(1, len(values))
     else:
         at_once = threads * max(1, _CONVERTED_AT_ONCE // max(1, pattern.nnz))
     ops = operations(WeightedOps, "numpy")
-    first, begin, hard = None, 0, False
+    first: WeightedTransversal | WeightedMatching | None = None
+    begin, hard = 0, False
     while begin < len(values):
         end = min(begin + at_once, len(values)) if begin else 1
-        piece = _as_doubles(pattern.arrange(values[begin:end]))
-        done, long = ops.product_batch(pattern.graph, piece, batch, begin, first, hard, threads)
+        given = values[begin:end]
+        piece = _as_doubles(pattern.arrange(given) if adds_up else given)
+        done, long = ops.product_batch(
+            pattern.graph, piece, order, batch, begin, first, hard, threads
+        )
         if done < len(piece):
             data = pattern.arrange(values[begin + done])
-            refuse_value(
-                pattern.graph, data, _as_doubles(data), f"values of matrix {begin + done}: A"
-            )
+            name = f"values of matrix {begin + done}: A"
+            if isinstance(batch, LeastCostBatch):
+                _refuse_cost(pattern, data, name)
+            refuse_value(pattern.graph, data, _as_doubles(data), name)
         if begin == 0 < len(values) - 1:
-            hard = long
-            first = ops.central_duals(pattern.graph, np.abs(piece[0]), batch[0])
+            first = batch[0]
+            if isinstance(first, WeightedTransversal):
+                hard = long
+                magnitude = np.abs(_as_doubles(pattern.arrange(values[0])))
+                first = ops.central_duals(pattern.graph, magnitude, first)
         begin = end
     np.sum(batch.row_mate >= 0, axis=1, out=batch.cardinality)
-    return batch.freeze()
 
 
-def _as_doubles(values: NDArray[Any]) -> NDArray[np.float64]:
+def _refuse_cost(pattern: Pattern, costs: Array, name: str) -> None:
+    """Raise ValueError for the first that is refused."""
+    good = (costs == np.inf) | (np.abs(costs.astype(np.float64)) < 2.0**900)
+    p = int(good.argmin())
+    i, j = entry_place(pattern.graph, p)
+    raise ValueError(
+        f"{name}[{i}, {j}] is {costs[p]}, but costs must be below 2**900 in magnitude, or inf"
+    )
+
+
+def _as_doubles(values: Array) -> FloatArray:
     """Return doubles of the same magnitudes."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         real = np.abs(values) if values.dtype.kind == "c" else values

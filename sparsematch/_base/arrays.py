@@ -23,6 +23,8 @@ _SCALED_AT_ONCE = 1 << 16
 IndexArray: TypeAlias = NDArray[np.signedinteger[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
+#: Of any numbers.
+Array: TypeAlias = NDArray[Any]
 
 
 def namespace(array: Any) -> Any:

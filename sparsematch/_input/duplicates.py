@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import namespace
+from sparsematch._base.arrays import Array, namespace
 from sparsematch._types.bipartite import BipartiteCSR, with_arrays
 
 #: Entries that SciPy sorts and adds up in one call: some 50 ms, in which Ctrl-C has to wait.
@@ -31,9 +30,7 @@ def type_of_sums(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float64) if wide else dtype.newbyteorder("=")
 
 
-def add_up(
-    graph: BipartiteCSR, data: NDArray[Any], dtype: Any = None
-) -> tuple[BipartiteCSR, NDArray[Any]]:
+def add_up(graph: BipartiteCSR, data: Array, dtype: Any = None) -> tuple[BipartiteCSR, Array]:
     """Sort the entries of each row, and add up those in the same place, in host memory.
 
     Sums are of the type `dtype`, by default that of `data`; half precision is added up as single.

@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import read_entries
@@ -39,7 +38,7 @@ def as_signed(
     return SignedCSR(graph, weight, largest)
 
 
-def _read(graph: BipartiteCSR, data: NDArray[Any], threads: int) -> tuple[FloatArray, bool, float]:
+def _read(graph: BipartiteCSR, data: Array, threads: int) -> tuple[FloatArray, bool, float]:
     """Return the numbers as doubles, whether no entry is repeated, the largest magnitude or NaN."""
     with np.errstate(over="ignore"):
         weight = np.ascontiguousarray(data, np.float64)

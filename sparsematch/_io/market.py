@@ -7,11 +7,10 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import scipy.io
-from numpy.typing import NDArray
 
+from sparsematch._base.arrays import Array
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.formats import call_reader
 from sparsematch._io.market_text import count_entries, read_header
@@ -22,7 +21,7 @@ _PIECE = 1 << 22
 #: More rows and columns than there are in any file.
 _SIDE = 2**63 - 1
 
-_Batch = tuple[NDArray[Any], ...]
+_Batch = tuple[Array, ...]
 
 
 class MarketFile:

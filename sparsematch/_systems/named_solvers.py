@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.errors import check_choice, pip_install
 from sparsematch._systems.external import (
     Choice,
@@ -19,7 +19,6 @@ from sparsematch._systems.external import (
     Singular,
     SuperLUFactor,
     Unreliable,
-    Values,
 )
 from sparsematch._systems.pardiso import PardisoFactor
 
@@ -33,7 +32,7 @@ class UmfpackFactor:
     """A block factorised by UMFPACK, as the wheels of kvxopt bring it."""
 
     def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
+        self, indptr: IndexArray, rows: IndexArray, values: Array, memory: dict[str, Any]
     ) -> None:
         self._kvxopt: Any = importlib.import_module("kvxopt")
         self._solver: Any = importlib.import_module("kvxopt.umfpack")
@@ -45,7 +44,7 @@ class UmfpackFactor:
         self.nnz = 0  # kvxopt does not report it
         self._factorise()
 
-    def refactorise(self, values: Values) -> None:
+    def refactorise(self, values: Array) -> None:
         """Factorise new values in the order found first."""
         kind = "z" if values.dtype.kind == "c" else "d"
         self._A.V = self._kvxopt.matrix(values, tc=kind)
@@ -57,7 +56,7 @@ class UmfpackFactor:
         except ArithmeticError as error:
             raise Singular from error
 
-    def solve(self, b: Values, trans: str) -> Values:
+    def solve(self, b: Array, trans: str) -> Array:
         """Solve, all right-hand sides at once."""
         x = self._kvxopt.matrix(np.asfortranarray(b))
         self._solver.solve(self._A, self._numeric, x, "C" if trans == "H" else trans)
@@ -68,7 +67,7 @@ class MumpsFactor:
     """A block factorised by MUMPS, through python-mumps."""
 
     def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
+        self, indptr: IndexArray, rows: IndexArray, values: Array, memory: dict[str, Any]
     ) -> None:
         n = indptr.size - 1
         self._shape, self._rows = (n, n), rows
@@ -81,7 +80,7 @@ class MumpsFactor:
         self._analysed = False
         self.refactorise(values)
 
-    def refactorise(self, values: Values) -> None:
+    def refactorise(self, values: Array) -> None:
         """Factorise new values in the order found first."""
         places = self._rows, self._columns
         try:
@@ -98,7 +97,7 @@ class MumpsFactor:
         entries = int(self._context.mumps_instance.infog[_NONZEROS])
         self.nnz = -1_000_000 * entries if entries < 0 else entries  # millions, if there are many
 
-    def solve(self, b: Values, trans: str) -> Values:
+    def solve(self, b: Array, trans: str) -> Array:
         """Solve; MUMPS knows the transpose, and no conjugates."""
         if trans == "H":
             return self.solve(b.conj(), "T").conj()

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._types.singularity import Dependence
 
 
@@ -15,7 +14,7 @@ class Multiples(NamedTuple):
 
     side: str
     indices: IndexArray
-    factors: NDArray[Any]  #: The first is 1.
+    factors: Array  #: The first is 1.
     residual: float  #: The largest of the pairs.
 
 

@@ -43,20 +43,21 @@ bool run_scale_factors(CsrArg<Index> a, std::pair<In<double>, In<Index>> pairs,
 }
 
 // The first matrix with a value that is not finite, or how many there are, and the passes made over
-// the pattern. Arrays of scales, and of first mates and duals, are empty where there are none.
-// flags: flipped, auction_first.
+// the pattern. Arrays of scales, of first mates and duals, and the order are empty where there are
+// none.
+// flags: flipped, auction_first, costs.
 template <class Index>
-std::pair<std::int64_t, double> run_product_batch(CsrArg<Index> matrix, In<double> values,
-                                                  Sides<Index> mates, Sides<double> duals,
-                                                  Sides<double> scales,
-                                                  std::pair<Out<double>, Out<bool>> numbers,
-                                                  std::pair<In<Index>, In<double>> first,
-                                                  std::pair<bool, bool> flags, int workers) {
+std::pair<std::int64_t, double> run_product_batch(
+    CsrArg<Index> matrix, std::pair<In<double>, In<std::int64_t>> values, Sides<Index> mates,
+    Sides<double> duals, Sides<double> scales, std::pair<Out<double>, Out<bool>> numbers,
+    std::pair<In<Index>, In<double>> first, std::tuple<bool, bool, bool> flags, int workers) {
     return interruptible(workers, [&](RunContext& run) {
+        const auto [flipped, auction_first, costs] = flags;
         const auto n = static_cast<std::int64_t>(numbers.first.size());
         const bool scaling = numbers.second.size() > 0, warm = first.second.size() > 0;
         const auto a = view(matrix);
-        const ProductBatch<Index> batch{values.data(),
+        const ProductBatch<Index> batch{values.first.data(),
+                                        values.second.size() ? values.second.data() : nullptr,
                                         mates.first.data(),
                                         mates.second.data(),
                                         duals.first.data(),
@@ -67,8 +68,9 @@ std::pair<std::int64_t, double> run_product_batch(CsrArg<Index> matrix, In<doubl
                                         numbers.second.data(),
                                         warm ? first.first.data() : nullptr,
                                         warm ? first.second.data() : nullptr,
-                                        flags.first,
-                                        flags.second};
+                                        flipped,
+                                        auction_first,
+                                        costs};
         ProductBatchSearch<Index> search(a, batch, run);
         const std::int64_t bad = search.solve(n);
         return std::pair{bad, search.passes()};

@@ -4,10 +4,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
 from sparsematch._base.memory import available_bytes
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
@@ -17,8 +16,8 @@ from sparsematch._types.factors import UpperTrapezoid
 
 def factorise(
     graph: BipartiteCSR,
-    values: NDArray[Any],
-    right: NDArray[Any],
+    values: Array,
+    right: Array,
     tolerance: FloatArray,
     last: BoolArray,
 ) -> UpperTrapezoid:
@@ -45,7 +44,7 @@ def factorise(
 
 
 def solve_upper(
-    indptr: IndexArray, indices: IndexArray, values: NDArray[Any], x: NDArray[Any], adjoint: bool
+    indptr: IndexArray, indices: IndexArray, values: Array, x: Array, adjoint: bool
 ) -> None:
     """Solve with R, the diagonal first in each row, or its conjugate transpose, in place."""
     _core.solve_upper((len(indptr) - 1, indptr, indices), values, x, adjoint)

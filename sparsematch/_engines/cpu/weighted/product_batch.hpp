@@ -1,4 +1,4 @@
-// Transversals with the largest product, of many matrices with one pattern.
+// Transversals with the largest product, or of least cost, of many matrices with one pattern.
 //
 // Each matrix is matched by one thread, from costs of its own, and begins from the same given
 // matching and duals (initial_duals.hpp): so the results depend neither on how many threads there
@@ -24,14 +24,16 @@ namespace sparsematch {
 // null where no factors are wanted, and those of stored rows come first where `flipped` is not set.
 template <class Index>
 struct ProductBatch {
-    const double* value;  // nnz for each matrix
+    const double* value;        // nnz for each matrix
+    const std::int64_t* order;  // which of these each entry of the pattern has; or null: in order
     Index *row_mate, *col_mate;
     double *u, *v, *row_scale, *col_scale;
-    double* objective;         // sum of logarithms
+    double* objective;         // sum of logarithms, or of costs
     bool* in_range;            // whether all factors are
     const Index* first_mates;  // of rows, and duals of columns, to begin with; or null
     const double* first_v;
     bool flipped, auction_first;
+    bool costs;  // values are costs, infinite ones no entries; else they are not finite
 };
 
 template <class Index>
@@ -50,7 +52,9 @@ class ProductBatchSearch {
             auto& space = workspaces_[rank];
             if (!space) space = std::make_unique<Workspace>(a_, run_, rank);
             for (std::int64_t k = begin; k < end && k < bad && !run_.stopped(); ++k) {
-                if (!space->read(batch_.value + k * a_.nnz(), a_)) {
+                const double* value = batch_.value + k * a_.nnz();
+                if (!(batch_.costs ? space->read_costs(value, batch_.order, a_)
+                                   : space->read(value, batch_.order, a_))) {
                     std::int64_t first = bad;
                     while (k < first && !bad.compare_exchange_weak(first, k)) {
                     }
@@ -84,25 +88,46 @@ class ProductBatchSearch {
 
         // Magnitudes and costs of the values, and the pattern of those that are not zero. False:
         // one is not finite.
-        bool read(const double* value, const Csr<Index>& a) {
+        bool read(const double* value, const std::int64_t* order, const Csr<Index>& a) {
             const auto nnz = static_cast<std::size_t>(a.nnz());
+            if (order) {
+                for (std::size_t p = 0; p < nnz; ++p) cost[p] = value[order[p]];
+                value = cost.data();
+            }
             EntryValues found = write_magnitudes(value, magnitude.data(), 0, nnz);
             if (!(found.largest < std::numeric_limits<double>::infinity())) return false;
             pattern = a;
-            if (found.least == 0) leave_out_zeros(a);
+            if (found.least == 0) leave_out(a, magnitude.data(), 0);
             write_costs(magnitude.data(), cost.data(), static_cast<std::size_t>(pattern.nnz()),
                         found.least);
             return true;
         }
 
-        void leave_out_zeros(const Csr<Index>& a) {
+        // Costs, and the pattern of those that are not infinite. False: one is NaN, or so large in
+        // magnitude that duals might not be finite.
+        bool read_costs(const double* value, const std::int64_t* order, const Csr<Index>& a) {
+            constexpr double absent = std::numeric_limits<double>::infinity();
+            bool good = true, all = true;
+            for (Index p = 0; p < a.nnz(); ++p) {
+                const double c = cost[p] = value[order ? order[p] : p];
+                good &= c == absent || std::abs(c) < 0x1p900;
+                all &= c != absent;
+            }
+            pattern = a;
+            if (good && !all) leave_out(a, cost.data(), absent);
+            return good;
+        }
+
+        void leave_out(const Csr<Index>& a, double* value, double absent) {
             if (indptr.size() == 0)
                 indptr = Buffer<Index>(static_cast<std::size_t>(a.n_rows) + 1),
                 indices = Buffer<Index>(a.nnz());
             Index n = indptr[0] = 0;
             for (Index i = 0; i < a.n_rows; ++i) {
-                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
-                    if (magnitude[p] != 0) indices[n] = a.indices[p], magnitude[n++] = magnitude[p];
+                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
+                    indices[n] = a.indices[p], value[n] = value[p];  // no branch: any may be absent
+                    n += value[n] != absent;
+                }
                 indptr[i + 1] = n;
             }
             pattern = {a.n_rows, a.n_cols, indptr.data(), indices.data()};
@@ -114,7 +139,7 @@ class ProductBatchSearch {
         RunContext run;
         Csr<Index> pattern{};
         Buffer<double> magnitude, cost;
-        Buffer<Index> indptr, indices;  // made when the first zero is met
+        Buffer<Index> indptr, indices;  // made when the first entry is left out
     };
 
     void solve_one(Workspace& space, std::int64_t k) {
@@ -131,7 +156,8 @@ class ProductBatchSearch {
                                  space.run)
             .solve(warm);
         if (space.run.stopped()) return;
-        batch_.objective[k] = 0.0 - matched_sum(a, space.cost.data(), mate);
+        const double sum = matched_sum(a, space.cost.data(), mate);
+        batch_.objective[k] = batch_.costs ? sum : 0.0 - sum;
         if (batch_.row_scale) batch_.in_range[k] = scale(space, k);
     }
 

@@ -9,17 +9,13 @@ so that the coarse matrix of a symmetric matrix without duplicates is symmetric,
 """
 
 import itertools
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists, Side, slice_size
 from sparsematch._types.over_ranks.matrix import DistributedCSR
-
-_Array = NDArray[Any]
 
 
 def wrong_mate(A: DistributedCSR, mate: IndexArray) -> int:
@@ -90,7 +86,7 @@ def _rows(
     return lists
 
 
-def _summed(lists: Lists, first: int) -> tuple[IndexArray, IndexArray, _Array]:
+def _summed(lists: Lists, first: int) -> tuple[IndexArray, IndexArray, Array]:
     """Return indptr, indices and values of the own coarse rows, which begin with row `first`."""
     indptr, (cols, ends, values) = lists.indptr, lists.columns
     counts, written = np.zeros(indptr.size, np.int64), 0

@@ -1,11 +1,8 @@
 """Matching on one rank alone, by the engines for host memory that the registry finds."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -27,9 +24,7 @@ def match_in_host_memory(graph: BipartiteCSR, matching: Matching, run: Run, *, w
     select("auto", "numpy", "exact", argument="method").improve(graph, matching, alone)
 
 
-def local_pattern(
-    indptr: IndexArray, indices: NDArray[Any], shape: tuple[int, int]
-) -> BipartiteCSR:
+def local_pattern(indptr: IndexArray, indices: Array, shape: tuple[int, int]) -> BipartiteCSR:
     """View index arrays as a matrix of this process; both get the type of `indices`."""
     indptr = np.ascontiguousarray(indptr, indices.dtype)
     return BipartiteCSR(*shape, indptr, np.ascontiguousarray(indices))

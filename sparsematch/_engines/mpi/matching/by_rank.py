@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import UNMATCHED
+from sparsematch._base.arrays import UNMATCHED, Array, BoolArray
 from sparsematch._engines.mpi.core.host import local_pattern, match_in_host_memory
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.core.steps import Account, step
@@ -25,8 +24,6 @@ from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Each rank matches its rows in full with the columns that have their numbers."
-
-_Array = NDArray[Any]
 
 
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
@@ -83,7 +80,7 @@ def _match(side: Side, matching: DistributedMatching, run: Run, account: Account
     matching.col_mate[keys - side.first_minor] = values
 
 
-def _pattern(side: Side, mate: _Array, row_mate: _Array, account: Account) -> tuple[Any, Matching]:
+def _pattern(side: Side, mate: Array, row_mate: Array, account: Account) -> tuple[Any, Matching]:
     """Return the submatrix of the usable rows and lent columns, and an empty matching."""
     begin, end = lent(side)
     indptr = np.zeros(side.n_majors + 1, np.int64)
@@ -101,8 +98,8 @@ def _pattern(side: Side, mate: _Array, row_mate: _Array, account: Account) -> tu
 
 
 def _usable(
-    side: Side, mate: _Array, row_mate: _Array
-) -> Iterator[tuple[int, int, _Array, NDArray[np.bool_]]]:
+    side: Side, mate: Array, row_mate: Array
+) -> Iterator[tuple[int, int, Array, BoolArray]]:
     """Yield ranges of rows, their entries, and which have a usable row and column."""
     (begin, end), first = lent(side), side.first_major
     usable = (mate < 0) | ((mate >= first) & (mate < first + side.n_majors))
