@@ -157,7 +157,7 @@ def explain(
         numbers = above("numerical_defects")(columns, tuple(unmatched), tolerance=tolerance)
     if numeric and (numbers is None or not numbers.is_complete):
         by_qr = above("numerical_rank")(columns, tolerance=tolerance)
-        if numbers is None or by_qr.is_settled or by_qr.rank < numbers.rank:
+        if numbers is None or by_qr.is_settled or not numbers.is_singular:
             numbers = by_qr
     elif graph is not dropped:
         rank = maximum_matching(dropped, None, **settings)[0].cardinality

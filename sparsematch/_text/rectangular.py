@@ -75,7 +75,8 @@ def _empty(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
 
 def _redundancy(found: NumericalRank, wording: Wording) -> list[Line]:
     """Say which equations may be dropped, and which not."""
-    if not found.redundant_rows.size or not found.is_settled:
+    rows, cols = found.shape
+    if rows == cols or not found.redundant_rows.size or not found.is_settled:
         return []
     empty = [each.indices[0] for each in found.equations if each.size == 1]
     redundant, critical = np.setdiff1d(found.redundant_rows, empty), found.critical_rows

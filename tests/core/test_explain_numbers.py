@@ -1,5 +1,7 @@
 """What is said of a matrix whose numbers make it singular: in words, as data, for LaTeX."""
 
+import dataclasses
+import functools
 import json
 import sys
 import types
@@ -9,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
+import sparsematch._blame.defects
 from sparsematch import Dependence, Explanation, NumericalDefects, SingularBlock
 
 pytestmark = pytest.mark.wheel
@@ -222,6 +225,25 @@ def test_many_multiples_are_one_set(monkeypatch):
     assert "unless the right-hand sides cancel as well, solutions are huge\n" in text
     assert "Free: 6 variables, 3 too many\n  1. 3 variables occur in one combination only: " in text
     assert "To make it nonsingular, do both" in text
+
+
+def test_what_only_qr_finds_is_named(monkeypatch):
+    """Another singular value is near the tolerance, so that the rank is not settled."""
+    rng = np.random.default_rng(3)
+    A = sp.block_diag([rng.standard_normal((5, 5)), rng.standard_normal((4, 4))]).toarray()
+    A[4, :5] = A[0, :5] - 2 * A[1, :5] + 1e-9 * rng.standard_normal(5)
+    A[:, 8] = 2 * A[:, 7]
+    nothing = NumericalDefects(9, (), (), (), 1e-10, is_complete=False)
+    some = defects(
+        9, (dependence("rows", [0, 1], [1, 1]),), (dependence("columns", [0, 1], [1, 1]),)
+    )
+    some = dataclasses.replace(some, is_complete=False)
+    for known, named in ((nothing, [7, 8]), (some, [0, 1])):
+        found = functools.partial(lambda known, *_, **__: known, known)
+        monkeypatch.setattr(sparsematch._blame.defects, "numerical_defects", found)
+        why = sm.explain_singularity(sp.csr_array(A), numeric=True)
+        assert why.numbers.variables[0].indices.tolist() == named
+        assert "Numerically singular: 9 equations, 9 variables, but rank at most 8" in str(why)
 
 
 def test_where_one_block_is_singular():
