@@ -17,6 +17,7 @@ from sparsematch._types.choices import Triangle
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.weighted import WeightedTransversal
+from sparsematch._types.weighted_proof import as_matching
 
 
 @documented
@@ -147,7 +148,8 @@ def is_symmetric_transversal(
     if given is None:
         return False
     unsymmetric = WeightedTransversal(given, "product", transversal.objective, dual, dual)
-    return ops.is_optimal(weighted, unsymmetric, tolerance, threads) and ops.is_symmetric(
+    proof = ops.prove(*as_matching(weighted, unsymmetric), tolerance)
+    return proof is not None and ops.is_symmetric(
         weighted, replace(transversal, matching=given), diagonal, threads
     )
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from sparsematch._api.arguments import check_flags
+from sparsematch._api.weighted_start import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.docstrings import documented
-from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.pattern import Pattern, read_pattern
@@ -70,7 +70,7 @@ class TransversalAnalysis:
         values: Any,
         *,
         scaling: bool = True,
-        start: WeightedTransversal | None = None,
+        start: WeightedTransversal | GivenDuals = None,
         workers: int | None = None,
     ) -> WeightedTransversal:
         """Find what `maximum_product_transversal` does, for one matrix with this pattern.
@@ -81,10 +81,7 @@ class TransversalAnalysis:
             The values, in the order of the ``data`` of the matrix that was analysed, or a matrix
             with its pattern.
         {scaling}
-        start : WeightedTransversal, optional
-            That of similar values, such as those of the step before. It makes the search shorter,
-            and the result is as exact as without. It is used where the matrix is square and all
-            rows can be matched, unless too many of its pairs are no longer best for their rows.
+        {start}
         {workers}
 
         Returns
@@ -101,13 +98,13 @@ class TransversalAnalysis:
             are not finite or not those of a product.
         """
         check_flags(scaling=scaling)
-        _check_start(start, self.shape)
+        first = read_start(start, self.shape, WeightedTransversal, "product")
         threads = resolve_workers(workers)
         pattern = self._pattern
         data = pattern.arrange(pattern.read(values, 1))
         weighted = with_values(pattern.graph, data, threads=threads)
         product = operations(WeightedOps, "numpy").maximum_product
-        return product(weighted, bool(scaling), False, threads, start=start)
+        return product(weighted, bool(scaling), False, threads, start=first)
 
     @documented
     def maximum_products(
@@ -248,20 +245,6 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
     TransversalAnalysis(2x2, 3 entries)
     """
     return TransversalAnalysis(read_pattern(A, threads=resolve_workers(workers)))
-
-
-def _check_start(start: Any, shape: tuple[int, int]) -> None:
-    if start is None:
-        return
-    if not isinstance(start, WeightedTransversal):
-        raise wrong_type("start", start, "a WeightedTransversal")
-    duals = start.row_dual, start.col_dual
-    if start.shape != shape or (duals[0].shape, duals[1].shape) != ((shape[0],), (shape[1],)):
-        raise ValueError(f"start has shape {start.shape}, but the matrix has shape {shape}")
-    if start.job != "product":
-        raise ValueError(f"start is the transversal of a {start.job}, but must be of a product")
-    if not all(np.isfinite(dual).all() for dual in duals):
-        raise ValueError("start has duals that are not finite")
 
 
 def _match_all(

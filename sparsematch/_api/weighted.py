@@ -10,6 +10,8 @@ import numpy as np
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import matching_of
 from sparsematch._api.ranks import over_ranks
+from sparsematch._api.weighted_proof import proved
+from sparsematch._api.weighted_start import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import FloatArray
 from sparsematch._base.docstrings import documented
@@ -154,7 +156,11 @@ def _finite_tolerance(tolerance: float) -> float:
 
 @documented
 def maximum_sum_transversal(
-    A: SparseLike, *, tolerance: float = 0.0, workers: int | None = None
+    A: SparseLike,
+    *,
+    start: WeightedTransversal | GivenDuals = None,
+    tolerance: float = 0.0,
+    workers: int | None = None,
 ) -> WeightedTransversal:
     """Find the transversal with the largest sum of absolute values.
 
@@ -164,6 +170,8 @@ def maximum_sum_transversal(
     ----------
     {A_of_numbers}
         On a GPU, results are CuPy arrays.
+    {start}
+        On a GPU this is ignored.
     tolerance : float, optional
         On a GPU, by how much a pair may be below what its duals allow, in the unit of the entries;
         ``gap`` of the result says how far the sum can be from the largest. Elsewhere this is
@@ -196,7 +204,10 @@ def maximum_sum_transversal(
     within = _finite_tolerance(tolerance)
     threads = resolve_workers(workers)
     weighted = as_weighted(A, threads=threads)
-    return operations(WeightedOps, weighted.graph.backend).maximum_sum(weighted, threads, within)
+    graph = weighted.graph
+    given = start if graph.backend == "numpy" else None
+    first = read_start(given, graph.shape, WeightedTransversal, "sum")
+    return operations(WeightedOps, graph.backend).maximum_sum(weighted, threads, within, first)
 
 
 @documented
@@ -295,14 +306,14 @@ def is_optimal_transversal(
         raise wrong_type("transversal", transversal, "a WeightedTransversal")
     check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
+    if transversal.job != "bottleneck":
+        return proved(A, transversal, tolerance, threads, "transversal") is not None
     weighted = as_weighted(A, threads=threads)
     duals = transversal.row_dual, transversal.col_dual
     scales = transversal.row_scale, transversal.col_scale
     given = matching_of(weighted.graph, transversal, "transversal", duals, scales, threads=threads)
-    if given is None:
-        return False
-    is_optimal = operations(WeightedOps, weighted.graph.backend).is_optimal
-    return is_optimal(weighted, replace(transversal, matching=given), tolerance, threads)
+    is_bottleneck = operations(WeightedOps, weighted.graph.backend).is_bottleneck
+    return given is not None and is_bottleneck(weighted, replace(transversal, matching=given))
 
 
 def full_matching(graph: BipartiteCSR, cost: FloatArray) -> Matching:

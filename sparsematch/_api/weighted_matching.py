@@ -2,14 +2,14 @@
 
 from __future__ import annotations  # readable names in help()
 
-from dataclasses import replace
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sparsematch._api.arguments import check_flags, check_tolerance
-from sparsematch._api.check import matching_of
+from sparsematch._api.weighted_proof import proved
+from sparsematch._api.weighted_start import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import FloatArray
 from sparsematch._base.docstrings import documented
@@ -31,6 +31,7 @@ def maximum_weight_matching(
     maximize: bool = True,
     unmatched_cost: UnmatchedCost = None,
     cardinality: Cardinality = "any",
+    start: WeightedMatching | GivenDuals = None,
     workers: int | None = None,
 ) -> WeightedMatching:
     """Find a matching of rows and columns of greatest or least total weight, full or not.
@@ -52,6 +53,8 @@ def maximum_weight_matching(
     cardinality : {"any", "maximum"}, optional
         ``"any"``: rows and columns are matched where that is better than to leave both unmatched.
         ``"maximum"``: as many pairs as possible, and the best of all such matchings.
+    {start}
+        At maximum cardinality only. Duals are those of `WeightedMatching`.
     {workers}
 
     Returns
@@ -96,7 +99,8 @@ def maximum_weight_matching(
     signed = as_signed(A, threads=threads)
     unmatched = _read_unmatched_cost(unmatched_cost, signed.graph.shape)
     find = operations(WeightedOps, signed.graph.backend).maximum_weight
-    return find(signed, unmatched, bool(maximize), cardinality == "maximum", threads)
+    first = read_start(start, signed.graph.shape, WeightedMatching)
+    return find(signed, unmatched, bool(maximize), cardinality == "maximum", threads, first)
 
 
 @documented
@@ -149,16 +153,7 @@ def is_optimal_matching(
     if not isinstance(found, WeightedMatching):
         raise wrong_type("found", found, "a WeightedMatching")
     check_tolerance("tolerance", tolerance)
-    threads = resolve_workers(workers)
-    signed = as_signed(A, threads=threads)
-    duals = found.row_dual, found.col_dual
-    costs = found.row_unmatched_cost, found.col_unmatched_cost
-    how: Any = {"is_maximum": found.maximum_cardinality, "threads": threads}
-    given = matching_of(signed.graph, found, "found", duals, costs, **how)
-    if given is None:
-        return False
-    is_optimal = operations(WeightedOps, signed.graph.backend).is_optimal_matching
-    return is_optimal(signed, replace(found, matching=given), tolerance, threads)
+    return proved(A, found, tolerance, resolve_workers(workers), "found") is not None
 
 
 def _read_unmatched_cost(given: Any, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:

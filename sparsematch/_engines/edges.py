@@ -146,3 +146,10 @@ def _from_codes(graph: _Lists, code: Any, weight: Any) -> _Lists:
     indptr = xp.searchsorted(code, starts).astype(graph.dtype)
     indices = (code % max(graph.n, 1)).astype(graph.dtype)
     return replace(graph, indptr=indptr, indices=indices, weight=weight, nnz=int(code.size))
+
+
+def by_entry(graph: BipartiteCSR, values: Any) -> Any:
+    """Return the value of the stored row of each entry."""
+    if namespace(values) is np:
+        return np.repeat(values, np.diff(graph.indptr))
+    return values[places(graph)[0]]

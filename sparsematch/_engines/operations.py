@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     )
     from sparsematch._types.matching import Matching
     from sparsematch._types.symmetric import SymmetricTransversal
-    from sparsematch._types.weighted import (
-        LeastCost,
-        SignedCSR,
-        WeightedCSR,
-        WeightedMatching,
-        WeightedTransversal,
-    )
-
+    from sparsematch._types.weighted_proof import Proof
+from sparsematch._types.weighted import (
+    LeastCost,
+    SignedCSR,
+    WeightedCSR,
+    WeightedMatching,
+    WeightedTransversal,
+)
 
 #: Of one process, or of a rank: `BipartiteCSR` and `Matching`, `DistributedCSR` and
 #: `DistributedMatching`; `Graph` or `GraphPart`.
@@ -131,8 +131,7 @@ class WeightedOps(Operations):
     #: may be repeated.
     least_cost: Callable[[BipartiteCSR, FloatArray, int], LeastCost] = host_only
     #: The weighted transversal with the largest product; whether factors are wanted, whether
-    #: magnitudes are rounded, workers, tolerance. In host memory `start`, that of similar values
-    #: to begin with, may be given, too.
+    #: magnitudes are rounded, workers, tolerance, what to begin with.
     maximum_product: Callable[..., WeightedTransversal] = host_only
     #: The row of each column's pair, or -1, and factors of rows and columns, given a square matrix
     #: by columns and magnitudes, positive and finite, none repeated.
@@ -150,23 +149,19 @@ class WeightedOps(Operations):
     central_duals: Callable[
         [BipartiteCSR, FloatArray, WeightedTransversal], WeightedTransversal
     ] = host_only
-    #: The weighted transversal with the largest sum; workers, tolerance.
-    maximum_sum: Callable[[WeightedCSR, int, float], WeightedTransversal] = host_only
+    #: The weighted transversal with the largest sum; workers, tolerance, what to begin with.
+    maximum_sum: Callable[..., WeightedTransversal] = host_only
     #: The weighted transversal whose smallest magnitude is largest.
     bottleneck: Callable[[WeightedCSR, int], WeightedTransversal] = host_only
     #: The matching of greatest or least weight, given what rows and columns cost if unmatched,
-    #: whether the weight is greatest, and whether the cardinality is maximum.
-    maximum_weight: Callable[
-        [SignedCSR, tuple[FloatArray, FloatArray], bool, bool, int], WeightedMatching
-    ] = host_only
-    #: Whether the duals prove such a matching optimal, given its tolerance; it must be a matching
+    #: whether the weight is greatest, whether the cardinality is maximum, workers, and what to
+    #: begin with.
+    maximum_weight: Callable[..., WeightedMatching] = host_only
+    #: What the duals of such a matching prove, or None, given its tolerance; it must be a matching
     #: of the graph, and maximum if that is what it says.
-    is_optimal_matching: Callable[[SignedCSR, WeightedMatching, float | None, int], bool] = (
-        host_only
-    )
-    #: Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
-    #: must be maximum.
-    is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None, int], bool] = host_only
+    prove: Callable[[SignedCSR, WeightedMatching, float | None], Proof | None] = host_only
+    #: Whether the cover of a bottleneck transversal, a maximum one, proves it optimal.
+    is_bottleneck: Callable[[WeightedCSR, WeightedTransversal], bool] = host_only
     #: The symmetric transversal with the largest product, given sorted rows, and whether factors
     #: are wanted; ValueError if magnitudes are not symmetric.
     symmetric_product: Callable[[WeightedCSR, bool, int], SymmetricTransversal] = host_only

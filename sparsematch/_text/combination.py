@@ -40,13 +40,12 @@ class Combination:
         return f"${terms} = 0$"
 
     def _join(self, times: str, write: Any) -> str:
-        plain = all(abs(value) == 1 and not np.iscomplex(value) for value, _ in self.terms)
         words = ""
         for value, name in self.terms:
             minus = not np.iscomplex(value) and np.real(value) < 0
             sign = ("-" if minus else "") if not words else (" - " if minus else " + ")
-            factor = "" if plain else f"{number(-value if minus else value)}{times}"
-            words += f"{sign}{factor}{write(name)}"
+            factor = number(-value if minus else value)
+            words += f"{sign}{'' if factor == '1' else factor + times}{write(name)}"
         return words + self.more
 
 
@@ -67,7 +66,8 @@ def combination(
         for k, value in zip(indices.tolist(), values, strict=True):
             key = number(value), family(names.of(k))
             groups.setdefault(key, (value, []))[1].append(names.of(k))
-    if not 0 < len(groups) <= max(most, len({kind for _, kind in groups})):
+    kinds = {kind for _, kind in groups}
+    if not 0 < len(groups) < indices.size or len(groups) > max(most, len(kinds)):
         terms = ((values[k], names.of(int(indices[k]))) for k in order)
         return Combination(tuple(terms), more, indent)
     shown = list(groups.values())[:most]

@@ -13,7 +13,6 @@ from sparsematch._text.wording import Line, Wording
 from sparsematch._types.singularity import Dependence, members_of
 
 _TINY = 0.1  # a coefficient, of 1: solutions lose a digit where it alone is chosen
-_SHIFT = "without a reference: all may shift by one amount"
 
 
 class Multiples(NamedTuple):
@@ -26,17 +25,21 @@ class Multiples(NamedTuple):
 
 
 def paragraph(
-    dependences: Sequence[Dependence], chosen: IndexArray, wording: Wording
+    dependences: Sequence[Dependence],
+    chosen: IndexArray,
+    wording: Wording,
+    by_reference: bool = False,
 ) -> list[Line]:
     """Describe the dependences of one side, each by what it says, and what to do.
 
-    `chosen` are the members that are an example of what resolves all of them.
+    `chosen` are the members that are an example of what resolves all of them; `by_reference`:
+    nothing but references are missing.
     """
     if not dependences:
         return []
     members = members_of(each.indices for each in dependences).size
     lines, n_sets = described(dependences, members, len(dependences), wording)
-    return lines + _advice(dependences, chosen, n_sets, wording)
+    return lines + _advice(dependences, chosen, n_sets, wording, by_reference)
 
 
 def described(
@@ -73,27 +76,34 @@ def vanishing_digits(residual: float) -> str:
 
 
 def _advice(
-    dependences: Sequence[Dependence], chosen: IndexArray, n_sets: int, wording: Wording
+    dependences: Sequence[Dependence],
+    chosen: IndexArray,
+    n_sets: int,
+    wording: Wording,
+    by_reference: bool,
 ) -> list[Line]:
     """Say what to do about all of them."""
-    over = dependences[0].side == "rows"
-    verb, noun = ("drop", "equation") if over else ("fix", "variable")
-    rest = "or write an equation that notices the change"
+    one, d = dependences[0], len(dependences)
+    if over := one.side == "rows":
+        noun, verb, rest = "equation", "drop", ", or correct a coefficient;"
+        if by_reference:
+            verb, rest = "replace", " by that of the reference;"
+    else:
+        noun, verb, rest = "variable", "fix", ", or write an equation that notices the change"
+        rest = (" as the reference" if by_reference else "") + rest
+    if d == 1:
+        which = f"one of these {noun}s ({_which(one)})"
+    else:
+        which = f"one {noun} of each" if n_sets == d else count(d, noun)
+        names = wording.names(one.side)
+        which += f", for example {names.first(chosen, wording.most_names)},"
+        rest = rest.removeprefix(",")
+    lines: list[Line] = [f"  to do: {verb} {which}{rest}"]
     if over:
         exact = max(each.residual for each in dependences) <= ROUNDING_OF_RESIDUALS
         otherwise = "there is no solution" if exact else "solutions are huge"
-        rest = "or correct a coefficient;"
-        last = f"         unless the right-hand sides cancel as well, {otherwise}"
-    if len(dependences) == 1:
-        which = f"one of these {noun}s ({_which(dependences[0])})"
-        return [f"  to do: {verb} {which}, {rest}", *([last] if over else [])]
-    names = wording.names(dependences[0].side)
-    shown = names.first(chosen, wording.most_names)
-    which = f"one {noun} of each"
-    if n_sets < len(dependences):
-        which = count(len(dependences), noun)
-    lines: list[Line] = [f"  to do: {verb} {which}, for example {shown},"]
-    return [*lines, f"         {rest} {last.strip()}" if over else f"         {rest}"]
+        lines.append(f"         unless the right-hand sides cancel as well, {otherwise}")
+    return lines
 
 
 def _which(one: Dependence) -> str:
@@ -105,46 +115,42 @@ def _which(one: Dependence) -> str:
 
 def _describe(one: Dependence | Multiples, wording: Wording, indent: int) -> list[Line]:
     """Say in words what a combination means, and below it who takes part."""
-    names, pad = wording.names(one.side), " " * indent
-    if isinstance(one, Multiples):
-        words, details = _multiples(one, names, wording.most_names)
-        return [words + _digits(one.residual), *(pad + line for line in details)]
-    if one.side == "rows":
-        words = f"{count(one.size, 'equation')}, each of which follows from the others"
-        detail = combination(one.indices, one.coefficients, names, wording.most_names, indent)
-        return [words + _digits(one.residual), detail]
-    variables = count(one.size, "variable")
-    if one.is_constant:
-        listed = names.list(one.indices, wording.most_names)
-        return [f"{variables} {_SHIFT}{_digits(one.residual)}", f"{pad}variables: {listed}"]
-    words = f"{variables} that may change together, and no equation notices"
-    changes = _changes(one, names, wording.most_names)
-    return [words + _digits(one.residual), f"{pad}changes: {changes}"]
-
-
-def _multiples(one: Multiples, names: Names, most: int) -> tuple[str, list[str]]:
-    """Say which rows are multiples of which, or in what combination columns occur."""
+    names, most, digits = wording.names(one.side), wording.most_names, _digits(one.residual)
     size = one.indices.size
     if one.side == "rows":
-        words = "one a multiple of the other" if size == 2 else "multiples of one another"
-        base = names.of(int(one.indices[0]))
-        alike: dict[str, list[int]] = {}
-        for place, factor in enumerate(one.factors[1:], start=1):
-            alike.setdefault(number(factor), []).append(place)
-        lines = []
-        for places in alike.values():
-            listed = names.list(one.indices[places], most)
-            verb = "is" if len(places) == 1 else "are"
-            lines.append(f"{listed} {verb} {_times(one.factors[places[0]], base)}")
-        hidden = [f"and {len(lines) - most:,} more"] if len(lines) > most else []
-        return f"{size:,} equations, {words}", lines[:most] + hidden
-    if size == 2 and abs(one.factors[1] + 1) < HALF_OF_THE_DIGITS:
-        return f"2 variables {_SHIFT}", [f"variables: {names.list(np.sort(one.indices), most)}"]
-    order = np.argsort(one.indices)
-    factors = one.factors[order] / np.abs(one.factors).max()
-    only = combination(one.indices[order], factors, names, most)
-    words = f"{size:,} variables that occur in one combination only"
-    return words, [f"everywhere as {only.sum()}"]
+        if isinstance(one, Multiples):
+            words = "one a multiple of the other" if size == 2 else "multiples of one another"
+            details = [" " * indent + line for line in _multiples(one, names, most)]
+            return [f"{size:,} equations, {words}{digits}", *details]
+        words = f"{count(size, 'equation')}, each of which follows from the others{digits}"
+        return [words, combination(one.indices, one.coefficients, names, most, indent)]
+    variables = count(size, "variable")
+    if isinstance(one, Multiples):
+        if size > 2 or abs(one.factors[1] + 1) >= HALF_OF_THE_DIGITS:
+            order = np.argsort(one.indices)
+            factors = one.factors[order] / np.abs(one.factors).max()
+            only = combination(one.indices[order], factors, names, most).sum()
+            return [f"{variables} occur in one combination only{digits}: {only}"]
+    elif not one.is_constant:
+        words = f"{variables} may change together, and no equation notices{digits}"
+        return [f"{words}: {_changes(one, names, most)}"]
+    shift = f"{variables} without a reference may all shift by one amount{digits}"
+    return [f"{shift}: {names.list(np.sort(one.indices), most)}"]
+
+
+def _multiples(one: Multiples, names: Names, most: int) -> list[str]:
+    """Say which rows are multiples of which."""
+    base = names.of(int(one.indices[0]))
+    alike: dict[str, list[int]] = {}
+    for place, factor in enumerate(one.factors[1:], start=1):
+        alike.setdefault(number(factor), []).append(place)
+    lines = []
+    for places in alike.values():
+        listed = names.list(one.indices[places], most)
+        verb = "is" if len(places) == 1 else "are"
+        lines.append(f"{listed} {verb} {_times(one.factors[places[0]], base)}")
+    hidden = [f"and {len(lines) - most:,} more"] if len(lines) > most else []
+    return lines[:most] + hidden
 
 
 def _times(factor: Any, name: str) -> str:
@@ -156,12 +162,14 @@ def _times(factor: Any, name: str) -> str:
 
 
 def _changes(one: Dependence, names: Names, most: int) -> str:
-    """List by how much each variable changes."""
+    """List by how much each variable changes, those together that change alike."""
     values, (order, more) = readable(one.coefficients), largest_first(one.coefficients, most)
     if order and values[order[0]].real < 0:
         values = -values
-    shown = (f"{names.of(int(one.indices[k]))} by {number(values[k])}" for k in order)
-    return ", ".join(shown) + more
+    alike: dict[str, list[str]] = {}
+    for k in order:
+        alike.setdefault(number(values[k]), []).append(names.of(int(one.indices[k])))
+    return "; ".join(f"{', '.join(of)} by {value}" for value, of in alike.items()) + more
 
 
 def _digits(residual: float) -> str:

@@ -4,6 +4,7 @@ Bit by bit for any number of workers; to single calls up to rounding, with a pro
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -227,7 +228,7 @@ def other(**changes):
         (TypeError, "scaling must be True or False", [1, 2, 3], {"scaling": 1}),
         (
             ValueError,
-            r"start has shape \(2, 2\), but the matrix has shape \(3, 3\)",
+            r"start has duals of shapes \(2,\) and \(2,\), but the matrix has shape \(3, 3\)",
             [1, 2, 3],
             {"start": sm.maximum_product_transversal(eye(2))},
         ),
@@ -238,7 +239,9 @@ def other(**changes):
             {"start": sm.maximum_sum_transversal(eye(3))},
         ),
         (ValueError, "start has duals", [1, 2, 3], {"start": other(col_dual=np.full(3, np.nan))}),
-        (ValueError, "start has shape", [1, 2, 3], {"start": other(col_dual=np.zeros(2))}),
+        (ValueError, "start has duals", [1, 2, 3], {"start": other(col_dual=np.zeros(2))}),
+        (ValueError, "start has duals", [1, 2, 3], {"start": (np.zeros(3), [1, 2, np.inf])}),
+        (TypeError, "start has duals of <U1", [1, 2, 3], {"start": (["a"] * 3, np.zeros(3))}),
     ],
 )
 def test_what_is_refused(kind, message, values, settings):
@@ -328,6 +331,56 @@ def test_least_costs_by_brute_force(shape, layout):
         finite = np.isfinite(C[k])
         B = sp.coo_array((C[k][finite], np.nonzero(finite)), shape=shape)
         assert sm.is_optimal_matching(B, found)
+
+
+LEAST, GREATEST = (
+    partial(sm.maximum_weight_matching, maximize=maximize, cardinality="maximum")
+    for maximize in (False, True)
+)
+
+
+@pytest.mark.parametrize("kind", ["normal", "ties", "deficient"])
+@pytest.mark.parametrize("n", [1, 2, 4, 5])
+def test_sums_and_costs_from_any_start_by_brute_force(n, kind):
+    """Those of other values, wrong mates, duals alone."""
+    rng, last = np.random.default_rng(n), {}
+    for trial in range(25):
+        C = rng.normal(size=(n, n)) if kind == "normal" else rng.integers(-2, 3, (n, n))
+        absent = rng.random((n, n)) < 0.25 * (kind == "deficient")
+        A = sp.coo_array((C[~absent], np.nonzero(~absent)), C.shape).asformat(
+            ["csr", "csc"][trial % 2]
+        )
+        duals = rng.normal(0, 10.0 ** rng.integers(-1, 9), (2, n))
+        mates = sm.Matching(*rng.integers(-1, n, (2, n)))
+        size = np.where(C == 0, -np.inf, np.abs(C))
+        for find, sign, costs in (
+            (LEAST, 1, C),
+            (GREATEST, -1, -C),
+            (sm.maximum_sum_transversal, -1, -size),
+        ):
+            pairs, total = least_by_brute_force(np.where(absent, np.inf, costs))
+            starts = [None, tuple(duals)]
+            if find in last:
+                starts += last[find], replace(last[find], matching=mates, row_dual=duals[0])
+            for start in starts:
+                found = last[find] = find(A, start=start)
+                assert found.cardinality == pairs
+                assert found.objective == pytest.approx(sign * total, abs=1e-12)
+                if find is sm.maximum_sum_transversal:
+                    assert sm.is_optimal_transversal(A, found)
+                else:
+                    assert sm.is_optimal_matching(A, found)
+
+
+def test_duals_that_are_optimal_stay():
+    """While a search from scratch finds others."""
+    for find, diagonal, other in ((LEAST, 1, 6), (sm.maximum_sum_transversal, 6, 1)):
+        A = sp.csr_array(np.full((2, 2), other) + (diagonal - other) * np.eye(2, dtype=int))
+        row_dual = np.array([0, 2])
+        cost = diagonal if find is LEAST else -diagonal
+        found = find(A, start=(row_dual, cost - row_dual))
+        assert np.ptp(found.row_dual - row_dual) == 0
+        assert np.ptp(find(A).row_dual - row_dual) > 1
 
 
 @pytest.mark.parametrize("bad", [np.nan, -np.inf, 1e300, -1e300])

@@ -9,7 +9,7 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import LeastCost
+from sparsematch._types.weighted import LeastCost, Start
 
 #: Costs below need no unit of their own: whatever is added up stays in the range of doubles.
 _SAFE = 2.0**900
@@ -20,22 +20,22 @@ def least_cost(
     cost: FloatArray,
     workers: int,
     largest: float | None = None,
-    start: tuple[Matching, FloatArray, FloatArray] | None = None,
+    start: Start | None = None,
 ) -> LeastCost:
     """Return a maximum matching of least cost, and duals that prove it.
 
     Duals of unmatched rows and columns are the largest of their side. `largest`: a bound on the
-    absolute values of the costs, if one is known. `start`: a matching and finite duals of similar
-    costs, to begin with; none need be right. Time: that of the core; memory: as much again as
-    the matrix where the core needs the transpose, or parts of it.
+    absolute values of the costs, if one is known. `start`: what to begin with. Time: that of the
+    core; memory: as much again as the matrix where the core needs the transpose, or parts of it.
     """
     unit = 1.0 if largest is not None and largest < _SAFE else _unit(graph, cost)
     if start is None:
         mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
         row_dual, col_dual = np.empty(graph.n_rows), np.empty(graph.n_cols)
     else:
-        mates = start[0].row_mate.astype(graph.dtype), start[0].col_mate.astype(graph.dtype)
-        row_dual, col_dual = start[1].copy(), start[2].copy()
+        first = Matching.start(graph) if start.matching is None else start.matching
+        mates = first.row_mate.astype(graph.dtype), first.col_mate.astype(graph.dtype)
+        row_dual, col_dual = start.row_dual / unit, start.col_dual / unit
     _core.least_cost(
         csr(graph),
         cost if unit == 1 else cost / unit,

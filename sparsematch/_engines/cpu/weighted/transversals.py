@@ -9,7 +9,7 @@ from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
+from sparsematch._types.weighted import Start, WeightedCSR, WeightedTransversal
 from sparsematch._types.weighted_proof import warn_of_cut_factors
 
 #: No logarithm of a double is larger, of base 2 or e.
@@ -24,17 +24,16 @@ def maximum_product(
     approximate: bool,
     workers: int,
     _tolerance: float = 0.0,
-    start: WeightedTransversal | None = None,
+    start: Start | None = None,
 ) -> WeightedTransversal:
     """Return the transversal with the largest product, with factors if `scaling` is set.
 
-    Approximate: by magnitudes rounded to powers of 2. The optimum is within any tolerance. `start`:
-    that of similar values, with finite duals, to begin with. Time: that of `least_cost`.
+    Approximate: by magnitudes rounded to powers of 2. The optimum is within any tolerance. Time:
+    that of `least_cost`.
     """
     graph, magnitude = weighted.graph, weighted.magnitude
     cost = (_rounded_cost if approximate else product_cost)(magnitude, workers)
-    first = None if start is None else (start.matching, start.row_dual, start.col_dual)
-    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers, _LOGARITHM, first)
+    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers, _LOGARITHM, start)
     if approximate:
         row_dual, col_dual = round_duals(row_dual, col_dual)
     row_scale = col_scale = None
@@ -58,11 +57,12 @@ def maximum_product(
 
 
 def maximum_sum(
-    weighted: WeightedCSR, workers: int, _tolerance: float = 0.0
+    weighted: WeightedCSR, workers: int, _tolerance: float = 0.0, start: Start | None = None
 ) -> WeightedTransversal:
     """Return the transversal with the largest sum, within any tolerance. Time: see `least_cost`."""
     graph, magnitude = weighted.graph, weighted.magnitude
-    matching, row_dual, col_dual, unit = least_cost(graph, -magnitude, workers, weighted.largest)
+    found = least_cost(graph, -magnitude, workers, weighted.largest, start)
+    matching, row_dual, col_dual, unit = found
     if unit == 1 and are_whole(magnitude[:_FEW]) and are_whole(magnitude):
         row_dual, col_dual = round_duals(row_dual, col_dual)
     total = _matched_sum(graph, magnitude, matching)
@@ -88,6 +88,20 @@ def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     row_dual, col_dual = (cover.astype(np.float64) for cover in covers)
     matching = Matching(*mates)
     return WeightedTransversal(matching, "bottleneck", smallest, row_dual, col_dual).freeze()
+
+
+def is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bool:
+    """Tell whether vertices with duals cover all larger entries, and are fewer than the pairs."""
+    graph, magnitude = weighted.graph, weighted.magnitude
+    u, v = transversal.row_dual, transversal.col_dual
+    rows, cols = graph.orient(u, v)
+    covered = np.repeat(rows, np.diff(graph.indptr)) + cols[graph.indices[: graph.nnz]] >= 1
+    matched = magnitude[matched_entries(graph, transversal.matching)]
+    fewer = u.sum() + v.sum() < transversal.cardinality or transversal.cardinality == 0
+    signs = u.min(initial=0) >= 0 and v.min(initial=0) >= 0
+    larger = magnitude > transversal.objective
+    exact = matched.min(initial=np.inf) == transversal.objective
+    return bool(exact and fewer and signs and covered[larger].all())
 
 
 def read_magnitudes(

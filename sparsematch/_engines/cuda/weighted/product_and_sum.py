@@ -52,7 +52,9 @@ def maximum_product(
     ).freeze()
 
 
-def maximum_sum(weighted: WeightedCSR, workers: int, tolerance: float) -> WeightedTransversal:
+def maximum_sum(
+    weighted: WeightedCSR, workers: int, tolerance: float, _start: None = None
+) -> WeightedTransversal:
     """Return the transversal with the largest sum. Time: that of `least_cost`."""
     graph, magnitude = weighted.graph, weighted.magnitude
     (matching, row_dual, col_dual, unit), gap = least_cost(graph, -magnitude, tolerance, workers)

@@ -1,39 +1,12 @@
-"""What duals prove, on the device: an optimum, or how far from it a matching can be."""
+"""How far from an optimum a matching on the device can be, as duals prove."""
 
 from typing import Any
 
 from sparsematch._base.arrays import FloatArray, namespace
 from sparsematch._engines.edges import places
-from sparsematch._engines.operations import host_only
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
-from sparsematch._types.weighted_proof import is_least_cost, largest_of
-
-
-def is_optimal(
-    weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None, _: int
-) -> bool:
-    """Tell whether the duals prove a maximum matching of the graph optimal.
-
-    Entries cost at least their duals, pairs no more, and free vertices have the largest. And
-    whether its objective and its factors are those of its pairs and duals. Time: O(n_rows + n_cols
-    + nnz).
-    """
-    if transversal.job == "bottleneck":
-        host_only()
-    graph, magnitude = weighted.graph, weighted.magnitude
-    pairs = matched_entries(graph, transversal.matching)
-
-    def slack(factor: float, u: FloatArray, v: FloatArray) -> tuple[float, float, float]:
-        logs = transversal.job == "product"
-        cost = (namespace(magnitude).log(magnitude) if logs else magnitude) * factor
-        (major, minor), (rows, cols) = graph.orient(u, v), places(graph)
-        left = cost - minor[cols] - major[rows]
-        ends = (float(left.min()), float(left[pairs].max())) if pairs.size else (0.0, 0.0)
-        return largest_of(cost), *ends
-
-    return is_least_cost(weighted, transversal, magnitude[pairs], slack, tolerance)
+from sparsematch._types.weighted import LeastCost
 
 
 def matched_entries(graph: BipartiteCSR, matching: Matching) -> Any:
