@@ -61,10 +61,10 @@ class BlockFactors:
         self._orders: tuple[IndexArray, IndexArray] | None = None
 
     @classmethod
-    def of(cls, A: Any, *how: Any) -> "BlockFactors":
+    def of(cls, A: Any, *how: Any, small: float = HALF_OF_THE_DIGITS) -> "BlockFactors":
         """Analyse a matrix, and factorise it; the arguments are those of `begin`."""
-        plan, numbers, found = begin(A, *how, preference=DIAGONAL, small=HALF_OF_THE_DIGITS)
-        factors = cls(plan, dtype=_COMPLEX128 if numbers.is_complex else _FLOAT64)
+        plan, numbers, found = begin(A, *how, preference=DIAGONAL, small=small)
+        factors = cls(plan, DIAGONAL, small, _COMPLEX128 if numbers.is_complex else _FLOAT64)
         factors._adopt(numbers, found)
         return factors
 

@@ -87,7 +87,7 @@ def largest_first(values: Array, most: int) -> tuple[list[int], str]:
     if values.size <= most:
         return list(range(values.size)), ""
     size = np.abs(values)
-    order = np.argsort(-size, kind="stable")
+    order = np.argsort(-np.round(size / size.max(), 9), kind="stable")  # rounding orders nothing
     shown = min(most, int((size > _SMALL * size.max()).sum()))
     words = f" and {values.size - shown:,} more"
     if 0 < shown < most and (largest := size[order[shown]] / size.max()):

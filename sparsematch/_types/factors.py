@@ -83,6 +83,10 @@ class BlockLU(Protocol):
     growth: FloatArray
     values: Array  #: Those of the columns: a copy.
 
+    #: Rows, columns and values of the entries that were added where there was no pivot, in the
+    #: units of the matrix; the policy's `no_pivot` says where that is.
+    added: tuple[IndexArray, IndexArray, Array]
+
     def rcond(self, k: int, /) -> float:
         """Estimate the reciprocal condition of scaled block k in the 1-norm, from above."""
 

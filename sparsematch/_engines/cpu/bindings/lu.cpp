@@ -59,6 +59,7 @@ Policy read_policy(const nb::dict& given) {
         else if (name == "by_values") out.by_values = search();
         else if (name == "few_rows") out.few_rows = nb::cast<std::int64_t>(value);
         else if (name == "overrun") out.overrun = nb::cast<double>(value);
+        else if (name == "no_pivot") out.no_pivot = nb::cast<double>(value);
         else if (name == "forced") out.forced = kernel(nb::cast<std::string>(value));
         else if (name == "diagonal") out.diagonal = static_cast<Diagonal>(nb::cast<int>(value));
         else if (name == "available")
@@ -376,6 +377,14 @@ void bind_factors(nb::module_& m, const char* name) {
         .def("solve_scaled", &solve_scaled<Index, Value>)
         .def_prop_ro("values", [](const Bound& held) { return copied(held.values); })
         .def_prop_ro("row_of", [](const Bound& held) { return copied(held.lu->row_of); })
+        .def_prop_ro("added",
+                     [](const Bound& held) {
+                         std::vector<Index> rows, cols;
+                         std::vector<Value> values;
+                         for (const auto& [row, col, value] : held.lu->added)
+                             rows.push_back(row), cols.push_back(col), values.push_back(value);
+                         return nb::make_tuple(copied(rows), copied(cols), copied(values));
+                     })
         .def_prop_ro("entries", [](const Bound& held) { return held.lu->entries(); })
         .def_prop_ro("growth", [](const Bound& held) { return copied(held.lu->growth); })
         .def("scaled_values", &scaled_values<Index, Value>);

@@ -95,6 +95,7 @@ class Factorisation {
         while (outcome != Outcome::done) {
             if (run.stopped()) return State::stopped;
             if (!lu) lu = std::make_unique<BlockLU<Index, Value>>(analysis->plan);
+            lu->no_pivot = analysis->policy.no_pivot;
             outcome = lu->factorise(values.data(), preference_, run);
             if (outcome == Outcome::singular) return State::singular;
             if (outcome == Outcome::done) patience_ = patience();
