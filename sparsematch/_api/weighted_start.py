@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from sparsematch._base.errors import wrong_type
 from sparsematch._types.matching import Matching
+from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.weighted import Start, WeightedMatching, WeightedTransversal
 
 GivenDuals: TypeAlias = tuple[ArrayLike, ArrayLike] | None
@@ -15,7 +16,7 @@ GivenDuals: TypeAlias = tuple[ArrayLike, ArrayLike] | None
 def read_start(
     given: Any,
     shape: tuple[int, int],
-    kind: type[WeightedTransversal | WeightedMatching],
+    kind: type[WeightedTransversal | WeightedMatching | SymmetricTransversal],
     job: str = "",
 ) -> Start | None:
     """Return what is given, or raise TypeError or ValueError; None where there is nothing.
@@ -27,8 +28,10 @@ def read_start(
         if isinstance(given, WeightedTransversal) and given.job != job:
             raise ValueError(f"start is the transversal of a {given.job}, but must be of a {job}")
         matching = given.matching
-        # In another unit, duals are beyond the range of doubles.
-        given = (given.row_dual, given.col_dual) if given.dual_unit == 1 else None
+        if isinstance(given, SymmetricTransversal):
+            given = given.dual, given.dual
+        else:  # in another unit, duals are beyond the range of doubles
+            given = (given.row_dual, given.col_dual) if given.dual_unit == 1 else None
     if given is None:
         return None
     if not isinstance(given, tuple) or len(given) != 2:

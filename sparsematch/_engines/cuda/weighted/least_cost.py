@@ -29,6 +29,7 @@ from sparsematch._engines.registry import Run, operations
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost
+from sparsematch._types.weighted_proof import unit_of
 
 
 class Policy(NamedTuple):
@@ -69,7 +70,7 @@ def least_cost(
     and column, where some stay unmatched twice as much again as the matrix. Time: that of the
     phases.
     """
-    unit = _unit(graph, cost)
+    unit = unit_of(graph, cost)
     cost = cost if unit == 1 else cost / unit
     matching, run = Matching.start(graph), Run(workers)
     auto.improve(graph, matching, run)
@@ -84,17 +85,6 @@ def least_cost(
     _balance(row_dual, col_dual)
     found = LeastCost(Matching(row_mate, col_mate), row_dual, col_dual, unit)
     return found.in_units_of_costs(), proof.gap(graph, cost, found) * unit
-
-
-def _unit(graph: BipartiteCSR, cost: FloatArray) -> float:
-    """Return a power of two in units of which no dual, and no sum of three, is infinite.
-
-    A round of the auction lowers a dual by no more than 4 times the largest cost, and there are at
-    most 4,000. The host's rule, for the doubled matrix, finds nothing left to scale.
-    """
-    largest = float(abs(cost).max()) if cost.size else 0.0
-    spare = (graph.nnz + graph.n_rows + graph.n_cols).bit_length() + 16
-    return 2.0 ** max(int(np.frexp(largest)[1]) + spare - np.finfo(np.float64).maxexp, 0)
 
 
 def _problem(indptr: Any, indices: Any, cost: FloatArray) -> Assignment:

@@ -1,22 +1,9 @@
 """How far from an optimum a matching on the device can be, as duals prove."""
 
-from typing import Any
-
 from sparsematch._base.arrays import FloatArray, namespace
-from sparsematch._engines.edges import places
+from sparsematch._engines.edges import pairs_among
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost
-
-
-def matched_entries(graph: BipartiteCSR, matching: Matching) -> Any:
-    """Return where the pairs are among the entries, by ascending stored row.
-
-    Workspace: 16 bytes for each entry. Time: O(nnz log(n_major)).
-    """
-    mate = graph.orient(matching.row_mate, matching.col_mate)[0]
-    rows, cols = places(graph)
-    return namespace(mate).flatnonzero(mate[rows] == cols)
 
 
 def gap(graph: BipartiteCSR, cost: FloatArray, found: LeastCost) -> float:
@@ -28,7 +15,7 @@ def gap(graph: BipartiteCSR, cost: FloatArray, found: LeastCost) -> float:
     mates = graph.orient(found.matching.row_mate, found.matching.col_mate)
     duals = graph.orient(found.row_dual, found.col_dual)
     pairs = namespace(cost).flatnonzero(mates[0] >= 0)
-    matched = cost[matched_entries(graph, found.matching)]
+    matched = cost[pairs_among(graph, found.matching)]
     worse = matched - duals[0][pairs] - duals[1][mates[0][pairs]]
     total = float(worse.sum()) if pairs.size else 0.0
     for dual, mate in zip(duals, mates, strict=True):
