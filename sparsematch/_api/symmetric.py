@@ -83,7 +83,7 @@ def symmetric_product_transversal(
     """
     check_flags(scaling=scaling)
     threads = resolve_workers(workers)
-    weighted = as_symmetric(A, _read_triangle(triangle), threads=threads)
+    weighted = as_symmetric(A, read_triangle(triangle), threads=threads)
     product = operations(WeightedOps, weighted.graph.backend).symmetric_product
     return product(weighted, bool(scaling), threads)
 
@@ -140,7 +140,7 @@ def is_symmetric_transversal(
         raise wrong_type("transversal", transversal, "a SymmetricTransversal")
     check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
-    weighted = as_symmetric(A, _read_triangle(triangle), threads=threads)
+    weighted = as_symmetric(A, read_triangle(triangle), threads=threads)
     ops, dual = operations(WeightedOps, weighted.graph.backend), transversal.dual
     diagonal = ops.symmetric_diagonal(weighted)
     sides = (transversal.partner, dual), (transversal.diagonal, transversal.factors)
@@ -154,7 +154,8 @@ def is_symmetric_transversal(
     )
 
 
-def _read_triangle(triangle: Any) -> Triangle | None:
+def read_triangle(triangle: Any) -> Triangle | None:
+    """Return which triangle counts, or raise ValueError."""
     if triangle is not None and triangle not in get_args(Triangle):
         raise ValueError(f'triangle is {triangle!r}, but must be None, "lower" or "upper"')
     return triangle

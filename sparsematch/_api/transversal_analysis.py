@@ -2,13 +2,14 @@
 
 from __future__ import annotations  # readable names in help()
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sparsematch._api.arguments import check_flags
-from sparsematch._api.weighted_start import GivenDuals, read_start
+from sparsematch._api.symmetric import read_triangle
+from sparsematch._api.weighted_sides import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.docstrings import documented
@@ -16,10 +17,11 @@ from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.pattern import Pattern, read_pattern
 from sparsematch._input.weighted import refuse_value, with_values
-from sparsematch._types.bipartite import entry_place
+from sparsematch._types.choices import Triangle
 from sparsematch._types.sparse_like import Local
+from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.transversal_batch import LeastCostBatch, TransversalBatch
-from sparsematch._types.weighted import WeightedMatching, WeightedTransversal
+from sparsematch._types.weighted import WeightedCSR, WeightedMatching, WeightedTransversal
 
 #: Values of other types than double that one worker converts before they are used: 1 MB.
 _CONVERTED_AT_ONCE = 1 << 17
@@ -155,6 +157,80 @@ class TransversalAnalysis:
         return batch.freeze()
 
     @documented
+    def symmetric_product(
+        self,
+        values: Any,
+        *,
+        scaling: bool = True,
+        start: SymmetricTransversal | GivenDuals = None,
+        workers: int | None = None,
+    ) -> SymmetricTransversal:
+        """Find what `symmetric_product_transversal` does, for one matrix with this pattern.
+
+        Parameters
+        ----------
+        values
+            As in `maximum_product`; those of a triangle, if the pattern was read from it.
+        {scaling}
+        {start}
+        {workers}
+
+        Returns
+        -------
+        SymmetricTransversal
+            As that of `symmetric_product_transversal`, and of the same objective.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `maximum_product`; and if the matrix is not square or not symmetric.
+        """
+        check_flags(scaling=scaling)
+        first = read_start(start, self.shape, SymmetricTransversal)
+        threads, weighted = resolve_workers(workers), self._symmetric(self._pattern.read(values, 1))
+        find = operations(WeightedOps, "numpy").symmetric_product
+        return find(weighted, bool(scaling), threads, first)
+
+    @documented
+    def symmetric_products(
+        self, values: Any, *, scaling: bool = True, workers: int | None = None
+    ) -> list[SymmetricTransversal]:
+        """Find what `symmetric_product_transversal` does, for many matrices with this pattern.
+
+        Parameters
+        ----------
+        values
+            As in `maximum_products`.
+        {scaling}
+        {workers}
+            They share the matrices as these are matched; pivots are made by one.
+
+        Returns
+        -------
+        list of SymmetricTransversal
+            One for each matrix. All start from the first, as those of `maximum_products` do.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `symmetric_product`; messages name the matrix where it has a value that is refused.
+        """
+        check_flags(scaling=scaling)
+        threads, given = resolve_workers(workers), self._pattern.read(values, 2)
+        find = operations(WeightedOps, "numpy").symmetric_product
+        batch = TransversalBatch.empty(self._pattern.graph, len(given), scaling=False)
+        _match_all(self._pattern, given, batch, threads)
+        pairs = zip(given, batch.freeze(), strict=True)
+        return [find(self._symmetric(data), bool(scaling), 1, None, best) for data, best in pairs]
+
+    def _symmetric(self, values: Array) -> WeightedCSR:
+        """Return a square matrix by rows: columns of a symmetric one have the same magnitudes."""
+        if self.shape[0] != self.shape[1]:
+            raise ValueError(f"A must be square, but its shape is {self.shape}")
+        graph = replace(self._pattern.graph, flipped=False)
+        return with_values(graph, self._pattern.arrange(values))
+
+    @documented
     def least_costs(self, values: Any, *, workers: int | None = None) -> LeastCostBatch:
         """Find maximum matchings of least cost, for many matrices with this pattern.
 
@@ -211,7 +287,9 @@ class TransversalAnalysis:
 
 
 @documented
-def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalAnalysis:
+def analyse_transversal(
+    A: Local, *, triangle: Triangle | None = None, workers: int | None = None
+) -> TransversalAnalysis:
     """Read the pattern of a sparse matrix, to match matrices that have it and other values.
 
     Time: O(n_rows + n_cols + nnz), and a sort where the entries are not in order.
@@ -222,13 +300,16 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
         Every stored entry belongs to the pattern; its value does not count. Values follow in the
         order of ``A.data`` if `A` is CSR, CSC or COO; other formats are converted to CSR, whose
         order is meant then.
+    triangle : {None, "lower", "upper"}, optional
+        The pattern is that of this triangle, and its mirror image. What is stored in the other one
+        needs values, too, which do not count.
     {workers}
 
     Returns
     -------
     TransversalAnalysis
         With ``maximum_product``, for one matrix after the other, ``maximum_products`` and
-        ``least_costs``.
+        ``least_costs``; of symmetric matrices ``symmetric_product`` and ``symmetric_products``.
 
     {raises_of_patterns}
 
@@ -244,7 +325,8 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
     >>> analyse_transversal(csr_array([[1, 1], [0, 1]]))
     TransversalAnalysis(2x2, 3 entries)
     """
-    return TransversalAnalysis(read_pattern(A, threads=resolve_workers(workers)))
+    side = read_triangle(triangle)
+    return TransversalAnalysis(read_pattern(A, triangle=side, threads=resolve_workers(workers)))
 
 
 def _match_all(
@@ -275,7 +357,9 @@ def _match_all(
             data = pattern.arrange(values[begin + done])
             name = f"values of matrix {begin + done}: A"
             if isinstance(batch, LeastCostBatch):
-                _refuse_cost(pattern, data, name)
+                good = (data == np.inf) | (np.abs(_as_doubles(data)) < 2.0**900)
+                why = "but costs must be below 2**900 in magnitude, or inf"
+                refuse_value(pattern.graph, data, np.where(good, 0, np.inf), name, why)
             refuse_value(pattern.graph, data, _as_doubles(data), name)
         if begin == 0 < len(values) - 1:
             first = batch[0]
@@ -285,16 +369,6 @@ def _match_all(
                 first = ops.central_duals(pattern.graph, magnitude, first)
         begin = end
     np.sum(batch.row_mate >= 0, axis=1, out=batch.cardinality)
-
-
-def _refuse_cost(pattern: Pattern, costs: Array, name: str) -> None:
-    """Raise ValueError for the first that is refused."""
-    good = (costs == np.inf) | (np.abs(costs.astype(np.float64)) < 2.0**900)
-    p = int(good.argmin())
-    i, j = entry_place(pattern.graph, p)
-    raise ValueError(
-        f"{name}[{i}, {j}] is {costs[p]}, but costs must be below 2**900 in magnitude, or inf"
-    )
 
 
 def _as_doubles(values: Array) -> FloatArray:

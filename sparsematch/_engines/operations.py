@@ -164,9 +164,10 @@ class WeightedOps(Operations):
     prove: Callable[[SignedCSR, WeightedMatching, float | None], Proof | None] = host_only
     #: Whether the cover of a bottleneck transversal, a maximum one, proves it optimal.
     is_bottleneck: Callable[[WeightedCSR, WeightedTransversal], bool] = host_only
-    #: The symmetric transversal with the largest product, given sorted rows, and whether factors
-    #: are wanted; ValueError if magnitudes are not symmetric.
-    symmetric_product: Callable[[WeightedCSR, bool, int], SymmetricTransversal] = host_only
+    #: The symmetric transversal with the largest product, given sorted rows, whether factors are
+    #: wanted, workers, what to begin with, and that of the matrix if known; ValueError if
+    #: magnitudes are not symmetric.
+    symmetric_product: Callable[..., SymmetricTransversal] = host_only
     #: The magnitudes on the diagonal, given sorted rows; ValueError if they are not symmetric.
     symmetric_diagonal: Callable[[WeightedCSR], FloatArray] = host_only
     #: Whether a symmetric transversal has pivots and factors as defined, given the diagonal; its

@@ -4,8 +4,8 @@ import sys
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray, IndexArray, namespace
-from sparsematch._engines.edges import by_entry
+from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._engines.edges import by_entry, pairs_among
 from sparsematch._types.weighted import SignedCSR, WeightedMatching
 from sparsematch._types.weighted_proof import Proof, largest_of, objectives
 
@@ -27,8 +27,7 @@ def prove(signed: SignedCSR, found: WeightedMatching, tolerance: float | None) -
     if not (1 <= unit < np.inf and all(size < np.inf for size in sizes)):
         return None  # NaN too
     graph, mates = signed.graph, (found.matching.row_mate, found.matching.col_mate)
-    cols = graph.indices[: graph.nnz]
-    pairs = namespace(cols).flatnonzero(by_entry(graph, graph.orient(*mates)[0]) == cols)
+    pairs = pairs_among(graph, found.matching)
     if not _has_its_objective(found, signed.weight[pairs], unmatched, mates):
         return None
     factor = 0.125 if max(signed.largest, *sizes) > _SAFE else 1.0
@@ -41,7 +40,7 @@ def prove(signed: SignedCSR, found: WeightedMatching, tolerance: float | None) -
         near = tolerance * (factor / unit)
     stored_rows, stored_cols = graph.orient(*terms[:2])
     cost -= by_entry(graph, stored_rows)
-    cost -= stored_cols[cols]
+    cost -= stored_cols[graph.indices[: graph.nnz]]
     excess, free = (terms[0] - terms[2], terms[1] - terms[3]), [mate < 0 for mate in mates]
     least = [_least(side[left]) for side, left in zip(excess, free, strict=True)]
     levels = (least[0], least[1]) if found.maximum_cardinality else (0.0, 0.0)

@@ -102,11 +102,13 @@ class Pattern:
         return sums
 
 
-def read_pattern(A: Any, by_columns: bool | None = None, threads: int = 1) -> Pattern:
-    """Read the pattern of a sparse matrix by columns or by rows.
+def read_pattern(
+    A: Any, by_columns: bool | None = None, triangle: str | None = None, threads: int = 1
+) -> Pattern:
+    """Read the pattern of a sparse matrix by columns or by rows, or of a triangle and its mirror.
 
-    If that is None by the side of which there are fewer, which is what matchings of least cost
-    search from, and as it comes if it is square.
+    If `by_columns` is None by the side of which there are fewer, which is what matchings of least
+    cost search from, and as it comes if it is square.
 
     Entries in one place stay in the order in which they come. SciPy's conversions sort by counting,
     with the places as values: O(n_rows + n_cols + nnz). Raises TypeError if `A` is no sparse matrix
@@ -128,21 +130,35 @@ def read_pattern(A: Any, by_columns: bool | None = None, threads: int = 1) -> Pa
     else:
         kind = sp.csr_array if A.format == "csr" else sp.csc_array
         entries = kind((places, arrays[1], arrays[0]), shape=shape)
+    if triangle is not None:
+        entries = mirrored(entries, triangle == "lower")
     lists = entries.tocsr().tocsc() if by_columns else entries.tocsc().tocsr()
     small = all(array.dtype == np.int32 for array in arrays) and max(shape) <= INT32_MAX
     dtype = np.int32 if small else np.int64
     indptr, minors = (x.astype(dtype, copy=False) for x in (lists.indptr, lists.indices))
     graph = BipartiteCSR(*shape, indptr, minors, "numpy", by_columns)
     if not has_duplicates(graph):
-        is_sorted = bool((lists.data[1:] > lists.data[:-1]).all())
+        is_sorted = np.array_equal(lists.data, places)
         return Pattern(graph, A.format, arrays, None if is_sorted else lists.data, None)
     majors = np.repeat(np.arange(graph.n_major), np.diff(indptr))
-    first = np.ones(places.size, bool)
+    first = np.ones(minors.size, bool)
     first[1:] = (minors[1:] != minors[:-1]) | (majors[1:] != majors[:-1])
     starts = np.flatnonzero(first)
     indptr = np.searchsorted(starts, indptr).astype(dtype)
     graph = BipartiteCSR(*shape, indptr, minors[starts], "numpy", by_columns)
     return Pattern(graph, A.format, arrays, lists.data, starts)
+
+
+def mirrored(S: Any, lower: bool) -> Any:
+    """Return the lower or upper triangle of a square matrix together with its mirror image."""
+    if S.shape[0] != S.shape[1]:
+        raise ValueError(f"A must be square, but its shape is {S.shape}")
+    T = (sp.tril if lower else sp.triu)(S, format="coo")
+    off = T.row != T.col
+    rows, cols = np.append(T.row, T.col[off]), np.append(T.col, T.row[off])
+    both = sp.coo_array((np.append(T.data, T.data[off]), (rows, cols)), shape=S.shape)
+    both.has_canonical_format = True  # or SciPy adds up what is in one place
+    return both
 
 
 def compress(A: Any) -> Any:

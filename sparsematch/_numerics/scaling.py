@@ -179,6 +179,15 @@ def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     return power_of_two(row - middle), power_of_two(col + middle)
 
 
+def row_maxima(values: Array, indptr: IndexArray) -> Array:
+    """Return the largest of the values of each row of a CSR matrix, 0 where there are none."""
+    largest = np.zeros(indptr.size - 1, values.dtype)
+    filled = np.flatnonzero(np.diff(indptr))
+    if filled.size:
+        largest[filled] = np.maximum.reduceat(values, indptr[filled])
+    return largest
+
+
 def maxima_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     """Return powers of two that bring the largest entry of rows and columns of a CSC matrix near 1.
 
@@ -189,18 +198,13 @@ def maxima_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     exponents = np.log2(np.abs(A.data))
     places = csr_array(csc_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape))
     cols = np.repeat(np.arange(n), np.diff(A.indptr))
-    sides = [(m, A.indices, places.indptr, places.data), (n, cols, A.indptr, slice(None))]
+    sides = [(A.indices, places.indptr, places.data), (cols, A.indptr, slice(None))]
     total = [np.zeros(m), np.zeros(n)]
     for _ in range(_SWEEPS):
-        halves = []
-        for size, _, indptr, order in sides:
-            half, filled = np.zeros(size), np.flatnonzero(np.diff(indptr))
-            if filled.size:
-                half[filled] = np.maximum.reduceat(exponents[order], indptr[filled]) / 2
-            halves.append(half)
+        halves = [row_maxima(exponents[order], indptr) / 2 for _, indptr, order in sides]
         for k, half in enumerate(halves):
             total[k] -= half
-            exponents -= half[sides[k][1]]
+            exponents -= half[sides[k][0]]
         if max(np.abs(half).max(initial=0) for half in halves) < _LEVEL:
             break
     return power_of_two(np.round(total[0])), power_of_two(np.round(total[1]))

@@ -35,7 +35,8 @@ def headline(found: NumericalDefects) -> str:
         lost += [-log10(max(each.residual, TINY)) for each in near]
         but = f", but solutions lose {max(lost):.0f} of {_DIGITS} digits" if lost else ""
         return f"Nonsingular with these values: {size}, {rank}{but}."
-    residual = max(each.residual for each in (*found.equations, *found.variables))
+    sides = [each for each in (found.equations, found.variables) if each]
+    residual = min(max(one.residual for one in side) for side in sides)  # one proves it
     if residual <= ROUNDING_OF_RESIDUALS:
         return f"Numerically singular: {size}, but {rank} with these values."
     return f"Nearly singular: {size}, but {rank} to {vanishing_digits(residual)}."

@@ -77,19 +77,18 @@ def _advice(
     """Say what to do about all of them."""
     one, d = dependences[0], len(dependences)
     if over := one.side == "rows":
-        noun, verb, rest = "equation", "drop", ", or correct a coefficient;"
+        noun, verb, how, rest = "equation", "drop", "", ", or correct a coefficient;"
         if by_reference:
-            verb, rest = "replace", " by that of the reference;"
+            verb, how, rest = "replace", " by that of the reference", ";"
     else:
         noun, verb, rest = "variable", "fix", ", or write an equation that notices the change"
-        rest = (" as the reference" if by_reference else "") + rest
+        how = " as the reference" if by_reference else ""
     if d == 1:
-        which = f"one of these {noun}s ({_which(one)})"
+        which = f"one of these {noun}s ({_which(one)}){how}"
     else:
-        which = f"one {noun} of each" if n_sets == d else count(d, noun)
         names = wording.names(one.side)
-        which += f", for example {names.first(chosen, wording.most_names)},"
-        rest = rest.removeprefix(",")
+        which = f"one {noun} of each" if n_sets == d else count(d, noun)
+        which += f"{how}, for example {names.first(chosen, wording.most_names)}"
     lines: list[Line] = [f"  to do: {verb} {which}{rest}"]
     if over:
         exact = max(each.residual for each in dependences) <= ROUNDING_OF_RESIDUALS

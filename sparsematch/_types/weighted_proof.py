@@ -8,6 +8,7 @@ import numpy as np
 
 from sparsematch._base.arrays import FloatArray, namespace
 from sparsematch._base.errors import warn
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.weighted import (
     SignedCSR,
     WeightedCSR,
@@ -113,3 +114,15 @@ def has_its_factors(transversal: WeightedTransversal) -> bool:
 def largest_of(values: FloatArray) -> float:
     """Return the largest absolute value, NaN if there is one, 0 of none."""
     return float(abs(values).max()) if values.size else 0.0
+
+
+def unit_of(graph: BipartiteCSR, cost: FloatArray) -> float:
+    """Return a power of two in units of which no dual, and no sum of three, is infinite.
+
+    A step of the core lowers the least dual by no more than twice the largest cost, and there are
+    at most 64 steps for each entry, row and column; joining and balancing double what they add up
+    to. Of an auction on a GPU there are fewer rounds, but of four times the cost, and the matrix
+    may be doubled. Costs are scaled without rounding, but those of less than 1e-280 of the largest.
+    """
+    spare = (graph.nnz + graph.n_rows + graph.n_cols).bit_length() + 16
+    return 2.0 ** max(math.frexp(largest_of(cost))[1] + spare - sys.float_info.max_exp, 0)

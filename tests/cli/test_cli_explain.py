@@ -173,3 +173,10 @@ def test_numbers_of_several_files(numbers, capsys):
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["stored_zeros"] for line in lines] == [0, 2]
     assert [line["numbers"]["rank"] for line in lines] == [2, 2]
+
+
+def test_right_hand_sides_of_another_length(numbers, capsys):
+    (numbers / "b.txt").write_text("1\n2\n")
+    arguments = ["diagnose", str(numbers / "floating.npz"), "--rhs", str(numbers / "b.txt")]
+    assert main(arguments) == 3
+    assert "b.txt: has 2 numbers, but the matrix has 3 rows" in capsys.readouterr().err

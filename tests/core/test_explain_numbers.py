@@ -160,7 +160,7 @@ def test_pairs_and_ratios_in_words(monkeypatch):
         dependence("rows", [4, 5], [1, 1]),
     )
     variables = (
-        dependence("columns", [0, 1], [1, -2]),
+        dependence("columns", [0, 1], [1, -2], 1e-12),
         dependence("columns", [2, 3, 4], [1, -2, 4]),
         dependence("columns", [5, 6], [1, 1]),
     )
@@ -171,7 +171,7 @@ def test_pairs_and_ratios_in_words(monkeypatch):
     assert "one a multiple of the other (to 12 digits)\n     d is the same as c\n" in text
     assert "     f is e with the opposite sign\n" in text
     assert "drop one equation of each, for example a, c, e, or correct a coefficient;\n" in text
-    assert "2 variables occur in one combination only: a + 0.5 x b\n" in text
+    assert "2 variables occur in one combination only (to 12 digits): a + 0.5 x b\n" in text
     assert "no equation notices: c by 0.25; d by -0.5; e by 1\n" in text
     assert "2 variables without a reference may all shift by one amount: " in text
     assert "a in the place of" not in text.replace("b in the place of a", "")
@@ -225,6 +225,13 @@ def test_many_multiples_are_one_set(monkeypatch):
     assert "unless the right-hand sides cancel as well, solutions are huge\n" in text
     assert "Free: 6 variables, 3 too many\n  1. 3 variables occur in one combination only: " in text
     assert "To make it nonsingular, do both" in text
+
+
+def test_one_side_that_vanishes_proves_it(monkeypatch):
+    rows = (dependence("rows", [0, 1], [1, 1], 1e-16),)
+    cols = (dependence("columns", [1, 2], [1, 2], 1e-12),)
+    text = str(explained(monkeypatch, defects(3, rows, cols)))
+    assert text.startswith("Numerically singular: 3 equations, 3 variables, but rank 2 with these")
 
 
 def test_what_only_qr_finds_is_named(monkeypatch):

@@ -56,7 +56,9 @@ std::pair<std::int64_t, double> run_product_batch(
         const auto n = static_cast<std::int64_t>(numbers.first.size());
         const bool scaling = numbers.second.size() > 0, warm = first.second.size() > 0;
         const auto a = view(matrix);
+        const auto n_values = static_cast<std::int64_t>(values.first.size());
         const ProductBatch<Index> batch{values.first.data(),
+                                        n_values / std::max<std::int64_t>(n, 1),
                                         values.second.size() ? values.second.data() : nullptr,
                                         mates.first.data(),
                                         mates.second.data(),
@@ -94,7 +96,6 @@ void bind(nb::module_& m) {
     m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
           "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
     m.def("product_batch", run_product_batch<Index>);
-    m.def("matched_entries", Bound<matched_entries<Index>>::by_workers);
     m.def("unsymmetric_entry", Bound<unsymmetric_entry<Index>>::alone);
     m.def("largest_scaled", Bound<largest_scaled<Index>>::by_workers);
     m.def("make_pivots_ones", Bound<make_pivots_ones<Index>>::alone);

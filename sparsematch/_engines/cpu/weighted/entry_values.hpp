@@ -81,18 +81,6 @@ Index entry_at(const Csr<Index>& a, Index i, Index j) {
     return static_cast<Index>(std::find(begin, end, j) - a.indices);
 }
 
-// The position of each row's matched entry; UNMATCHED for a row without one. Time: O(nnz).
-template <class Index>
-void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, RunContext& run) {
-    run.team.loop(a.n_rows, 1 << 14, [&](int rank, Index first, Index last) {
-        WorkCounter counter(run, rank);
-        for (Index i = first; i < last && counter.add(1 + a.degree(i)); ++i) {
-            const Index j = row_mate[i];
-            entry[i] = j == UNMATCHED<Index> ? j : entry_at(a, i, j);
-        }
-    });
-}
-
 // Logarithms of many numbers, without a branch or a table, so that compilers take several at once.
 //
 // Writes -log of n positive finite numbers; least: none is below it. Error: below 1 ulp. A number

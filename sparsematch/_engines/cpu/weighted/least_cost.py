@@ -1,7 +1,5 @@
 """A maximum matching of least cost, in the user's rows and columns."""
 
-import math
-
 import numpy as np
 
 from sparsematch._base.arrays import FloatArray
@@ -10,6 +8,7 @@ from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost, Start
+from sparsematch._types.weighted_proof import unit_of
 
 #: Costs below need no unit of their own: whatever is added up stays in the range of doubles.
 _SAFE = 2.0**900
@@ -28,7 +27,7 @@ def least_cost(
     absolute values of the costs, if one is known. `start`: what to begin with. Time: that of the
     core; memory: as much again as the matrix where the core needs the transpose, or parts of it.
     """
-    unit = 1.0 if largest is not None and largest < _SAFE else _unit(graph, cost)
+    unit = 1.0 if largest is not None and largest < _SAFE else unit_of(graph, cost)
     if start is None:
         mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
         row_dual, col_dual = np.empty(graph.n_rows), np.empty(graph.n_cols)
@@ -63,15 +62,3 @@ def round_duals(row_dual: FloatArray, col_dual: FloatArray) -> tuple[FloatArray,
 def are_whole(values: FloatArray) -> bool:
     """Tell whether all are whole numbers."""
     return bool(np.array_equal(values, np.floor(values)))
-
-
-def _unit(graph: BipartiteCSR, cost: FloatArray) -> float:
-    """Return a power of two in units of which no dual, and no sum of three, is infinite.
-
-    A step of the core lowers the least dual by no more than twice the largest cost, and there are
-    at most 64 steps for each entry, row and column; joining and balancing double what they add up
-    to. Costs are scaled without rounding, but those of less than 1e-280 of the largest one.
-    """
-    largest = float(np.abs(cost).max(initial=0.0))
-    spare = (graph.nnz + graph.n_rows + graph.n_cols).bit_length() + 14
-    return 2.0 ** max(math.frexp(largest)[1] + spare - np.finfo(np.float64).maxexp, 0)

@@ -14,8 +14,7 @@ import numpy as np
 
 from sparsematch._base.arrays import UNMATCHED, FloatArray
 from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
-from sparsematch._engines.cpu.weighted.transversals import matched_entries
-from sparsematch._engines.edges import by_entry
+from sparsematch._engines.edges import by_entry, pairs_among
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost, SignedCSR, Start, WeightedMatching
@@ -58,7 +57,7 @@ def maximum_weight(
         row_dual, col_dual = 0.0 - row_dual, 0.0 - col_dual  # no negative zeros
     sides = zip(unmatched, (matching.row_mate, matching.col_mate), strict=True)
     left = [side[mate < 0] for side, mate in sides]
-    matched = weight[matched_entries(graph, matching, workers)]
+    matched = weight[pairs_among(graph, matching)]
     total, objective = objectives(matched, left, maximize)
     return WeightedMatching(
         matching,

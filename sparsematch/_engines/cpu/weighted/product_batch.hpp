@@ -24,7 +24,8 @@ namespace sparsematch {
 // null where no factors are wanted, and those of stored rows come first where `flipped` is not set.
 template <class Index>
 struct ProductBatch {
-    const double* value;        // nnz for each matrix
+    const double* value;  // n_values for each matrix: as many as entries if in order
+    std::int64_t n_values;
     const std::int64_t* order;  // which of these each entry of the pattern has; or null: in order
     Index *row_mate, *col_mate;
     double *u, *v, *row_scale, *col_scale;
@@ -52,7 +53,7 @@ class ProductBatchSearch {
             auto& space = workspaces_[rank];
             if (!space) space = std::make_unique<Workspace>(a_, run_, rank);
             for (std::int64_t k = begin; k < end && k < bad && !run_.stopped(); ++k) {
-                const double* value = batch_.value + k * a_.nnz();
+                const double* value = batch_.value + k * batch_.n_values;
                 if (!(batch_.costs ? space->read_costs(value, batch_.order, a_)
                                    : space->read(value, batch_.order, a_))) {
                     std::int64_t first = bad;

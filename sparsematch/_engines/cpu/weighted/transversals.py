@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray
 from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
+from sparsematch._engines.edges import by_entry, pairs_among
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import Start, WeightedCSR, WeightedTransversal
@@ -95,8 +96,8 @@ def is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bo
     graph, magnitude = weighted.graph, weighted.magnitude
     u, v = transversal.row_dual, transversal.col_dual
     rows, cols = graph.orient(u, v)
-    covered = np.repeat(rows, np.diff(graph.indptr)) + cols[graph.indices[: graph.nnz]] >= 1
-    matched = magnitude[matched_entries(graph, transversal.matching)]
+    covered = by_entry(graph, rows) + cols[graph.indices[: graph.nnz]] >= 1
+    matched = magnitude[pairs_among(graph, transversal.matching)]
     fewer = u.sum() + v.sum() < transversal.cardinality or transversal.cardinality == 0
     signs = u.min(initial=0) >= 0 and v.min(initial=0) >= 0
     larger = magnitude > transversal.objective
@@ -109,16 +110,6 @@ def read_magnitudes(
 ) -> tuple[bool, float, float]:
     """Write magnitudes; return whether no entry is repeated, the least, the largest or NaN."""
     return _core.magnitudes(csr(graph), values, magnitude, worthwhile(workers, graph.nnz))
-
-
-def matched_entries(graph: BipartiteCSR, matching: Matching, workers: int = 1) -> IndexArray:
-    """Return where the pairs are among the entries, by ascending row. Time: O(n_major + nnz)."""
-    major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
-    entries: IndexArray = np.empty_like(major_mate)
-    _core.matched_entries(csr(graph), major_mate, entries, worthwhile(workers, graph.nnz))
-    if graph.flipped:
-        return entries[minor_mate[minor_mate >= 0]]
-    return entries if matching.cardinality == entries.size else entries[entries >= 0]
 
 
 def product_cost(magnitude: FloatArray, workers: int) -> FloatArray:
