@@ -201,6 +201,7 @@ bool resume(AssignmentState<Index>& s, const Index* row_mate, const double* v) {
     for (Index p = 0; p < a.nnz(); ++p) largest = std::max(largest, std::abs(s.cost[p]));
     for (Index j = 0; j < a.n_cols; ++j) most = std::max(most, std::abs(v[j]));
     bool good = most <= largest * a.n_rows;
+    Index lost = 0;  // rows whose mate is given, but not the best
     for (Index i = 0; i < a.n_rows && good; ++i) {
         double least = s.infinity, own = s.infinity, size = 0;  // size: of the terms of own
         const Index mate = row_mate[i];
@@ -215,13 +216,14 @@ bool resume(AssignmentState<Index>& s, const Index* row_mate, const double* v) {
         s.u[i] = least;
         if (own - least <= rounding * size && s.col[mate].mate == UNMATCHED<Index>)
             s.match(i, mate);
-        else s.free.push_back(i);
-        good = least < s.infinity;
+        else s.free.push_back(i), lost += mate != UNMATCHED<Index>;
+        good = least < s.infinity && 2 * lost <= a.n_rows;
         if (!s.scanned(i)) return false;
     }
     for (Index j = 0; j < a.n_cols; ++j) s.col[j].v = v[j];
+    if (!good) return false;
     std::erase_if(s.free, [&](Index i) {
-        for (Index p = a.indptr[i]; good && p < a.indptr[i + 1]; ++p) {
+        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
             const Index j = a.indices[p];
             if (s.col[j].mate != UNMATCHED<Index> || s.cost[p] - v[j] > s.u[i]) continue;
             s.match(i, j);
@@ -229,7 +231,7 @@ bool resume(AssignmentState<Index>& s, const Index* row_mate, const double* v) {
         }
         return false;
     });
-    return good && 2 * s.free.size() <= static_cast<std::size_t>(a.n_rows);
+    return 2 * s.free.size() <= static_cast<std::size_t>(a.n_rows);
 }
 
 }  // namespace sparsematch
