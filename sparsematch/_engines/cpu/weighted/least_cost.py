@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._types.bipartite import BipartiteCSR
@@ -15,12 +15,16 @@ from sparsematch._types.weighted import LeastCost
 _SAFE = 2.0**900
 
 
+#: A matching, and the duals of rows and columns.
+Start = tuple[Matching, FloatArray, FloatArray]
+
+
 def least_cost(
     graph: BipartiteCSR,
     cost: FloatArray,
     workers: int,
     largest: float | None = None,
-    start: tuple[Matching, FloatArray, FloatArray] | None = None,
+    start: Start | None = None,
 ) -> LeastCost:
     """Return a maximum matching of least cost, and duals that prove it.
 
@@ -30,12 +34,7 @@ def least_cost(
     the matrix where the core needs the transpose, or parts of it.
     """
     unit = 1.0 if largest is not None and largest < _SAFE else _unit(graph, cost)
-    if start is None:
-        mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-        row_dual, col_dual = np.empty(graph.n_rows), np.empty(graph.n_cols)
-    else:
-        mates = start[0].row_mate.astype(graph.dtype), start[0].col_mate.astype(graph.dtype)
-        row_dual, col_dual = start[1].copy(), start[2].copy()
+    mates, (row_dual, col_dual) = to_begin_with(graph, start)
     _core.least_cost(
         csr(graph),
         cost if unit == 1 else cost / unit,
@@ -45,6 +44,18 @@ def least_cost(
         warm=start is not None,
     )
     return LeastCost(Matching(*mates), row_dual, col_dual, unit).in_units_of_costs()
+
+
+def to_begin_with(
+    graph: BipartiteCSR, start: Start | None
+) -> tuple[tuple[IndexArray, IndexArray], tuple[FloatArray, FloatArray]]:
+    """Return mates and duals for the core to write; those of a start, if there is one."""
+    if start is not None:
+        matching, row_dual, col_dual = start
+        mates = matching.row_mate.astype(graph.dtype), matching.col_mate.astype(graph.dtype)
+        return mates, (row_dual.copy(), col_dual.copy())
+    mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
+    return mates, (np.empty(graph.n_rows), np.empty(graph.n_cols))
 
 
 def round_duals(row_dual: FloatArray, col_dual: FloatArray) -> tuple[FloatArray, FloatArray]:

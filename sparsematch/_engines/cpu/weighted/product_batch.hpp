@@ -1,6 +1,6 @@
-// Transversals with the largest product, of many matrices with one pattern.
+// Transversals with the largest product: of a matrix, and of many with one pattern.
 //
-// Each matrix is matched by one thread, from costs of its own, and begins from the same given
+// Each of many is matched by one thread, from costs of its own, and begins from the same given
 // matching and duals (initial_duals.hpp): so the results depend neither on how many threads there
 // are nor on which of them was first.
 #pragma once
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -19,6 +20,32 @@
 #include "weighted/scale_factors.hpp"
 
 namespace sparsematch {
+
+// What is written of a matrix, by stored rows and columns. Scales are null where none are wanted.
+template <class Index>
+struct ProductResult {
+    Matching<Index> mates;
+    double *u, *v, *row_scale, *col_scale;
+    bool flipped;  // see ScaleFactors
+};
+
+// Returns the sum of the logarithms, and whether all factors are in the range of doubles.
+// Time: that of LeastCostMatching.
+template <class Index>
+std::pair<double, bool> largest_product(const Csr<Index>& a, const double* magnitude,
+                                        const double* cost, const ProductResult<Index>& to,
+                                        const AssignmentPolicy& policy, bool warm,
+                                        RunContext& run) {
+    LeastCostMatching<Index>(a, cost, to.mates, to.u, to.v, policy, run).solve(warm);
+    if (run.stopped()) return {0, true};
+    Buffer<Index> place(a.n_rows);
+    matched_entries(a, to.mates.row_mate, place.data(), run);
+    const double objective = 0.0 - sum_at(cost, place.data(), a.n_rows);  // no negative zero
+    if (!to.row_scale) return {objective, true};
+    ScaleFactors f{to.u, to.v, to.row_scale, to.col_scale, to.flipped};
+    if (f.flipped) std::swap(f.row_dual, f.col_dual), std::swap(f.row_scale, f.col_scale);
+    return {objective, write_factors(a, magnitude, place.data(), f, run)};
+}
 
 // Arrays of all matrices, one after the other: n_rows, n_cols, or one number for each. Scales are
 // null where no factors are wanted, and those of stored rows come first where `flipped` is not set.
@@ -127,21 +154,16 @@ class ProductBatchSearch {
             std::copy_n(batch_.first_mates, a.n_rows, mate);
             std::copy_n(batch_.first_v, a.n_cols, v);
         }
-        LeastCostMatching<Index>(a, space.cost.data(), {mate, batch_.col_mate + col}, u, v, policy_,
-                                 space.run)
-            .solve(warm);
-        if (space.run.stopped()) return;
-        batch_.objective[k] = 0.0 - matched_sum(a, space.cost.data(), mate);
-        if (batch_.row_scale) batch_.in_range[k] = scale(space, k);
-    }
-
-    bool scale(Workspace& space, std::int64_t k) {
-        const Csr<Index>& a = space.pattern;
-        const std::int64_t row = k * a.n_rows, col = k * a.n_cols;
-        ScaleFactors f{batch_.u + row,         batch_.v + col, batch_.row_scale + row,
-                       batch_.col_scale + col, batch_.flipped, false};
-        if (f.flipped) std::swap(f.row_dual, f.col_dual), std::swap(f.row_scale, f.col_scale);
-        return write_factors(a, space.magnitude.data(), batch_.row_mate + row, f, space.run);
+        const ProductResult<Index> to{{mate, batch_.col_mate + col},
+                                      u,
+                                      v,
+                                      batch_.row_scale ? batch_.row_scale + row : nullptr,
+                                      batch_.row_scale ? batch_.col_scale + col : nullptr,
+                                      batch_.flipped};
+        const auto [objective, in_range] = largest_product(
+            a, space.magnitude.data(), space.cost.data(), to, policy_, warm, space.run);
+        batch_.objective[k] = objective;
+        if (batch_.row_scale) batch_.in_range[k] = in_range;
     }
 
     const Csr<Index>& a_;

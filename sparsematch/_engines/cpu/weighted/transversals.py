@@ -6,14 +6,17 @@ from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
-from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
+from sparsematch._engines.cpu.weighted.least_cost import (
+    are_whole,
+    least_cost,
+    round_duals,
+    to_begin_with,
+)
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
-from sparsematch._types.weighted_proof import warn_of_cut_factors
+from sparsematch._types.weighted_proof import cut_factors, warn_of_cut_factors
 
-#: No logarithm of a double is larger, of base 2 or e.
-_LOGARITHM = 1100.0
 #: Entries that tell, on most matrices, that not all are whole numbers.
 _FEW = 16
 
@@ -32,28 +35,33 @@ def maximum_product(
     that of similar values, with finite duals, to begin with. Time: that of `least_cost`.
     """
     graph, magnitude = weighted.graph, weighted.magnitude
-    cost = (_rounded_cost if approximate else product_cost)(magnitude, workers)
     first = None if start is None else (start.matching, start.row_dual, start.col_dual)
-    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers, _LOGARITHM, first)
+    mates, duals = to_begin_with(graph, first)
+    scales = np.empty_like(duals[0]), np.empty_like(duals[1])
+    objective, in_range = _core.largest_product(
+        csr(graph),
+        ((_rounded_cost if approximate else product_cost)(magnitude, workers), magnitude),
+        graph.orient(*mates),
+        graph.orient(*duals),
+        graph.orient(*scales),
+        (graph.flipped, scaling and not approximate, start is not None),
+        worthwhile(workers, graph.nnz),
+    )
+    matching = Matching(*mates)
     if approximate:
-        row_dual, col_dual = round_duals(row_dual, col_dual)
-    row_scale = col_scale = None
-    if scaling:
-        row_scale, col_scale = _factors(
-            weighted, matching, row_dual, col_dual, approximate, workers
-        )
-    if approximate:
-        row_dual, col_dual = row_dual * np.log(2), col_dual * np.log(2)
+        duals = round_duals(*duals)
+        if scaling:
+            with np.errstate(over="ignore", under="ignore"):
+                sides = zip(duals, scales, strict=True)
+                in_range = not sum(cut_factors(np.exp2(dual, out=scale)) for dual, scale in sides)
+        duals = duals[0] * np.log(2), duals[1] * np.log(2)
         cost = product_cost(magnitude, workers)
+        objective = 0.0 - _matched_sum(graph, cost, matching, workers)  # no negative zero
+    if not in_range:
+        warn_of_cut_factors()
+    row_scale, col_scale = scales if scaling else (None, None)
     return WeightedTransversal(
-        matching,
-        "product",
-        0.0 - _matched_sum(graph, cost, matching),  # no negative zero
-        row_dual,
-        col_dual,
-        row_scale,
-        col_scale,
-        approximate,
+        matching, "product", objective, *duals, row_scale, col_scale, approximate=approximate
     ).freeze()
 
 
@@ -65,7 +73,7 @@ def maximum_sum(
     matching, row_dual, col_dual, unit = least_cost(graph, -magnitude, workers, weighted.largest)
     if unit == 1 and are_whole(magnitude[:_FEW]) and are_whole(magnitude):
         row_dual, col_dual = round_duals(row_dual, col_dual)
-    total = _matched_sum(graph, magnitude, matching)
+    total = _matched_sum(graph, magnitude, matching, workers)
     return WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit).freeze()
 
 
@@ -131,31 +139,8 @@ def _rounded_cost(magnitude: FloatArray, workers: int) -> FloatArray:
     return cost
 
 
-def _matched_sum(graph: BipartiteCSR, values: FloatArray, matching: Matching) -> float:
+def _matched_sum(
+    graph: BipartiteCSR, values: FloatArray, matching: Matching, workers: int
+) -> float:
     mate = graph.orient(matching.row_mate, matching.col_mate)[0]
-    return _core.matched_sum(csr(graph), values, mate)
-
-
-def _factors(
-    weighted: WeightedCSR,
-    matching: Matching,
-    row_dual: FloatArray,
-    col_dual: FloatArray,
-    approximate: bool,
-    workers: int,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the exponentials of the duals, the rows' corrected so that pairs are scaled to 1."""
-    graph = weighted.graph
-    mate = graph.orient(matching.row_mate, matching.col_mate)[0]
-    scales = np.empty_like(row_dual), np.empty_like(col_dual)
-    in_range = _core.scale_factors(
-        csr(graph),
-        (weighted.magnitude, mate),
-        (row_dual, col_dual),
-        scales,
-        (graph.flipped, approximate),
-        worthwhile(workers, graph.nnz),
-    )
-    if not in_range:
-        warn_of_cut_factors()
-    return scales
+    return _core.matched_sum(csr(graph), values, mate, worthwhile(workers, graph.nnz))
