@@ -43,6 +43,6 @@ def _read(graph: BipartiteCSR, data: NDArray[Any], threads: int) -> tuple[FloatA
     """Return the numbers as doubles, whether no entry is repeated, the largest magnitude or NaN."""
     with np.errstate(over="ignore"):
         weight = np.ascontiguousarray(data, np.float64)
-    read = operations(WeightedOps, graph.backend).read_magnitudes
-    ascending, _, largest = read(graph, weight, np.empty_like(weight), threads)
+    read = operations(WeightedOps, graph.backend).read_values
+    ascending, _, largest = read(graph, weight, threads)
     return weight, ascending, largest

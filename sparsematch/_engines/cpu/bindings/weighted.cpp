@@ -25,7 +25,7 @@ void run_least_cost(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, S
     });
 }
 
-// numbers: costs and magnitudes. flags: flipped, scaling, warm.
+// numbers: costs and values. flags: flipped, scaling, warm.
 template <class Index>
 std::pair<double, bool> run_largest_product(CsrArg<Index> matrix,
                                             std::pair<In<double>, In<double>> numbers,
@@ -86,7 +86,7 @@ void run_split_pivots(In<double> diagonal, Sides<Index> mates, Out<Index> partne
 template <class Index>
 void bind(nb::module_& m) {
     m.def("bottleneck", Bound<bottleneck<Index>>::by_workers);
-    m.def("magnitudes", Bound<read_magnitudes<Index>>::by_workers);
+    m.def("read_values", Bound<read_values<Index>>::by_workers);
     m.def("matched_sum", Bound<matched_sum<Index>>::by_workers);
     m.def("largest_product", run_largest_product<Index>);
     m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,

@@ -32,7 +32,7 @@ struct ProductResult {
 // Returns the sum of the logarithms, and whether all factors are in the range of doubles.
 // Time: that of LeastCostMatching.
 template <class Index>
-std::pair<double, bool> largest_product(const Csr<Index>& a, const double* magnitude,
+std::pair<double, bool> largest_product(const Csr<Index>& a, const double* value,
                                         const double* cost, const ProductResult<Index>& to,
                                         const AssignmentPolicy& policy, bool warm,
                                         RunContext& run) {
@@ -44,7 +44,7 @@ std::pair<double, bool> largest_product(const Csr<Index>& a, const double* magni
     if (!to.row_scale) return {objective, true};
     ScaleFactors f{to.u, to.v, to.row_scale, to.col_scale, to.flipped};
     if (f.flipped) std::swap(f.row_dual, f.col_dual), std::swap(f.row_scale, f.col_scale);
-    return {objective, write_factors(a, magnitude, place.data(), f, run)};
+    return {objective, write_factors(a, value, place.data(), f, run)};
 }
 
 // Arrays of all matrices, one after the other: n_rows, n_cols, or one number for each. Scales are
@@ -70,7 +70,7 @@ class ProductBatchSearch {
 
     // Writes the results of n matrices. Returns the first that has a value that is not finite, or n
     // if there is none; the results of others after it may be missing. Workspace: for each thread
-    // two doubles and an index an entry, and that of LeastCostMatching.
+    // a double an entry, another and an index where some are zero, and that of LeastCostMatching.
     std::int64_t solve(std::int64_t n) {
         std::atomic<std::int64_t> bad{n};
         run_.team.loop(n, 1, [&](int rank, std::int64_t begin, std::int64_t end) {
@@ -101,38 +101,36 @@ class ProductBatchSearch {
     // What one thread needs for one matrix after the other.
     struct Workspace {
         Workspace(const Csr<Index>& a, RunContext& outer, int rank)
-            : outer(&outer), rank(rank), run(team, {}, poll, this), magnitude(a.nnz()),
-              cost(a.nnz()) {}
+            : outer(&outer), rank(rank), run(team, {}, poll, this), cost(a.nnz()) {}
 
         static bool poll(void* self) {
             const auto* space = static_cast<Workspace*>(self);
             return !space->outer->flush(0, space->rank);
         }
 
-        // Magnitudes and costs of the values, and the pattern of those that are not zero. False:
-        // one is not finite.
-        bool read(const double* value, const Csr<Index>& a) {
-            const auto nnz = static_cast<std::size_t>(a.nnz());
-            EntryValues found = write_magnitudes(value, magnitude.data(), 0, nnz);
+        // The costs of the values, and the pattern of those that are not zero. False: one is not
+        // finite.
+        bool read(const double* given, const Csr<Index>& a) {
+            const auto found = read_values(given, 0, static_cast<std::size_t>(a.nnz()));
             if (!(found.largest < std::numeric_limits<double>::infinity())) return false;
-            pattern = a;
+            pattern = a, value = given;
             if (found.least == 0) leave_out_zeros(a);
-            write_costs(magnitude.data(), cost.data(), static_cast<std::size_t>(pattern.nnz()),
-                        found.least);
+            write_costs(value, cost.data(), static_cast<std::size_t>(pattern.nnz()), found.least);
             return true;
         }
 
         void leave_out_zeros(const Csr<Index>& a) {
             if (indptr.size() == 0)
                 indptr = Buffer<Index>(static_cast<std::size_t>(a.n_rows) + 1),
-                indices = Buffer<Index>(a.nnz());
+                indices = Buffer<Index>(a.nnz()), kept = Buffer<double>(a.nnz());
             Index n = indptr[0] = 0;
             for (Index i = 0; i < a.n_rows; ++i) {
                 for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
-                    if (magnitude[p] != 0) indices[n] = a.indices[p], magnitude[n++] = magnitude[p];
+                    if (value[p] != 0) indices[n] = a.indices[p], kept[n++] = value[p];
                 indptr[i + 1] = n;
             }
             pattern = {a.n_rows, a.n_cols, indptr.data(), indices.data()};
+            value = kept.data();
         }
 
         RunContext* outer;
@@ -140,8 +138,9 @@ class ProductBatchSearch {
         ThreadTeam team{1};
         RunContext run;
         Csr<Index> pattern{};
-        Buffer<double> magnitude, cost;
-        Buffer<Index> indptr, indices;  // made when the first zero is met
+        const double* value = nullptr;
+        Buffer<double> cost, kept;
+        Buffer<Index> indptr, indices;  // and kept: made when the first zero is met
     };
 
     void solve_one(Workspace& space, std::int64_t k) {
@@ -160,8 +159,8 @@ class ProductBatchSearch {
                                       batch_.row_scale ? batch_.row_scale + row : nullptr,
                                       batch_.row_scale ? batch_.col_scale + col : nullptr,
                                       batch_.flipped};
-        const auto [objective, in_range] = largest_product(
-            a, space.magnitude.data(), space.cost.data(), to, policy_, warm, space.run);
+        const auto [objective, in_range] =
+            largest_product(a, space.value, space.cost.data(), to, policy_, warm, space.run);
         batch_.objective[k] = objective;
         if (batch_.row_scale) batch_.in_range[k] = in_range;
     }

@@ -27,7 +27,7 @@ struct ScaleFactors {
 // which they are put. Pairs are scaled to 1 by correcting the rows' factors. place: where the
 // matched entry of each stored row is, or UNMATCHED. Time: O(n_rows + n_cols).
 template <class Index>
-bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* place,
+bool write_factors(const Csr<Index>& a, const double* value, const Index* place,
                    const ScaleFactors& f, RunContext& run) {
     constexpr double least = std::numeric_limits<double>::min(),
                      most = std::numeric_limits<double>::max();
@@ -52,7 +52,7 @@ bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* pl
             if (place[i] == UNMATCHED<Index>) continue;
             const Index mate = a.indices[place[i]];
             const Index r = f.flipped ? mate : i, c = f.flipped ? i : mate;
-            const double scaled = magnitude[place[i]] * f.col_scale[c];
+            const double scaled = std::abs(value[place[i]]) * f.col_scale[c];
             if (scaled >= least && scaled <= most && f.col_scale[c] >= least)
                 f.row_scale[r] = 1 / scaled;
         }

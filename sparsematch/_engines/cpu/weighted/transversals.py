@@ -34,13 +34,13 @@ def maximum_product(
     Approximate: by magnitudes rounded to powers of 2. The optimum is within any tolerance. `start`:
     that of similar values, with finite duals, to begin with. Time: that of `least_cost`.
     """
-    graph, magnitude = weighted.graph, weighted.magnitude
+    graph, values = weighted.graph, weighted.values
     first = None if start is None else (start.matching, start.row_dual, start.col_dual)
     mates, duals = to_begin_with(graph, first)
     scales = np.empty_like(duals[0]), np.empty_like(duals[1])
     objective, in_range = _core.largest_product(
         csr(graph),
-        ((_rounded_cost if approximate else product_cost)(magnitude, workers), magnitude),
+        ((_rounded_cost if approximate else product_cost)(values, workers), values),
         graph.orient(*mates),
         graph.orient(*duals),
         graph.orient(*scales),
@@ -55,7 +55,7 @@ def maximum_product(
                 sides = zip(duals, scales, strict=True)
                 in_range = not sum(cut_factors(np.exp2(dual, out=scale)) for dual, scale in sides)
         duals = duals[0] * np.log(2), duals[1] * np.log(2)
-        cost = product_cost(magnitude, workers)
+        cost = product_cost(values, workers)
         objective = 0.0 - _matched_sum(graph, cost, matching, workers)  # no negative zero
     if not in_range:
         warn_of_cut_factors()
@@ -69,11 +69,12 @@ def maximum_sum(
     weighted: WeightedCSR, workers: int, _tolerance: float = 0.0
 ) -> WeightedTransversal:
     """Return the transversal with the largest sum, within any tolerance. Time: see `least_cost`."""
-    graph, magnitude = weighted.graph, weighted.magnitude
-    matching, row_dual, col_dual, unit = least_cost(graph, -magnitude, workers, weighted.largest)
-    if unit == 1 and are_whole(magnitude[:_FEW]) and are_whole(magnitude):
+    graph, cost = weighted.graph, abs(weighted.values)
+    np.negative(cost, out=cost)
+    matching, row_dual, col_dual, unit = least_cost(graph, cost, workers, weighted.largest)
+    if unit == 1 and are_whole(cost[:_FEW]) and are_whole(cost):
         row_dual, col_dual = round_duals(row_dual, col_dual)
-    total = _matched_sum(graph, magnitude, matching, workers)
+    total = 0.0 - _matched_sum(graph, cost, matching, workers)  # no negative zero
     return WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit).freeze()
 
 
@@ -98,11 +99,9 @@ def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     return WeightedTransversal(matching, "bottleneck", smallest, row_dual, col_dual).freeze()
 
 
-def read_magnitudes(
-    graph: BipartiteCSR, values: FloatArray, magnitude: FloatArray, workers: int
-) -> tuple[bool, float, float]:
-    """Write magnitudes; return whether no entry is repeated, the least, the largest or NaN."""
-    return _core.magnitudes(csr(graph), values, magnitude, worthwhile(workers, graph.nnz))
+def read_values(graph: BipartiteCSR, values: FloatArray, workers: int) -> tuple[bool, float, float]:
+    """Return whether no entry is repeated, the least magnitude, the largest or NaN."""
+    return _core.read_values(csr(graph), values, worthwhile(workers, graph.nnz))
 
 
 def matched_entries(graph: BipartiteCSR, matching: Matching, workers: int = 1) -> IndexArray:
@@ -115,25 +114,26 @@ def matched_entries(graph: BipartiteCSR, matching: Matching, workers: int = 1) -
     return entries if matching.cardinality == entries.size else entries[entries >= 0]
 
 
-def product_cost(magnitude: FloatArray, workers: int) -> FloatArray:
-    """Return the costs -log(magnitude)."""
-    cost = np.empty_like(magnitude)
+def product_cost(values: FloatArray, workers: int) -> FloatArray:
+    """Return the costs -log(abs(values))."""
+    cost = np.empty_like(values)
 
     def write(begin: int, end: int) -> None:
         piece = cost[begin:end]
-        np.negative(np.log(magnitude[begin:end], out=piece), out=piece)
+        np.abs(values[begin:end], out=piece)
+        np.negative(np.log(piece, out=piece), out=piece)
 
     in_pieces(write, cost.size, workers)
     return cost
 
 
-def _rounded_cost(magnitude: FloatArray, workers: int) -> FloatArray:
-    """Return the costs -log2(magnitude), rounded down."""
-    cost = np.empty_like(magnitude)
+def _rounded_cost(values: FloatArray, workers: int) -> FloatArray:
+    """Return the costs -log2(abs(values)), rounded down."""
+    cost = np.empty_like(values)
 
     def write(begin: int, end: int) -> None:
-        fraction, exponent = np.frexp(magnitude[begin:end])
-        np.subtract(fraction == 0.5, exponent, out=cost[begin:end])
+        fraction, exponent = np.frexp(values[begin:end])
+        np.subtract(abs(fraction) == 0.5, exponent, out=cost[begin:end])
 
     in_pieces(write, cost.size, workers)
     return cost
