@@ -120,7 +120,7 @@ def main(largest=100_000):
     solvers.null_space(edges(100), basis="orthonormal")  # imports
     for n in 1000, MOST_DENSE, 10_000, 100_000:
         for family in (reactions, edges, laplacian, bars, constraints):
-            if n > largest or (family is reactions and n > 10_000):
+            if n > largest or (family is reactions and n > MOST_DENSE):
                 continue  # whose circuits have thousands of members
             A = family(n)
             for way in WAYS:

@@ -72,6 +72,7 @@ from sparsematch._types.singularity import Dependence as Dependence
 from sparsematch._types.singularity import NumericalDefects as NumericalDefects
 from sparsematch._types.singularity import SingularBlock as SingularBlock
 from sparsematch._types.symmetric import SymmetricTransversal as SymmetricTransversal
+from sparsematch._types.transversal_batch import LeastCostBatch as LeastCostBatch
 from sparsematch._types.transversal_batch import TransversalBatch as TransversalBatch
 from sparsematch._types.weighted import WeightedMatching as WeightedMatching
 from sparsematch._types.weighted import WeightedTransversal as WeightedTransversal

@@ -78,9 +78,12 @@ class ModelExplanation:
 
         Arguments are those of `Explanation.text`.
         """
-        lines = [self.explanation.text(max_pieces=max_pieces, max_names=max_names)]
+        text = self.explanation.text(max_pieces=max_pieces, max_names=max_names)
+        head, *account = text.split("\n\n", 1)
+        lines = [head]
         if any(v.fixed for equation in self.dependent_equations for v in _variables_in(equation)):
             lines += ["", *self._suspects_text(max_names)]
+        lines += ["", *account] if account else []
         lines += self._decided_text(max_names)
         if self.assumed:
             names = Names(tuple(v.name for v in self.assumed), "variable")
@@ -123,9 +126,8 @@ class ModelExplanation:
         if len(self.suspects) == 1:
             return ["Unfixing this variable raises the rank. Is it fixed by mistake?", *lines]
         return [
-            f"These {len(self.suspects):,} fixed variables occur in them: any one, unfixed, raises "
-            "the rank by one.",
-            "One of them may be fixed by mistake:",
+            f"These {len(self.suspects):,} fixed variables occur in equations that are too many.",
+            "Any one, unfixed, raises the rank by one; one of them may be fixed by mistake:",
             *lines,
         ]
 
@@ -193,15 +195,15 @@ def explain_model(
     Full structural rank, but not square: 2 equations, 1 variable, rank 1 for almost all values.
     The values were not looked at: numeric=True looks at them, too.
     <BLANKLINE>
+    These 2 fixed variables occur in equations that are too many.
+    Any one, unfixed, raises the rank by one; one of them may be fixed by mistake:
+      feed
+      bottom
+    <BLANKLINE>
     Over-determined: 2 equations with only 1 variable between them
       equations: split, balance
       variables: top
       to do: drop one of these equations (any will do), or bring another variable into one of them
-    <BLANKLINE>
-    These 2 fixed variables occur in them: any one, unfixed, raises the rank by one.
-    One of them may be fixed by mistake:
-      feed
-      bottom
     >>> [variable.name for variable in why.suspects]
     ['feed', 'bottom']
     """

@@ -116,8 +116,8 @@ def explain_singularity(
       equations: valve
       to do: fix one of these variables (any will do), or write another equation with one of them
     <BLANKLINE>
-    To raise the rank by one, put a variable of the under-determined part (2) into an equation
-    of the over-determined part (3); no other new entry helps.
+    To raise the rank by one, put a variable of the under-determined part (2)
+    into an equation of the over-determined part (3); no other new entry helps.
     For full rank it takes 1, for example q2 in balance.
     """
     check_number("tolerance", tolerance)
@@ -157,7 +157,8 @@ def explain(
         numbers = above("numerical_defects")(columns, tuple(unmatched), tolerance=tolerance)
     if numeric and (numbers is None or not numbers.is_complete):
         by_qr = above("numerical_rank")(columns, tolerance=tolerance)
-        numbers = by_qr if numbers is None or by_qr.is_settled else numbers
+        if numbers is None or by_qr.is_settled or not numbers.is_singular:
+            numbers = by_qr
     elif graph is not dropped:
         rank = maximum_matching(dropped, None, **settings)[0].cardinality
     return Explanation(over, under, found[0], *names, numeric, numbers, zeros, rank)

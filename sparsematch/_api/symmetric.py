@@ -17,6 +17,7 @@ from sparsematch._types.choices import Triangle
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.weighted import WeightedTransversal
+from sparsematch._types.weighted_proof import as_matching
 
 
 @documented
@@ -82,7 +83,7 @@ def symmetric_product_transversal(
     """
     check_flags(scaling=scaling)
     threads = resolve_workers(workers)
-    weighted = as_symmetric(A, _read_triangle(triangle), threads=threads)
+    weighted = as_symmetric(A, read_triangle(triangle), threads=threads)
     product = operations(WeightedOps, weighted.graph.backend).symmetric_product
     return product(weighted, bool(scaling), threads)
 
@@ -139,7 +140,7 @@ def is_symmetric_transversal(
         raise wrong_type("transversal", transversal, "a SymmetricTransversal")
     check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
-    weighted = as_symmetric(A, _read_triangle(triangle), threads=threads)
+    weighted = as_symmetric(A, read_triangle(triangle), threads=threads)
     ops, dual = operations(WeightedOps, weighted.graph.backend), transversal.dual
     diagonal = ops.symmetric_diagonal(weighted)
     sides = (transversal.partner, dual), (transversal.diagonal, transversal.factors)
@@ -147,12 +148,14 @@ def is_symmetric_transversal(
     if given is None:
         return False
     unsymmetric = WeightedTransversal(given, "product", transversal.objective, dual, dual)
-    return ops.is_optimal(weighted, unsymmetric, tolerance, threads) and ops.is_symmetric(
+    proof = ops.prove(*as_matching(weighted, unsymmetric), tolerance)
+    return proof is not None and ops.is_symmetric(
         weighted, replace(transversal, matching=given), diagonal, threads
     )
 
 
-def _read_triangle(triangle: Any) -> Triangle | None:
+def read_triangle(triangle: Any) -> Triangle | None:
+    """Return which triangle counts, or raise ValueError."""
     if triangle is not None and triangle not in get_args(Triangle):
         raise ValueError(f'triangle is {triangle!r}, but must be None, "lower" or "upper"')
     return triangle

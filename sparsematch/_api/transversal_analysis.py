@@ -1,24 +1,27 @@
-"""Weighted transversals of matrices with the same pattern: one after the other, or all at once."""
+"""Weighted matchings of matrices with the same pattern: one after the other, or all at once."""
 
 from __future__ import annotations  # readable names in help()
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch._api.arguments import check_flags
+from sparsematch._api.symmetric import read_triangle
+from sparsematch._api.weighted_sides import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.docstrings import documented
-from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.pattern import Pattern, read_pattern
 from sparsematch._input.weighted import refuse_value, with_values
+from sparsematch._types.choices import Triangle
 from sparsematch._types.sparse_like import Local
-from sparsematch._types.transversal_batch import TransversalBatch
-from sparsematch._types.weighted import WeightedTransversal
+from sparsematch._types.symmetric import SymmetricTransversal
+from sparsematch._types.transversal_batch import LeastCostBatch, TransversalBatch
+from sparsematch._types.weighted import WeightedCSR, WeightedMatching, WeightedTransversal
 
 #: Values of other types than double that one worker converts before they are used: 1 MB.
 _CONVERTED_AT_ONCE = 1 << 17
@@ -69,7 +72,7 @@ class TransversalAnalysis:
         values: Any,
         *,
         scaling: bool = True,
-        start: WeightedTransversal | None = None,
+        start: WeightedTransversal | GivenDuals = None,
         workers: int | None = None,
     ) -> WeightedTransversal:
         """Find what `maximum_product_transversal` does, for one matrix with this pattern.
@@ -80,10 +83,7 @@ class TransversalAnalysis:
             The values, in the order of the ``data`` of the matrix that was analysed, or a matrix
             with its pattern.
         {scaling}
-        start : WeightedTransversal, optional
-            That of similar values, such as those of the step before. It makes the search shorter,
-            and the result is as exact as without. It is used where the matrix is square and all
-            rows can be matched, unless too many of its pairs are no longer best for their rows.
+        {start}
         {workers}
 
         Returns
@@ -100,13 +100,13 @@ class TransversalAnalysis:
             are not finite or not those of a product.
         """
         check_flags(scaling=scaling)
-        _check_start(start, self.shape)
+        first = read_start(start, self.shape, WeightedTransversal, "product")
         threads = resolve_workers(workers)
         pattern = self._pattern
         data = pattern.arrange(pattern.read(values, 1))
         weighted = with_values(pattern.graph, data, threads=threads)
         product = operations(WeightedOps, "numpy").maximum_product
-        return product(weighted, bool(scaling), False, threads, start=start)
+        return product(weighted, bool(scaling), False, threads, start=first)
 
     @documented
     def maximum_products(
@@ -118,7 +118,7 @@ class TransversalAnalysis:
         ----------
         values : array of numbers, shape (k, nnz)
             The values of each matrix, in the order of the ``data`` of the one that was analysed.
-            A C-contiguous array of doubles is read where it is.
+            A C-contiguous array of doubles is read where it is, unless entries are repeated.
         {scaling}
         {workers}
             They share the matrices.
@@ -151,7 +151,135 @@ class TransversalAnalysis:
         """
         check_flags(scaling=scaling)
         threads = resolve_workers(workers)
-        return _match_all(self._pattern, self._pattern.read(values, 2), bool(scaling), threads)
+        given = self._pattern.read(values, 2)
+        batch = TransversalBatch.empty(self._pattern.graph, len(given), bool(scaling))
+        _match_all(self._pattern, given, batch, threads)
+        return batch.freeze()
+
+    @documented
+    def symmetric_product(
+        self,
+        values: Any,
+        *,
+        scaling: bool = True,
+        start: SymmetricTransversal | GivenDuals = None,
+        workers: int | None = None,
+    ) -> SymmetricTransversal:
+        """Find what `symmetric_product_transversal` does, for one matrix with this pattern.
+
+        Parameters
+        ----------
+        values
+            As in `maximum_product`; those of a triangle, if the pattern was read from it.
+        {scaling}
+        {start}
+        {workers}
+
+        Returns
+        -------
+        SymmetricTransversal
+            As that of `symmetric_product_transversal`, and of the same objective.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `maximum_product`; and if the matrix is not square or not symmetric.
+        """
+        check_flags(scaling=scaling)
+        first = read_start(start, self.shape, SymmetricTransversal)
+        threads, weighted = resolve_workers(workers), self._symmetric(self._pattern.read(values, 1))
+        find = operations(WeightedOps, "numpy").symmetric_product
+        return find(weighted, bool(scaling), threads, first)
+
+    @documented
+    def symmetric_products(
+        self, values: Any, *, scaling: bool = True, workers: int | None = None
+    ) -> list[SymmetricTransversal]:
+        """Find what `symmetric_product_transversal` does, for many matrices with this pattern.
+
+        Parameters
+        ----------
+        values
+            As in `maximum_products`.
+        {scaling}
+        {workers}
+            They share the matrices as these are matched; pivots are made by one.
+
+        Returns
+        -------
+        list of SymmetricTransversal
+            One for each matrix. All start from the first, as those of `maximum_products` do.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `symmetric_product`; messages name the matrix where it has a value that is refused.
+        """
+        check_flags(scaling=scaling)
+        threads, given = resolve_workers(workers), self._pattern.read(values, 2)
+        find = operations(WeightedOps, "numpy").symmetric_product
+        batch = TransversalBatch.empty(self._pattern.graph, len(given), scaling=False)
+        _match_all(self._pattern, given, batch, threads)
+        pairs = zip(given, batch.freeze(), strict=True)
+        return [find(self._symmetric(data), bool(scaling), 1, None, best) for data, best in pairs]
+
+    def _symmetric(self, values: Array) -> WeightedCSR:
+        """Return a square matrix by rows: columns of a symmetric one have the same magnitudes."""
+        if self.shape[0] != self.shape[1]:
+            raise ValueError(f"A must be square, but its shape is {self.shape}")
+        graph = replace(self._pattern.graph, flipped=False)
+        return with_values(graph, self._pattern.arrange(values))
+
+    @documented
+    def least_costs(self, values: Any, *, workers: int | None = None) -> LeastCostBatch:
+        """Find maximum matchings of least cost, for many matrices with this pattern.
+
+        Parameters
+        ----------
+        values : array of real numbers, shape (k, nnz)
+            The costs of each matrix, of either sign, as in `maximum_products`. Zero is a cost as
+            any other; where the cost is infinite there is no entry. For the greatest weights,
+            negate them.
+        {workers}
+            They share the matrices.
+
+        Returns
+        -------
+        LeastCostBatch
+            Arrays with a row for each matrix, the same for any number of workers: what
+            `maximum_weight_matching` finds with ``maximize=False, cardinality="maximum"``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `values` are no real numbers, not as many as entries, or one is NaN, infinite and
+            negative, or 2**900 or more in magnitude, naming the first.
+
+        Notes
+        -----
+        Those of dense matrices are a pattern in which all is stored, and ``values = C.reshape(k,
+        -1)``. As in `maximum_products` all of a square pattern start from the first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import analyse_transversal
+        >>> costs = np.array([[[4, 1], [2, 3]], [[0, 9], [9, 5]], [[1, np.inf], [1, np.inf]]])
+        >>> analysis = analyse_transversal(csr_array(np.ones((2, 2))))
+        >>> batch = analysis.least_costs(costs.reshape(3, 4))
+        >>> batch.objective.tolist(), batch.row_mate[:2].tolist(), batch.cardinality.tolist()
+        ([3.0, 5.0, 1.0], [[1, 0], [0, 1]], [2, 2, 1])
+        """
+        threads = resolve_workers(workers)
+        costs = self._pattern.read(values, 2)
+        if costs.dtype.kind == "c":
+            raise TypeError(f"values must be real numbers, not {costs.dtype}")
+        empty = TransversalBatch.empty(self._pattern.graph, len(costs), scaling=False)
+        mates, duals = (empty.row_mate, empty.col_mate), (empty.row_dual, empty.col_dual)
+        batch = LeastCostBatch(*mates, empty.cardinality, empty.objective, *duals)
+        _match_all(self._pattern, costs, batch, threads)
+        return batch.freeze()
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape
@@ -159,7 +287,9 @@ class TransversalAnalysis:
 
 
 @documented
-def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalAnalysis:
+def analyse_transversal(
+    A: Local, *, triangle: Triangle | None = None, workers: int | None = None
+) -> TransversalAnalysis:
     """Read the pattern of a sparse matrix, to match matrices that have it and other values.
 
     Time: O(n_rows + n_cols + nnz), and a sort where the entries are not in order.
@@ -170,12 +300,16 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
         Every stored entry belongs to the pattern; its value does not count. Values follow in the
         order of ``A.data`` if `A` is CSR, CSC or COO; other formats are converted to CSR, whose
         order is meant then.
+    triangle : {None, "lower", "upper"}, optional
+        The pattern is that of this triangle, and its mirror image. What is stored in the other one
+        needs values, too, which do not count.
     {workers}
 
     Returns
     -------
     TransversalAnalysis
-        With ``maximum_product``, for one matrix after the other, and ``maximum_products``.
+        With ``maximum_product``, for one matrix after the other, ``maximum_products`` and
+        ``least_costs``; of symmetric matrices ``symmetric_product`` and ``symmetric_products``.
 
     {raises_of_patterns}
 
@@ -191,53 +325,53 @@ def analyse_transversal(A: Local, *, workers: int | None = None) -> TransversalA
     >>> analyse_transversal(csr_array([[1, 1], [0, 1]]))
     TransversalAnalysis(2x2, 3 entries)
     """
-    return TransversalAnalysis(read_pattern(A, threads=resolve_workers(workers)))
-
-
-def _check_start(start: Any, shape: tuple[int, int]) -> None:
-    if start is None:
-        return
-    if not isinstance(start, WeightedTransversal):
-        raise wrong_type("start", start, "a WeightedTransversal")
-    duals = start.row_dual, start.col_dual
-    if start.shape != shape or (duals[0].shape, duals[1].shape) != ((shape[0],), (shape[1],)):
-        raise ValueError(f"start has shape {start.shape}, but the matrix has shape {shape}")
-    if start.job != "product":
-        raise ValueError(f"start is the transversal of a {start.job}, but must be of a product")
-    if not all(np.isfinite(dual).all() for dual in duals):
-        raise ValueError("start has duals that are not finite")
+    side = read_triangle(triangle)
+    return TransversalAnalysis(read_pattern(A, triangle=side, threads=resolve_workers(workers)))
 
 
 def _match_all(
-    pattern: Pattern, values: NDArray[Any], scaling: bool, threads: int
-) -> TransversalBatch:
+    pattern: Pattern,
+    values: Array,
+    batch: TransversalBatch | LeastCostBatch,
+    threads: int,
+) -> None:
     """Match the first matrix, and the others from its result."""
-    batch = TransversalBatch.empty(pattern.graph, len(values), scaling)
-    in_place = values.dtype == np.float64 and values.dtype.isnative and pattern.order is None
+    adds_up = pattern.starts is not None  # else the core reads values in their order
+    order = None if adds_up else pattern.order
+    in_place = values.dtype == np.float64 and values.dtype.isnative and not adds_up
     if in_place and values.flags.c_contiguous:
         at_once = max(1, len(values))
     else:
         at_once = threads * max(1, _CONVERTED_AT_ONCE // max(1, pattern.nnz))
     ops = operations(WeightedOps, "numpy")
-    first, begin, hard = None, 0, False
+    first: WeightedTransversal | WeightedMatching | None = None
+    begin, hard = 0, False
     while begin < len(values):
         end = min(begin + at_once, len(values)) if begin else 1
-        piece = _as_doubles(pattern.arrange(values[begin:end]))
-        done, long = ops.product_batch(pattern.graph, piece, batch, begin, first, hard, threads)
+        given = values[begin:end]
+        piece = _as_doubles(pattern.arrange(given) if adds_up else given)
+        done, long = ops.product_batch(
+            pattern.graph, piece, order, batch, begin, first, hard, threads
+        )
         if done < len(piece):
             data = pattern.arrange(values[begin + done])
-            refuse_value(
-                pattern.graph, data, _as_doubles(data), f"values of matrix {begin + done}: A"
-            )
+            name = f"values of matrix {begin + done}: A"
+            if isinstance(batch, LeastCostBatch):
+                good = (data == np.inf) | (np.abs(_as_doubles(data)) < 2.0**900)
+                why = "but costs must be below 2**900 in magnitude, or inf"
+                refuse_value(pattern.graph, data, np.where(good, 0, np.inf), name, why)
+            refuse_value(pattern.graph, data, _as_doubles(data), name)
         if begin == 0 < len(values) - 1:
-            hard = long
-            first = ops.central_duals(pattern.graph, np.abs(piece[0]), batch[0])
+            first = batch[0]
+            if isinstance(first, WeightedTransversal):
+                hard = long
+                magnitude = np.abs(_as_doubles(pattern.arrange(values[0])))
+                first = ops.central_duals(pattern.graph, magnitude, first)
         begin = end
     np.sum(batch.row_mate >= 0, axis=1, out=batch.cardinality)
-    return batch.freeze()
 
 
-def _as_doubles(values: NDArray[Any]) -> NDArray[np.float64]:
+def _as_doubles(values: Array) -> FloatArray:
     """Return doubles of the same magnitudes."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         real = np.abs(values) if values.dtype.kind == "c" else values

@@ -3,13 +3,13 @@
 from __future__ import annotations  # readable names in help()
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import matching_of
 from sparsematch._api.ranks import over_ranks
+from sparsematch._api.weighted_proof import proved
+from sparsematch._api.weighted_sides import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import FloatArray
 from sparsematch._base.docstrings import documented
@@ -124,37 +124,20 @@ def maximum_product_transversal(
             A, scaling=scaling, approximate=approximate, workers=workers
         )
     check_flags(scaling=scaling, approximate=approximate)
-    within = _finite_tolerance(tolerance)
+    check_tolerance("tolerance", tolerance, finite=True)
     threads = resolve_workers(workers)
-    return product_transversal(A, bool(scaling), bool(approximate), threads, within)
-
-
-def product_transversal(
-    A: Any,
-    scaling: bool = True,
-    approximate: bool = False,
-    threads: int = 1,
-    tolerance: float = 0.0,
-) -> WeightedTransversal:
-    """Find the transversal of largest product of a matrix of one process."""
     weighted = as_weighted(A, threads=threads)
     product = operations(WeightedOps, weighted.graph.backend).maximum_product
-    return product(weighted, scaling, approximate, threads, tolerance)
-
-
-def _finite_tolerance(tolerance: float) -> float:
-    """Return it, or raise unless it is a number from 0 on, and not infinite."""
-    if tolerance is None:
-        raise wrong_type("tolerance", tolerance, "a number")
-    check_tolerance("tolerance", tolerance)
-    if np.isinf(tolerance):
-        raise ValueError(f"tolerance is {tolerance}, but must be finite")
-    return float(tolerance)
+    return product(weighted, bool(scaling), bool(approximate), threads, float(tolerance))
 
 
 @documented
 def maximum_sum_transversal(
-    A: SparseLike, *, tolerance: float = 0.0, workers: int | None = None
+    A: SparseLike,
+    *,
+    start: WeightedTransversal | GivenDuals = None,
+    tolerance: float = 0.0,
+    workers: int | None = None,
 ) -> WeightedTransversal:
     """Find the transversal with the largest sum of absolute values.
 
@@ -164,6 +147,8 @@ def maximum_sum_transversal(
     ----------
     {A_of_numbers}
         On a GPU, results are CuPy arrays.
+    {start}
+        On a GPU this is ignored.
     tolerance : float, optional
         On a GPU, by how much a pair may be below what its duals allow, in the unit of the entries;
         ``gap`` of the result says how far the sum can be from the largest. Elsewhere this is
@@ -193,10 +178,15 @@ def maximum_sum_transversal(
     >>> best.objective, best.matching.row_mate.tolist()
     (8.0, [1, 0])
     """
-    within = _finite_tolerance(tolerance)
+    check_tolerance("tolerance", tolerance, finite=True)
     threads = resolve_workers(workers)
     weighted = as_weighted(A, threads=threads)
-    return operations(WeightedOps, weighted.graph.backend).maximum_sum(weighted, threads, within)
+    graph = weighted.graph
+    given = start if graph.backend == "numpy" else None
+    first = read_start(given, graph.shape, WeightedTransversal, "sum")
+    return operations(WeightedOps, graph.backend).maximum_sum(
+        weighted, threads, float(tolerance), first
+    )
 
 
 @documented
@@ -295,14 +285,14 @@ def is_optimal_transversal(
         raise wrong_type("transversal", transversal, "a WeightedTransversal")
     check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
+    if transversal.job != "bottleneck":
+        return proved(A, transversal, tolerance, threads, "transversal") is not None
     weighted = as_weighted(A, threads=threads)
     duals = transversal.row_dual, transversal.col_dual
     scales = transversal.row_scale, transversal.col_scale
     given = matching_of(weighted.graph, transversal, "transversal", duals, scales, threads=threads)
-    if given is None:
-        return False
-    is_optimal = operations(WeightedOps, weighted.graph.backend).is_optimal
-    return is_optimal(weighted, replace(transversal, matching=given), tolerance, threads)
+    is_bottleneck = operations(WeightedOps, weighted.graph.backend).is_bottleneck
+    return given is not None and is_bottleneck(weighted, replace(transversal, matching=given))
 
 
 def full_matching(graph: BipartiteCSR, cost: FloatArray) -> Matching:

@@ -1,11 +1,10 @@
 """Whether index arrays of compressed rows, or columns, are consistent."""
 
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-_Indices: TypeAlias = NDArray[np.signedinteger[Any]]
+from sparsematch._base.arrays import IndexArray
 
 _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(np.int32): np.dtype(np.uint32),
@@ -40,8 +39,8 @@ def as_int64(index_array: Any, name: str, field: str) -> Any:
 
 
 def check_compressed(
-    indptr: _Indices,
-    indices: _Indices,
+    indptr: IndexArray,
+    indices: IndexArray,
     sides: tuple[int, int],
     name: str,
     *,
@@ -71,7 +70,7 @@ def check_values(data: Any, nnz: int, name: str) -> None:
         raise ValueError(f"{name}.data has shape {data.shape}, but there are {nnz} entries")
 
 
-def all_below(indices: _Indices, size: int) -> bool:
+def all_below(indices: IndexArray, size: int) -> bool:
     """Tell whether some indices, int32 or int64, are from 0 to `size` - 1."""
     # Read as unsigned, a negative index is a very large one: the largest bounds both ends of
     # the range.
@@ -80,7 +79,7 @@ def all_below(indices: _Indices, size: int) -> bool:
 
 
 def _refuse_lengths(
-    indptr: _Indices, indices: _Indices, sides: tuple[int, int], name: str, major: str
+    indptr: IndexArray, indices: IndexArray, sides: tuple[int, int], name: str, major: str
 ) -> NoReturn:
     if indptr.ndim != 1 or indices.ndim != 1:
         raise ValueError(f"{name}.indptr and {name}.indices must have one dimension")
@@ -92,7 +91,7 @@ def _refuse_lengths(
     )
 
 
-def _refuse_indptr(indptr: _Indices, indices: _Indices, name: str, major: str) -> NoReturn:
+def _refuse_indptr(indptr: IndexArray, indices: IndexArray, name: str, major: str) -> NoReturn:
     if indptr[0] != 0:
         raise ValueError(f"{name}.indptr[0] is {int(indptr[0])}, but must be 0")
     falls = np.flatnonzero(indptr[1:] < indptr[:-1])
@@ -107,7 +106,7 @@ def _refuse_indptr(indptr: _Indices, indices: _Indices, name: str, major: str) -
 
 
 def _refuse_indices(
-    indptr: _Indices, indices: _Indices, n_minor: int, name: str, major: str
+    indptr: IndexArray, indices: IndexArray, n_minor: int, name: str, major: str
 ) -> NoReturn:
     used = indices[: indptr[-1]]
     p = int(np.flatnonzero((used < 0) | (used >= n_minor))[0])

@@ -33,6 +33,12 @@ method : str, optional
 workers : int, optional
     Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
 
+start : result of this call, or (row_dual, col_dual), optional
+    That of similar values, such as those of the step before, or duals from elsewhere. It makes the
+    search shorter, and the result is as exact as without; where several are best it may be another
+    one. It is used where the matrix is square and all rows can be matched, unless too many of its
+    pairs are no longer best for their rows.
+
 scaling : bool, optional
     Whether to compute the factors of rows and columns.
 

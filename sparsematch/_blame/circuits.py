@@ -23,6 +23,7 @@ from sparsematch._numerics.scaling import (
     largest_exponents,
     logarithmic_scaling,
     maxima_scaling,
+    row_maxima,
     scaled,
     times_power,
 )
@@ -70,10 +71,10 @@ def find_circuits(A: Any, rcond: float, drop: float) -> Circuits:
         basis = sp.csc_array(factors.null_vectors(max(drop, 2 * EPSILON)))
         if (free := factors.dead).max(initial=0) >= n:
             free, basis = _on_own_columns(basis)
-        residuals = worst_residuals(A, scaling, basis, scaling[1])
-        own = _residuals(sp.csc_array(B), basis, np.zeros(n, int)).max(initial=0)
+        own, _ = of_both = two_residuals(A, scaling, basis, scaling[1])
+    residuals = of_both.max(axis=0)
     # small coefficients have less digits: what is large in other units only may be rounding alone
-    clear = own <= max(rcond, SINGULAR) and factors.smallest >= _NEAR * rcond
+    clear = own.max(initial=0) <= max(rcond, SINGULAR) and factors.smallest >= _NEAR * rcond
     clear &= residuals.max(initial=0) <= max(rcond, ROUNDING_OF_RESIDUALS)
     is_settled = bool(factors.is_settled and clear)
     return Circuits(basis, free, scaling, residuals, factors.smallest, is_settled)
@@ -111,37 +112,35 @@ def orthonormal(vectors: Any) -> NDArray[Any]:
     return found
 
 
-def worst_residuals(
+def two_residuals(
     A: Any, scaling: tuple[FloatArray, FloatArray], vectors: Any, units: FloatArray | None = None
 ) -> FloatArray:
     """Return the largest element of ``A @ vector`` over the largest of its terms, for each.
 
-    In the worse of two units: those of a scaling, and such that the largest entries of rows and
-    columns are about 1. Elements of vectors are multiplied by `units` before.
+    In two units: those of a scaling, and such that the largest entries of rows and columns are
+    about 1. Those of columns cancel; rows are multiplied by powers of two after the product, in
+    long double, which holds them all. Elements of vectors are multiplied by `units` before.
     """
-    of_vectors = np.log2(np.ones(A.shape[1]) if units is None else units).astype(int)
-    worst = np.zeros(vectors.shape[1])
-    for row, col in (scaling, maxima_scaling(A)):
-        exponents = of_vectors - np.log2(col).astype(int)
-        worst = np.maximum(worst, _residuals(scaled(A, row, col), vectors, exponents))
-    return worst
-
-
-def _residuals(A: Any, vectors: Any, exponents: IndexArray) -> FloatArray:
+    (m, n), k = A.shape, vectors.shape[1]
+    out = np.zeros((2, k))
     if not A.nnz or not vectors.nnz:
-        return np.zeros(vectors.shape[1])
+        return out
     long = np.clongdouble if A.dtype.kind == "c" else np.longdouble
-    largest = np.zeros(A.shape[1])
-    np.maximum.at(largest, _repeated(np.arange(A.shape[1]), A), np.abs(A.data))
-    rows, vectors = sp.csr_array(A).astype(long), vectors.astype(long)
-    vectors.data *= np.ldexp(np.longdouble(1), exponents[vectors.indices])
-    out = np.empty(vectors.shape[1])
+    data = vectors.data.astype(long)
+    if units is not None:
+        data *= units.astype(np.longdouble)[vectors.indices]
+    transposed = sp.csr_array((A.data.astype(long), A.indices, A.indptr), shape=(n, m))
+    by_vector = sp.csr_array((data, vectors.indices, vectors.indptr), shape=(k, n))
+    rows = [row.astype(np.longdouble) for row, _ in (scaling, maxima_scaling(A))]
+    size = abs(transposed.data)
+    largest = [row_maxima(size * row[A.indices], A.indptr) for row in rows]
     for some in _pieces(np.diff(A.indptr), vectors):
-        mine = vectors[:, some]
-        left = abs(rows @ mine).max(axis=0).toarray().ravel()
-        mine.data = np.abs(mine.data) * largest[mine.indices]
-        terms = mine.max(axis=0).toarray().ravel()
-        out[some] = np.where(terms > 0, left / np.where(terms > 0, terms, 1), 0)
+        mine = by_vector[some]
+        product = mine @ transposed
+        for result, row, of_columns in zip(out, rows, largest, strict=True):
+            left = row_maxima(abs(product.data) * row[product.indices], product.indptr)
+            terms = row_maxima(abs(mine.data) * of_columns[mine.indices], mine.indptr)
+            result[some] = np.where(terms > 0, left / np.where(terms > 0, terms, 1), 0)
     return np.nan_to_num(out, nan=np.inf)
 
 

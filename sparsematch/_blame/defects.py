@@ -5,17 +5,16 @@ The matrix is scaled, so units do not count. Its singular diagonal blocks are fo
 regular (`null_space`), and from these combinations of few rows and of few columns (`null_basis`).
 """
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.tolerances import NEARLY_SINGULAR, TINY
-from sparsematch._blame.null_basis import Lines, before_gap, sparse_basis
-from sparsematch._blame.null_space import BorderedMatrix, some_null_vectors
-from sparsematch._blame.singular_blocks import MOST, Border, find_border
+from sparsematch._blame.null_basis import Lines, sparse_basis
+from sparsematch._blame.null_space import BorderedMatrix
+from sparsematch._blame.singular_blocks import MOST, Border, Entries, find_border
 from sparsematch._numerics.scaling import logarithmic_scaling, maxima_scaling, scaled
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._types.singularity import (
@@ -29,6 +28,9 @@ Dependences = tuple[Dependence, ...]
 #: What ends where no number will do: no pivot, none within the range, no convergence.
 _NO_NUMBERS = SingularMatrixError, FloatingPointError, np.linalg.LinAlgError
 
+#: Of the tolerance: singular values up to which entries are added, since those of blocks are not
+#: those of the matrix.
+_MARGIN = 10
 #: Exponents by which two systems of units differ at most: beyond, products are no doubles.
 _MOST_SHIFT = 900
 
@@ -41,8 +43,8 @@ def numerical_defects(
     It is square, of float64 or complex128, its columns ascending and without duplicates and stored
     zeros. `missing` are the rows and columns of entries with which it is structurally nonsingular:
     they are added like those that make singular blocks regular. None if what they stand for is not
-    found, as where they are many. What leaves no more than `tolerance` vanishes. Time: that of two
-    factorisations, and of two solves for each singular value that is small.
+    found, as where they are many. What leaves no more than `tolerance` vanishes. Time: that of a
+    factorisation, and of two solves for each singular value that is small.
 
     >>> from scipy.sparse import csc_array
     >>> A = csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]])
@@ -52,22 +54,17 @@ def numerical_defects(
     if A.shape[0] == 0:
         return NumericalDefects(0, (), (), (), tolerance)
     with np.errstate(all="ignore"):
-        if missing is None or not missing[0].size:
-            missing = np.empty(0, np.intp), np.empty(0, np.intp)
-        row_scale, col_scale = logarithmic_scaling(_with(A, missing, 1.0))
+        rows, cols = missing or np.empty((2, 0), np.intp)
+        lacking = Entries(rows, cols, np.ones(rows.size))
+        row_scale, col_scale = logarithmic_scaling(lacking.added_to(A))
         B = scaled(A, row_scale, col_scale)
         B.data[np.abs(B.data) < TINY] = TINY  # none becomes zero, which changes the pattern
         lines = lines_of(A, B, row_scale, col_scale)
-        found = _all_dependences(A, B, lines, missing, tolerance)
-        if found.is_doubtful:
-            found = found.with_some(
-                *(_some_dependences(A, B, of, tolerance) for of in lines.values())
-            )
-    if min(len(found.rows), len(found.cols)) < missing[0].size:
+        found = _all_dependences(B, lacking, lines, tolerance)
+    if min(len(found.rows), len(found.cols)) < rows.size:
         return None
     named = found.rows, found.cols, found.blocks, tolerance, found.is_complete
-    near = ((), ()) if found.is_singular else found.near
-    return NumericalDefects(A.shape[0], *named, row_scale, col_scale, *near)
+    return NumericalDefects(A.shape[0], *named, row_scale, col_scale, *found.near)
 
 
 def lines_of(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
@@ -85,91 +82,44 @@ def lines_of(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> di
 class _Found(NamedTuple):
     """Dependences of rows and of columns, the singular blocks, and what is known of others."""
 
-    rows: Dependences
-    cols: Dependences
-    blocks: tuple[SingularBlock, ...]
-    is_complete: bool  #: Whether these are all.
-    is_doubtful: bool  #: Whether others may be found in another way.
-    near: tuple[Dependences, Dependences] = ((), ())  #: Those that nearly vanish, if none does.
-
-    @property
-    def is_singular(self) -> bool:
-        """Whether any was found."""
-        return bool(self.rows or self.cols)
-
-    def with_some(self, rows: Dependences, cols: Dependences) -> "_Found":
-        """Return these, on each side, or those that were found in another way, if they are more."""
-        rows, cols = (max(*pair, key=len) for pair in ((self.rows, rows), (self.cols, cols)))
-        alike = len(rows) == len(cols)
-        return _Found(rows, cols, self.blocks, self.is_complete and alike, False, self.near)
+    rows: Dependences = ()
+    cols: Dependences = ()
+    blocks: tuple[SingularBlock, ...] = ()
+    is_complete: bool = False  #: Whether these are all.
+    near: tuple[Dependences, ...] = (), ()  #: Those that nearly vanish, if none does.
 
 
-def _with(A: Any, places: tuple[IndexArray, IndexArray], value: float) -> Any:
-    """Return a CSC matrix with entries where it has none."""
-    if not places[0].size:
-        return A
-    return csc_array(A + csc_array((np.full(places[0].size, value), places), shape=A.shape))
-
-
-def _all_dependences(
-    A: Any,
-    B: Any,
-    lines: dict[str, Lines],
-    missing: tuple[IndexArray, IndexArray],
-    tolerance: float,
-) -> _Found:
+def _all_dependences(B: Any, lacking: Entries, lines: dict[str, Lines], tolerance: float) -> _Found:
     """Return them; none if there are too many, or if numbers leave the range of doubles."""
-    unknown = _Found((), (), (), False, True)
     try:
-        sound = [_with(matrix, missing, 1.0) for matrix in (A, B)]
-        border = find_border(*sound)
-        if not border.is_complete or missing[0].size > MOST:
-            return unknown
-        if missing[0].size:
-            border = border.also_at(*missing)
-        if not border.rows.size:
-            return _Found((), (), (), True, False)
-        bordered = BorderedMatrix(B, border)
-        found, lacking = {}, {}
-        for side in lines:
-            found[side], lacking[side] = _dependences(bordered, lines[side], tolerance)
-        blocks: tuple[SingularBlock, ...] = ()
+        border = find_border(lacking.added_to(B))
+        if not border.is_complete or lacking.rows.size > MOST:
+            return _Found()
+        if not border.blocks.size + lacking.rows.size:
+            return _Found(is_complete=True)
+        bordered = BorderedMatrix(border.and_also(lacking))
+        found = {side: _dependences(bordered, of, tolerance) for side, of in lines.items()}
         near: Any = (), ()
         if not any(found.values()):
-            near = tuple(_dependences(bordered, lines[side], NEARLY_SINGULAR)[0] for side in lines)
-        if not missing[0].size:
+            near = [_dependences(bordered, of, NEARLY_SINGULAR) for of in lines.values()]
+        blocks: tuple[SingularBlock, ...] = ()
+        if not lacking.rows.size:
             blocks = _blocks(bordered, border, lines, found, tolerance)
     except _NO_NUMBERS:
-        return unknown
-    # small singular values need not be those of combinations that vanish in all units
-    return _Found(found["rows"], found["columns"], blocks, True, any(lacking.values()), near)
+        return _Found()
+    rows, cols = found.values()
+    return _Found(rows, cols, blocks, len(rows) == len(cols), near)
 
 
-def _some_dependences(A: Any, B: Any, lines: Lines, tolerance: float) -> Dependences:
-    """Return some combinations of rows: those before the widest gap of singular values."""
-    try:
-        space = some_null_vectors(A, B, lines.side, tolerance)
-        first = before_gap(space.values) or space.values.size
-        return _sorted(sparse_basis(lines, space.first(first), tolerance))
-    except _NO_NUMBERS:
-        return ()
-
-
-def _sorted(found: Iterable[Dependence]) -> Dependences:
-    return tuple(sorted(found, key=lambda dependence: (dependence.size, dependence.indices[0])))
-
-
-def _dependences(
-    bordered: BorderedMatrix, lines: Lines, tolerance: float
-) -> tuple[Dependences, bool]:
-    """Return them, and whether they are fewer than small singular values."""
+def _dependences(bordered: BorderedMatrix, lines: Lines, tolerance: float) -> Dependences:
+    """Return the combinations that vanish; FloatingPointError if a part has too many."""
     found: list[Dependence] = []
-    count = 0
     for which in bordered.parts():
         space = bordered.null_space(which, lines.side, tolerance)
+        if space.values.size > MOST:
+            raise FloatingPointError("too many combinations vanish")
         found += sparse_basis(lines, space, tolerance)
-        count += space.values.size
-    return _sorted(found), len(found) < count
+    return tuple(sorted(found, key=lambda dependence: (dependence.size, dependence.indices[0])))
 
 
 def _blocks(
@@ -182,7 +132,7 @@ def _blocks(
     """Return the diagonal blocks that are singular by themselves, each as if it were alone."""
     inside = {side: _by_block(found[side], border, side) for side in lines}
     blocks = []
-    plan = border.factors.plan
+    plan = border.plan
     orders = plan.blocks.row_perm, plan.blocks.col_perm
     numbers, first = np.unique(border.blocks, return_index=True)
     groups = np.split(np.arange(border.blocks.size), first[1:])
@@ -209,7 +159,7 @@ def _by_block(
     found: tuple[Dependence, ...], border: Border, side: str
 ) -> dict[int, list[Dependence]]:
     """Return the dependences that lie within a diagonal block, by its number."""
-    plan = border.factors.plan
+    plan = border.plan
     order = plan.blocks.row_perm if side == "rows" else plan.blocks.col_perm
     block_of = np.empty(order.size, np.intp)
     block_of[order] = np.repeat(np.arange(plan.n_blocks), np.diff(plan.starts))

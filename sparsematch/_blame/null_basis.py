@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.tolerances import GOOD_ERROR, HALF_OF_THE_DIGITS, TINY, UNSTABLE
-from sparsematch._blame.null_space import NullSpace
+from sparsematch._blame.null_space import NullSpace, before_gap
 from sparsematch._blame.singular_blocks import distinct, leading_rows
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
 from sparsematch._numerics.scaling import exponents_of, times_power
@@ -54,9 +54,6 @@ _ROUNDS = 100
 _CANDIDATES = 32
 #: Members of a circuit over those that it must lose to be easier to read.
 _FEW = 16
-#: Of singular values: a gap after which the larger ones may not be those of combinations that
-#: vanish, and what counts as zero.
-_GAP, _GAP_FLOOR = 100, 1e-16
 #: Denominators of coefficients that are read easily.
 _DENOMINATORS = np.arange(1, 13)
 #: How near to such a fraction coefficients are made it, if the residual is no larger.
@@ -90,14 +87,6 @@ def sparse_basis(
             break
         count = before_gap(space.values[:count])
     return best
-
-
-def before_gap(values: FloatArray) -> int:
-    """Return how many values are before the widest gap; 0 if none is wide."""
-    ratios = values[1:] / np.maximum(values[:-1], _GAP_FLOOR)
-    if not ratios.size or ratios.max() < _GAP:
-        return 0
-    return int(ratios.argmax()) + 1
 
 
 def _named(lines: Lines, space: NullSpace, local: "_LocalLines") -> list[Dependence]:
@@ -468,7 +457,7 @@ def in_units(coefficients: Values, factors: FloatArray) -> Values:
 
 def _rows(matrix: Any, indices: IndexArray, others: IndexArray | None) -> tuple[Any, IndexArray]:
     """Return rows of a CSR matrix without the columns that have no entries, and those that do."""
-    rows = matrix[indices]
+    rows = matrix if indices.size == matrix.shape[0] else matrix[indices]
     if others is not None:
         place = np.minimum(np.searchsorted(others, rows.indices), others.size - 1)
         keep = others[place] == rows.indices
@@ -479,6 +468,8 @@ def _rows(matrix: Any, indices: IndexArray, others: IndexArray | None) -> tuple[
 
 def _used_columns(rows: Any) -> tuple[Any, IndexArray]:
     used = distinct(rows.indices, rows.shape[1])
+    if used.size == rows.shape[1]:
+        return rows, used
     if rows.indices.size < rows.shape[1] // 16:
         indices = np.searchsorted(used, rows.indices)
     else:

@@ -13,22 +13,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.sparse import coo_array, csc_array
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._blame.singular_blocks import Border, connected_parts, factorise_with_noise
+from sparsematch._base.tolerances import EPSILON, GOOD_ERROR
+from sparsematch._blame.singular_blocks import Border, connected_parts
 from sparsematch._numerics.foreign_calls import qr, svd
-from sparsematch._systems.errors import SingularMatrixError
-from sparsematch._systems.factors import BlockFactors
 
 Values = NDArray[Any]
 
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 8
-#: Steps of that iteration: from random vectors two leave little else, a third tells them apart.
-_STEPS = 3
-#: Relative noise that is no more than rounding: null vectors are hardly mixed with others.
-_SMALL_NOISE = 1e-15
+#: Solves that correct a solution, at most.
+_CORRECTIONS = 3
+#: Of singular values: a gap after which the larger ones may not be those of combinations that
+#: vanish, and what counts as zero.
+_GAP, _GAP_FLOOR = 100, 1e-16
+
+
+def before_gap(values: NDArray[np.float64]) -> int:
+    """Return how many values are before the widest gap; 0 if none is wide."""
+    ratios = values[1:] / np.maximum(values[:-1], _GAP_FLOOR)
+    if not ratios.size or ratios.max() < _GAP:
+        return 0
+    return int(ratios.argmax()) + 1
 
 
 class NullSpace(NamedTuple):
@@ -52,23 +59,17 @@ class BorderedMatrix:
     sides in every vector.
     """
 
-    def __init__(self, B: Any, border: Border) -> None:
-        self.border = border
-        rows, cols = border.rows, border.cols
-        at = np.asarray(B[rows, cols]).ravel()
-        size = np.abs(at)
-        self._added = np.where(size > 0, at / np.where(size > 0, size, 1), 1).astype(B.dtype)
-        places = coo_array((self._added, (rows, cols)), shape=B.shape)
-        bordered = csc_array(B + csc_array(places))
-        self._factors = _factorise(bordered)
-        self._row_part, self._part, self._turn = _parts(bordered, cols)
+    def __init__(self, border: Border) -> None:
+        self._entries, self._matrix, self._factors = border.entries, border.matrix, border.factors
+        self._row_part, self._part, self._turn = _parts(border.matrix, border.entries.cols)
         self._solutions: dict[str, tuple[IndexArray, Values]] = {}
 
     def parts(self) -> Iterator[IndexArray]:
         """Yield which of the added entries are in one connected part."""
-        order = np.argsort(self._part[self.border.cols], kind="stable")
-        labels = self._part[self.border.cols][order]
-        yield from np.split(order, np.flatnonzero(np.diff(labels)) + 1)
+        labels = self._part[self._entries.cols]
+        order = np.argsort(labels, kind="stable")
+        if order.size:
+            yield from np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
     def null_space(
         self, which: IndexArray, side: str, tolerance: float, inside: IndexArray | None = None
@@ -77,15 +78,15 @@ class BorderedMatrix:
 
         That is x with B x = 0 for the columns, y with y^T B = 0 for the rows.
         """
-        border = self.border
-        places = border.rows if side == "rows" else border.cols
+        entries = self._entries
+        places = entries.rows if side == "rows" else entries.cols
         used, x = self._solve(side)
         labels = self._row_part if side == "rows" else self._part
         own = np.flatnonzero(labels[used] == labels[places[which[0]]])
         if inside is not None:
             own = own[np.isin(used[own], inside, assume_unique=True)]
         indices, vectors = used[own], x[own][:, self._turn[which]]
-        added = self._added[which, np.newaxis]
+        added = entries.values[which, np.newaxis]
         m = np.eye(which.size) - added * vectors[np.searchsorted(indices, places[which])]
         space, pseudo_inverse = _small(indices, vectors, m, tolerance)
         if inside is not None:
@@ -99,44 +100,36 @@ class BorderedMatrix:
 
     def solve(self, b: Values, side: str) -> Values:
         """Solve with the matrix with added entries, for the rows with its transpose."""
-        return _finite(self._factors.solve(b, "T" if side == "rows" else "N")[0])
+        trans, matrix = ("T", self._matrix.T) if side == "rows" else ("N", self._matrix)
+        enough, last = GOOD_ERROR * np.abs(b).max(initial=0), np.inf
+        x = _finite(self._factors.solve(b, trans, check=False)[0])
+        for _ in range(_CORRECTIONS):  # of rounding, and of what the factors leave out
+            left = b - matrix @ x
+            size = np.abs(left).max(initial=0)
+            if not enough < size < last / 2:
+                break
+            x, last = _finite(x + self._factors.solve(left, trans, check=False)[0]), size
+        return x
 
     def _solve(self, side: str) -> tuple[IndexArray, Values]:
         """Return the solutions for all parts, and the rows where these are not zero."""
         if (known := self._solutions.get(side)) is not None:
             return known
-        rows, places = self.border.rows, self.border.cols
+        rows, places, _ = self._entries
         if side == "rows":
             rows, places = places, rows
         n, width = self._part.size, int(self._turn.max()) + 1
-        x = np.empty((n, width), self._factors.dtype)
+        x = np.empty((n, width), self._matrix.dtype)
         for first in range(0, width, _AT_ONCE):
             some = (self._turn >= first) & (self._turn < first + _AT_ONCE)
             b = np.zeros((n, min(_AT_ONCE, width - first)), x.dtype)
             b[rows[some], self._turn[some] - first] = 1
             x[:, first : first + _AT_ONCE] = self.solve(b, side)
-        used = np.union1d(np.flatnonzero(x.any(axis=1)), places)
+        is_used = np.asarray(x.any(axis=1))
+        is_used[places] = True
+        used = np.flatnonzero(is_used)
         self._solutions[side] = used, x[used]
         return self._solutions[side]
-
-
-def some_null_vectors(A: Any, B: Any, side: str, tolerance: float) -> NullSpace:
-    """Return a few vectors of the null space of a CSC matrix; `B` is it, scaled.
-
-    By iteration with the matrix changed a little, which needs no more than that it has a
-    factorisation then: what solves for the part that does not vanish, subtracted, leaves the rest.
-    """
-    factors = factorise_with_noise(A, B, _SMALL_NOISE)
-    matrix, trans = (B.T, "T") if side == "rows" else (B, "N")
-    q = np.random.default_rng(2).standard_normal((B.shape[0], _AT_ONCE)).astype(factors.dtype)
-    for _ in range(_STEPS):  # each takes away more of what does not vanish
-        x = _finite(q - factors.solve(matrix @ q, trans, check=False)[0])
-        q = qr(x / np.abs(x).max(axis=0))[0]
-    _, values, vh = svd(qr(_finite(matrix @ q), mode="r"))
-    d = int((values <= tolerance).sum())
-    least = slice(values.size - d, None)
-    basis = (q @ vh[least].conj().T)[:, ::-1]
-    return NullSpace(np.arange(B.shape[0]), basis, values[least][::-1])
 
 
 def _finite(x: Values) -> Values:
@@ -153,10 +146,13 @@ def _small(
     Also what maps residuals to the least other combination that has them.
     """
     size = np.abs(x).max(axis=0)
-    r = qr(x / size, mode="r")
+    # vectors that are parallel but for rounding count as small
+    r = qr(np.vstack([x / size, EPSILON * np.eye(size.size)]), mode="r")
     u, values, vh = svd(solve_triangular(r.T, (m / size).T, lower=True).T)
     weights = solve_triangular(r, vh.conj().T) / size[:, np.newaxis]
     d = int((values <= tolerance).sum())
+    if 0 < d < values.size and values[-d - 1] < _GAP * values[-d]:  # the limit is in no gap
+        d = before_gap(values[: -d - 1 : -1]) or d
     large = slice(None, values.size - d)
 
     def pseudo_inverse(left: Values) -> Values:
@@ -166,19 +162,6 @@ def _small(
 
     least = slice(None, -d - 1, -1)
     return NullSpace(indices, x @ weights[:, least], values[least]), pseudo_inverse
-
-
-def _factorise(bordered: Any) -> BlockFactors:
-    for noise in (0, 1e-15):
-        bordered.data *= 1 + noise * np.random.default_rng(1).standard_normal(bordered.nnz)
-        try:
-            factors = BlockFactors.of(bordered)
-        except SingularMatrixError:
-            if noise:
-                raise
-            continue
-        break
-    return factors
 
 
 def _parts(B: Any, cols: IndexArray) -> tuple[IndexArray, IndexArray, IndexArray]:

@@ -72,24 +72,33 @@ def _named(
 ) -> tuple[tuple[Dependence, ...], IndexArray]:
     """Return combinations of the columns of a matrix that vanish, and all that are in any."""
     basis = circuits.scaled[:, circuits.residuals <= tolerance]
-    found: list[Dependence] = []
     nothing: list[Dependence] = []  # is in these, which cost nothing and need no words
+    found: list[Dependence] = []
+    alone: list[tuple[IndexArray, IndexArray]] = []  # circuits that need no exchange with others
+
+    def named(own: IndexArray, which: IndexArray) -> list[Dependence]:
+        space = NullSpace(own, basis[:, which][own].toarray(), np.zeros(which.size))
+        return sparse_basis(lines, space, tolerance)
+
+    left = MOST
     for members, which in _groups(basis):
         if members.size == 1:
             nothing.append(Dependence(lines.side, members, np.ones(1, A.dtype), 0.0))
             continue
-        if len(found) >= MOST:
-            break
-        some = [which]
+        some = which[:left]
+        left -= some.size
         if which.size > MOST or members.size * which.size > _DENSE:
-            some = np.split(which[: MOST - len(found)], min(which.size, MOST - len(found)))
-        for few in some:
-            own = members if few is which else np.sort(basis[:, few].indices)
-            dense = basis[:, few][own].toarray()
-            named = sparse_basis(lines, NullSpace(own, dense, np.zeros(few.size)), tolerance)
-            found += _of_one_sign(A, named)
+            alone += [(np.sort(basis[:, [k]].indices), some[[i]]) for i, k in enumerate(some)]
+        elif which.size == 1:
+            alone += [(members, some)] * some.size
+        elif some.size:
+            found += _of_one_sign(A, named(members, which))
+    if alone:  # all at once, unless they are large
+        own, which = (np.unique(np.concatenate(part)) for part in zip(*alone, strict=True))
+        for each in [(own, which)] if own.size * which.size <= _DENSE else alone:
+            found += named(*each)
     found.sort(key=lambda one: (one.size, one.indices[0]))
-    return (*nothing, *found), np.unique(basis.indices)
+    return (*nothing, *found), np.flatnonzero(np.bincount(basis.indices, minlength=basis.shape[0]))
 
 
 def _of_one_sign(A: Any, found: list[Dependence]) -> list[Dependence]:

@@ -1,8 +1,9 @@
-"""Which diagonal blocks are singular or nearly so, and entries that would make them regular.
+"""Which diagonal blocks are singular or nearly so, and entries that make them regular.
 
-Every value is multiplied by 1 plus a little noise: then a structurally nonsingular matrix has a
-factorisation, and inverse iteration with it tells where the null vectors of its blocks are large.
-As many entries as a block lacks of its rank, added where left and right ones are, make it regular:
+Where a block has no pivot left, an entry is added: then a structurally nonsingular matrix has a
+factorisation, that of the bordered matrix. A small singular value need not show in the pivots:
+where it may be, inverse iteration with these factors tells where its vectors are large, and an
+entry is added there as well.
 Chan, Deflated decomposition of solutions of nearly singular systems (SIAM J. Numer. Anal. 21,
 1984); Foster, Rank and null space calculations using matrix decomposition without column
 interchanges (Linear Algebra Appl. 74, 1986).
@@ -23,16 +24,15 @@ from sparsematch._base.tolerances import NEARLY_SINGULAR
 from sparsematch._blame.dense_blocks import dense_blocks
 from sparsematch._numerics.foreign_calls import interruptible, svd
 from sparsematch._numerics.inverse_iteration import iterate_inverse
-from sparsematch._systems.errors import SingularMatrixError
-from sparsematch._systems.factors import DIAGONAL, BlockFactors
-from sparsematch._systems.plan import begin
+from sparsematch._systems.factors import BlockFactors
+from sparsematch._systems.named_solvers import Chooser, find_solver
+from sparsematch._systems.plan import FactorisationPlan
 
 Values = NDArray[Any]
 
-#: Relative noise. Only places are chosen by it, so it may be far above rounding, and must be: that
-#: a pivot of a singular 2x2 block still cancels has a probability of about 2e-16 / 1e-9.
-_NOISE = 1e-9
-_DRAWS = 5
+#: Share of the largest entry of a block up to which no number is a pivot: what is left out beside
+#: it is corrected by refinement, and what no pivot shows is found by iteration.
+_NO_PIVOT = 1e-10
 #: A block with a pivot below this share of its largest entry is looked at: with a singular value of
 #: 1e-10 pivots of 1e-6 were met. More blocks cost a few solves each, none is lost by more.
 _SMALL_PIVOT = 1e-3
@@ -48,38 +48,83 @@ _AMPLIFIED = 1e4
 #: Rows up to which dense singular value decompositions cost less than solves from Python.
 _DENSE = 64
 
+#: The policy that adds entries, however much the factors fill up.
+_NO_PIVOTS = Chooser(find_solver("auto").choose, {"no_pivot": _NO_PIVOT, "overrun": np.inf})
 
-class Border(NamedTuple):
-    """One place for each singular value that is small, by the diagonal block that has it."""
 
-    blocks: IndexArray  #: Ascending.
+class Entries(NamedTuple):
+    """Entries that are added to a matrix."""
+
     rows: IndexArray
     cols: IndexArray
-    factors: BlockFactors  #: Of the matrix with noise: for its block form.
+    values: Values
+
+    def added_to(self, B: Any) -> Any:
+        """Return a CSC matrix with them."""
+        if not self.rows.size:
+            return B
+        return B + csc_array((self.values, self[:2]), B.shape, B.dtype)
+
+    def and_also(self, more: tuple[IndexArray, IndexArray, Values]) -> "Entries":
+        """Return these and others."""
+        return Entries(*(np.concatenate(pair) for pair in zip(self, more, strict=True)))
+
+
+class Border(NamedTuple):
+    """One entry for each singular value that is small, by the diagonal block that has it."""
+
+    blocks: IndexArray  #: Ascending.
+    entries: Entries
+    matrix: Any  #: With these entries.
+    factors: BlockFactors  #: Of that.
+    plan: FactorisationPlan  #: Of the matrix without.
     is_complete: bool  #: Whether these are all, and not too many to go on with.
 
-    def also_at(self, rows: IndexArray, cols: IndexArray) -> "Border":
-        """Return these and further places, which belong to no block."""
-        blocks = np.concatenate([self.blocks, np.full(rows.size, -1)])
-        places = np.concatenate([self.rows, rows]), np.concatenate([self.cols, cols])
-        return Border(blocks, *places, self.factors, self.is_complete)
+    def and_also(self, more: Entries) -> "Border":
+        """Return these and further ones that the matrix has, which belong to no block."""
+        blocks = np.concatenate([self.blocks, np.full(more.rows.size, -1)])
+        return self._replace(blocks=blocks, entries=self.entries.and_also(more))
 
 
-def find_border(A: Any, B: Any) -> Border:
-    """Return where entries make the singular blocks of a CSC matrix regular; `B` is it, scaled."""
-    factors = factorise_with_noise(A, B)
-    found = sorted(_places(B, factors), key=lambda block: block[0])
-    empty = np.empty(0, np.intp)
-    blocks, rows, cols = [empty], [empty], [empty]
+def find_border(B: Any) -> Border:
+    """Return entries that make the blocks of a scaled CSC matrix regular."""
+    nowhere = np.empty(0, np.intp)
+    entries = more = Entries(nowhere, nowhere, np.empty(0, B.dtype))
+    plan, bordered = None, B
+    while plan is None or more.rows.size:
+        if not np.isfinite(bordered.data).all():
+            raise FloatingPointError("an entry, scaled, is beyond the range of doubles")
+        factors = BlockFactors.of(bordered, None, "auto", _NO_PIVOTS, small=_SMALL_PIVOT)
+        plan = plan or factors.plan
+        added = Entries(*factors.numbers.added)
+        bordered, entries = added.added_to(bordered), entries.and_also(more).and_also(added)
+        if not are_few(B, entries.cols):
+            break
+        more = _more_places(bordered, factors)
+        bordered = more.added_to(bordered)
+    block_of = np.empty(B.shape[0], np.intp)
+    block_of[plan.blocks.row_perm] = np.repeat(np.arange(plan.n_blocks), np.diff(plan.starts))
+    blocks = block_of[entries.rows]
+    order = np.argsort(blocks, kind="stable")
+    entries = Entries(*(of[order] for of in entries))
+    return Border(blocks[order], entries, bordered, factors, plan, are_few(B, entries.cols))
+
+
+def _more_places(B: Any, factors: BlockFactors) -> Entries:
+    """Return an entry for each singular value of a block that is still small.
+
+    Of size 1, in the direction of what is there.
+    """
     row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
-    for k, row_places, col_places in found:
+    rows, cols = [row_perm[:0]], [col_perm[:0]]
+    for k, row_places, col_places in _places(B, factors):
         first = factors.plan.starts[k]
-        blocks.append(np.full(row_places.size, k))
         rows.append(row_perm[first + row_places])
         cols.append(col_perm[first + col_places])
-    places = np.concatenate(blocks), np.concatenate(rows), np.concatenate(cols)
-    all_of_each = all(row_places.size <= MOST for _, row_places, _ in found)
-    return Border(*places, factors, all_of_each and are_few(B, places[2]))
+    places = np.concatenate(rows), np.concatenate(cols)
+    at = np.asarray(B[places]).ravel() if places[0].size else np.empty(0, B.dtype)
+    size = np.abs(at)
+    return Entries(*places, np.where(size > 0, at / np.where(size > 0, size, 1), 1))
 
 
 def are_few(B: Any, cols: IndexArray) -> bool:
@@ -103,7 +148,9 @@ def connected_parts(B: Any) -> tuple[IndexArray, IndexArray]:
 def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield the diagonal blocks that have small singular values, and a place for each of these."""
     sizes = np.diff(factors.plan.starts)
-    blocks = np.union1d(np.array(list(factors.ill_conditioned), np.intp), _amplifying(B, factors))
+    doubtful = _amplifying(B, factors)
+    doubtful[list(factors.ill_conditioned)] = True
+    blocks = np.flatnonzero(doubtful)
     yield from _places_by_decomposition(B, factors, blocks[sizes[blocks] <= _DENSE])
     for k in blocks[sizes[blocks] > _DENSE].tolist():
         rows, cols = _places_by_iteration(factors, k)
@@ -111,8 +158,8 @@ def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, In
             yield k, rows, cols
 
 
-def _amplifying(B: Any, factors: BlockFactors) -> IndexArray:
-    """Return the blocks that make much of little in the solution for a random right-hand side."""
+def _amplifying(B: Any, factors: BlockFactors) -> NDArray[np.bool_]:
+    """Return which blocks make much of little in the solution for a random right-hand side."""
     starts, n = factors.plan.starts, B.shape[0]
     b = np.random.default_rng(1).standard_normal(n).astype(factors.dtype)
     x = factors.solve(b, "N", check=False)[0]
@@ -124,26 +171,8 @@ def _amplifying(B: Any, factors: BlockFactors) -> IndexArray:
     diagonal = csc_array((B.data * inside, B.indices, B.indptr), shape=B.shape)
     given = np.maximum.reduceat(np.abs(diagonal @ x)[row_perm], starts[:-1])
     made = np.maximum.reduceat(np.abs(x)[col_perm], starts[:-1])
-    return np.flatnonzero(~(made <= _AMPLIFIED * given) & (np.diff(starts) > 1))
-
-
-def factorise_with_noise(A: Any, B: Any, size: float = _NOISE) -> BlockFactors:
-    """Factorise a matrix, scaled, of which every value is changed by a share of about `size`."""
-    if not np.isfinite(B.data).all():
-        raise FloatingPointError("an entry, scaled, is beyond the range of doubles")
-    rng = np.random.default_rng(0)
-    plan = begin(A)[0]  # what splu does
-    for draw in range(_DRAWS):
-        noise = 1 + size * rng.standard_normal(B.data.size)
-        factors = BlockFactors(plan, DIAGONAL, _SMALL_PIVOT)
-        try:
-            factors.factorise(B.data * noise)
-        except SingularMatrixError:
-            if draw == _DRAWS - 1:
-                raise
-            continue
-        break
-    return factors
+    is_amplifying: NDArray[np.bool_] = ~(made <= _AMPLIFIED * given) & (np.diff(starts) > 1)
+    return is_amplifying
 
 
 def _places_by_decomposition(

@@ -7,10 +7,8 @@ operations as in one process: `CertificateOps`, `GraphOps`.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from numpy.typing import NDArray
-
-from sparsematch._base.arrays import FloatArray, IndexArray
-from sparsematch._engines.operations import Operations, in_host_memory_only
+from sparsematch._base.arrays import Array, FloatArray, IndexArray
+from sparsematch._engines.operations import Operations, host_only
 from sparsematch._engines.registry import Run
 from sparsematch._types.labels import CoarseParts
 from sparsematch._types.over_ranks.block_form import DistributedBlockForm
@@ -26,11 +24,11 @@ class DistributionOps(Operations):
 
     #: The matrix of a communicator and of a shape, made of batches of entries that each rank has:
     #: rows, columns and perhaps values.
-    assemble: Callable[[Any, tuple[int, int], Iterable[tuple[NDArray[Any], ...]]], DistributedCSR]
+    assemble: Callable[[Any, tuple[int, int], Iterable[tuple[Array, ...]]], DistributedCSR]
     #: The matrix with its rows where a matching puts them.
     permute_and_redistribute: Callable[[DistributedCSR, DistributedMatching], DistributedCSR]
     #: The matrix with its values multiplied by factors of the own rows and columns.
-    scale: Callable[[DistributedCSR, FloatArray, FloatArray], DistributedCSR] = in_host_memory_only
+    scale: Callable[[DistributedCSR, FloatArray, FloatArray], DistributedCSR] = host_only
     #: The mates of the columns that a rank owns, given those of its rows, in a square matrix whose
     #: rows and columns are the same vertices.
     mates_by_column: Callable[[DistributedCSR, IndexArray], IndexArray]
@@ -42,12 +40,12 @@ class GraphPartOps(Operations):
     package = "graph.part"
 
     #: What one pass over its entries finds.
-    part_properties: Callable[[GraphPart, Run], PartProperties] = in_host_memory_only
+    part_properties: Callable[[GraphPart, Run], PartProperties] = host_only
     #: The sum of the absolute values of the matched edges whose smaller end is its own vertex,
     #: given the mates of its own.
-    part_weight: Callable[[GraphPart, IndexArray], float] = in_host_memory_only
+    part_weight: Callable[[GraphPart, IndexArray], float] = host_only
     #: Local max on its vertices, to be started.
-    local_max_part: Callable[[GraphPart, Run], LocalMaxPart] = in_host_memory_only
+    local_max_part: Callable[[GraphPart, Run], LocalMaxPart] = host_only
 
 
 class DistributedCoarseningOps(Operations):
@@ -56,10 +54,10 @@ class DistributedCoarseningOps(Operations):
     package = "coarsening"
 
     #: The first vertex whose mate is not matched with it, or -1.
-    wrong_mate: Callable[[DistributedCSR, IndexArray], int] = in_host_memory_only
+    wrong_mate: Callable[[DistributedCSR, IndexArray], int] = host_only
     #: The coarse matrix and the prolongation.
     coarsen: Callable[[DistributedCSR, IndexArray], tuple[DistributedCSR, DistributedCSR]] = (
-        in_host_memory_only
+        host_only
     )
 
 
@@ -70,10 +68,10 @@ class DistributedDecompositionOps(Operations):
 
     #: The block form.
     block_form: Callable[[DistributedCSR, DistributedMatching, Run], DistributedBlockForm] = (
-        in_host_memory_only
+        host_only
     )
     #: The coarse part of the own rows and columns.
-    coarse_parts: Callable[[DistributedCSR, DistributedMatching], CoarseParts] = in_host_memory_only
+    coarse_parts: Callable[[DistributedCSR, DistributedMatching], CoarseParts] = host_only
 
 
 class DistributedWeightedOps(Operations):
@@ -82,6 +80,4 @@ class DistributedWeightedOps(Operations):
     package = "weighted"
 
     #: A transversal with a large product, given positive values, and whether factors are wanted.
-    maximum_product: Callable[[DistributedCSR, bool, Run], DistributedTransversal] = (
-        in_host_memory_only
-    )
+    maximum_product: Callable[[DistributedCSR, bool, Run], DistributedTransversal] = host_only

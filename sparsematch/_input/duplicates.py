@@ -4,13 +4,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import namespace
+from sparsematch._base.arrays import SORTED_AT_ONCE, Array, namespace
 from sparsematch._types.bipartite import BipartiteCSR, with_arrays
-
-#: Entries that SciPy sorts and adds up in one call: some 50 ms, in which Ctrl-C has to wait.
-_ADDED_AT_ONCE = 1 << 19
 
 
 def has_duplicates(graph: BipartiteCSR) -> bool:
@@ -31,16 +27,14 @@ def type_of_sums(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float64) if wide else dtype.newbyteorder("=")
 
 
-def add_up(
-    graph: BipartiteCSR, data: NDArray[Any], dtype: Any = None
-) -> tuple[BipartiteCSR, NDArray[Any]]:
+def add_up(graph: BipartiteCSR, data: Array, dtype: Any = None) -> tuple[BipartiteCSR, Array]:
     """Sort the entries of each row, and add up those in the same place, in host memory.
 
     Sums are of the type `dtype`, by default that of `data`; half precision is added up as single.
     """
     dtype = np.dtype(dtype or data.dtype)
     dtype = np.dtype(np.float32) if dtype == np.float16 else dtype  # which SciPy does not have
-    cuts = np.arange(_ADDED_AT_ONCE, graph.nnz, _ADDED_AT_ONCE)
+    cuts = np.arange(SORTED_AT_ONCE, graph.nnz, SORTED_AT_ONCE)
     ends = np.unique([*np.searchsorted(graph.indptr[:-1], cuts), graph.n_major])
     indices, sums = graph.indices[: graph.nnz].copy(), data[: graph.nnz].astype(dtype)
     starts = np.zeros(graph.n_major + 1, graph.dtype)

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.compressed import INT32_MAX, check_values
 from sparsematch._base.dlpack import as_array
 from sparsematch._base.errors import wrong_type
@@ -18,8 +17,6 @@ from sparsematch._input.duplicates import has_duplicates, type_of_sums
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.bipartite import BipartiteCSR
-
-Values = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +47,7 @@ class Pattern:
         equal = operations(LuOps, self.graph.backend).equal_indices
         return all(map(equal, _index_arrays(A), self.arrays))
 
-    def data_of(self, A: Any) -> Values:
+    def data_of(self, A: Any) -> Array:
         """Return the data of a SciPy matrix; raise ValueError if its pattern is another one."""
         A = compress(A)
         if A.shape != self.graph.shape:
@@ -67,12 +64,12 @@ class Pattern:
             )
         return self.entries_of(A.data)
 
-    def entries_of(self, data: Any) -> Values:
+    def entries_of(self, data: Any) -> Array:
         """Return the data of the entries of a matrix, without what SciPy may keep behind them."""
         check_values(data := np.asarray(data), self.nnz, "A")
         return data[: self.nnz]
 
-    def read(self, values: Any, ndim: int, name: str = "values") -> Values:
+    def read(self, values: Any, ndim: int, name: str = "values") -> Array:
         """Return values of a matrix, or of several, in its own order: shape (nnz,) or (k, nnz).
 
         `values` is an array, or for one matrix a sparse matrix with this pattern. Raises TypeError
@@ -92,7 +89,7 @@ class Pattern:
             raise ValueError(f"{name} has shape {array.shape}, but must have shape {wanted}")
         return array
 
-    def arrange(self, values: Values) -> Values:
+    def arrange(self, values: Array) -> Array:
         """Return values in the order of the pattern, those of repeated entries added up."""
         if self.order is None:
             return values
@@ -101,12 +98,17 @@ class Pattern:
             return values
         values = values.astype(type_of_sums(values.dtype))
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
-            sums: Values = np.add.reduceat(values, self.starts, axis=-1)
+            sums: Array = np.add.reduceat(values, self.starts, axis=-1)
         return sums
 
 
-def read_pattern(A: Any, by_columns: bool | None = None, threads: int = 1) -> Pattern:
-    """Read the pattern of a sparse matrix by columns, by rows, or as it comes if that is None.
+def read_pattern(
+    A: Any, by_columns: bool | None = None, triangle: str | None = None, threads: int = 1
+) -> Pattern:
+    """Read the pattern of a sparse matrix by columns or by rows, or of a triangle and its mirror.
+
+    If `by_columns` is None by the side of which there are fewer, which is what matchings of least
+    cost search from, and as it comes if it is square.
 
     Entries in one place stay in the order in which they come. SciPy's conversions sort by counting,
     with the places as values: O(n_rows + n_cols + nnz). Raises TypeError if `A` is no sparse matrix
@@ -118,8 +120,9 @@ def read_pattern(A: Any, by_columns: bool | None = None, threads: int = 1) -> Pa
     else:
         A = read_entries(A, threads=threads, valued=True, in_host=True).matrix
     arrays = tuple(array.copy() for array in _index_arrays(A))
-    by_columns = A.format == "csc" if by_columns is None else by_columns
     shape: tuple[int, int] = A.shape
+    if by_columns is None:
+        by_columns = shape[0] > shape[1] or (shape[0] == shape[1] and A.format == "csc")
     places = np.arange(arrays[-1].size)
     if A.format == "coo":
         entries: Any = sp.coo_array((places, arrays), shape=shape)
@@ -127,21 +130,35 @@ def read_pattern(A: Any, by_columns: bool | None = None, threads: int = 1) -> Pa
     else:
         kind = sp.csr_array if A.format == "csr" else sp.csc_array
         entries = kind((places, arrays[1], arrays[0]), shape=shape)
+    if triangle is not None:
+        entries = mirrored(entries, triangle == "lower")
     lists = entries.tocsr().tocsc() if by_columns else entries.tocsc().tocsr()
     small = all(array.dtype == np.int32 for array in arrays) and max(shape) <= INT32_MAX
     dtype = np.int32 if small else np.int64
     indptr, minors = (x.astype(dtype, copy=False) for x in (lists.indptr, lists.indices))
     graph = BipartiteCSR(*shape, indptr, minors, "numpy", by_columns)
     if not has_duplicates(graph):
-        is_sorted = bool((lists.data[1:] > lists.data[:-1]).all())
+        is_sorted = np.array_equal(lists.data, places)
         return Pattern(graph, A.format, arrays, None if is_sorted else lists.data, None)
     majors = np.repeat(np.arange(graph.n_major), np.diff(indptr))
-    first = np.ones(places.size, bool)
+    first = np.ones(minors.size, bool)
     first[1:] = (minors[1:] != minors[:-1]) | (majors[1:] != majors[:-1])
     starts = np.flatnonzero(first)
     indptr = np.searchsorted(starts, indptr).astype(dtype)
     graph = BipartiteCSR(*shape, indptr, minors[starts], "numpy", by_columns)
     return Pattern(graph, A.format, arrays, lists.data, starts)
+
+
+def mirrored(S: Any, lower: bool) -> Any:
+    """Return the lower or upper triangle of a square matrix together with its mirror image."""
+    if S.shape[0] != S.shape[1]:
+        raise ValueError(f"A must be square, but its shape is {S.shape}")
+    T = (sp.tril if lower else sp.triu)(S, format="coo")
+    off = T.row != T.col
+    rows, cols = np.append(T.row, T.col[off]), np.append(T.col, T.row[off])
+    both = sp.coo_array((np.append(T.data, T.data[off]), (rows, cols)), shape=S.shape)
+    both.has_canonical_format = True  # or SciPy adds up what is in one place
+    return both
 
 
 def compress(A: Any) -> Any:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
+from sparsematch._input.pattern import mirrored
 from sparsematch._input.weighted import as_weighted
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.weighted import WeightedCSR
@@ -27,16 +27,8 @@ def as_symmetric(A: Any, triangle: str | None, *, threads: int = 1) -> WeightedC
     S = sp.csr_array((n, n))
     S.indptr, S.indices, S.data = graph.indptr, graph.indices[: graph.nnz], weighted.magnitude
     if triangle is not None:
-        S = _mirrored(S, (triangle == "lower") != graph.flipped)
+        S = mirrored(S, (triangle == "lower") != graph.flipped).tocsr()
     if not S.has_sorted_indices:
         S = S.sorted_indices()
     indptr, indices = (index.astype(graph.dtype, copy=False) for index in (S.indptr, S.indices))
     return WeightedCSR(BipartiteCSR(n, n, indptr, indices), S.data, float(S.data.max(initial=0)))
-
-
-def _mirrored(S: Any, lower: bool) -> Any:
-    """Return the lower or upper triangle together with its mirror image."""
-    T = (sp.tril if lower else sp.triu)(S, format="coo")
-    off = T.row != T.col
-    rows, cols = np.append(T.row, T.col[off]), np.append(T.col, T.row[off])
-    return sp.coo_array((np.append(T.data, T.data[off]), (rows, cols)), shape=S.shape).tocsr()

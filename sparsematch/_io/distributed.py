@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
+from sparsematch._base.arrays import Array
 from sparsematch._base.errors import check_count
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import operations
@@ -24,7 +23,7 @@ from sparsematch._types.over_ranks.agreement import (
 )
 from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
-_Batch = tuple[NDArray[Any], ...]
+_Batch = tuple[Array, ...]
 
 _FORMATS = (
     "Matrix Market (.mtx, .mm), coordinates, SciPy's .npz (save_npz) of a CSR, CSC or COO matrix, "

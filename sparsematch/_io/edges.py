@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import stable_order
+from sparsematch._base.arrays import Array, stable_order
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._types.edge_file import as_edge_file
 from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
-_Batch = tuple[NDArray[Any], ...]
+_Batch = tuple[Array, ...]
 
 
 class EdgeSlices:

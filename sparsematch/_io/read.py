@@ -57,12 +57,12 @@ def read_stream(stream: BinaryIO) -> Any:
         return _as_compressed(sniff(text[:512])(io.BytesIO(text)))
 
 
-def read_names(path: str | os.PathLike[str], size: int, noun: str) -> list[str]:
+def read_names(path: str | os.PathLike[str], size: int, noun: str, what: str = "name") -> list[str]:
     """Read the names of all rows or all columns, one per line, blanks around them removed.
 
-    There must be `size` of them; `noun` says in messages what has them, in the plural. Empty lines
-    are empty names, but those left over at the end do not count. Raises UnreadableFile if the file
-    is missing, is no text in UTF-8, or has another number of names.
+    There must be `size` of them; `noun` says in messages what has them, in the plural, and `what`
+    what they are. Empty lines are empty names, but those left over at the end do not count. Raises
+    UnreadableFile if the file is missing, is no text in UTF-8, or has another number of names.
     """
     path = Path(path)
     check_is_file(path)
@@ -71,7 +71,7 @@ def read_names(path: str | os.PathLike[str], size: int, noun: str) -> list[str]:
         while len(names) > size and not names[-1]:
             names.pop()
         if len(names) != size:
-            count = "1 name" if len(names) == 1 else f"{len(names):,} names"
+            count = f"{len(names):,} {what}{'s' * (len(names) != 1)}"
             raise UnreadableFile(
                 f"has {count}, but the matrix has {size:,} {noun}: there must be one a line for "
                 "each"

@@ -5,22 +5,21 @@ squares the ratios of singular values.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._numerics.foreign_calls import qr
 
-Values = NDArray[Any]
 #: ``solve(b, adjoint)``: solves for the columns with the matrix, or its conjugate transpose.
-SolveColumns = Callable[[Values, bool], Values]
+SolveColumns = Callable[[Array, bool], Array]
 
 
 class NotFinite(FloatingPointError):
     """A solution is beyond the range of doubles; `row` is the first element that is."""
 
-    def __init__(self, x: Values) -> None:
+    def __init__(self, x: Array) -> None:
         super().__init__("a solution is beyond the range of doubles")
         self.row = int(np.argmax(~np.isfinite(x).all(axis=1)))
 
@@ -28,17 +27,17 @@ class NotFinite(FloatingPointError):
 class SmallValues(NamedTuple):
     """Singular vectors, and, descending, the singular values of the inverse."""
 
-    left: Values
-    inverse: NDArray[np.float64]
-    right: Values
+    left: Array
+    inverse: FloatArray
+    right: Array
 
 
 def iterate_inverse(
     solve: SolveColumns,
-    start: Values,
+    start: Array,
     steps: int,
-    is_settled: Callable[[NDArray[np.float64]], bool] | None = None,
-    known: tuple[Values, Values] | None = None,
+    is_settled: Callable[[FloatArray], bool] | None = None,
+    known: tuple[Array, Array] | None = None,
 ) -> SmallValues:
     """Return what `steps` at most make of a block of vectors, or raise NotFinite.
 
@@ -49,11 +48,11 @@ def iterate_inverse(
     left, right = known or (start[:, :0], start[:, :0])
     sides = left, right
 
-    def half(x: Values, adjoint: bool) -> tuple[Values, Values]:
+    def half(x: Array, adjoint: bool) -> tuple[Array, Array]:
         solved = _without(sides[not adjoint], solve(_without(sides[adjoint], x), adjoint))
         if not np.isfinite(solved).all():
             raise NotFinite(solved)
-        found: tuple[Values, Values] = qr(solved)
+        found: tuple[Array, Array] = qr(solved)
         return found
 
     x = start
@@ -67,7 +66,7 @@ def iterate_inverse(
     return SmallValues(x @ u, inverse, y @ vh.conj().T)
 
 
-def _without(basis: Values, x: Values) -> Values:
+def _without(basis: Array, x: Array) -> Array:
     """Return what is orthogonal to a basis; twice, as most of it may cancel."""
     for _ in range(2 if basis.shape[1] else 0):
         x = x - basis @ (basis.conj().T @ x)

@@ -11,10 +11,9 @@ ones are, has little influence, unlike on the scaling by the transversal of larg
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from sparsematch._base.arrays import FloatArray, IndexArray, scale_entries
+from sparsematch._base.arrays import Array, FloatArray, IndexArray, scale_entries
 from sparsematch._engines.operations import DecompositionOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of
@@ -31,28 +30,28 @@ _PRECISION = 0.05
 _FAR = 5000
 
 
-def exponents_of(values: NDArray[Any]) -> IndexArray:
+def exponents_of(values: Array) -> IndexArray:
     """Return e with the larger part of each value from 2^(e - 1) to below 2^e; 0 of a zero."""
     # by parts: of a complex number of doubles the absolute value need not be one
     exponents: IndexArray = np.frexp(np.maximum(np.abs(values.real), np.abs(values.imag)))[1]
     return exponents
 
 
-def largest_exponents(values: NDArray[Any], of: IndexArray, n: int) -> IndexArray:
+def largest_exponents(values: Array, of: IndexArray, n: int) -> IndexArray:
     """Return such an exponent of the largest value of each row or column, 0 where all are zero."""
     largest = np.zeros(n)
     np.maximum.at(largest, of, np.maximum(np.abs(values.real), np.abs(values.imag)))
     return exponents_of(largest)
 
 
-def times_power(values: NDArray[Any], exponents: IndexArray) -> NDArray[Any]:
+def times_power(values: Array, exponents: IndexArray) -> Array:
     """Multiply values by 2^exponents, which are broadcast."""
     parts = np.ascontiguousarray(values)[..., np.newaxis].view(np.float64)
-    product: NDArray[Any] = np.ldexp(parts, exponents[..., np.newaxis])
+    product: Array = np.ldexp(parts, exponents[..., np.newaxis])
     return product.view(values.dtype)[..., 0]
 
 
-def column_norms(x: NDArray[Any]) -> FloatArray:
+def column_norms(x: Array) -> FloatArray:
     """Return the 2-norm of each column, whose square need not be a double."""
     exponent = exponents_of(np.abs(x).max(axis=0, initial=0))
     norm: FloatArray = np.linalg.norm(times_power(x, -exponent), axis=0)
@@ -67,7 +66,7 @@ def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
     return scaled, exponents
 
 
-def power_of_two(exponents: NDArray[Any]) -> FloatArray:
+def power_of_two(exponents: Array) -> FloatArray:
     """Return powers with whole exponents, cut off where they or their inverses are no doubles."""
     return np.ldexp(1.0, np.clip(exponents, -1022, 1022).astype(int))
 
@@ -87,20 +86,20 @@ class OwnUnits(NamedTuple):
 
     A: Any
     graph: BipartiteCSR  #: The pattern of A.
-    b: NDArray[Any]
+    b: Array
     #: Exponents of the units of the elements of b, and of x.
     unit_of_b: IndexArray
     unit_of_x: IndexArray
     labels: tuple[IndexArray, IndexArray]  #: The components of rows and columns.
 
-    def back(self, x: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    def back(self, x: Array) -> tuple[Array, ...]:
         """Return x and its residual's norms in the user's units, and x as these leave it here."""
         users = times_power(x, self.unit_of_x)
         kept = times_power(users, -self.unit_of_x)
         return users, column_norms(times_power(self.b - self.A @ kept, self.unit_of_b)), kept
 
 
-def in_own_units(A: Any, b: NDArray[Any]) -> OwnUnits:
+def in_own_units(A: Any, b: Array) -> OwnUnits:
     """Give units to the components of a system, a CSC matrix without stored zeros."""
     graph = pattern_of(A)
     n, rows, cols = operations(DecompositionOps, "numpy").connected_components(graph)
@@ -180,6 +179,15 @@ def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     return power_of_two(row - middle), power_of_two(col + middle)
 
 
+def row_maxima(values: Array, indptr: IndexArray) -> Array:
+    """Return the largest of the values of each row of a CSR matrix, 0 where there are none."""
+    largest = np.zeros(indptr.size - 1, values.dtype)
+    filled = np.flatnonzero(np.diff(indptr))
+    if filled.size:
+        largest[filled] = np.maximum.reduceat(values, indptr[filled])
+    return largest
+
+
 def maxima_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     """Return powers of two that bring the largest entry of rows and columns of a CSC matrix near 1.
 
@@ -190,18 +198,13 @@ def maxima_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     exponents = np.log2(np.abs(A.data))
     places = csr_array(csc_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape))
     cols = np.repeat(np.arange(n), np.diff(A.indptr))
-    sides = [(m, A.indices, places.indptr, places.data), (n, cols, A.indptr, slice(None))]
+    sides = [(A.indices, places.indptr, places.data), (cols, A.indptr, slice(None))]
     total = [np.zeros(m), np.zeros(n)]
     for _ in range(_SWEEPS):
-        halves = []
-        for size, _, indptr, order in sides:
-            half, filled = np.zeros(size), np.flatnonzero(np.diff(indptr))
-            if filled.size:
-                half[filled] = np.maximum.reduceat(exponents[order], indptr[filled]) / 2
-            halves.append(half)
+        halves = [row_maxima(exponents[order], indptr) / 2 for _, indptr, order in sides]
         for k, half in enumerate(halves):
             total[k] -= half
-            exponents -= half[sides[k][1]]
+            exponents -= half[sides[k][0]]
         if max(np.abs(half).max(initial=0) for half in halves) < _LEVEL:
             break
     return power_of_two(np.round(total[0])), power_of_two(np.round(total[1]))

@@ -8,13 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, FloatArray, IndexArray
 from sparsematch._base.tolerances import SINGULAR
 from sparsematch._numerics.scaling import product_scaling
 
-Solve = Callable[[NDArray[Any], bool], NDArray[Any]]
+Solve = Callable[[Array, bool], Array]
 
 _MAX_STEPS = 5
 
@@ -73,14 +72,14 @@ def reciprocal_condition(
 def scaled_rcond(
     solve: Solve,
     A: Any,
-    rows: NDArray[np.float64],
-    cols: NDArray[np.float64],
+    rows: FloatArray,
+    cols: FloatArray,
     row_of: IndexArray | slice = slice(None),
 ) -> float:
     """Estimate the same of any matrix, its rows and columns multiplied by factors."""
     first, last = rows[row_of], cols
 
-    def scaled(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+    def scaled(b: Array, adjoint: bool) -> Array:
         return solve(b / (last if adjoint else first), adjoint) / (first if adjoint else last)
 
     with np.errstate(all="ignore"):

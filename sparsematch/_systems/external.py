@@ -15,17 +15,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.foreign_calls import splu
 from sparsematch._numerics.scaling import largest_exponents, power_of_two, product_scaling
 from sparsematch._systems.condition import reciprocal_condition
-
-Values = NDArray[Any]
 
 #: Share that all but one of 256 are to have before, where that is wanted.
 STABLE_SHARE = 1e-3
@@ -60,14 +57,16 @@ class ExternalFactor(Protocol):
 
     nnz: int  #: Entries of its factors, or 0 if that is not known.
 
-    def refactorise(self, values: Values) -> None:
+    def refactorise(self, values: Array) -> None:
         """Factorise new values, in the order of the columns; raise Singular."""
 
-    def solve(self, b: Values, trans: str) -> Values:
+    def solve(self, b: Array, trans: str) -> Array:
         """Solve with A ("N"), its transpose ("T") or conjugate transpose ("H"); `b` is a matrix."""
 
 
-MakeExternal = Callable[[IndexArray, IndexArray, Values, dict[str, Any]], ExternalFactor]
+#: What a solver has found out about a pattern.
+Memory = dict[str, Any]
+MakeExternal = Callable[[IndexArray, IndexArray, Array, Memory], ExternalFactor]
 
 
 class Choice(NamedTuple):
@@ -108,8 +107,8 @@ class ScaledFactor:
         choice: Choice,
         indptr: IndexArray,
         rows: IndexArray,
-        values: Values,
-        memory: dict[str, Any],
+        values: Array,
+        memory: Memory,
         fallback: MakeExternal,
     ) -> None:
         self._indptr, self._rows, self._fallback = indptr, rows, fallback
@@ -162,7 +161,7 @@ class ScaledFactor:
         """The largest entry of U over that of the scaled block; NaN if that is not known."""
         return getattr(self._factor, "largest_u", np.nan) / float(np.abs(self._scaled).max())
 
-    def refactorise(self, values: Values) -> None:
+    def refactorise(self, values: Array) -> None:
         """Factorise new values, in the order of the columns; raise Singular."""
         scaled = self._scale(values)
         try:
@@ -170,7 +169,7 @@ class ScaledFactor:
         except Unreliable as error:
             self._fall_back(error)
 
-    def solve_in_place(self, x: Values, trans: str) -> None:
+    def solve_in_place(self, x: Array, trans: str) -> None:
         """Solve with the block as it is, `x` being a matrix."""
         first, last = (self._row, self._col) if trans == "N" else (self._col, self._row)
         with np.errstate(all="ignore"):  # what is not finite is measured
@@ -181,14 +180,14 @@ class ScaledFactor:
     def rcond(self) -> float:
         """Estimate the reciprocal condition of the scaled block in the 1-norm."""
 
-        def solve(b: Values, adjoint: bool) -> Values:
+        def solve(b: Array, adjoint: bool) -> Array:
             return self._solve(b[:, np.newaxis], "H" if adjoint else "N")[:, 0]
 
         n = self._indptr.size - 1
         block = sp.csc_array((self._scaled, self._rows, self._indptr), shape=(n, n))
         return reciprocal_condition(solve, block, np.arange(n))
 
-    def _solve(self, b: Values, trans: str) -> Values:
+    def _solve(self, b: Array, trans: str) -> Array:
         if getattr(self._factor, "shared", False):
             return self._factor.solve(b, trans)
         with self._alone:
@@ -198,7 +197,7 @@ class ScaledFactor:
                 self._fall_back(error)
                 return self._factor.solve(b, trans)
 
-    def _by_largest_product(self, values: Values) -> tuple[Values, Values]:
+    def _by_largest_product(self, values: Array) -> tuple[Array, Array]:
         n = self._indptr.size - 1
         block = sp.csc_array((values, self._rows, self._indptr), shape=(n, n))
         if (scaling := product_scaling(block)) is None:
@@ -207,7 +206,7 @@ class ScaledFactor:
         is_in_range = all(np.isfinite(side).all() and side.min() > 0 for side in first)
         return first if is_in_range else self._first
 
-    def _scale(self, values: Values) -> Values:
+    def _scale(self, values: Array) -> Array:
         n, (row, col) = self._indptr.size - 1, self._first
         scaled = values * row[self._rows] * col[self._columns]
         by_row = power_of_two(1 - largest_exponents(scaled, self._rows, n))
@@ -228,15 +227,13 @@ class SuperLUFactor:
 
     shared = True
 
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
-    ) -> None:
+    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         self._memory = memory
         self._indptr = indptr.astype(np.int32, copy=False)
         self._rows = rows.astype(np.int32, copy=False)
         self.refactorise(values)
 
-    def refactorise(self, values: Values) -> None:
+    def refactorise(self, values: Array) -> None:
         """Factorise new values."""
         memory = self._memory
         self._renumbered, self.order = False, "COLAMD"
@@ -260,7 +257,7 @@ class SuperLUFactor:
             self._renumbered = True
         self.nnz = int(self._lu.nnz)
 
-    def solve(self, b: Values, trans: str) -> Values:
+    def solve(self, b: Array, trans: str) -> Array:
         """Solve."""
         if not self._renumbered:
             return self._lu.solve(b, trans)
@@ -276,7 +273,7 @@ class SuperLUFactor:
 
 
 def _superlu(
-    values: Values, rows: IndexArray, indptr: IndexArray, ordering: str, **options: Any
+    values: Array, rows: IndexArray, indptr: IndexArray, ordering: str, **options: Any
 ) -> Any:
     n = indptr.size - 1
     A = sp.csc_array((n, n), dtype=values.dtype)

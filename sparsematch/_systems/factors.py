@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, FloatArray, IndexArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
@@ -16,7 +15,7 @@ from sparsematch._numerics.scaling import logarithmic_scaling
 from sparsematch._systems.checks import check_right_hand_side
 from sparsematch._systems.condition import inverse_norm, reciprocal_condition
 from sparsematch._systems.errors import NO_FACTORS, SingularMatrixError, numerically_singular
-from sparsematch._systems.external import Choice, ScaledFactor, Singular, SuperLUFactor
+from sparsematch._systems.external import Choice, Memory, ScaledFactor, Singular, SuperLUFactor
 from sparsematch._systems.pattern import LAYOUTS, not_finite, not_zero, values_of
 from sparsematch._systems.plan import FactorisationPlan, begin
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
@@ -33,7 +32,7 @@ DIAGONAL, STRICT, PARTIAL = 0.01, 0.1, 1.0
 #: Factor within which an estimate and the pivots may change unseen: 3 and 2, with some room.
 _NEAR = 10.0
 #: Solutions of several right-hand sides, and the error of each.
-Solutions = tuple[NDArray[Any], NDArray[np.float64]]
+Solutions = tuple[Array, FloatArray]
 _PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a better solution")
 
 
@@ -62,10 +61,10 @@ class BlockFactors:
         self._orders: tuple[IndexArray, IndexArray] | None = None
 
     @classmethod
-    def of(cls, A: Any, *how: Any) -> "BlockFactors":
+    def of(cls, A: Any, *how: Any, small: float = HALF_OF_THE_DIGITS) -> "BlockFactors":
         """Analyse a matrix, and factorise it; the arguments are those of `begin`."""
-        plan, numbers, found = begin(A, *how, preference=DIAGONAL, small=HALF_OF_THE_DIGITS)
-        factors = cls(plan, dtype=_COMPLEX128 if numbers.is_complex else _FLOAT64)
+        plan, numbers, found = begin(A, *how, preference=DIAGONAL, small=small)
+        factors = cls(plan, DIAGONAL, small, _COMPLEX128 if numbers.is_complex else _FLOAT64)
         factors._adopt(numbers, found)
         return factors
 
@@ -206,7 +205,7 @@ class BlockFactors:
             self._orders = orders = blocks.row_perm[self.numbers.row_of], blocks.col_perm
         return orders
 
-    def solve(self, b: NDArray[Any], trans: str, check: bool = True) -> tuple[NDArray[Any], float]:
+    def solve(self, b: Array, trans: str, check: bool = True) -> tuple[Array, float]:
         """Return solutions of the shape of `b`, and the largest backward error, 0 if it is small.
 
         Raises TypeError or ValueError if `b` does not fit.
@@ -225,7 +224,7 @@ class BlockFactors:
             error, x = solve(*parts, trans, check, external), x.reshape(b.shape)
         return x, error
 
-    def solve_each(self, b: NDArray[Any], trans: str) -> Solutions:
+    def solve_each(self, b: Array, trans: str) -> Solutions:
         """Solve for the columns of a matrix one by one; return the error of each, too."""
         found = [self.solve(column, trans) for column in b.T]
         return np.stack([x for x, _ in found], axis=1), np.array([error for _, error in found])
@@ -246,7 +245,7 @@ class BlockFactors:
             return rcond
         numbers, x = self.numbers, np.zeros(self.plan.starts[-1], self.dtype)
 
-        def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+        def solve(b: Array, adjoint: bool) -> Array:
             x[first:end] = b
             numbers.solve_scaled(k, x, adjoint)
             return x[first:end].copy()
@@ -266,7 +265,7 @@ class BlockFactors:
             if rcond < SINGULAR:
                 yield k, rcond
 
-    def rcond_for(self, x: NDArray[Any], trans: str) -> float:
+    def rcond_for(self, x: Array, trans: str) -> float:
         """Estimate the reciprocal condition of the system that has the solution `x`.
 
         By how much an error is larger, beside the largest element of `x`, than a relative change of
@@ -279,10 +278,10 @@ class BlockFactors:
         if trans != "N":
             sides, A, units = ("H", "N"), A.T, rows
 
-        def estimate(size: NDArray[np.float64], beside: Any) -> float:
+        def estimate(size: FloatArray, beside: Any) -> float:
             terms = A @ size
 
-            def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+            def solve(b: Array, adjoint: bool) -> Array:
                 if adjoint:
                     return self.solve(terms * b, sides[0], False)[0] / beside
                 return terms * self.solve(b / beside, sides[1], False)[0]
@@ -293,7 +292,7 @@ class BlockFactors:
         rcond = estimate(size, size.max()) if size.any() else 1.0
         return rcond if rcond >= SINGULAR else max(rcond, estimate(units, units))
 
-    def solve_block(self, k: int, b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+    def solve_block(self, k: int, b: Array, adjoint: bool) -> Array:
         """Solve with block k alone, scaled, or its conjugate transpose, for the columns of `b`.
 
         Rows and columns are in the order of `block`.
@@ -316,11 +315,11 @@ class BlockFactors:
         blocks, inside = self.plan.blocks, slice(*self.plan.starts[k : k + 2].tolist())
         return blocks.row_perm[inside], blocks.col_perm[inside]
 
-    def matrix(self, values: NDArray[Any] | None = None) -> Any:
+    def matrix(self, values: Array | None = None) -> Any:
         """Return the matrix that was factorised, or one of its pattern."""
         return self.plan.matrix(self.numbers.values if values is None else values)
 
-    def _factorise_external(self, values: NDArray[Any]) -> None:
+    def _factorise_external(self, values: Array) -> None:
         for k, (indptr, rows, places, memory, choice) in self.plan.external.items():
             own = values[places]
             if self.preference == STRICT:
@@ -339,10 +338,10 @@ class BlockFactors:
             except Singular:
                 raise self._singular(values, k) from None
 
-    def _solve_external(self, k: int, x: NDArray[Any], side: str) -> None:
+    def _solve_external(self, k: int, x: Array, side: str) -> None:
         self._external[k].solve_in_place(x, side)
 
-    def _singular(self, values: NDArray[Any], k: int) -> RuntimeError:
+    def _singular(self, values: Array, k: int) -> RuntimeError:
         return numerically_singular(self.plan.system(values), *self.block(k))
 
 
@@ -354,9 +353,7 @@ class PlannedFactor:
 
     shared = True
 
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: NDArray[Any], memory: dict[str, Any]
-    ) -> None:
+    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         n = indptr.size - 1
         block = csc_array((values, rows, indptr), shape=(n, n))
         try:
@@ -365,7 +362,7 @@ class PlannedFactor:
             raise Singular from error
         self._report()
 
-    def refactorise(self, values: NDArray[Any]) -> None:
+    def refactorise(self, values: Array) -> None:
         """Factorise new values."""
         try:
             self._factors.factorise(values)
@@ -383,7 +380,7 @@ class PlannedFactor:
         orders = {block.order for block in self._factors.report().external}
         return ", ".join(sorted(orders)) or "minimum degree"
 
-    def solve(self, b: NDArray[Any], trans: str) -> NDArray[Any]:
+    def solve(self, b: Array, trans: str) -> Array:
         """Solve, refined."""
         return self._factors.solve(b, trans)[0]
 

@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import BoolArray, IndexArray
+from sparsematch._base.arrays import Array, BoolArray, IndexArray
 from sparsematch._base.tolerances import POOR_ERROR, ROUNDING_OF_RESIDUALS, SINGULAR
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
@@ -43,19 +42,18 @@ from sparsematch._systems.orthogonal import Complement, OrthogonalFactors, norms
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Parts
 from sparsematch._types.least_squares import LeastSquares
 
-Values = NDArray[Any]
-_Map = Callable[[Values], Values]
-_Solvers = dict[int, Callable[[Any, Values, float], "_Solved | None"]]
+_Map = Callable[[Array], Array]
+_Solvers = dict[int, Callable[[Any, Array, float], "_Solved | None"]]
 
 
 class _Solved(NamedTuple):
-    x: Values
+    x: Array
     rank: int
-    left: Values  #: For each right-hand side, the norm of what A's range has of the residual.
+    left: Array  #: For each right-hand side, the norm of what A's range has of the residual.
     is_settled: bool  #: Whether the rank is proved.
 
 
-def least_squares(A: Any, b: Values, rcond: float, minimum_norm: bool) -> tuple[LeastSquares, bool]:
+def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[LeastSquares, bool]:
     """Solve for the columns of `b`, `A` being by columns, of the same type, without zeros.
 
     Also return whether the rank is proved.
@@ -80,7 +78,7 @@ def _solve(own: OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     parts = operations(DecompositionOps, "numpy").coarse_parts(own.graph)
     n = sum(own.A.shape)
 
-    def count(side: int, which: BoolArray | None = None) -> Values:
+    def count(side: int, which: BoolArray | None = None) -> Array:
         return np.bincount(own.labels[side], which, n)
 
     n_rows, n_cols = count(0), count(1)
@@ -90,7 +88,7 @@ def _solve(own: OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     is_mixed = (is_wide == is_tall) | (2 * count(1, parts[1] == SQUARE) >= n_cols)
     by_shape: _Solvers = {HORIZONTAL: _by_rows, VERTICAL: _by_columns}
 
-    def solve_mixed(A: Any, b: Values, rcond: float) -> _Solved | None:
+    def solve_mixed(A: Any, b: Array, rcond: float) -> _Solved | None:
         mine = [is_mixed[label] for label in own.labels]
         groups = [part[of] for part, of in zip(parts, mine, strict=True)]
         if solved := _by_parts(A, b, rcond, groups):
@@ -106,7 +104,7 @@ def _solve(own: OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
 
 def _in_turn(
     A: Any,
-    b: Values,
+    b: Array,
     rcond: float,
     groups: Sequence[IndexArray],
     solvers: _Solvers,
@@ -133,13 +131,13 @@ def _in_turn(
     return _Solved(x, rank, left, is_settled)
 
 
-def _by_parts(A: Any, b: Values, rcond: float, parts: list[Parts]) -> _Solved | None:
+def _by_parts(A: Any, b: Array, rcond: float, parts: list[Parts]) -> _Solved | None:
     """Solve by the coarse parts; None if one of them is deficient."""
     solvers: _Solvers = {VERTICAL: _by_columns, SQUARE: _with_square, HORIZONTAL: _by_rows}
     return _in_turn(A, b, rcond, parts, solvers, must_be_full=True)
 
 
-def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
+def _with_square(S: Any, b: Array, rcond: float) -> _Solved | None:
     """Solve with the square part; None if it is singular to working precision."""
     row, col = logarithmic_scaling(S)
     in_units = scaled(S, row, col)
@@ -149,7 +147,7 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
         return None
     size = np.asarray(abs(in_units).sum(axis=1)).ravel()
 
-    def solve(x: Values, adjoint: bool) -> Values:
+    def solve(x: Array, adjoint: bool) -> Array:
         if adjoint:
             return factors.solve(size * x, "N", False)[0]
         return size * factors.solve(x, "H", False)[0]
@@ -170,7 +168,7 @@ def _with_square(S: Any, b: Values, rcond: float) -> _Solved | None:
     return _Solved(x, S.shape[0], column_norms(b - S @ x), True)
 
 
-def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _Solved:
+def _by_columns(A: Any, b: Array, rcond: float, minimum_norm: bool = True) -> _Solved:
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
     own, unit = scaled_columns(A)
     factors = OrthogonalFactors(own, b, rcond, not minimum_norm)
@@ -179,10 +177,10 @@ def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _
     if minimum_norm and factors.dead.size:
         project = Complement(factors.null_vectors(), unit)
 
-    def left(x: Values) -> Values:  # Q^H r
+    def left(x: Array) -> Array:  # Q^H r
         return factors.to_rows(adjoint @ (b - A @ x))
 
-    def step(c: Values) -> Values:
+    def step(c: Array) -> Array:
         return project(times_power(factors.to_columns(c), -unit[:, np.newaxis]))
 
     x, size = refine_norms(step(factors.top), left, step)
@@ -191,7 +189,7 @@ def _by_columns(A: Any, b: Values, rcond: float, minimum_norm: bool = True) -> _
     return _Solved(x, factors.rank, size, factors.is_settled)
 
 
-def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
+def _by_rows(A: Any, b: Array, rcond: float) -> _Solved:
     """Solve by a QR factorisation of A^H, after projecting b onto what A maps to."""
     nothing = np.empty((A.shape[1], 0), A.dtype)
     adjoint, unit = scaled_columns(A.conj().T)
@@ -201,13 +199,13 @@ def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
 
     rows, right = sp.csr_array(adjoint.conj().T), times_power(b, -unit[:, np.newaxis])
 
-    def residual(x: Values) -> Values:
+    def residual(x: Array) -> Array:
         return right - rows @ x
 
-    def left(x: Values) -> Values:  # Q^H of the error, since x = Q R^-H b
+    def left(x: Array) -> Array:  # Q^H of the error, since x = Q R^-H b
         return factors.to_rows(residual(x))
 
-    def step(c: Values) -> Values:  # Q c
+    def step(c: Array) -> Array:  # Q c
         return adjoint @ factors.to_columns(c)
 
     x, _ = refine_norms(np.zeros((A.shape[1], b.shape[1]), b.dtype), left, step)
@@ -221,12 +219,12 @@ def _by_rows(A: Any, b: Values, rcond: float) -> _Solved:
     return _Solved(x, factors.rank, size, factors.is_settled)
 
 
-def _is_poor(A: Any, x: Values, b: Values, left: Values) -> bool:
+def _is_poor(A: Any, x: Array, b: Array, left: Array) -> bool:
     """Whether refinement stagnates, as it does above the square of condition times rounding."""
     return not (_measure(A, x, b, left) <= ROUNDING_OF_RESIDUALS).all()
 
 
-def _measure(A: Any, x: Values, b: Values, left: Values) -> Values:
+def _measure(A: Any, x: Array, b: Array, left: Array) -> Array:
     """Return the backward errors: of what is left, or, if that is less, by the residual's angle."""
     size = column_norms(abs(A) @ np.abs(x) + np.abs(b))
     error = np.where(np.isfinite(size), left / np.where(size > 0, size, 1), np.inf)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from sparsematch._base.arrays import BoolArray, IndexArray, inverse
+from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray, inverse
 from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import SINGULAR, UNSTABLE
@@ -92,7 +92,7 @@ class Analysis:
         """The solver of each of these; the package's own factorises all others."""
         return self._plan.solvers
 
-    def factorise(self, A: SparseLike | NDArray[Any]) -> "BlockTriangularLU":
+    def factorise(self, A: SparseLike | Array) -> "BlockTriangularLU":
         """Factorise a matrix of this pattern. No matching and no block search is done.
 
         Parameters
@@ -180,7 +180,7 @@ class BlockTriangularLU(InverseOperator):
 
     _factors: BlockFactors
     _analysis: Analysis | None
-    _rcond: NDArray[np.float64] | None = None
+    _rcond: FloatArray | None = None
     _whole: WholeMatrix | None = None
     _is_doubtful = False  # whether the condition of the whole may be worse than that of blocks
     _n_refactorised = 0  # calls, by which `PatternSolver` knows that somebody else called
@@ -221,7 +221,7 @@ class BlockTriangularLU(InverseOperator):
         """Entries stored: factors of the blocks, and what stands above them."""
         return self._factors.nnz
 
-    def refactorise(self, A: SparseLike | NDArray[Any]) -> None:
+    def refactorise(self, A: SparseLike | Array) -> None:
         """Factorise new values for the same pattern, without matching and block search.
 
         Pivots stay where they are up to the first that has become too small beside its column; a
@@ -254,7 +254,7 @@ class BlockTriangularLU(InverseOperator):
             block = name_block(*self._factors.block(k), *self._factors.plan.names)
             self._warn_singular(f"{block} has", rcond)
 
-    def _warn_of_coupling(self, x: NDArray[Any], trans: Side) -> None:
+    def _warn_of_coupling(self, x: Array, trans: Side) -> None:
         """Ask once for the condition of the whole: what couples blocks may multiply theirs."""
         self._is_doubtful = False
         if np.isfinite(x).all() and (rcond := self._factors.rcond_for(x, trans)) < SINGULAR:
@@ -268,7 +268,7 @@ class BlockTriangularLU(InverseOperator):
             "explain_singularity(A, numeric=True) says what depends on what",
         )
 
-    def solve(self, b: ArrayLike, trans: Side = "N", *, check: bool = True) -> NDArray[Any]:
+    def solve(self, b: ArrayLike, trans: Side = "N", *, check: bool = True) -> Array:
         """Solve a linear system.
 
         A solution is measured, and refined where its componentwise backward error is above 1e-13,
@@ -322,7 +322,7 @@ class BlockTriangularLU(InverseOperator):
             self._warn_of_coupling(x.reshape(x.shape[0], -1)[:, 0], trans)
         return x
 
-    def _solve_poor(self, factors: BlockFactors, right: NDArray[Any], trans: Side) -> NDArray[Any]:
+    def _solve_poor(self, factors: BlockFactors, right: Array, trans: Side) -> Array:
         """Solve by partial pivoting where refinement did not suffice; warn of what remains."""
         b = right[:, np.newaxis] if right.ndim == 1 else right
         b = b.astype(np.result_type(self.dtype, b.dtype), order="C")
@@ -350,9 +350,7 @@ class BlockTriangularLU(InverseOperator):
             )
         return x.reshape(right.shape)
 
-    def _other_solutions(
-        self, factors: BlockFactors, b: NDArray[Any], trans: str
-    ) -> Iterator[Solutions]:
+    def _other_solutions(self, factors: BlockFactors, b: Array, trans: str) -> Iterator[Solutions]:
         """Solve by larger pivots in the blocks, from now on, then without blocks and scaling."""
         strict: BlockFactors | None = self._factors  # another thread's, perhaps, who goes on so
         if strict is factors:
@@ -381,7 +379,7 @@ class BlockTriangularLU(InverseOperator):
         return self._factors.report()
 
     @property
-    def rcond(self) -> NDArray[np.float64]:
+    def rcond(self) -> FloatArray:
         """Reciprocal conditions of the diagonal blocks in the 1-norm, shape (n_blocks,).
 
         Each is that of the block scaled by powers of two, so that units do not count, estimated
@@ -404,7 +402,7 @@ class BlockTriangularLU(InverseOperator):
         n, factors = self.shape[0], self._factors
         norm = float(abs(factors.matrix()).sum(axis=0).max(initial=0))
 
-        def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+        def solve(b: Array, adjoint: bool) -> Array:
             return factors.solve(b, "H" if adjoint else "N", False)[0]
 
         return norm * inverse_norm(solve, n, self.dtype)
@@ -446,10 +444,10 @@ class BlockTriangularLU(InverseOperator):
 
 def _adopt_better(
     poor: BoolArray,
-    x: NDArray[Any],
-    errors: NDArray[Any],
-    other: NDArray[Any],
-    errors_of_other: NDArray[Any],
+    x: Array,
+    errors: Array,
+    other: Array,
+    errors_of_other: Array,
 ) -> BoolArray:
     """Replace poor solutions by better ones; tell which."""
     better: BoolArray = poor & ~(errors_of_other >= errors) & np.isfinite(other).all(axis=0)

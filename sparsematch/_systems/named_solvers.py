@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.errors import check_choice, pip_install
 from sparsematch._systems.external import (
     Choice,
     MakeExternal,
+    Memory,
     Singular,
     SuperLUFactor,
     Unreliable,
-    Values,
 )
 from sparsematch._systems.pardiso import PardisoFactor
 
@@ -32,9 +32,7 @@ _NONZEROS = 29  # infog: entries of the factors
 class UmfpackFactor:
     """A block factorised by UMFPACK, as the wheels of kvxopt bring it."""
 
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
-    ) -> None:
+    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         self._kvxopt: Any = importlib.import_module("kvxopt")
         self._solver: Any = importlib.import_module("kvxopt.umfpack")
         n = indptr.size - 1
@@ -45,7 +43,7 @@ class UmfpackFactor:
         self.nnz = 0  # kvxopt does not report it
         self._factorise()
 
-    def refactorise(self, values: Values) -> None:
+    def refactorise(self, values: Array) -> None:
         """Factorise new values in the order found first."""
         kind = "z" if values.dtype.kind == "c" else "d"
         self._A.V = self._kvxopt.matrix(values, tc=kind)
@@ -57,7 +55,7 @@ class UmfpackFactor:
         except ArithmeticError as error:
             raise Singular from error
 
-    def solve(self, b: Values, trans: str) -> Values:
+    def solve(self, b: Array, trans: str) -> Array:
         """Solve, all right-hand sides at once."""
         x = self._kvxopt.matrix(np.asfortranarray(b))
         self._solver.solve(self._A, self._numeric, x, "C" if trans == "H" else trans)
@@ -67,9 +65,7 @@ class UmfpackFactor:
 class MumpsFactor:
     """A block factorised by MUMPS, through python-mumps."""
 
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
-    ) -> None:
+    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         n = indptr.size - 1
         self._shape, self._rows = (n, n), rows
         self._columns = np.repeat(np.arange(n, dtype=rows.dtype), np.diff(indptr))
@@ -81,7 +77,7 @@ class MumpsFactor:
         self._analysed = False
         self.refactorise(values)
 
-    def refactorise(self, values: Values) -> None:
+    def refactorise(self, values: Array) -> None:
         """Factorise new values in the order found first."""
         places = self._rows, self._columns
         try:
@@ -98,7 +94,7 @@ class MumpsFactor:
         entries = int(self._context.mumps_instance.infog[_NONZEROS])
         self.nnz = -1_000_000 * entries if entries < 0 else entries  # millions, if there are many
 
-    def solve(self, b: Values, trans: str) -> Values:
+    def solve(self, b: Array, trans: str) -> Array:
         """Solve; MUMPS knows the transpose, and no conjugates."""
         if trans == "H":
             return self.solve(b.conj(), "T").conj()

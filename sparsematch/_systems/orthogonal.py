@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
 from sparsematch._base.tolerances import EPSILON, HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
@@ -32,8 +31,6 @@ from sparsematch._numerics.scaling import exponents_of, times_power
 from sparsematch._systems.dense_rows import cut_dense_rows
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
-
-Values = NDArray[Any]
 
 #: Vectors of the first inverse iteration, and steps: each squares the ratio of singular values.
 _VECTORS, _STEPS = 4, 3
@@ -57,7 +54,7 @@ class OrthogonalFactors:
     The largest entry of each column is about 1: `scaled_columns`.
     """
 
-    def __init__(self, B: Any, right: Values, rcond: float, is_basic: bool = False) -> None:
+    def __init__(self, B: Any, right: Array, rcond: float, is_basic: bool = False) -> None:
         self._given, self._n_columns = B, B.shape[1]
         self._rows, right = cut_dense_rows(B, right)
         (m, n), values, indices = self._rows.shape, self._rows.data, self._rows.indices
@@ -114,7 +111,7 @@ class OrthogonalFactors:
         """The numerical rank of B."""
         return self._live.size - (self._rows.shape[1] - self._n_columns)
 
-    def apply_adjoint(self, y: Values) -> Values:
+    def apply_adjoint(self, y: Array) -> Array:
         """Return Q^H y to a rounding error of y, by another factorisation.
 
         R^-H makes it of B^H y with a rounding error times the condition.
@@ -122,22 +119,22 @@ class OrthogonalFactors:
         found = self._again(cut_dense_rows(self._given, y)[1])
         if not np.array_equal(found.columns[found.start[:-1]], self._live):  # threads of a BLAS
             return self.to_rows(sp.csr_array(self._given.conj().T) @ y)
-        top: Values = found.top
+        top: Array = found.top
         return top
 
-    def to_rows(self, c: Values) -> Values:
+    def to_rows(self, c: Array) -> Array:
         """Return R^-H c: of B^H r, what the range of B has of r, Q^H r."""
         out = np.zeros((self._rows.shape[1], c.shape[1]), self._values.dtype)
         out[: self._n_columns] = c
         return self._solve(out[self._live], True)
 
-    def to_columns(self, c: Values) -> Values:
+    def to_columns(self, c: Array) -> Array:
         """Return R^-1 c: of Q^H b, the solution; elements of dead columns are zero."""
         out = np.zeros((self._rows.shape[1], c.shape[1]), self._values.dtype)
         out[self._live] = self._solve(c, False)
         return out[: self._n_columns]
 
-    def _solve(self, x: Values, adjoint: bool) -> Values:
+    def _solve(self, x: Array, adjoint: bool) -> Array:
         x = np.array(x, self._values.dtype, order="C")  # solved in place
         self._ops.solve_upper(self._indptr, self._indices, self._values, x, adjoint)
         return x
@@ -242,14 +239,14 @@ class Complement:
             adjoint = sp.csr_array(self._vectors.conj().T)
             self._coefficients = lambda x: factors.to_columns(factors.to_rows(adjoint @ x))
 
-    def __call__(self, x: Values) -> Values:
+    def __call__(self, x: Array) -> Array:
         """Project; twice, since once leaves a rounding error times the condition of N."""
         for _ in range(2):
             x = x - self._vectors @ self._coefficients(x)
         return x
 
 
-def _by_reflections(N: Values) -> Callable[[Values], Values]:
+def _by_reflections(N: Array) -> Callable[[Array], Array]:
     """Return what finds the combination of the columns of a dense matrix that is nearest to `x`.
 
     With rows in descending order and pivots among the columns, errors are relative to each row,
@@ -263,7 +260,7 @@ def _by_reflections(N: Values) -> Callable[[Values], Values]:
     name, side = ("unmqr", "C") if N.dtype.kind == "c" else ("ormqr", "T")
     (multiply,), (solve,) = get_lapack_funcs((name,), (N,)), get_blas_funcs(("trsm",), (N,))
 
-    def coefficients(x: Values) -> Values:
+    def coefficients(x: Array) -> Array:
         top = multiply("L", side, *reflections, x[order], _AT_ONCE * max(1, x.shape[1]))[0]
         found = np.empty((k, x.shape[1]), x.dtype)
         found[places] = solve(1, r[:k], top[:k])

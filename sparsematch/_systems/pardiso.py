@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.tolerances import GOOD_ERROR
 from sparsematch._numerics.backward_error import normwise
 from sparsematch._numerics.foreign_calls import interruptible
 from sparsematch._numerics.refinement import refine
-from sparsematch._systems.external import Unreliable, Values
+from sparsematch._systems.external import Memory, Unreliable
 
 #: Backward errors above this, after refinement, are refused.
 _BAD = 1e-11
@@ -29,9 +29,7 @@ _ZERO_PIVOT, _NO_MEMORY = -4, -2  # errors of PARDISO
 class PardisoFactor:
     """A block of real numbers factorised by PARDISO; the memory is given back with the object."""
 
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
-    ) -> None:
+    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         if values.dtype.kind == "c":
             raise Unreliable("pypardiso factorises matrices of real numbers only")
         self._indptr, self._rows = indptr.astype(np.int32), rows.astype(np.int32)
@@ -40,7 +38,7 @@ class PardisoFactor:
         self.nnz = 0
         self.refactorise(values)
 
-    def refactorise(self, values: Values) -> None:
+    def refactorise(self, values: Array) -> None:
         """Factorise new values; where pivots were replaced, try whether that did harm."""
         n = self._indptr.size - 1
         arrays = values, self._rows, self._indptr
@@ -58,7 +56,7 @@ class PardisoFactor:
         """How many pivots were too small and have been replaced."""
         return int(self._solver.get_iparm(_PERTURBED))
 
-    def solve(self, b: Values, trans: str) -> Values:
+    def solve(self, b: Array, trans: str) -> Array:
         """Solve, and refine what is not exact if pivots were replaced; Unreliable if in vain."""
         A = self._A[trans != "N"]
         x = self._apply(A, b)
@@ -66,7 +64,7 @@ class PardisoFactor:
             return x
         norm = self._norm[trans != "N"]
 
-        def measure(x: Values) -> tuple[Values, Values]:
+        def measure(x: Array) -> tuple[Array, Array]:
             r = b - A @ x
             return normwise(r, x, b, norm), r
 
@@ -79,7 +77,7 @@ class PardisoFactor:
             )
         return x
 
-    def _apply(self, A: Any, b: Values) -> Values:
+    def _apply(self, A: Any, b: Array) -> Array:
         b = b.copy(order="F")
         x = interruptible(self.nnz * b.shape[1], self._call, self._solver.solve, A, b)
         return np.asarray(x).reshape(b.shape)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._input.canonical import which_not_finite
 from sparsematch._input.names import BothNames
 from sparsematch._input.pattern import Pattern, compress, read_pattern
@@ -19,8 +18,6 @@ from sparsematch._systems.errors import NotFiniteError
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockAnalysis
 from sparsematch._types.view import without_view
-
-Values = NDArray[Any]
 
 #: Matrices that the core may read as they are, by how they are stored.
 LAYOUTS: dict[type, str] = {
@@ -31,7 +28,7 @@ LAYOUTS: dict[type, str] = {
 }
 
 
-def convert(A: Any) -> tuple[Pattern, Values]:
+def convert(A: Any) -> tuple[Pattern, Array]:
     """Return the pattern of a square matrix by columns, and its values in that order.
 
     Raises TypeError if `A` is not a sparse matrix of numbers; ValueError if it is not square, or
@@ -52,7 +49,7 @@ def pattern_of(analysis: BlockAnalysis) -> Pattern:
     return Pattern(graph, "csc" if by_columns else "csr", arrays, None, None)
 
 
-def values_of(pattern: Pattern, A: Any) -> Values:
+def values_of(pattern: Pattern, A: Any) -> Array:
     """Return the values of a matrix of this pattern, or of an array, as the core is given them.
 
     Raises TypeError if `A` is neither a sparse matrix nor an array of numbers; ValueError if its
@@ -61,19 +58,19 @@ def values_of(pattern: Pattern, A: Any) -> Values:
     return _arranged(pattern, pattern.read(without_view(A)[0], 1, "A, an array of values,"))
 
 
-def _arranged(pattern: Pattern, values: Values) -> Values:
+def _arranged(pattern: Pattern, values: Array) -> Array:
     dtype = np.complex128 if values.dtype.kind == "c" else np.float64
     return pattern.arrange(np.ascontiguousarray(values, dtype))
 
 
-def not_finite(analysis: BlockAnalysis, values: Values, names: BothNames) -> NotFiniteError:
+def not_finite(analysis: BlockAnalysis, values: Array, names: BothNames) -> NotFiniteError:
     """Say which values of the columns are not finite."""
     found = which_not_finite("A", (*analysis.columns, values), names)
     assert found is not None
     return NotFiniteError(*found)
 
 
-def not_zero(analysis: BlockAnalysis, pattern: Pattern, values: Values) -> ValueError:
+def not_zero(analysis: BlockAnalysis, pattern: Pattern, values: Array) -> ValueError:
     """Say which value is not zero, as given to the core, that was left out."""
     is_kept = np.zeros(values.size, bool)
     is_kept[analysis.places] = True

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.errors import check_choice
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._engines.operations import LuOps
@@ -103,12 +102,12 @@ class FactorisationPlan:
             text += f" ({', '.join(f'{count} by {name}' for name, count in solvers.items())})"
         return text
 
-    def matrix(self, values: NDArray[Any]) -> Any:
+    def matrix(self, values: Array) -> Any:
         """Return the columns with these values; nobody may change them."""
         indptr, rows = self.blocks.columns
         return csc_array((values, rows, indptr), shape=self.shape)
 
-    def system(self, values: NDArray[Any]) -> NamedSystem:
+    def system(self, values: Array) -> NamedSystem:
         """Return the same, to be explained."""
         return NamedSystem(self.matrix(values), *self.names)
 

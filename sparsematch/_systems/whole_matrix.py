@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._numerics.backward_error import componentwise, normwise_by_terms
 from sparsematch._numerics.foreign_calls import FEW_ROWS, splu
 
@@ -26,11 +26,9 @@ class WholeMatrix:
         self._A = A.copy()
         self._A.eliminate_zeros()  # which would only mislead the order of the columns
         #: By whether the transpose is factorised: other pivots, and another error.
-        self._superlu: dict[bool, Callable[..., NDArray[Any]]] = {}
+        self._superlu: dict[bool, Callable[..., Array]] = {}
 
-    def solve(
-        self, b: NDArray[Any], trans: str
-    ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
+    def solve(self, b: Array, trans: str) -> Iterator[tuple[Array, FloatArray]]:
         """Yield solutions of a matrix, and their normwise errors, infinite where there is none."""
         A = self._turned(trans)
         superlu = (partial(self._by_superlu, trans=trans, flipped=flip) for flip in (False, True))
@@ -43,14 +41,14 @@ class WholeMatrix:
                     continue
             yield x, normwise_by_terms(A, x, b)
 
-    def rowwise_errors(self, x: NDArray[Any], b: NDArray[Any], trans: str) -> NDArray[np.float64]:
+    def rowwise_errors(self, x: Array, b: Array, trans: str) -> FloatArray:
         """Return the componentwise backward errors."""
         return componentwise(self._turned(trans), x, b)
 
     def _turned(self, trans: str) -> Any:
         return {"N": self._A, "T": self._A.T, "H": self._A.conj().T}[trans]
 
-    def _by_superlu(self, b: NDArray[Any], trans: str, flipped: bool) -> NDArray[Any]:
+    def _by_superlu(self, b: Array, trans: str, flipped: bool) -> Array:
         if flipped and trans == "H":
             return self._by_superlu(b.conj(), "T", True).conj()
         if flipped not in self._superlu:
@@ -68,11 +66,11 @@ class WholeMatrix:
         return real + 1j * imag  # of a real matrix
 
 
-def _by_lu(A: Any, b: NDArray[Any]) -> NDArray[Any]:
+def _by_lu(A: Any, b: Array) -> Array:
     return np.linalg.solve(A.toarray(), b)
 
 
-def _by_qr(A: Any, b: NDArray[Any]) -> NDArray[Any]:
+def _by_qr(A: Any, b: Array) -> Array:
     q, r, order = qr(A.toarray(), pivoting=True)
     x = np.empty_like(b)
     x[order] = solve_triangular(r, q.conj().T @ b)

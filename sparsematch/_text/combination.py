@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._text.latex import escape
 from sparsematch._text.name_lists import Names, counted_family, family
 
@@ -41,18 +40,17 @@ class Combination:
         return f"${terms} = 0$"
 
     def _join(self, times: str, write: Any) -> str:
-        plain = all(abs(value) == 1 and not np.iscomplex(value) for value, _ in self.terms)
         words = ""
         for value, name in self.terms:
             minus = not np.iscomplex(value) and np.real(value) < 0
             sign = ("-" if minus else "") if not words else (" - " if minus else " + ")
-            factor = "" if plain else f"{number(-value if minus else value)}{times}"
-            words += f"{sign}{factor}{write(name)}"
+            factor = number(-value if minus else value)
+            words += f"{sign}{'' if factor == '1' else factor + times}{write(name)}"
         return words + self.more
 
 
 def combination(
-    indices: IndexArray, coefficients: NDArray[Any], names: Names, most: int, indent: int = 0
+    indices: IndexArray, coefficients: Array, names: Names, most: int, indent: int = 0
 ) -> Combination:
     """Return the equation; of more than `most` terms those of a family with equal factors are one.
 
@@ -68,7 +66,8 @@ def combination(
         for k, value in zip(indices.tolist(), values, strict=True):
             key = number(value), family(names.of(k))
             groups.setdefault(key, (value, []))[1].append(names.of(k))
-    if not 0 < len(groups) <= max(most, len({kind for _, kind in groups})):
+    kinds = {kind for _, kind in groups}
+    if not 0 < len(groups) < indices.size or len(groups) > max(most, len(kinds)):
         terms = ((values[k], names.of(int(indices[k]))) for k in order)
         return Combination(tuple(terms), more, indent)
     shown = list(groups.values())[:most]
@@ -80,7 +79,7 @@ def combination(
     return Combination(tuple(terms), f" and {hidden:,} more" if hidden else "", indent)
 
 
-def largest_first(values: NDArray[Any], most: int) -> tuple[list[int], str]:
+def largest_first(values: Array, most: int) -> tuple[list[int], str]:
     """Return which of more than `most` coefficients to show, the largest, and how to go on.
 
     Those that are a small share of the largest are bounded instead.
@@ -88,7 +87,7 @@ def largest_first(values: NDArray[Any], most: int) -> tuple[list[int], str]:
     if values.size <= most:
         return list(range(values.size)), ""
     size = np.abs(values)
-    order = np.argsort(-size, kind="stable")
+    order = np.argsort(-np.round(size / size.max(), 9), kind="stable")  # rounding orders nothing
     shown = min(most, int((size > _SMALL * size.max()).sum()))
     words = f" and {values.size - shown:,} more"
     if 0 < shown < most and (largest := size[order[shown]] / size.max()):
@@ -96,7 +95,7 @@ def largest_first(values: NDArray[Any], most: int) -> tuple[list[int], str]:
     return order[:shown].tolist(), words
 
 
-def readable(coefficients: NDArray[Any]) -> NDArray[Any]:
+def readable(coefficients: Array) -> Array:
     """Return coefficients, the largest 1, as they are if they are short, else as whole numbers.
 
     Decimals if neither is possible: 1/3 of the first and all of the second are 1 and 3.
@@ -124,11 +123,11 @@ def number(value: Any) -> str:
     return f"{value:.{_DIGITS}g}"
 
 
-def _is_whole(values: NDArray[Any]) -> bool:
+def _is_whole(values: Array) -> bool:
     return bool(np.all(np.abs(values - np.round(values)) <= _EXACT * np.abs(values)))
 
 
-def _rounded(values: NDArray[Any], unit: int) -> NDArray[Any]:
+def _rounded(values: Array, unit: int) -> Array:
     """Round what is a whole number of units but for rounding."""
     near = np.round(values * unit) / unit
     return np.where(np.abs(values - near) <= _EXACT * np.abs(values), near, values)

@@ -19,6 +19,7 @@ from sparsematch._types.singularity import (
 )
 
 _DIGITS = 16  # that a double has, about
+_FORM = " of the block triangular form (counted from 0)"
 
 
 def headline(found: NumericalDefects) -> str:
@@ -34,7 +35,8 @@ def headline(found: NumericalDefects) -> str:
         lost += [-log10(max(each.residual, TINY)) for each in near]
         but = f", but solutions lose {max(lost):.0f} of {_DIGITS} digits" if lost else ""
         return f"Nonsingular with these values: {size}, {rank}{but}."
-    residual = max(each.residual for each in (*found.equations, *found.variables))
+    sides = [each for each in (found.equations, found.variables) if each]
+    residual = min(max(one.residual for one in side) for side in sides)  # one proves it
     if residual <= ROUNDING_OF_RESIDUALS:
         return f"Numerically singular: {size}, but {rank} with these values."
     return f"Nearly singular: {size}, but {rank} to {vanishing_digits(residual)}."
@@ -46,19 +48,32 @@ def beside_structure(found: NumericalDefects | NumericalRank, structural_rank: i
     if not is_clear and found.rank >= structural_rank:
         return ["These values are too far apart to tell whether more depends on each other."]
     at_most = "" if is_clear else "at most "
-    return [f"With these values the rank is {at_most}{min(found.rank, structural_rank):,}."]
+    no_less = ", no less" if found.rank >= structural_rank else ""
+    return [
+        f"With these values the rank is {at_most}{min(found.rank, structural_rank):,}{no_less}."
+    ]
 
 
-def account(found: NumericalDefects, wording: Wording) -> list[Line]:
-    """Return the lines below the headline; an empty one separates the paragraphs."""
+def account(found: NumericalDefects, wording: Wording, what: str = "it") -> list[Line]:
+    """Return the lines below the headline, empty ones between paragraphs; `what` is singular."""
     rows, cols = found.one_choice
     more = found.is_singular and not found.is_complete
+    equations, variables = found.equations, found.variables
+    shifts = [one.is_constant for one in variables]
+    by_reference = bool(shifts) and all(shifts)
+    sides = [
+        paragraph(variables, cols, wording, by_reference),
+        paragraph(equations, rows, wording, by_reference),
+    ]
+    turning_point = _turning_point(found, wording)
+    more_members = sum(one.size for one in variables) > sum(one.size for one in equations)
+    if turning_point or (more_members and not any(shifts)):
+        sides.reverse()
     paragraphs: list[list[Line]] = [
         ["There is more than is named: at least the following."] if more else [],
-        paragraph(found.equations, rows, wording),
-        paragraph(found.variables, cols, wording),
-        _turning_point(found, wording),
-        [] if more else _repair(rows, cols, wording),
+        *sides,
+        turning_point,
+        [] if more else _repair(rows, cols, wording, what),
         _near(found.near_equations, wording),
         _near(found.near_variables, wording),
         _blocks(found, wording),
@@ -85,17 +100,16 @@ def _near(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
     return described(dependences, members, len(dependences), wording, "Nearly ")[0]
 
 
-def _repair(rows: IndexArray, cols: IndexArray, wording: Wording) -> list[Line]:
+def _repair(rows: IndexArray, cols: IndexArray, wording: Wording, what: str) -> list[Line]:
     """Say what makes the matrix nonsingular: equations for variables that are free."""
     if not rows.size or rows.size != cols.size:
         return []
+    start = f"To make {what} nonsingular,"
     if rows.size > 1:
-        return [
-            "To make it nonsingular, do both: drop those equations, fix those variables instead."
-        ]
+        return [f"{start} do both: drop those equations, fix those variables instead."]
     fixed, dropped = wording.cols.of(int(cols[0])), wording.rows.of(int(rows[0]))
     return [
-        "To make it nonsingular, fix a free variable in the place of a dependent equation:",
+        f"{start} fix a free variable in the place of a dependent equation:",
         f"for example {fixed} in the place of {dropped}.",
     ]
 
@@ -108,9 +122,9 @@ def _blocks(found: NumericalDefects, wording: Wording) -> list[Line]:
     lacking = sum(block.deficiency for block in blocks)
     lack = found.n - found.rank
     if len(blocks) == 1 and lacking == lack > 0:
-        which = f"diagonal block {blocks[0].number} of the block triangular form (counted from 0)"
+        which = f"diagonal block {blocks[0].number}{_FORM}"
         return [f"Where: in {which}, {_block_words(blocks[0])}"]
-    lines: list[Line] = [_title(blocks)]
+    lines: list[Line] = [f"Where: in these diagonal blocks{_FORM}, each by itself"]
     for block in blocks[: wording.most]:
         lines.append(f"  block {block.number}: {_block_words(block)}")
         if lacking > lack or not block.deficiency:
@@ -124,19 +138,6 @@ def _blocks(found: NumericalDefects, wording: Wording) -> list[Line]:
             "  Not all that is dependent or free in a block is so in the whole: go by the above.",
         ]
     return lines
-
-
-def _title(blocks: Sequence[SingularBlock]) -> str:
-    singular = sum(block.deficiency > 0 for block in blocks)
-    kind = "nearly singular" if not singular else "singular"
-    if 0 < singular < len(blocks):
-        kind = "singular, or nearly so"
-    one, are = len(blocks) == 1, "is" if len(blocks) == 1 else "are"
-    alone = "by itself" if one else "by themselves"
-    return (
-        f"Where: {count(len(blocks), 'diagonal block')} of the block triangular form {are} {kind} "
-        f"{alone} (counted from 0)"
-    )
 
 
 def _block_words(block: SingularBlock) -> str:

@@ -8,16 +8,15 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.errors import check_count
-from sparsematch._base.tables import table
 from sparsematch._text.dicts import plain
 from sparsematch._text.explanation import Explanation
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import wrapped
 from sparsematch._types.diagnosis import BlockCondition, Misscaled, Spectrum
+from sparsematch._types.run_info import table
 
 #: Ratio of neighbouring singular values that is called a gap.
 _GAP = 1e3
@@ -90,7 +89,7 @@ class Diagnosis:
     rcond: float | None = None
     scaled_rcond: float | None = None
     misscaled: tuple[Misscaled, ...] = ()
-    digits: NDArray[np.float64] | None = None
+    digits: FloatArray | None = None
     vanishing: IndexArray = field(default_factory=lambda: np.empty(0, np.intp))
     of_several: bool = False
     backward_error: float = 0.0

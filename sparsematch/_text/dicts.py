@@ -29,19 +29,22 @@ def numbers_dict(
     found: NumericalDefects | NumericalRank, rows: Names, cols: Names, most: int | None
 ) -> dict[str, Any]:
     """Return all of it, of each list `most` at most; names only if they are given."""
-    if isinstance(found, NumericalRank):
-        return _rank_dict(found, rows, cols, most)
-    replaced, fixed = found.one_choice
-    return {
+    both: dict[str, Any] = {
         "rank": found.rank,
         "singular": found.is_singular,
         "complete": found.is_complete,
         "tolerance": float(found.tolerance),
+        **_sides(found.equations[:most], found.variables[:most], rows, cols),
+    }
+    if isinstance(found, NumericalRank):
+        lists = "basis_rows", "basis_cols", "redundant_rows", "critical_rows", "undetermined_cols"
+        arrays = {name: plain(getattr(found, name)) for name in lists}
+        return both | {"settled": found.is_settled} | arrays
+    replaced, fixed = found.one_choice
+    return both | {
         "n_dependent_equations": len(found.equations),
         "n_free_variables": len(found.variables),
         "n_blocks": len(found.blocks),
-        "dependent_equations": _dependences(found.equations[:most], rows),
-        "free_variables": _dependences(found.variables[:most], cols),
         "near_equations": _dependences(found.near_equations[:most], rows),
         "near_variables": _dependences(found.near_variables[:most], cols),
         "one_choice": {"rows": replaced[:most].tolist(), "cols": fixed[:most].tolist()},
@@ -49,17 +52,10 @@ def numbers_dict(
     }
 
 
-def _rank_dict(found: NumericalRank, rows: Names, cols: Names, most: int | None) -> dict[str, Any]:
-    lists = "basis_rows", "basis_cols", "redundant_rows", "critical_rows", "undetermined_cols"
+def _sides(equations: Any, variables: Any, rows: Names, cols: Names) -> dict[str, Any]:
     return {
-        "rank": found.rank,
-        "singular": found.is_singular,
-        "complete": found.is_complete,
-        "settled": found.is_settled,
-        "tolerance": float(found.tolerance),
-        "dependent_equations": _dependences(found.equations[:most], rows),
-        "free_variables": _dependences(found.variables[:most], cols),
-        **{name: plain(getattr(found, name)) for name in lists},
+        "dependent_equations": _dependences(equations, rows),
+        "free_variables": _dependences(variables, cols),
     }
 
 
@@ -84,6 +80,5 @@ def _block(block: SingularBlock, rows: Names, cols: Names) -> dict[str, Any]:
         "deficiency": block.deficiency,
         "rcond": float(block.rcond),
         "digits_lost": round(block.digits_lost, 1),
-        "dependent_equations": _dependences(block.equations, rows),
-        "free_variables": _dependences(block.variables, cols),
+        **_sides(block.equations, block.variables, rows, cols),
     }

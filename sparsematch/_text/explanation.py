@@ -1,5 +1,6 @@
 """Why a matrix is singular, by its structure or by its numbers, as data and as text."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,8 @@ from sparsematch._types.numerical_rank import NumericalRank
 from sparsematch._types.singularity import NumericalDefects
 
 _ROW, _COL = "equation", "variable"
+#: Of variables that stand for derivatives, as modelling languages call them.
+_DERIVATIVE = re.compile(r"\bder\(|Differential\(|\bd\w+/?dt\b|dot\b|ˍt\b|'$")
 #: Said of an account of the structure.
 NOT_LOOKED_AT = "The values were not looked at: numeric=True looks at them, too."
 
@@ -163,7 +166,7 @@ class Explanation(Ranked):
         >>> A = csr_array([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [1.0, 3.0, 1.0]])
         >>> names = ["heat", "mass_A", "sum"]
         >>> latex = explain_singularity(A, names, numeric=True).to_latex()
-        >>> print(latex.splitlines()[4])
+        >>> print(latex.splitlines()[9])
         \item $\text{heat} + \text{mass\_A} - \text{sum} = 0$
         """
         return latex.document(self._lines(max_pieces, max_names))
@@ -182,29 +185,34 @@ class Explanation(Ranked):
                 lines.append(f"By its structure alone the rank is {self.structural_rank:,}.")
             account += rectangular.account(self.numbers, wording)
         else:
-            account += self._structure(wording)
-        if isinstance(self.numbers, NumericalRank) and is_square:
-            lines += defects.beside_structure(self.numbers, self.structural_rank)
-            account += rectangular.account(self.numbers, wording)
-        elif isinstance(self.numbers, NumericalDefects):
+            account += _parts(self, wording)
+            if isinstance(self.numbers, NumericalRank):
+                account += rectangular.account(self.numbers, wording)
+                if self.is_singular:
+                    lines += defects.beside_structure(self.numbers, self.structural_rank)
+                else:
+                    lines[0] = rectangular.headline(self.numbers)
+            elif self.numbers is not None:
+                account += self._defects(self.numbers, wording, lines)
             if self.is_singular:
-                lines += defects.beside_structure(self.numbers, self.structural_rank)
-            else:
-                lines[0] = defects.headline(self.numbers)
-            account += defects.account(_not_told(self, self.numbers, max_pieces), wording)
+                account += ["", *_repair(self)]
         lines += account
         if account and (self.row_names is None or self.col_names is None):
             lines += ["", "Rows and columns are counted from 0."]
         return lines
 
-    def _structure(self, wording: Wording) -> list[Line]:
-        account: list[Line] = []
-        for part in (self.overdetermined, self.underdetermined):
-            if part:
-                account += ["", *_part(part, wording)]
-        if self.is_singular:
-            account += ["", *_repair(self)]
-        return account
+    def _defects(
+        self, numbers: NumericalDefects, wording: Wording, lines: list[Line]
+    ) -> list[Line]:
+        """Return what values add to the structure, and say in `lines` what the rank is."""
+        if not self.is_singular:
+            lines[0] = defects.headline(numbers)
+            return defects.account(numbers, wording)
+        lines += defects.beside_structure(numbers, self.structural_rank)
+        added = _not_told(self, numbers, wording.most)
+        if len(added.equations) > self.structural_rank - numbers.rank:
+            lines[-1] = f"{str(lines[-1])[:-1]}; the dependences below include the conflicts."
+        return defects.account(added, wording, "the rest")
 
     def to_dict(self, *, max_pieces: int | None = None) -> dict[str, Any]:
         """Return everything in numbers, strings, lists and dicts, as `json` can write it.
@@ -298,11 +306,9 @@ def _remarks(why: Explanation) -> list[str]:
     if why.stored_zeros and why.rank_without_zeros is None:
         lines.append(f"{count(why.stored_zeros, 'stored zero')} dropped.")
     elif why.stored_zeros:
-        counted = "1 stored zero counts as an entry; without it"
-        if why.stored_zeros > 1:
-            counted = f"{why.stored_zeros:,} stored zeros count as entries; without them"
+        counted = f"Entries include {count(why.stored_zeros, 'stored zero')}"
         rank = f"{why.rank_without_zeros:,} of {min(why.shape):,}"
-        lines.append(f"{counted} the structural rank is {rank}.")
+        lines.append(f"{counted}; without zeros the structural rank is {rank}.")
     if not why.numeric:
         lines.append(NOT_LOOKED_AT)
     return lines
@@ -311,10 +317,8 @@ def _remarks(why: Explanation) -> list[str]:
 def _not_told(why: Explanation, numbers: NumericalDefects, shown: int) -> NumericalDefects:
     """Return what the values add: without rows or columns that are said to be empty or in conflict.
 
-    Where the structure is singular; else all. `shown`: how many conflicts of each kind are.
+    `shown`: how many conflicts of each kind are.
     """
-    if not why.is_singular:
-        return numbers
     kept = []
     for part, claims in (
         (why.overdetermined, numbers.equations),
@@ -328,77 +332,72 @@ def _not_told(why: Explanation, numbers: NumericalDefects, shown: int) -> Numeri
     return replace(numbers, equations=equations, variables=variables)
 
 
-def _part(part: DeficientPieces, wording: Wording) -> list[str]:
-    over = part.side == "rows"
-    kind = "Over-determined" if over else "Under-determined"
-    if part.rows.size + part.cols.size == sum(indices.size for indices in part[0].conflict):
-        return [f"{kind}: {_words(part[0])}", *_details(part[0], wording)]
-    if len(part) == part.n_empty:
-        words, *details = _empty(part, wording)
+def _parts(why: Explanation, wording: Wording) -> list[Line]:
+    """Describe what is over-determined, and what is under-determined."""
+    lines: list[Line] = []
+    free = map(why.col_name, why.underdetermined.cols.tolist())
+    binds_states = why.col_names is not None and any(map(_DERIVATIVE.search, free))
+    for part in (why.overdetermined, why.underdetermined):
+        if part:
+            lines += ["", *_part(part, wording, binds_states)]
+    return lines
+
+
+def _part(part: DeficientPieces, wording: Wording, binds_states: bool) -> list[str]:
+    groups = [_empty(part, wording, binds_states)] if part.n_empty else []
+    conflicts = part[part.n_empty : part.n_empty + wording.most]
+    groups += [_conflict(piece, wording) for piece in conflicts]
+    kind, many, few = "Over-determined", count(part.rows.size, _ROW), count(part.cols.size, _COL)
+    if part.side == "columns":
+        kind, many, few = "Under-determined", few, many
+    size = sum(indices.size for indices in part[0].conflict)
+    if len(part) == part.n_empty or part.rows.size + part.cols.size == size:
+        words, *details = groups[0]
         return [f"{kind}: {words}", *details]
-    noun, other = (_ROW, _COL) if over else (_COL, _ROW)
-    n_many, n_few = (part.rows.size, part.cols.size) if over else (part.cols.size, part.rows.size)
-    lines = [f"{kind}: {count(n_many, noun)} with {count(n_few, other)}, {part.surplus:,} too many"]
+    lines = [f"{kind}: {many} with {few}, {part.surplus:,} too many"]
     if len(part) > 1:
         lines[0] += f", in {len(part):,} separate pieces"
-    groups = [_empty(part, wording)] if part.n_empty > 1 else []
-    first = part.n_empty if groups else 0  # pieces that need no words of their own
-    groups += [
-        [_words(piece), *_details(piece, wording)] for piece in part[first : first + wording.most]
-    ]
     for number, (words, *details) in enumerate(groups, start=1):
         lines.append(f"  {number}. {words}" if len(part) > 1 else f"  {words}")
         lines += [f"   {line}" for line in details]
-    if (hidden := len(part) - first - wording.most) > 0:
+    if (hidden := len(part) - part.n_empty - wording.most) > 0:
         lines.append(f"  and {count(hidden, 'more piece')}, none with a shorter conflict")
     return lines
 
 
-def _empty(part: DeficientPieces, wording: Wording) -> list[str]:
+def _empty(part: DeficientPieces, wording: Wording, binds_states: bool) -> list[str]:
     """Put all rows, or columns, without entries together: there may be thousands."""
-    noun, fault, verb, other = _COL, "in no equation", "fix", "write an equation with each"
+    noun, fault, verb, other = _COL, "in no equation", "fix", "write an equation with"
     if part.side == "rows":
-        noun, fault, verb, other = _ROW, "without variables", "drop", "bring a variable into each"
+        noun, fault, verb, other = _ROW, "without variables", "drop", "bring a variable into"
     names = wording.names(part.side).list(part.empty, wording.most_names)
+    them, each = ("it", "it") if part.n_empty == 1 else ("them", "each")
+    first = f"differentiate {each}, if states are bound; else " * (binds_states and noun == _ROW)
     return [
-        f"{count(part.n_empty, noun)} {fault}",
-        f"  {noun}s: {names}",
-        f"  to do: {verb} these {noun}s, or {other}",
+        f"{count(part.n_empty, noun)} {fault}: {names}",
+        f"  to do: {first}{verb} {them}, or {other} {each}",
     ]
 
 
-def _words(piece: DeficientPiece) -> str:
-    """Say what is wrong with a conflict."""
-    n_rows, n_cols = (indices.size for indices in piece.conflict)
+def _conflict(piece: DeficientPiece, wording: Wording) -> list[str]:
+    """Say what is wrong with a conflict, name its members, and say what resolves it."""
+    rows, cols = piece.conflict
+    equations, variables = count(rows.size, _ROW), count(cols.size, _COL)
+    members = [
+        f"  equations: {wording.rows.list(rows, wording.most_names)}",
+        f"  variables: {wording.cols.list(cols, wording.most_names)}",
+    ]
     if piece.side == "rows":
-        between = f"{count(n_rows, _ROW)} with only {count(n_cols, _COL)} between them"
-        return between if n_cols else "1 equation without variables"
-    return (
-        f"{count(n_cols, _COL)} in only {count(n_rows, _ROW)}"
-        if n_rows
-        else "1 variable in no equation"
-    )
-
-
-def _details(piece: DeficientPiece, wording: Wording) -> list[str]:
-    """Name the members of a conflict, and say what resolves it."""
-    over, (rows, cols) = piece.side == "rows", piece.conflict
-    noun, verb, other = _COL, "fix", "write another equation with"
-    if over:
         noun, verb, other = _ROW, "drop", "bring another variable into"
-    lists = [
-        ("equations", wording.rows.list(rows, wording.most_names)),
-        ("variables", wording.cols.list(cols, wording.most_names)),
-    ]
-    lines = [f"  {label}: {names}" for label, names in (lists if over else lists[::-1]) if names]
+        lines = [f"{equations} with only {variables} between them", *members]
+    else:
+        noun, verb, other = _COL, "fix", "write another equation with"
+        lines = [f"{variables} in only {equations}", *reversed(members)]
     if rest := piece.surplus - 1:
-        more = count(rest, f"more {noun}")
         size = f"{piece.rows.size:,} x {piece.cols.size:,}"
+        more = count(rest, f"more {noun}")
         lines.append(f"  beside it, {more} too many in the same piece of {size}")
-    which, them = f"this {noun}", "it"
-    if piece.candidates.size > 1:
-        which, them = f"one of these {noun}s (any will do)", "one of them"
-    return [*lines, f"  to do: {verb} {which}, or {other} {them}"]
+    return [*lines, f"  to do: {verb} one of these {noun}s (any will do), or {other} one of them"]
 
 
 def _repair(why: Explanation) -> list[str]:
@@ -408,9 +407,11 @@ def _repair(why: Explanation) -> list[str]:
     first = zip(rows[:3].tolist(), cols[:3].tolist(), strict=True)
     pairs = [f"{why.col_name(j)} in {why.row_name(i)}" for i, j in first]
     more = f" and {rows.size - len(pairs):,} more" if rows.size > len(pairs) else ""
+    rank = "rank"
+    if why.numbers is not None and why.numbers.rank < why.structural_rank:
+        rank = "structural rank"
     return [
-        f"To raise the rank by one, put a variable of the under-determined part ({under:,}) "
-        "into an equation",
-        f"of the over-determined part ({over:,}); no other new entry helps.",
-        f"For full rank it takes {rows.size:,}, for example {', '.join(pairs)}{more}.",
+        f"To raise the {rank} by one, put a variable of the under-determined part ({under:,})",
+        f"into an equation of the over-determined part ({over:,}); no other new entry helps.",
+        f"For full {rank} it takes {rows.size:,}, for example {', '.join(pairs)}{more}.",
     ]

@@ -18,13 +18,14 @@ def headline(found: NumericalRank) -> str:
     rows, cols = found.shape
     size = f"{count(rows, 'equation')}, {count(cols, 'variable')}"
     rank = f"rank {'' if found.is_settled else 'at most '}{found.rank:,}"
+    deficient = "rank deficient" if rows != cols else "singular"
     if not found.is_singular:
         return f"Full rank with these values: {size}, {rank}."
     dependences = found.equations if rows <= cols else found.variables
     residual = max((each.residual for each in dependences), default=0.0)
     if residual <= ROUNDING_OF_RESIDUALS:
-        return f"Rank deficient: {size}, but {rank} with these values."
-    return f"Nearly rank deficient: {size}, but {rank} to {vanishing_digits(residual)}."
+        return f"Numerically {deficient}: {size}, but {rank} with these values."
+    return f"Nearly {deficient}: {size}, but {rank} to {vanishing_digits(residual)}."
 
 
 def account(found: NumericalRank, wording: Wording) -> list[Line]:
@@ -48,12 +49,10 @@ def account(found: NumericalRank, wording: Wording) -> list[Line]:
         if not others:
             continue
         if surplus > len(others) or (is_tall and noun == "equation"):
-            n_members = members.size - len(empty)
-            lines, n_sets = described(others, n_members, surplus, wording)
+            n = members.size - len(empty)
+            lines, n_sets = described(others, n, surplus, wording)
             if n_sets > 1:  # measurements, say, of which there are more on purpose
-                lines[0] = (
-                    f"Dependent: {n_members:,} {noun}s, {surplus:,} of which follow from others"
-                )
+                lines[0] = f"Dependent: {n:,} {noun}s, {surplus:,} of which follow from others"
             paragraphs.append(lines)
         else:
             chosen = one_of_each(others, np.empty(0, np.intp))
@@ -76,24 +75,20 @@ def _empty(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
 
 def _redundancy(found: NumericalRank, wording: Wording) -> list[Line]:
     """Say which equations may be dropped, and which not."""
-    if not found.redundant_rows.size or not found.is_settled:
+    rows, cols = found.shape
+    if rows == cols or not found.redundant_rows.size or not found.is_settled:
         return []
     empty = [each.indices[0] for each in found.equations if each.size == 1]
     redundant, critical = np.setdiff1d(found.redundant_rows, empty), found.critical_rows
     lines: list[Line] = []
-    if redundant.size:
-        lines += [
-            f"Redundant: {_listed(redundant, wording)}",
-            "  any one of these, but not two at will, may be dropped, and the rank is the same",
-        ]
+    if redundant.size and len(found.equations) > len(empty) + 1:  # else the dependence says it
+        alone = "of which any one may be dropped, but not any two"
+        lines.append(f"Redundant: {_listed(redundant, wording, alone)}")
     if critical.size:
-        lines += [
-            f"Critical: {_listed(critical, wording)}",
-            "  without any one of these the rank is less: drop none",
-        ]
+        lines.append(f"Critical: {_listed(critical, wording, 'not to be dropped')}")
     return lines
 
 
-def _listed(rows: IndexArray, wording: Wording) -> str:
+def _listed(rows: IndexArray, wording: Wording, which: str) -> str:
     names = wording.rows.list(rows, wording.most_names)
-    return f"{count(rows.size, 'equation')}: {names}"
+    return f"{count(rows.size, 'equation')}, {which}: {names}"

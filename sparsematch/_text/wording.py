@@ -9,8 +9,8 @@ from sparsematch._text.name_lists import Names
 Line = str | Combination
 
 _WIDTH = 100  # columns of a line: what a terminal shows
-_LABEL = re.compile(r" *[a-z ]+: ")  # "  variables: ", before a list
-_AFTER_COMMA, _BEFORE_SIGN = re.compile(r"(?<=,) "), re.compile(r" (?=[+-] )")
+_LABEL = re.compile(r" *([a-z ]+: |\d+\. )")  # "  variables: ", before a list
+_AFTER_COMMA, _BEFORE_SIGN = re.compile(r"(?<=[,;]) | (?=[+-] )"), re.compile(r" (?=[+-] )")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,7 @@
 
 from typing import Any, Literal, NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, FloatArray, IndexArray
 
 #: Blocks that may be singular, each with whether the last values made it one, with about the same
 #: pivots.
@@ -73,7 +70,7 @@ class BlockLU(Protocol):
     def repeat(self, preference: float, /) -> "BlockLU":
         """Return other factors of the same values, the diagonal preferred so much."""
 
-    def solve(self, b: Any, x: NDArray[Any], side: str, check: bool, external: Any, /) -> float:
+    def solve(self, b: Any, x: Array, side: str, check: bool, external: Any, /) -> float:
         """Write solutions of the shape of `b`, and return the largest backward error, 0 if small.
 
         `external` solves in place with a block that is left to it. -1 where `b` is neither a vector
@@ -83,16 +80,20 @@ class BlockLU(Protocol):
     row_of: IndexArray  #: The row of the permuted matrix that is each pivot.
     entries: int  #: Those of L and U and the diagonal.
     #: The largest entry of U over that of the scaled block; 1 where the core factorises nothing.
-    growth: NDArray[np.float64]
-    values: NDArray[Any]  #: Those of the columns: a copy.
+    growth: FloatArray
+    values: Array  #: Those of the columns: a copy.
+
+    #: Rows, columns and values of the entries that were added where there was no pivot, in the
+    #: units of the matrix; the policy's `no_pivot` says where that is.
+    added: tuple[IndexArray, IndexArray, Array]
 
     def rcond(self, k: int, /) -> float:
         """Estimate the reciprocal condition of scaled block k in the 1-norm, from above."""
 
-    def solve_scaled(self, k: int, x: NDArray[Any], adjoint: bool, /) -> None:
+    def solve_scaled(self, k: int, x: Array, adjoint: bool, /) -> None:
         """Solve with scaled block k, or its conjugate transpose, in place; `x` has n elements."""
 
-    def scaled_values(self, k: int, /) -> NDArray[Any]:
+    def scaled_values(self, k: int, /) -> Array:
         """Return the entries of scaled block k, in the order of ``BlockAnalysis.block``."""
 
 
@@ -105,8 +106,8 @@ class UpperTrapezoid(NamedTuple):
 
     start: IndexArray
     columns: IndexArray
-    values: NDArray[Any]
-    top: NDArray[Any]  #: The rows of Q^H applied to the right-hand sides that belong to rows of R.
+    values: Array
+    top: Array  #: The rows of Q^H applied to the right-hand sides that belong to rows of R.
 
 
 #: How the core names a matrix, its transpose and its conjugate transpose.

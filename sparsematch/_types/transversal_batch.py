@@ -1,9 +1,9 @@
-"""The weighted transversals of many matrices with one pattern."""
+"""The weighted transversals, or matchings of least cost, of many matrices with one pattern."""
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -11,11 +11,46 @@ from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import Frozen
-from sparsematch._types.weighted import WeightedTransversal
+from sparsematch._types.weighted import WeightedMatching, WeightedTransversal
+
+_Found = TypeVar("_Found")
+
+
+class _Batch(Frozen, Generic[_Found]):
+    """A sequence of results, each a view of the rows of arrays."""
+
+    __slots__ = ()
+
+    row_mate: IndexArray
+    col_mate: IndexArray
+    objective: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of each matrix."""
+        return self.row_mate.shape[1], self.col_mate.shape[1]
+
+    _one: Callable[[int], _Found]
+
+    def __len__(self) -> int:
+        return len(self.objective)
+
+    def __getitem__(self, b: Any) -> _Found:
+        k = operator.index(b)
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"there are {len(self)} results, but number {k} was asked for")
+        return self._one(k)
+
+    def __iter__(self) -> Iterator[_Found]:
+        return (self[k] for k in range(len(self)))
+
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        return f"{type(self).__name__}({len(self)} of {n_rows}x{n_cols})"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TransversalBatch(Frozen):
+class TransversalBatch(_Batch[WeightedTransversal]):
     """Transversals with the largest product, one for each row of an array of values.
 
     ``batch[b]`` is that of matrix `b`, a view of its rows of the arrays.
@@ -50,18 +85,7 @@ class TransversalBatch(Frozen):
         mates, scales = (row_mate, col_mate), (row_scale, col_scale)
         return cls(*mates, cardinality, objective, row_dual, col_dual, *scales)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of each matrix."""
-        return self.row_mate.shape[1], self.col_mate.shape[1]
-
-    def __len__(self) -> int:
-        return len(self.objective)
-
-    def __getitem__(self, b: Any) -> WeightedTransversal:
-        k = operator.index(b)
-        if not -len(self) <= k < len(self):
-            raise IndexError(f"there are {len(self)} transversals, but number {k} was asked for")
+    def _one(self, k: int) -> WeightedTransversal:
         return WeightedTransversal(
             Matching(self.row_mate[k], self.col_mate[k]),
             "product",
@@ -72,9 +96,34 @@ class TransversalBatch(Frozen):
             None if self.col_scale is None else self.col_scale[k],
         )
 
-    def __iter__(self) -> Iterator[WeightedTransversal]:
-        return (self[k] for k in range(len(self)))
 
-    def __repr__(self) -> str:
-        n_rows, n_cols = self.shape
-        return f"TransversalBatch({len(self)} of {n_rows}x{n_cols})"
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LeastCostBatch(_Batch[WeightedMatching]):
+    """Matchings of least cost, one for each row of an array of costs, and their duals.
+
+    ``batch[b]`` is that of matrix `b`, a `WeightedMatching` of maximum cardinality, in which
+    unmatched rows and columns cost nothing.
+
+    Attributes
+    ----------
+    row_mate, col_mate, cardinality
+        As in `TransversalBatch`. Infinite costs leave fewer pairs.
+    objective : ndarray of float64, shape (k,)
+        The sums of the costs of the pairs.
+    row_dual, col_dual : ndarray of float64, shapes (k, n_rows), (k, n_cols)
+        As in `WeightedMatching` for costs.
+    """
+
+    row_mate: IndexArray
+    col_mate: IndexArray
+    cardinality: IndexArray
+    objective: FloatArray
+    row_dual: FloatArray
+    col_dual: FloatArray
+
+    def _one(self, k: int) -> WeightedMatching:
+        least = float(self.objective[k])
+        matching = Matching(self.row_mate[k], self.col_mate[k])
+        duals = self.row_dual[k], self.col_dual[k]
+        nothing = np.zeros(self.shape[0]), np.zeros(self.shape[1])
+        return WeightedMatching(matching, least, least, *duals, *nothing, False, True)

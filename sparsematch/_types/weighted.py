@@ -68,6 +68,14 @@ class LeastCost(NamedTuple):
         return LeastCost(self.matching, sides[0] * self.unit, sides[1] * self.unit, 1.0)
 
 
+class Start(NamedTuple):
+    """What a search may begin with: of similar costs, in their unit. None of it need be right."""
+
+    matching: Matching | None
+    row_dual: FloatArray  #: Finite, as those of columns.
+    col_dual: FloatArray
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WeightedTransversal(MatchedResult):
     """A maximum transversal of greatest weight, with the duals that prove it.

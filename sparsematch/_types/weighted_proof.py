@@ -1,18 +1,23 @@
-"""The proof that a weighted transversal is optimal, by its duals; factors that are cut off."""
+"""The proof that a weighted matching is optimal, by its duals; factors that are cut off."""
 
 import math
 import sys
-from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from sparsematch._base.arrays import FloatArray, namespace
 from sparsematch._base.errors import warn
-from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.weighted import (
+    SignedCSR,
+    WeightedCSR,
+    WeightedMatching,
+    WeightedTransversal,
+)
 
-#: Of costs and duals up to it, a cost less two duals is finite.
-_SAFE = 2.0**1020
+#: Sums of values above it may be infinite before the last is added.
+_LARGE_TERM = 2.0**900
 #: The range in which doubles have all their digits.
 LEAST_FACTOR, LARGEST_FACTOR = sys.float_info.min, sys.float_info.max
 
@@ -31,48 +36,58 @@ def warn_of_cut_factors(logarithms: str = "row_dual and col_dual hold") -> None:
     warn(RuntimeWarning, text)
 
 
-def is_least_cost(
-    weighted: WeightedCSR,
-    transversal: WeightedTransversal,
-    matched: FloatArray,
-    slack: Callable[[float, FloatArray, FloatArray], tuple[float, float, float]],
-    tolerance: float | None,
-) -> bool:
-    """Tell whether entries cost at least their duals, pairs no more, and free vertices are last.
+class Proof(NamedTuple):
+    """What the duals of an optimal matching leave, in a unit of its own, as of costs."""
 
-    And whether its objective and its factors are those of its pairs and duals; for the jobs with a
-    sum. `matched`: the magnitudes of the pairs. `slack`: of what logarithms or magnitudes are to be
-    multiplied by, and duals, the largest cost, the least slack of an entry and the largest of a
-    pair.
-    """
-    bounded = _bounded_duals(weighted, transversal)
-    if bounded is None or not (
-        _has_its_objective(transversal, matched) and _has_its_factors(transversal)
-    ):
-        return False
-    scale, u, v = bounded
-    scale /= transversal.dual_unit
-    largest, least, tight = slack(-scale, u, v)
-    if tolerance is None:
-        tolerance = 2.0**-40 * max(largest, largest_of(u), largest_of(v))
-    else:
-        tolerance *= scale
-    if least < -tolerance or tight > tolerance:
-        return False
-    return _free_are_last(u, v, transversal.matching, tolerance)
+    entries: FloatArray  #: The cost of each less its duals.
+    row_excess: FloatArray  #: The dual of each row less what it costs if unmatched.
+    col_excess: FloatArray
+    #: The largest of both, that of what is unmatched: infinite if nothing may be.
+    levels: tuple[float, float]
+    tolerance: float  #: By how much all of these may be wrong.
 
 
-def _has_its_objective(transversal: WeightedTransversal, matched: FloatArray) -> bool:
-    """Tell whether the objective is that of the pairs, up to the rounding of their sum."""
-    values = namespace(matched).log(matched) if transversal.job == "product" else matched
+def as_matching(
+    weighted: WeightedCSR, transversal: WeightedTransversal
+) -> tuple[SignedCSR, WeightedMatching]:
+    """Return a transversal of largest product or sum as a matching of logarithms or magnitudes."""
+    graph, weight, total = weighted.graph, weighted.magnitude, transversal.objective
+    xp = namespace(weight)
+    largest = weighted.largest
+    if transversal.job == "product":
+        weight = xp.log(weight)
+        largest = largest_of(weight)
+    found = WeightedMatching(
+        transversal.matching,
+        total,
+        total,
+        -transversal.row_dual,
+        -transversal.col_dual,
+        xp.zeros(graph.n_rows),
+        xp.zeros(graph.n_cols),
+        maximum_cardinality=True,
+        dual_unit=transversal.dual_unit,
+    )
+    return SignedCSR(graph, weight, largest), found
+
+
+def objectives(matched: FloatArray, left: list[FloatArray], maximize: bool) -> tuple[float, float]:
+    """Return the weight of the pairs, and the objective, given what is left unmatched costs."""
+    weights = -matched if maximize else matched
+    least = _sum(namespace(matched).concatenate([weights, *left]))
+    return _sum(matched), 0.0 - least if maximize else least
+
+
+def _sum(values: FloatArray) -> float:
+    """Return a sum, which is infinite only if it is beyond the range of doubles itself."""
+    if largest_of(values) <= _LARGE_TERM:
+        return float(values.sum())
+    scale = 0.5 ** values.size.bit_length()
     with np.errstate(over="ignore"):
-        total, size = float(values.sum()), float(abs(values).sum())
-    if not np.isfinite(total):
-        return transversal.objective == total
-    return abs(transversal.objective - total) <= 2.0**-40 * size
+        return float((values * scale).sum() / scale)
 
 
-def _has_its_factors(transversal: WeightedTransversal) -> bool:
+def has_its_factors(transversal: WeightedTransversal) -> bool:
     """Tell whether factors are the exponentials of the duals, or the doubles next to them.
 
     The rows' are corrected by the rounding of the pairs' duals.
@@ -96,33 +111,18 @@ def _has_its_factors(transversal: WeightedTransversal) -> bool:
     return True
 
 
-def _bounded_duals(
-    weighted: WeightedCSR, transversal: WeightedTransversal
-) -> tuple[float, FloatArray, FloatArray] | None:
-    """Return a factor, and duals times it: a cost times it less two of these is finite.
-
-    None if a dual is not finite, or their unit is none.
-    """
-    duals = transversal.row_dual, transversal.col_dual
-    largest = weighted.largest, *(largest_of(side) for side in duals)
-    if not (1 <= transversal.dual_unit < np.inf and all(size < np.inf for size in largest)):
-        return None  # NaN too
-    factor = 0.125 if max(largest) > _SAFE else 1.0
-    return factor, duals[0] * factor, duals[1] * factor
-
-
-def _free_are_last(
-    row_dual: FloatArray, col_dual: FloatArray, matching: Matching, tolerance: float
-) -> bool:
-    """Tell whether no dual exceeds that of an unmatched vertex of its side."""
-    sides = (row_dual, matching.row_mate), (col_dual, matching.col_mate)
-    for dual, mate in sides:
-        free = dual[mate < 0]
-        if free.size and not float(dual.max()) <= float(free.min()) + tolerance:
-            return False
-    return True
-
-
 def largest_of(values: FloatArray) -> float:
     """Return the largest absolute value, NaN if there is one, 0 of none."""
     return float(abs(values).max()) if values.size else 0.0
+
+
+def unit_of(graph: BipartiteCSR, cost: FloatArray) -> float:
+    """Return a power of two in units of which no dual, and no sum of three, is infinite.
+
+    A step of the core lowers the least dual by no more than twice the largest cost, and there are
+    at most 64 steps for each entry, row and column; joining and balancing double what they add up
+    to. Of an auction on a GPU there are fewer rounds, but of four times the cost, and the matrix
+    may be doubled. Costs are scaled without rounding, but those of less than 1e-280 of the largest.
+    """
+    spare = (graph.nnz + graph.n_rows + graph.n_cols).bit_length() + 16
+    return 2.0 ** max(math.frexp(largest_of(cost))[1] + spare - sys.float_info.max_exp, 0)

@@ -116,7 +116,7 @@ def diagnose(arguments: Namespace) -> int:
     rows, cols = _names_of(arguments, matrix)
     right = None
     if arguments.rhs:
-        lines = read_names(arguments.rhs, matrix.shape[0], "rows")
+        lines = read_names(arguments.rhs, matrix.shape[0], "rows", "number")
         right = [_number(arguments.rhs, line) for line in lines]
     with progress.step("diagnose", f"factorising {summary.size_words(matrix)}"):
         try:

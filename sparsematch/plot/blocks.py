@@ -5,10 +5,9 @@ from __future__ import annotations  # readable names in help()
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch import BlockForm, block_triangular_form
-from sparsematch._base.arrays import inverse
+from sparsematch._base.arrays import Array, inverse
 from sparsematch._input.matrix import checked
 from sparsematch._text.name_lists import count
 from sparsematch._types.sparse_like import SparseLike
@@ -155,9 +154,7 @@ def _mark(ax: Any, box: tuple[int, int, int, int], colour: str) -> None:
     ax.plot(*centre, marker="s", markersize=12, mfc="none", mec=colour, mew=2, zorder=4)
 
 
-def _enlarge(
-    ax: Any, rows: NDArray[Any], cols: NDArray[Any], box: tuple[int, int, int, int], style: Any
-) -> None:
+def _enlarge(ax: Any, rows: Array, cols: Array, box: tuple[int, int, int, int], style: Any) -> None:
     """Draw the entries of one part by themselves."""
     top, left, height, width = box
     face, _, edge, meaning = style

@@ -5,9 +5,9 @@ from __future__ import annotations  # readable names in help()
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch import Dependence, Explanation, explain_singularity
+from sparsematch._base.arrays import Array
 from sparsematch._input.matrix import checked
 from sparsematch._text.combination import bracketed, number, readable
 from sparsematch._text.name_lists import count
@@ -38,14 +38,14 @@ class _Group(NamedTuple):
     """Rows and columns to be marked in the matrix, and drawn by themselves."""
 
     side: str  # of what there are too many: "rows", "columns"
-    rows: NDArray[Any]
-    cols: NDArray[Any]
-    factors: NDArray[Any] | None = None  # by which these rows, or columns, vanish together
-    everyone: NDArray[Any] | None = None  # that is in this dependence or in another of the kind
+    rows: Array
+    cols: Array
+    factors: Array | None = None  # by which these rows, or columns, vanish together
+    everyone: Array | None = None  # that is in this dependence or in another of the kind
     n_alike: int = 1  # dependences of the kind
 
     @property
-    def marked(self) -> NDArray[Any]:
+    def marked(self) -> Array:
         """The rows, or columns, to be marked in the matrix: those that are too many."""
         if self.everyone is not None:
             return self.everyone
@@ -251,9 +251,7 @@ def _draw_group(ax: Any, entries: Any, why: Explanation, group: _Group) -> None:
     ax.set_title(group.title, fontsize=11, color=edge)
 
 
-def _write_values(
-    ax: Any, rows: NDArray[Any], cols: NDArray[Any], data: NDArray[Any], shape: tuple[int, int]
-) -> None:
+def _write_values(ax: Any, rows: Array, cols: Array, data: Array, shape: tuple[int, int]) -> None:
     """Write the values of a small matrix, duplicates added up, into their cells."""
     values = np.zeros(shape, np.result_type(data, float))
     np.add.at(values, (rows, cols), data)
@@ -261,7 +259,7 @@ def _write_values(
         ax.text(j, i, number(values[i, j]), ha="center", va="center", fontsize=7)
 
 
-def _places(members: NDArray[Any], size: int) -> NDArray[Any]:
+def _places(members: Array, size: int) -> Array:
     """Return where each of `size` vertices is among the members, -1 if it is none."""
     places = np.full(size, -1, members.dtype)
     places[members] = np.arange(members.size, dtype=members.dtype)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sparsematch._base.arrays import Array
 from sparsematch._base.errors import warn
 from sparsematch._base.tolerances import POOR_ERROR
 from sparsematch._input.canonical import read_columns
@@ -18,8 +19,6 @@ from sparsematch._systems.errors import IllConditionedWarning
 from sparsematch._systems.least_squares import least_squares
 from sparsematch._types.least_squares import LeastSquares
 from sparsematch._types.sparse_like import SparseLike
-
-Values = NDArray[Any]
 
 
 def lstsq(
@@ -118,7 +117,7 @@ def lstsq(
     return replace(found, x=sp.csc_array(found.x)) if sp.issparse(b) else found
 
 
-def _read_right(b: Any, m: int) -> Values:
+def _read_right(b: Any, m: int) -> Array:
     sparse = sp.issparse(b)
     right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
     check_right_hand_side(right, m, "N")

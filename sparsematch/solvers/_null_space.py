@@ -7,7 +7,7 @@ from typing import Literal
 import scipy.sparse as sp
 
 from sparsematch._base.errors import check_choice, warn
-from sparsematch._blame.circuits import find_circuits, orthonormal, worst_residuals
+from sparsematch._blame.circuits import find_circuits, orthonormal, two_residuals
 from sparsematch._input.canonical import read_columns
 from sparsematch._systems.checks import read_rcond
 from sparsematch._systems.errors import IllConditionedWarning
@@ -103,7 +103,7 @@ def null_space(
     vectors, residuals = circuits.basis(), circuits.residuals
     if basis == "orthonormal":
         vectors = orthonormal(vectors)
-        residuals = worst_residuals(mine, circuits.scaling, sp.csc_array(vectors))
+        residuals = two_residuals(mine, circuits.scaling, sp.csc_array(vectors)).max(axis=0)
     if not circuits.is_settled:
         rank = mine.shape[1] - circuits.free.size
         warn(

@@ -64,7 +64,7 @@ def test_pieces(folder, capsys):
     scipy.io.mmwrite(folder / "pairs.mtx", pairs)
     assert explain(folder, "pairs", "--pieces", 2) == 0
     out = capsys.readouterr().out
-    assert "  1. 3 equations without variables\n     equations: row 0, row 1, row 2\n" in out
+    assert "  1. 3 equations without variables: row 0, row 1, row 2\n" in out
     assert "  3. 2 equations with only 1 variable between them\n" in out
     assert "  4. " not in out
     assert "and 2 more pieces" in out
@@ -100,12 +100,12 @@ def test_what_has_no_entries_is_listed_together():
     over, under = why.overdetermined, why.underdetermined
     assert (over.n_empty, over.empty.tolist(), len(over)) == (2, [1, 4], 3)
     assert (under.n_empty, under.empty.tolist(), len(under)) == (2, [0, 3], 2)
-    assert "  1. 2 equations without variables\n     equations: row 1, row 4\n" in str(why)
+    assert "  1. 2 equations without variables: row 1, row 4\n" in str(why)
     assert "  2. 3 equations with only 2 variables between them\n" in str(why)
-    words = "Under-determined: 2 variables in no equation\n  variables: column 0, column 3"
+    words = "Under-determined: 2 variables in no equation: column 0, column 3"
     assert words in str(why)
     one = sparsematch.explain_singularity(sp.csr_array([[1, 1], [0, 0], [1, 1], [1, 1]]))
-    assert "  1. 1 equation without variables\n" in str(one)
+    assert "  1. 1 equation without variables: row 1\n" in str(one)
     assert one.to_dict()["overdetermined"]["n_empty"] == 1
 
 
@@ -131,7 +131,7 @@ def test_numbers(numbers, capsys):
     assert main(["explain", file, *options]) == 0
     out = capsys.readouterr().out
     assert "\n  at a + at b + at c = 0\n" in out
-    assert "\n  variables: u_a, u_b, u_c\n" in out
+    assert "may all shift by one amount: u_a, u_b, u_c\n" in out
     assert main(["explain", file, *options, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["numbers"]
     assert found["dependent_equations"][0]["names"] == ["at a", "at b", "at c"]
@@ -173,3 +173,10 @@ def test_numbers_of_several_files(numbers, capsys):
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["stored_zeros"] for line in lines] == [0, 2]
     assert [line["numbers"]["rank"] for line in lines] == [2, 2]
+
+
+def test_right_hand_sides_of_another_length(numbers, capsys):
+    (numbers / "b.txt").write_text("1\n2\n")
+    arguments = ["diagnose", str(numbers / "floating.npz"), "--rhs", str(numbers / "b.txt")]
+    assert main(arguments) == 3
+    assert "b.txt: has 2 numbers, but the matrix has 3 rows" in capsys.readouterr().err

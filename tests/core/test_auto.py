@@ -31,7 +31,7 @@ def run_stages(A, *engines, policy=auto.POLICY, before=None):
     graph = as_bipartite(A)
     progress = auto.Progress(graph, Matching.start(graph), Run(), policy, before)
     for engine in engines:
-        progress.run_stage(next(s for s in auto.STAGES if (s.engine, s.start) == engine))
+        progress.run_stage(next(s for s in auto.STAGES if (s.engine, s.starts) == engine))
     return progress
 
 

@@ -312,7 +312,7 @@ def test_stored_zeros_are_counted_and_what_they_change_is_said():
     A = sp.csr_array(([1.0, 0.0, 0.0, 2.0], ([0, 1, 1, 0], [0, 1, 0, 1])), shape=(2, 3))
     why = sm.explain_singularity(A)
     assert (why.structural_rank, why.stored_zeros, why.rank_without_zeros) == (2, 2, 1)
-    assert "2 stored zeros count as entries; without them the structural rank is 1 of 2." in str(
+    assert "Entries include 2 stored zeros; without zeros the structural rank is 1 of 2." in str(
         why
     )
     assert why.to_dict()["rank_without_zeros"] == 1

@@ -104,16 +104,16 @@ def test_one_variable_fixed_too_many():
     m.unit[3].duty[2].fix()
     why = check_suspects(m)
     lines = why.text(max_names=5).splitlines()
-    assert lines[-8:] == [
-        "These 7 fixed variables occur in them: any one, unfixed, raises the rank by one.",
-        "One of them may be fixed by mistake:",
+    assert lines[3:10] == [
+        "These 7 fixed variables occur in equations that are too many.",
+        "Any one, unfixed, raises the rank by one; one of them may be fixed by mistake:",
         "  unit[1].hot[0], of whose family 15 are not fixed",
         "  unit[4].cold[3], of whose family 15 are not fixed",
         "  unit[3].duty[2], of whose family 11 are not fixed",
         "  unit[*].area (4)",
         "",
-        "12 inequality constraints are left out.",
     ]
+    assert lines[-1] == "12 inequality constraints are left out."
     assert "  and 3 more families" in why.text(max_names=1).splitlines()
 
 
@@ -156,9 +156,7 @@ def test_a_fixed_variable_that_makes_equations_parallel():
     m.z.fix()
     why = check_suspects(m, numeric=True)
     assert [v.name for v in why.suspects] == ["z[2]"]
-    assert str(why).endswith(
-        "Unfixing this variable raises the rank. Is it fixed by mistake?\n  z[2]"
-    )
+    assert "\nUnfixing this variable raises the rank. Is it fixed by mistake?\n  z[2]\n" in str(why)
 
 
 def test_derivatives_that_are_zero_at_the_current_values():

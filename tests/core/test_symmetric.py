@@ -396,3 +396,53 @@ def test_the_check_finds_what_is_wrong():
     assert sm.is_symmetric_transversal(A, replace(best))
     for change in wrong:
         assert not sm.is_symmetric_transversal(A, replace(best, **change)), change
+
+
+@pytest.mark.parametrize("triangle", [None, "lower", "upper"])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("kind", ["wide", "ties", "zero diagonal", "Hermitian"])
+def test_one_pattern_with_many_values(triangle, form, kind):
+    """Both triangles, one, or one beside entries that do not count; deficient ones, repeated."""
+    rng = np.random.default_rng(len(form))
+    for n in (1, 2, 5, 30):
+        D = symmetric(n, 2.5, rng, kind)
+        stored = {None: D, "lower": np.tril(D), "upper": np.triu(D) + 7 * np.eye(n, k=-1)}[triangle]
+        A = sp.coo_array(stored)
+        if kind == "ties":  # every entry twice
+            places = np.tile(A.coords, 2)
+            A = sp.coo_array((np.tile(A.data, 2), tuple(places)), A.shape)
+            A.has_canonical_format = True
+        A = A.asformat(form)
+        scales, values = 10 ** rng.normal(0, 0.1, (4, n)), []
+        analysis, last = sm.analyse_transversal(A, triangle=triangle), None
+        for scale in scales:
+            i, j = A.tocoo(copy=True).coords
+            values.append(A.data * (scale[i] * scale[j]))
+        found = analysis.symmetric_products(np.array(values).reshape(4, -1), workers=2)
+        for k, best in enumerate(found):
+            B = A.copy()
+            B.data = values[k]
+            single = sm.symmetric_product_transversal(B, triangle=triangle)
+            last = analysis.symmetric_product(B if k % 2 else values[k], start=last)
+            for result in (best, last):
+                assert result.objective == pytest.approx(single.objective, rel=1e-12, abs=1e-9)
+                assert sm.is_symmetric_transversal(B, result, triangle=triangle)
+        assert analysis.symmetric_product(values[0], scaling=False).factors is None
+
+
+def test_patterns_that_are_refused():
+    wide = sm.analyse_transversal(sp.csr_array(np.ones((2, 3))))
+    with pytest.raises(ValueError, match=r"A must be square, but its shape is \(2, 3\)"):
+        wide.symmetric_product(np.ones(6))
+    with pytest.raises(ValueError, match=r"A must be square, but its shape is \(2, 3\)"):
+        sm.analyse_transversal(sp.csr_array(np.ones((2, 3))), triangle="lower")
+    square = sm.analyse_transversal(sp.csr_array(np.ones((2, 2))))
+    with pytest.raises(ValueError, match="A is not symmetric"):
+        square.symmetric_products([[1, 2, 3, 4]])
+    with pytest.raises(ValueError, match=r"values of matrix 1: A\[1, 0\] is nan"):
+        square.symmetric_products([[1, 2, 2, 4], [1, 2, np.nan, 4]])
+    unsymmetric = sm.maximum_product_transversal(sp.eye_array(2, format="csr"))
+    with pytest.raises(TypeError, match="start must be a SymmetricTransversal"):
+        square.symmetric_product([1, 2, 2, 4], start=unsymmetric)
+    with pytest.raises(ValueError, match="triangle is 'left'"):
+        sm.analyse_transversal(sp.csr_array((2, 2)), triangle="left")

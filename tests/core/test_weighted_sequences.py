@@ -4,6 +4,7 @@ Bit by bit for any number of workers; to single calls up to rounding, with a pro
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -150,7 +151,7 @@ def test_no_matrices():
     assert len(batch) == 0
     assert batch.row_mate.shape == batch.col_scale.shape == (0, 3)
     assert list(batch) == []
-    with pytest.raises(IndexError, match="there are 0 transversals, but number 0"):
+    with pytest.raises(IndexError, match="there are 0 results, but number 0"):
         batch[0]
 
 
@@ -209,6 +210,9 @@ def test_sums_that_are_not_finite_are_refused_without_a_warning(values):
         analysis.maximum_products([[1, 1, 1], values])
 
 
+NAN = np.full(3, np.nan)
+
+
 def other(**changes):
     return replace(sm.maximum_product_transversal(eye(3)), **changes)
 
@@ -237,8 +241,25 @@ def other(**changes):
             [1, 2, 3],
             {"start": sm.maximum_sum_transversal(eye(3))},
         ),
-        (ValueError, "start has duals", [1, 2, 3], {"start": other(col_dual=np.full(3, np.nan))}),
-        (ValueError, "start has shape", [1, 2, 3], {"start": other(col_dual=np.zeros(2))}),
+        (
+            ValueError,
+            r"start\[1\]\[0\] is nan",
+            [1, 2, 3],
+            {"start": other(col_dual=np.full(3, np.nan))},
+        ),
+        (ValueError, r"start\[1\] has shape", [1, 2, 3], {"start": other(col_dual=np.zeros(2))}),
+        (
+            ValueError,
+            r"start\[1\]\[2\] is inf",
+            [1, 2, 3],
+            {"start": (np.zeros(3), [1, 2, np.inf])},
+        ),
+        (
+            TypeError,
+            r"start\[0\] must be real numbers",
+            [1, 2, 3],
+            {"start": (["a"] * 3, np.zeros(3))},
+        ),
     ],
 )
 def test_what_is_refused(kind, message, values, settings):
@@ -286,3 +307,106 @@ def test_central_duals_prove_the_same_matching(layout):
     found = sm.maximum_product_transversal(A)
     graph = sm.BipartiteCSR.from_arrays(A.indptr, A.indices, A.shape)
     assert operations(WeightedOps, "numpy").central_duals(graph, A.data, found) is found
+
+
+def least_by_brute_force(C):
+    """The least cost of as many pairs of finite cost as possible, and how many these are."""
+    best = {0: (0, 0.0)}  # columns in use: less the number of pairs, cost
+    for row in C:
+        now = dict(best)
+        for used, (pairs, total) in best.items():
+            for j in np.flatnonzero(np.isfinite(row) & ~(used >> np.arange(row.size) & 1 > 0)):
+                key, found = used | 1 << int(j), (pairs - 1, total + row[j])
+                now[key] = min(now.get(key, found), found)
+        best = now
+    pairs, total = min(best.values())
+    return -pairs, total
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (4, 4), (2, 5), (5, 2), (3, 4)])
+def test_least_costs_by_brute_force(shape, layout):
+    """Tied, infinite, deficient, of either sign; bit by bit for any number of workers."""
+    rng = np.random.default_rng(shape)
+    C = np.concatenate([
+        rng.integers(0, 3, (40, *shape)).astype(float),
+        rng.choice([0.0, 1.0, 5.0, np.inf], (60, *shape)),
+        rng.normal(size=(20, *shape)),
+        rng.integers(-9, 9, shape) * rng.choice([1, 1.01], (20, *shape)),
+        np.full((1, *shape), np.inf),
+    ])  # fmt: skip
+    A = sp.coo_array(np.ones(shape)).asformat(layout)
+    values = np.stack([c[A.tocoo().coords] for c in C])
+    analysis = sm.analyse_transversal(A)
+    batch, other = (analysis.least_costs(values, workers=w) for w in (1, 3))
+    for field in FIELDS[:6]:
+        np.testing.assert_array_equal(getattr(batch, field), getattr(other, field))
+    assert isinstance(batch, sm.LeastCostBatch)
+    for k, found in enumerate(batch):
+        pairs, total = least_by_brute_force(C[k])
+        assert (found.cardinality, batch.cardinality[k]) == (pairs, pairs)
+        assert found.objective == pytest.approx(total, rel=1e-12, abs=1e-12)
+        finite = np.isfinite(C[k])
+        B = sp.coo_array((C[k][finite], np.nonzero(finite)), shape=shape)
+        assert sm.is_optimal_matching(B, found)
+
+
+LEAST, GREATEST = (
+    partial(sm.maximum_weight_matching, maximize=maximize, cardinality="maximum")
+    for maximize in (False, True)
+)
+
+
+@pytest.mark.parametrize("kind", ["normal", "ties", "deficient"])
+@pytest.mark.parametrize("n", [1, 2, 4, 5])
+def test_sums_and_costs_from_any_start_by_brute_force(n, kind):
+    """Those of other values, wrong mates, duals alone."""
+    rng, last = np.random.default_rng(n), {}
+    for trial in range(25):
+        C = rng.normal(size=(n, n)) if kind == "normal" else rng.integers(-2, 3, (n, n))
+        absent = rng.random((n, n)) < 0.25 * (kind == "deficient")
+        A = sp.coo_array((C[~absent], np.nonzero(~absent)), C.shape).asformat(
+            ["csr", "csc"][trial % 2]
+        )
+        duals = rng.normal(0, 10.0 ** rng.integers(-1, 9), (2, n))
+        mates = sm.Matching(*rng.integers(-1, n, (2, n)))
+        size = np.where(C == 0, -np.inf, np.abs(C))
+        for find, sign, costs in (
+            (LEAST, 1, C),
+            (GREATEST, -1, -C),
+            (sm.maximum_sum_transversal, -1, -size),
+        ):
+            pairs, total = least_by_brute_force(np.where(absent, np.inf, costs))
+            starts = [None, tuple(duals)]
+            if find in last:
+                starts += last[find], replace(last[find], matching=mates, row_dual=duals[0])
+            for start in starts:
+                found = last[find] = find(A, start=start)
+                assert found.cardinality == pairs
+                assert found.objective == pytest.approx(sign * total, abs=1e-12)
+                if find is sm.maximum_sum_transversal:
+                    assert sm.is_optimal_transversal(A, found)
+                else:
+                    assert sm.is_optimal_matching(A, found)
+
+
+def test_duals_that_are_optimal_stay():
+    """While a search from scratch finds others."""
+    for find, diagonal, other in ((LEAST, 1, 6), (sm.maximum_sum_transversal, 6, 1)):
+        A = sp.csr_array(np.full((2, 2), other) + (diagonal - other) * np.eye(2, dtype=int))
+        row_dual = np.array([0, 2])
+        cost = diagonal if find is LEAST else -diagonal
+        found = find(A, start=(row_dual, cost - row_dual))
+        assert np.ptp(found.row_dual - row_dual) == 0
+        assert np.ptp(find(A).row_dual - row_dual) > 1
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf, 1e300, -1e300])
+def test_costs_that_are_refused(bad):
+    analysis = sm.analyse_transversal(eye(3))
+    with pytest.raises(ValueError, match=r"values of matrix 2: A\[1, 1\] is .*, but costs must be"):
+        analysis.least_costs([[1, 2, 3], [np.inf, 2, 3], [1, bad, 3]])
+    with pytest.raises(TypeError, match="values must be real numbers, not complex128"):
+        analysis.least_costs(np.ones((1, 3), complex))
+    assert len(analysis.least_costs(np.ones((0, 3)))) == 0
+    assert repr(analysis.least_costs(np.ones((2, 3)))) == "LeastCostBatch(2 of 3x3)"

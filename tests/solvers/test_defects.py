@@ -1,11 +1,13 @@
 """Rows and columns that depend on each other by their numbers: dense, planted, parallel."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import planted
-from sparsematch import explain_singularity
+from sparsematch import explain_singularity, structural_rank
 from sparsematch._blame import null_basis, singular_blocks
 from sparsematch._blame.defects import numerical_defects
 from test_solver_accuracy import laplacian
@@ -304,3 +306,25 @@ def test_the_judge_is_strict():
     assert planted.residual(case.A, members, weights, case.col_units) < 1e-14
     weights[0] *= 1.01
     assert planted.residual(case.A, members, weights, case.col_units) > 1e-4
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_the_factors_of_a_border_are_those_of_the_matrix_with_its_entries(dtype):
+    """Of all singular 3x3 matrices of -1, 0, 1 with a perfect matching a part, by dense solves."""
+    count = 0
+    for values in itertools.islice(itertools.product([-1, 0, 1], repeat=9), 0, None, 11):
+        A = np.array(values, dtype).reshape(3, 3)
+        lacking = 3 - np.linalg.matrix_rank(A)
+        if not lacking or structural_rank(columns(A)) < 3:
+            continue
+        border = singular_blocks.find_border(columns(A))
+        assert border.entries.rows.size >= lacking
+        dense = A.copy()
+        np.add.at(dense, (border.entries.rows, border.entries.cols), border.entries.values)
+        np.testing.assert_allclose(border.matrix.toarray(), dense)
+        b = np.array([1, 2, 4], dtype)
+        for trans, matrix in (("N", dense), ("T", dense.T)):
+            x = border.factors.solve(b, trans, check=False)[0]
+            np.testing.assert_allclose(x, np.linalg.solve(matrix, b), atol=1e-12)
+        count += 1
+    assert count > 300

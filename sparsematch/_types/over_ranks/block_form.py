@@ -1,12 +1,10 @@
 """The block triangular form of a matrix over ranks: each has what it knows of its own vertices."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray, inverse
+from sparsematch._base.arrays import Array, IndexArray, inverse
 from sparsematch._types.block_form import BlockForm, Blocks
 from sparsematch._types.mates import Frozen, frozen
 from sparsematch._types.over_ranks.agreement import collect
@@ -62,7 +60,7 @@ class DistributedBlockForm(Blocks, Frozen):
         everywhere = zip(*collect(self.matching.layout.comm, call, lambda: own), strict=True)
         row_place, col_place, sizes = (np.concatenate(arrays) for arrays in everywhere)
         dtype = row_place.dtype
-        ends: NDArray[Any] = np.concatenate([np.zeros((1, 2), dtype), np.cumsum(sizes, axis=0)])
+        ends: Array = np.concatenate([np.zeros((1, 2), dtype), np.cumsum(sizes, axis=0)])
         (h_rows, h_cols), (n_square, _), _ = self.coarse_sizes
         rank, (n_rows, n_cols) = self.structural_rank, self.shape
         coarse_rows = [0, h_rows, h_rows + n_square, rank, n_rows]

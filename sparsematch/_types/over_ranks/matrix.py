@@ -14,10 +14,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from sparsematch._base.above import above
-from sparsematch._base.arrays import IndexArray, namespace, on_gpu, refuse_other_gpu
+from sparsematch._base.arrays import Array, IndexArray, namespace, on_gpu, refuse_other_gpu
 from sparsematch._base.compressed import INT32_MAX, check_compressed
 from sparsematch._base.errors import check_count, wrong_type
 from sparsematch._types.over_ranks.agreement import (
@@ -107,7 +106,7 @@ class DistributedCSR:
     n_cols: int
     indptr: IndexArray
     indices: IndexArray
-    values: NDArray[Any] | None
+    values: Array | None
     backend: str
     first_row: int
     first_col: int
@@ -334,7 +333,7 @@ def _read_shape(shape: Any) -> tuple[int, int]:
 
 def _read_block(
     indptr: Any, indices: Any, values: Any, n_rows: int, n_cols: int
-) -> tuple[IndexArray, IndexArray, NDArray[Any] | None]:
+) -> tuple[IndexArray, IndexArray, Array | None]:
     """Return the arrays of a rank in their types, checked where they are.
 
     Time: O(own rows + entries).
@@ -376,7 +375,7 @@ def _check_place(array: Any, name: str, gpu: bool) -> None:
         refuse_other_gpu(array, name)
 
 
-def _integers(array: Any, name: str, gpu: bool) -> NDArray[Any]:
+def _integers(array: Any, name: str, gpu: bool) -> Array:
     _check_place(array, name, gpu)
     array = array if gpu else np.asarray(array)
     if array.dtype.kind not in "iu" and array.size:

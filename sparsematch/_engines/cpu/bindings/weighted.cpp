@@ -43,20 +43,23 @@ std::pair<double, bool> run_largest_product(CsrArg<Index> matrix,
 }
 
 // The first matrix with a value that is not finite, or how many there are, and the passes made over
-// the pattern. Arrays of scales, and of first mates and duals, are empty where there are none.
-// flags: flipped, auction_first.
+// the pattern. Arrays of scales, of first mates and duals, and the order are empty where there are
+// none.
+// flags: flipped, auction_first, costs.
 template <class Index>
-std::pair<std::int64_t, double> run_product_batch(CsrArg<Index> matrix, In<double> values,
-                                                  Sides<Index> mates, Sides<double> duals,
-                                                  Sides<double> scales,
-                                                  std::pair<Out<double>, Out<bool>> numbers,
-                                                  std::pair<In<Index>, In<double>> first,
-                                                  std::pair<bool, bool> flags, int workers) {
+std::pair<std::int64_t, double> run_product_batch(
+    CsrArg<Index> matrix, std::pair<In<double>, In<std::int64_t>> values, Sides<Index> mates,
+    Sides<double> duals, Sides<double> scales, std::pair<Out<double>, Out<bool>> numbers,
+    std::pair<In<Index>, In<double>> first, std::tuple<bool, bool, bool> flags, int workers) {
     return interruptible(workers, [&](RunContext& run) {
+        const auto [flipped, auction_first, costs] = flags;
         const auto n = static_cast<std::int64_t>(numbers.first.size());
         const bool scaling = numbers.second.size() > 0, warm = first.second.size() > 0;
         const auto a = view(matrix);
-        const ProductBatch<Index> batch{values.data(),
+        const auto n_values = static_cast<std::int64_t>(values.first.size());
+        const ProductBatch<Index> batch{values.first.data(),
+                                        n_values / std::max<std::int64_t>(n, 1),
+                                        values.second.size() ? values.second.data() : nullptr,
                                         mates.first.data(),
                                         mates.second.data(),
                                         duals.first.data(),
@@ -67,8 +70,9 @@ std::pair<std::int64_t, double> run_product_batch(CsrArg<Index> matrix, In<doubl
                                         numbers.second.data(),
                                         warm ? first.first.data() : nullptr,
                                         warm ? first.second.data() : nullptr,
-                                        flags.first,
-                                        flags.second};
+                                        flipped,
+                                        auction_first,
+                                        costs};
         ProductBatchSearch<Index> search(a, batch, run);
         const std::int64_t bad = search.solve(n);
         return std::pair{bad, search.passes()};
@@ -92,7 +96,6 @@ void bind(nb::module_& m) {
     m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
           "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
     m.def("product_batch", run_product_batch<Index>);
-    m.def("matched_entries", Bound<matched_entries<Index>>::by_workers);
     m.def("unsymmetric_entry", Bound<unsymmetric_entry<Index>>::alone);
     m.def("largest_scaled", Bound<largest_scaled<Index>>::by_workers);
     m.def("make_pivots_ones", Bound<make_pivots_ones<Index>>::alone);

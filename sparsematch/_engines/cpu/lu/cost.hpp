@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "elimination/elimination_cost.hpp"
 
@@ -87,10 +86,13 @@ struct Policy {
     // taken before: so that it adds half to them at most, if prices are right. On eight of 66
     // matrices they take 0.2 to 0.8 of the time then, on one 1.06.
     double patience = 2;
+    // Share of a block's largest entry up to which an entry is added instead of a pivot, which is
+    // what only our own kernel does.
+    double no_pivot = 0;
 
     const Cost& cost(Kernel kernel) const { return kernels[static_cast<std::size_t>(kernel)].cost; }
     bool allows(Kernel kernel, bool complex_numbers) const {
-        if (forced != Kernel::own) return kernel == forced;
+        if (forced != Kernel::own || no_pivot > 0) return kernel == forced;
         return kernel == Kernel::own || ((available >> static_cast<int>(kernel) & 1) &&
                                          (row_of(kernel).complex_numbers || !complex_numbers));
     }

@@ -9,6 +9,9 @@
 // Each block is equilibrated first (equilibration.hpp), so that the sizes of its entries can be
 // compared. Where entries grow too much all the same, the diagonal is preferred less, in the end
 // not at all: partial pivoting.
+// A column without a pivot may wait until its block is finished: an entry is added to it then, in
+// a row that no other column has taken, and the factors are those of the bordered matrix. Such a
+// column of L has no entries, so the sweeps never need its row before the others have reached it.
 // The pattern of the factors is fixed between two choices of pivots, and arranged for the sweeps of
 // triangular_solve.hpp: the columns of U and of the entries above the blocks are one list, scaled
 // alike, rows counted by pivot. So new values need no search and no memory.
@@ -16,9 +19,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -63,6 +64,13 @@ struct PivotWorkspace {
     std::vector<Index> pivot_row, order, candidates;
 };
 
+// An entry that was added, in the places and the units of the matrix.
+template <class Index, class Value>
+struct AddedEntry {
+    Index row, col;
+    Value value;
+};
+
 // What was found when a block was last asked for its condition.
 struct AskedBlock {
     double least_pivot = 0;  // as a share of the largest entry
@@ -95,7 +103,7 @@ class BlockLU {
         const auto room = static_cast<std::size_t>(plan.expected_entries);
         l_row.make_room(room), l.make_room(room);
         u_row.make_room(room + n_upper()), u.make_room(room + n_upper());
-        preference_ = preference;
+        preference_ = preference, added.clear();
         if (!equilibration.of(plan, a, counter)) return Outcome::stopped;
         return factorise_from(0, 0, a, counter);
     }
@@ -131,6 +139,10 @@ class BlockLU {
     }
 
     const BlockPlan<Index>& plan;
+    // Share of a block's largest entry up to which no number is a pivot but an entry is added; if
+    // it is 0, none is, and the block is singular.
+    double no_pivot = 0;
+    std::vector<AddedEntry<Index, Value>> added;
     // Column c: L below its unit diagonal; U above its diagonal up to u_end, then what is above the
     // block; the diagonal of U. Rows are counted within the matrix, by pivot.
     std::vector<std::int64_t> l_start, l_end, u_start, u_end;
@@ -155,7 +167,6 @@ class BlockLU {
     static constexpr Index no_column = Workspace::no_column;
     // Rows from which on a pair pays: to find it, and to see it, takes as long as some products.
     static constexpr Index least_paired = 5;
-    static constexpr double no_limit = std::numeric_limits<double>::infinity();
     static constexpr double tiny = 0x1p-1000;  // the inverse of what is smaller may be no double
 
     // New pivots from a column of a block on; those before stay.
@@ -249,7 +260,7 @@ class BlockLU {
         for (double preference = preference_;;) {
             const bool last = column == first_ && preference >= 1;
             const Outcome outcome =
-                eliminate_columns(column, preference, last ? no_limit : limit_, a, counter);
+                eliminate_columns(column, preference, last ? infinity : limit_, a, counter);
             growth[k] = grown_ / largest_;
             if (outcome == Outcome::done) return outcome;
             clear_x();
@@ -264,13 +275,15 @@ class BlockLU {
     Outcome eliminate_columns(Index column, double preference, double limit, const Value* a,
                               WorkCounter& counter) {
         restore_rows(column);
+        waiting_.clear();
         const auto before = l_start[first_] + u_start[first_] - plan.upper_start[first_];
         for (Index c = column; c < end_; ++c) {
             reach(c);
             const std::int64_t work = eliminate(c);
-            if (!choose_pivot(c, preference)) return Outcome::singular;
+            if (choose_pivot(c, preference)) prune(c);
+            else if (no_pivot > 0) wait(c);
+            else return Outcome::singular;
             if (grown_ > limit) return Outcome::unstable;
-            prune(c);
             store_l(c);
             const auto stored =
                 static_cast<std::int64_t>(l.size() + u.size()) - plan.upper_start[c] - before;
@@ -278,6 +291,7 @@ class BlockLU {
             append_upper(c, a);
             if (!counter.add(work)) return Outcome::stopped;
         }
+        add_entries();
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
             l_row[p] = search_->rows[l_row[p]].pivot_of;
         for (Index r = first_; r < end_; ++r)
@@ -403,7 +417,7 @@ class BlockLU {
         Index row = no_column;
         for (const Index* r = candidates; r < last; ++r)
             if (const double v = magnitude(x[*r]); v > best) best = v, row = *r;
-        if (row == no_column) return false;
+        if (row == no_column || best <= no_pivot * largest_) return false;
         if (search_->rows[c].seen_by == c && search_->rows[c].pivot_of == no_column &&
             magnitude(x[c]) >= preference * best)
             row = c;
@@ -412,6 +426,24 @@ class BlockLU {
         search_->pivot_row[c] = row, search_->rows[row].pivot_of = c;
         grown_ = std::max(grown_, magnitude(v));
         return true;
+    }
+    // What the rows have that are left is rounding, and left out.
+    void wait(Index c) {
+        for (Index k = 0; k < n_candidates_; ++k) x_[search_->candidates[k]] = Value(0);
+        n_candidates_ = 0;
+        pivot[c] = largest_, inverse[c] = Value(1) / pivot[c];
+        search_->pivot_row[c] = no_column;
+        waiting_.push_back(c);
+    }
+    // Of columns that wait, in the rows that are left.
+    void add_entries() {
+        Index row = first_;
+        for (const Index c : waiting_) {
+            while (search_->rows[row].pivot_of != no_column) ++row;
+            search_->pivot_row[c] = row, search_->rows[row].pivot_of = c;
+            const double factor = equilibration.row_factor[row] * equilibration.col_factor[c];
+            added.push_back({plan.row_perm[row], plan.col_perm[c], pivot[c] / factor});
+        }
     }
     // The candidates but the pivot, in the order of the column before if that has the same.
     void store_l(Index c) {
@@ -544,6 +576,7 @@ class BlockLU {
     double largest_ = 1, limit_ = 0;  // of the block: its largest entry, and what U may come to
     double grown_ = 0;                // the largest entry of U
     Index n_candidates_ = 0;
+    std::vector<Index> waiting_;   // columns of the block
     Workspace* search_ = nullptr;  // while pivots are chosen
     std::vector<Index> place_;
     // Of a column of L: whether it and the next are a pair, with the same rows in the same order

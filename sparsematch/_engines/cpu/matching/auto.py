@@ -18,7 +18,7 @@ from sparsematch._base.arrays import UNMATCHED, BoolArray
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
-from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
+from sparsematch._engines.cpu.core.run_engine import ENGINES, HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Matched, Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -314,7 +314,7 @@ class Progress:
         if trial is not self.matching:
             self.matching.row_mate[:] = trial.row_mate
             self.matching.col_mate[:] = trial.col_mate
-        self.rank, self.start = step.cardinality, stage.start
+        self.rank, self.start = step.cardinality, stage.starts
         self.gave_up = self.pushed = False
         self.search, self.by_products = None, found
 
@@ -349,10 +349,9 @@ class Progress:
             **more,
         )
         self.rank = step.cardinality
-        self.start = stage.start or self.start
         self.pushed |= stage.one_sided and stage.engine == "push_relabel"
-        if stage.start:
-            self.gave_up = step.exhausted
+        if start := stage.starts:
+            self.start, self.gave_up = start, step.exhausted
         else:
             self.proved = not step.exhausted
         if single:
@@ -386,12 +385,12 @@ class Stage(NamedTuple):
         An engine of the core, or ``"diagonal"``.
     guard : callable
         Tells whether it runs now; its docstring is the table's text.
-    allowance : str
-        The field of `Policy` that is its allowance; none: it runs to its end.
     reason : str
         Why, for `StepInfo.reason`.
+    allowance : str
+        The field of `Policy` that is its allowance; none: it runs to its end.
     start : str
-        Of a heuristic: what `Progress.start` becomes.
+        What `Progress.start` becomes where that is not the name of a heuristic.
     restart : bool
         It begins from the empty matching, and its own is adopted if it is larger.
     one_sided : bool
@@ -400,11 +399,17 @@ class Stage(NamedTuple):
 
     engine: str
     guard: Callable[[Progress], bool]
-    allowance: str
     reason: str
+    allowance: str = ""
     start: str = ""
     restart: bool = False
     one_sided: bool = False
+
+    @property
+    def starts(self) -> str:
+        """What `Progress.start` becomes; none: it is no heuristic."""
+        is_heuristic = self.engine in ENGINES and ENGINES[self.engine]["kind"] == "heuristic"
+        return self.start or self.engine * is_heuristic
 
     @property
     def takes(self) -> Matched:
@@ -555,106 +560,84 @@ def has_many_workers(p: Progress) -> bool:
 
 
 SMALL_STAGES = (
-    Stage("diagonal", is_square, "", "the diagonal has no zero"),
-    Stage("cheap", always, "", "one pass; often all there is to do", start="cheap"),
-    Stage("single_source_bfs", always, "search", "a small matrix"),
-    Stage("push_relabel", always, "", "many searches at once, whatever the graph"),
+    Stage("diagonal", is_square, "the diagonal has no zero"),
+    Stage("cheap", always, "one pass; often all there is to do"),
+    Stage("single_source_bfs", always, "a small matrix", "search"),
+    Stage("push_relabel", always, "many searches at once, whatever the graph"),
 )
 
 STAGES = (
-    Stage("diagonal", is_square, "", "the diagonal has no zero"),
-    Stage("cheap", suits_cheap, "", "one pass; often all there is to do", start="cheap"),
-    Stage(
-        "cheap",
-        has_no_start,
-        "patience",
-        "does the order of the rows help after all",
-        start="cheap",
-    ),
-    Stage(
-        "cheap", is_scrambled_mesh, "", "free columns are near, whatever the order", start="cheap"
-    ),
+    Stage("diagonal", is_square, "the diagonal has no zero"),
+    Stage("cheap", suits_cheap, "one pass; often all there is to do"),
+    Stage("cheap", has_no_start, "does the order of the rows help after all", "patience"),
+    Stage("cheap", is_scrambled_mesh, "free columns are near, whatever the order"),
     Stage(
         "karp_sipser",
         chains_lead,
-        "",
         "the order is no help; vertices of degree one lead through much of it",
-        start="karp_sipser",
         restart=True,
     ),
     Stage(
-        "min_degree",
-        has_given_up,
-        "",
-        "the order of the rows is no help; degrees are",
-        start="min_degree",
-        restart=True,
+        "min_degree", has_given_up, "the order of the rows is no help; degrees are", restart=True
     ),
     Stage(
         "single_source_bfs",
         few_are_free,
-        "brief",
         "hardly any row is free: do brief searches match these",
+        "brief",
         one_sided=True,
     ),
     Stage(
         "push_relabel",
         on_scrambled_mesh,
-        "search",
         "a scrambled mesh: a free column is near, and labels lead to it",
+        "search",
         one_sided=True,
     ),
     Stage(
-        "single_source_bfs", was_pushed, "search", "few rows are left, and far from free columns"
+        "single_source_bfs", was_pushed, "few rows are left, and far from free columns", "search"
     ),
-    Stage("single_source_bfs", many_are_free, "brief", "many are free: are most paths short"),
-    Stage("hopcroft_karp", paths_are_short, "joint", "a phase matches most of them"),
+    Stage("single_source_bfs", many_are_free, "many are free: are most paths short", "brief"),
+    Stage("hopcroft_karp", paths_are_short, "a phase matches most of them", "joint"),
     Stage(
         "single_source_bfs",
         few_are_left,
-        "search",
         "few are left: a search costs a pass at most, and needs no transpose",
+        "search",
         one_sided=True,
     ),
     Stage(
         "min_degree",
         starts_again_at_once,
-        "",
         "much is left, and a start by many workers costs little",
-        start="min_degree",
         restart=True,
     ),
-    Stage("single_source_bfs", may_search, "search", "paths are likely to be short enough"),
-    Stage("pothen_fan", may_search_jointly, "joint", "all workers search, depth first"),
-    Stage("ms_bfs_graft", has_many_workers, "search", "one forest for all workers"),
+    Stage("single_source_bfs", may_search, "paths are likely to be short enough", "search"),
+    Stage("pothen_fan", may_search_jointly, "all workers search, depth first", "joint"),
+    Stage("ms_bfs_graft", has_many_workers, "one forest for all workers", "search"),
     Stage(
         "min_degree",
         may_start_again,
-        "",
         "much may still be matched, and the order of the rows is no help",
-        start="min_degree",
         restart=True,
     ),
-    Stage("single_source_bfs", has_restarted, "search", "a better start leaves fewer paths"),
+    Stage("single_source_bfs", has_restarted, "a better start leaves fewer paths", "search"),
     Stage(
         "karp_sipser",
         may_pick,
-        "",
         "searches go everywhere: does Karp-Sipser leave a small core",
-        start="karp_sipser",
         restart=True,
     ),
     Stage(
         "karp_sipser",
         may_peel,
-        "",
         "searches go everywhere: do forced pairs leave a small core",
         start="peeling",
         restart=True,
     ),
-    Stage("min_degree", has_peeled, "", "what forced pairs have left", start="core"),
-    Stage("single_source_bfs", has_restarted, "search", "the core that Karp-Sipser has left"),
-    Stage("push_relabel", always, "", "many searches at once, whatever the graph"),
+    Stage("min_degree", has_peeled, "what forced pairs have left", start="core"),
+    Stage("single_source_bfs", has_restarted, "the core that Karp-Sipser has left", "search"),
+    Stage("push_relabel", always, "many searches at once, whatever the graph"),
 )
 
 

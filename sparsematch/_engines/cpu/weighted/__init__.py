@@ -1,9 +1,9 @@
 """Transversals that maximise the product or the smallest of the matched entries."""
 
+from sparsematch._engines import weighted_proof
 from sparsematch._engines.cpu.weighted import (
     least_cost,
     maximum_weight,
-    optimality,
     product_batch,
     scaled_columns,
     symmetric,
@@ -25,8 +25,8 @@ register_operations(
         maximum_sum=transversals.maximum_sum,
         bottleneck=transversals.bottleneck,
         maximum_weight=maximum_weight.maximum_weight,
-        is_optimal_matching=maximum_weight.is_optimal_matching,
-        is_optimal=optimality.is_optimal,
+        prove=weighted_proof.prove,
+        is_bottleneck=transversals.is_bottleneck,
         symmetric_product=symmetric.symmetric_product,
         symmetric_diagonal=symmetric.symmetric_diagonal,
         is_symmetric=symmetric.is_symmetric,

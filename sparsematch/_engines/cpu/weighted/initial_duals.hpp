@@ -185,12 +185,13 @@ bool means_of_rows(AssignmentState<Index>& s) {
 
 // Begins where the assignment of a matrix with similar costs ended. Column duals are those of the
 // other matrix; row duals are the least that they leave, which is feasible whatever the costs are.
-// Pairs with that least are kept; few rows are free if the costs have changed little.
+// Pairs with that least are kept, other rows get a free column with it; few rows are free if the
+// costs have changed little.
 //
-// Of a square matrix. Reads: mates of rows, of which none need be right, and finite duals of
-// columns. Writes: duals, pairs and free rows. False if a wide matrix, more than half of the rows
-// free, a row without entries, or duals so large that they would cost accuracy make another start
-// better. Time: O(n_cols + nnz).
+// Of a square matrix. Reads: mates of rows, of which none need be right or known, and finite duals
+// of columns. Writes: duals, pairs and free rows. False if a wide matrix, more than half of the
+// rows free, a row without entries, or duals so large that they would cost accuracy make another
+// start better. Time: O(n_cols + nnz).
 template <class Index>
 bool resume(AssignmentState<Index>& s, const Index* row_mate, const double* v) {
     constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
@@ -215,11 +216,20 @@ bool resume(AssignmentState<Index>& s, const Index* row_mate, const double* v) {
         if (own - least <= rounding * size && s.col[mate].mate == UNMATCHED<Index>)
             s.match(i, mate);
         else s.free.push_back(i);
-        good = least < s.infinity && 2 * s.free.size() <= static_cast<std::size_t>(a.n_rows);
+        good = least < s.infinity;
         if (!s.scanned(i)) return false;
     }
     for (Index j = 0; j < a.n_cols; ++j) s.col[j].v = v[j];
-    return good;
+    std::erase_if(s.free, [&](Index i) {
+        for (Index p = a.indptr[i]; good && p < a.indptr[i + 1]; ++p) {
+            const Index j = a.indices[p];
+            if (s.col[j].mate != UNMATCHED<Index> || s.cost[p] - v[j] > s.u[i]) continue;
+            s.match(i, j);
+            return true;
+        }
+        return false;
+    });
+    return good && 2 * s.free.size() <= static_cast<std::size_t>(a.n_rows);
 }
 
 }  // namespace sparsematch

@@ -12,39 +12,53 @@ c_ij, u_i at most r_i, v_j at most q_j, with equality for pairs and what is unma
 
 import numpy as np
 
-from sparsematch._base.arrays import UNMATCHED, BoolArray, FloatArray
+from sparsematch._base.arrays import UNMATCHED, FloatArray
 from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
-from sparsematch._engines.cpu.weighted.transversals import matched_entries
+from sparsematch._engines.edges import by_entry, pairs_among
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import LeastCost, SignedCSR, WeightedMatching
+from sparsematch._types.weighted import LeastCost, SignedCSR, Start, WeightedMatching
+from sparsematch._types.weighted_proof import largest_of, objectives
 
 #: Costs above it are scaled down, so that the difference of three is finite.
 _LARGE = 2.0**1020
-#: Sums of values above it may be infinite before the last is added.
-_LARGE_TERM = 2.0**900
 
 _Sides = tuple[FloatArray, FloatArray]
 
 
 def maximum_weight(
-    signed: SignedCSR, unmatched: _Sides, maximize: bool, maximum_cardinality: bool, workers: int
+    signed: SignedCSR,
+    unmatched: _Sides,
+    maximize: bool,
+    maximum_cardinality: bool,
+    workers: int,
+    start: Start | None = None,
 ) -> WeightedMatching:
     """Return the matching, given what each row and column costs if unmatched.
 
-    Time: that of `least_cost`.
+    `start`, of which duals are those of the weights, is used at maximum cardinality only: elsewhere
+    columns outnumber rows. Time: that of `least_cost`.
     """
     graph, weight = signed.graph, signed.weight
-    scale = 0.125 if max(signed.largest, _largest(*unmatched)) > _LARGE else 1.0
-    cost = weight * (-scale if maximize else scale)
+    scale = 0.125 if max(signed.largest, *map(largest_of, unmatched)) > _LARGE else 1.0
+    sign = -scale if maximize else scale
+    cost = weight * sign
     costs = (unmatched[0] * scale, unmatched[1] * scale) if scale < 1 else unmatched
-    find = _at_maximum_cardinality if maximum_cardinality else _at_any_cardinality
-    matching, row_dual, col_dual, unit = find(graph, cost, costs, workers)
+    if maximum_cardinality:
+        if start is not None:
+            start = Start(start.matching, start.row_dual * sign, start.col_dual * sign)
+        found = _at_maximum_cardinality(graph, cost, costs, workers, start)
+    else:
+        found = _at_any_cardinality(graph, cost, costs, workers)
+    matching, row_dual, col_dual, unit = found
     if unit == 1 and all(map(are_whole, (cost, *costs))):
         row_dual, col_dual = round_duals(row_dual, col_dual)
     if maximize:
         row_dual, col_dual = 0.0 - row_dual, 0.0 - col_dual  # no negative zeros
-    total, objective = objectives(signed, matching, unmatched, maximize, workers)
+    sides = zip(unmatched, (matching.row_mate, matching.col_mate), strict=True)
+    left = [side[mate < 0] for side, mate in sides]
+    matched = weight[pairs_among(graph, matching)]
+    total, objective = objectives(matched, left, maximize)
     return WeightedMatching(
         matching,
         total,
@@ -58,78 +72,17 @@ def maximum_weight(
     ).freeze()
 
 
-def objectives(
-    signed: SignedCSR, matching: Matching, unmatched: _Sides, maximize: bool, workers: int
-) -> tuple[float, float]:
-    """Return the weight of the pairs, and the objective."""
-    matched = signed.weight[matched_entries(signed.graph, matching, workers)]
-    mates = matching.row_mate, matching.col_mate
-    left = [side[mate < 0] for side, mate in zip(unmatched, mates, strict=True)]
-    weights = -matched if maximize else matched
-    least = _sum(np.concatenate([weights, *left]))
-    return _sum(matched), 0.0 - least if maximize else least
-
-
-def is_optimal_matching(
-    signed: SignedCSR, found: WeightedMatching, tolerance: float | None, workers: int
-) -> bool:
-    """Tell whether the duals prove a matching of the graph optimal; see the invariant.
-
-    At maximum cardinality its cardinality must be known to be maximum. Time: O(n_rows + n_cols +
-    nnz).
-    """
-    unmatched = found.row_unmatched_cost, found.col_unmatched_cost
-    duals, unit = (found.row_dual, found.col_dual), found.dual_unit
-    finite = all(np.isfinite(side).all() for side in (*unmatched, *duals))
-    if not (finite and 1 <= unit < np.inf):
-        return False
-    totals = objectives(signed, found.matching, unmatched, found.maximize, workers)
-    if not np.allclose((found.weight, found.objective), totals, rtol=2.0**-40, atol=0):
-        return False
-    scale = 0.125 if max(signed.largest, _largest(*unmatched, *duals)) > _LARGE else 1.0
-    sign = -scale if found.maximize else scale
-    u, v = duals[0] * sign, duals[1] * sign
-    r, q = (side * (scale / unit) for side in unmatched)
-    cost = signed.weight * (sign / unit)
-    if tolerance is None:
-        tolerance = 2.0**-40 * _largest(cost, u, v, r, q)
-    else:
-        tolerance *= scale / unit
-    graph, matching = signed.graph, found.matching
-    major, minor = graph.orient(u, v)
-    slack = cost - _by_entry(graph, major) - minor[graph.indices[: graph.nnz]]
-    tight = slack[matched_entries(graph, matching, workers)]
-    return (
-        slack.min(initial=0) >= -tolerance
-        and tight.max(initial=0) <= tolerance
-        and _unmatched_are_last(u - r, matching.row_mate < 0, found, tolerance)
-        and _unmatched_are_last(v - q, matching.col_mate < 0, found, tolerance)
-    )
-
-
-def _unmatched_are_last(
-    excess: FloatArray, free: BoolArray, found: WeightedMatching, tolerance: float
-) -> bool:
-    """Tell whether no dual exceeds its cost by more than those of unmatched vertices do.
-
-    Which is 0, but at maximum cardinality.
-    """
-    least = excess[free].min(initial=np.inf)
-    if not found.maximum_cardinality:
-        least = min(least, 0.0)
-        return bool(least >= -tolerance and excess.max(initial=0.0) <= tolerance)
-    return bool(excess.max(initial=-np.inf) <= least + tolerance)
-
-
 def _at_maximum_cardinality(
-    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, workers: int
+    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, workers: int, start: Start | None
 ) -> LeastCost:
     """As many are unmatched in any case, so that only differences of their costs count."""
     rows, cols = (side - side.max(initial=-np.inf) for side in unmatched)
     major, minor = graph.orient(rows, cols)
     if major.any():
-        cost = cost - _by_entry(graph, major)
-    found = least_cost(graph, _without(minor, graph, cost), workers)
+        cost = cost - by_entry(graph, major)
+    if start is not None:
+        start = Start(start.matching, start.row_dual - rows, start.col_dual - cols)
+    found = least_cost(graph, _without(minor, graph, cost), workers, start=start)
     row_dual, col_dual = found.row_dual + rows / found.unit, found.col_dual + cols / found.unit
     return LeastCost(found.matching, row_dual, col_dual, found.unit)
 
@@ -141,7 +94,7 @@ def _at_any_cardinality(
     # What all columns have in common is added to the rows instead, which spares entries roundings.
     common = minor_cost.max(initial=-np.inf)
     own_cost, reduced = major_cost + common, _without(minor_cost - common, graph, cost)
-    keep = reduced < _by_entry(graph, own_cost)
+    keep = reduced < by_entry(graph, own_cost)
     if not keep.any():
         return LeastCost(Matching.start(graph), unmatched[0].copy(), unmatched[1].copy(), 1.0)
     extended, costs = _with_own_columns(keep_entries(graph, keep), reduced[keep], own_cost)
@@ -179,22 +132,3 @@ def _with_own_columns(
     indices[given], indices[own] = graph.indices, np.arange(graph.n_minor, width)
     costs[given], costs[own] = cost, own_cost
     return BipartiteCSR(n, width, indptr, indices), costs
-
-
-def _by_entry(graph: BipartiteCSR, major: FloatArray) -> FloatArray:
-    """Return the value of the stored row of each entry."""
-    return np.repeat(major, np.diff(graph.indptr))
-
-
-def _largest(*values: FloatArray) -> float:
-    """Return the largest absolute value of finite numbers."""
-    return max(float(max(side.max(initial=0.0), -side.min(initial=0.0))) for side in values)
-
-
-def _sum(values: FloatArray) -> float:
-    """Return a sum, which is infinite only if it is beyond the range of doubles itself."""
-    if _largest(values) <= _LARGE_TERM:
-        return float(values.sum())
-    scale = 0.5 ** values.size.bit_length()
-    with np.errstate(over="ignore"):
-        return float((values * scale).sum() / scale)

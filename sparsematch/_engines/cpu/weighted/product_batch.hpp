@@ -1,4 +1,5 @@
-// Transversals with the largest product: of a matrix, and of many with one pattern.
+// Transversals with the largest product: of a matrix; and with it, or of least cost, of many
+// matrices with one pattern.
 //
 // Each of many is matched by one thread, from costs of its own, and begins from the same given
 // matching and duals (initial_duals.hpp): so the results depend neither on how many threads there
@@ -51,14 +52,17 @@ std::pair<double, bool> largest_product(const Csr<Index>& a, const double* value
 // null where no factors are wanted, and those of stored rows come first where `flipped` is not set.
 template <class Index>
 struct ProductBatch {
-    const double* value;  // nnz for each matrix
+    const double* value;  // n_values for each matrix: as many as entries if in order
+    std::int64_t n_values;
+    const std::int64_t* order;  // which of these each entry of the pattern has; or null: in order
     Index *row_mate, *col_mate;
     double *u, *v, *row_scale, *col_scale;
-    double* objective;         // sum of logarithms
+    double* objective;         // sum of logarithms, or of costs
     bool* in_range;            // whether all factors are
     const Index* first_mates;  // of rows, and duals of columns, to begin with; or null
     const double* first_v;
     bool flipped, auction_first;
+    bool costs;  // values are costs, infinite ones no entries; else they are not finite
 };
 
 template <class Index>
@@ -77,7 +81,9 @@ class ProductBatchSearch {
             auto& space = workspaces_[rank];
             if (!space) space = std::make_unique<Workspace>(a_, run_, rank);
             for (std::int64_t k = begin; k < end && k < bad && !run_.stopped(); ++k) {
-                if (!space->read(batch_.value + k * a_.nnz(), a_)) {
+                const double* value = batch_.value + k * batch_.n_values;
+                if (!(batch_.costs ? space->read_costs(value, batch_.order, a_)
+                                   : space->read(value, batch_.order, a_))) {
                     std::int64_t first = bad;
                     while (k < first && !bad.compare_exchange_weak(first, k)) {
                     }
@@ -110,27 +116,59 @@ class ProductBatchSearch {
 
         // The costs of the values, and the pattern of those that are not zero. False: one is not
         // finite.
-        bool read(const double* given, const Csr<Index>& a) {
-            const auto found = read_values(given, 0, static_cast<std::size_t>(a.nnz()));
+        bool read(const double* given, const std::int64_t* order, const Csr<Index>& a) {
+            const auto nnz = static_cast<std::size_t>(a.nnz());
+            value = given;
+            if (order) {
+                value = room(nnz);
+                for (std::size_t p = 0; p < nnz; ++p) kept[p] = given[order[p]];
+            }
+            const auto found = read_values(value, 0, nnz);
             if (!(found.largest < std::numeric_limits<double>::infinity())) return false;
-            pattern = a, value = given;
-            if (found.least == 0) leave_out_zeros(a);
+            pattern = a;
+            if (found.least == 0) {
+                double* to = room(nnz);
+                leave_out(a, value, to, 0);
+                value = to;
+            }
             write_costs(value, cost.data(), static_cast<std::size_t>(pattern.nnz()), found.least);
             return true;
         }
 
-        void leave_out_zeros(const Csr<Index>& a) {
+        // Costs, and the pattern of those that are not infinite. False: one is NaN, or so large in
+        // magnitude that duals might not be finite.
+        bool read_costs(const double* value, const std::int64_t* order, const Csr<Index>& a) {
+            constexpr double absent = std::numeric_limits<double>::infinity();
+            bool good = true, all = true;
+            for (Index p = 0; p < a.nnz(); ++p) {
+                const double c = cost[p] = value[order ? order[p] : p];
+                good &= c == absent || std::abs(c) < 0x1p900;
+                all &= c != absent;
+            }
+            pattern = a;
+            if (good && !all) leave_out(a, cost.data(), cost.data(), absent);
+            return good;
+        }
+
+        // For values in another order, or without those that are left out.
+        double* room(std::size_t nnz) {
+            if (kept.size() < nnz) kept = Buffer<double>(nnz);
+            return kept.data();
+        }
+
+        void leave_out(const Csr<Index>& a, const double* from, double* to, double absent) {
             if (indptr.size() == 0)
                 indptr = Buffer<Index>(static_cast<std::size_t>(a.n_rows) + 1),
-                indices = Buffer<Index>(a.nnz()), kept = Buffer<double>(a.nnz());
+                indices = Buffer<Index>(a.nnz());
             Index n = indptr[0] = 0;
             for (Index i = 0; i < a.n_rows; ++i) {
-                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
-                    if (value[p] != 0) indices[n] = a.indices[p], kept[n++] = value[p];
+                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
+                    indices[n] = a.indices[p], to[n] = from[p];  // no branch: any may be absent
+                    n += to[n] != absent;
+                }
                 indptr[i + 1] = n;
             }
             pattern = {a.n_rows, a.n_cols, indptr.data(), indices.data()};
-            value = kept.data();
         }
 
         RunContext* outer;
@@ -138,9 +176,9 @@ class ProductBatchSearch {
         ThreadTeam team{1};
         RunContext run;
         Csr<Index> pattern{};
-        const double* value = nullptr;
+        const double* value = nullptr;  // of the pattern
         Buffer<double> cost, kept;
-        Buffer<Index> indptr, indices;  // and kept: made when the first zero is met
+        Buffer<Index> indptr, indices;  // and kept: made when the first entry is left out
     };
 
     void solve_one(Workspace& space, std::int64_t k) {
@@ -161,7 +199,7 @@ class ProductBatchSearch {
                                       batch_.flipped};
         const auto [objective, in_range] =
             largest_product(a, space.value, space.cost.data(), to, policy_, warm, space.run);
-        batch_.objective[k] = objective;
+        batch_.objective[k] = batch_.costs ? 0.0 - objective : objective;
         if (batch_.row_scale) batch_.in_range[k] = in_range;
     }
 

@@ -1,15 +1,15 @@
-"""Transversals with the largest product of many matrices with one pattern, in one call."""
+"""Largest products or least costs of many matrices with one pattern, in one call."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.transversal_batch import TransversalBatch
-from sparsematch._types.weighted import WeightedTransversal
+from sparsematch._types.transversal_batch import LeastCostBatch, TransversalBatch
+from sparsematch._types.weighted import WeightedMatching, WeightedTransversal
 from sparsematch._types.weighted_proof import warn_of_cut_factors
 
 #: Steps towards central duals. 5, 10, 20, 40 of them: 42, 40, 38, 34 us for each of 2,000 matrices
@@ -25,27 +25,31 @@ _LONG = 7.5
 def write_products(
     graph: BipartiteCSR,
     values: FloatArray,
-    batch: TransversalBatch,
+    order: IndexArray | None,
+    batch: TransversalBatch | LeastCostBatch,
     begin: int,
-    first: WeightedTransversal | None,
+    first: WeightedTransversal | WeightedMatching | None,
     auction_first: bool,
     workers: int,
 ) -> tuple[int, bool]:
-    """Write the results of rows of values to the batch; return the first row that is not finite.
+    """Write the results of rows of values to the batch; return the first row that is refused.
 
     Or how many rows there are; and whether, of a single one, searches took long, so that an auction
-    first is better for others. `first` is what each of them begins with. Time: that of
-    `least_cost` for each; workspace: three arrays of nnz for each worker.
+    first is better for others. Entry p of the graph has value ``order[p]`` of a row, or p. `first`
+    is what each of them begins with. Time: that of `least_cost` for each; workspace: three arrays
+    of nnz for each worker.
     """
     rows = slice(begin, begin + len(values))
-    scaling = batch.row_scale is not None
+    costs = isinstance(batch, LeastCostBatch)
+    scales_of: tuple[FloatArray | None, FloatArray | None] = None, None
+    if isinstance(batch, TransversalBatch):
+        scales_of = batch.row_scale, batch.col_scale
+    scaling = scales_of[0] is not None
     none = np.empty((0, 0))
     sides = (
         (batch.row_mate[rows], batch.col_mate[rows]),
         (batch.row_dual[rows], batch.col_dual[rows]),
-        (batch.row_scale[rows], batch.col_scale[rows])
-        if batch.row_scale is not None and batch.col_scale is not None
-        else (none, none),
+        tuple(none if side is None else side[rows] for side in scales_of),
     )
     mates, duals, scales = (graph.orient(*(side.reshape(-1) for side in pair)) for pair in sides)
     start = np.empty(0, graph.dtype), np.empty(0)
@@ -57,13 +61,13 @@ def write_products(
     in_range = np.ones(len(values) if scaling else 0, bool)
     done, passes = _core.product_batch(
         csr(graph),
-        values.reshape(-1),
+        (values.reshape(-1), np.empty(0, np.int64) if order is None else order),
         mates,
         duals,
         scales,
         (batch.objective[rows], in_range),
         start,
-        (graph.flipped, auction_first),
+        (graph.flipped, auction_first, costs),
         worthwhile(workers, values.size),
     )
     if done == len(values) and not in_range.all():

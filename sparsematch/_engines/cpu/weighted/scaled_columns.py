@@ -24,9 +24,11 @@ def product_diagonal(
     duals, scales = (np.empty(n), np.empty(n)), (np.empty(n), np.empty(n))
     in_range = np.ones(1, bool)
     numbers, start = (np.empty(1), in_range), (np.empty(0, graph.dtype), none)
-    pattern, mates = csr(graph), (row_of, col_of)
+    pattern, mates, values = csr(graph), (row_of, col_of), (magnitude, np.empty(0, np.int64))
     stored = scales[1], scales[0]  # columns are the stored rows
-    _core.product_batch(pattern, magnitude, mates, duals, stored, numbers, start, (True, False), 1)
+    _core.product_batch(
+        pattern, values, mates, duals, stored, numbers, start, (True, False, False), 1
+    )
     if not in_range[0]:
         warn_of_cut_factors()
     return row_of, *scales

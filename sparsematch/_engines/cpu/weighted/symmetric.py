@@ -10,9 +10,10 @@ from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.weighted.transversals import maximum_product
+from sparsematch._engines.edges import pairs_among
 from sparsematch._types.matching import Matching
 from sparsematch._types.symmetric import SymmetricTransversal
-from sparsematch._types.weighted import WeightedCSR
+from sparsematch._types.weighted import Start, WeightedCSR, WeightedTransversal
 from sparsematch._types.weighted_proof import cut_factors, warn_of_cut_factors
 
 #: By how much scaled entries may exceed 1: 4,500 roundings. Matched ones may be below it by as many
@@ -21,14 +22,20 @@ from sparsematch._types.weighted_proof import cut_factors, warn_of_cut_factors
 _SCALED_TO = 1e-12
 
 
-def symmetric_product(weighted: WeightedCSR, scaling: bool, workers: int) -> SymmetricTransversal:
-    """Return the symmetric transversal with the largest product.
+def symmetric_product(
+    weighted: WeightedCSR,
+    scaling: bool,
+    workers: int,
+    start: Start | None = None,
+    best: WeightedTransversal | None = None,
+) -> SymmetricTransversal:
+    """Return the symmetric transversal with the largest product, from that of the matrix if known.
 
     Rows are sorted. Raises ValueError where magnitudes are not symmetric. Time: that of
     `maximum_product`, and O(n + nnz).
     """
     diagonal = symmetric_diagonal(weighted)
-    best = maximum_product(weighted, False, False, workers)
+    best = best or maximum_product(weighted, False, False, workers, start=start)
     matching = Matching(best.matching.row_mate.copy(), best.matching.col_mate.copy())
     dual = (best.row_dual + best.col_dual) / 2
     partner = np.empty_like(matching.row_mate)
@@ -112,7 +119,7 @@ def _keep_below_one(
 def is_symmetric(
     weighted: WeightedCSR, transversal: SymmetricTransversal, diagonal: FloatArray, workers: int
 ) -> bool:
-    """Tell whether objective, pivots and factors are those of a matching that is one."""
+    """Tell whether pivots and factors are those of a matching that is proved to be one."""
     partner = transversal.partner
     row_mate, col_mate = transversal.matching.row_mate, transversal.matching.col_mate
     rows = np.arange(row_mate.size)
@@ -125,16 +132,10 @@ def is_symmetric(
     covered &= np.array_equal(col_mate >= 0, partner >= 0)
     if not (covered and neighbours.all() and np.array_equal(partner[partner[kept]], kept)):
         return False
-    entry = np.empty_like(row_mate)
-    _core.matched_entries(csr(weighted.graph), row_mate, entry, 1)
-    matched = weighted.magnitude[entry[kept]]
-    logarithms = np.log(matched)
-    near = _SCALED_TO * max(1.0, float(np.abs(logarithms).sum()))
-    if not abs(logarithms.sum() - transversal.objective) <= near:
-        return False
-    if transversal.factors is None:
-        return True
-    return _is_scaled(weighted, transversal, (diagonal, matched), workers)
+    matched = weighted.magnitude[pairs_among(weighted.graph, transversal.matching)]
+    return transversal.factors is None or _is_scaled(
+        weighted, transversal, (diagonal, matched), workers
+    )
 
 
 def _is_scaled(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray
 from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
@@ -12,9 +12,10 @@ from sparsematch._engines.cpu.weighted.least_cost import (
     round_duals,
     to_begin_with,
 )
+from sparsematch._engines.edges import by_entry, pairs_among
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
+from sparsematch._types.weighted import Start, WeightedCSR, WeightedTransversal
 from sparsematch._types.weighted_proof import cut_factors, warn_of_cut_factors
 
 #: Entries that tell, on most matrices, that not all are whole numbers.
@@ -27,16 +28,15 @@ def maximum_product(
     approximate: bool,
     workers: int,
     _tolerance: float = 0.0,
-    start: WeightedTransversal | None = None,
+    start: Start | None = None,
 ) -> WeightedTransversal:
     """Return the transversal with the largest product, with factors if `scaling` is set.
 
-    Approximate: by magnitudes rounded to powers of 2. The optimum is within any tolerance. `start`:
-    that of similar values, with finite duals, to begin with. Time: that of `least_cost`.
+    Approximate: by magnitudes rounded to powers of 2. The optimum is within any tolerance. Time:
+    that of `least_cost`.
     """
     graph, values = weighted.graph, weighted.values
-    first = None if start is None else (start.matching, start.row_dual, start.col_dual)
-    mates, duals = to_begin_with(graph, first)
+    mates, duals = to_begin_with(graph, start)
     scales = np.empty_like(duals[0]), np.empty_like(duals[1])
     objective, in_range = _core.largest_product(
         csr(graph),
@@ -66,12 +66,13 @@ def maximum_product(
 
 
 def maximum_sum(
-    weighted: WeightedCSR, workers: int, _tolerance: float = 0.0
+    weighted: WeightedCSR, workers: int, _tolerance: float = 0.0, start: Start | None = None
 ) -> WeightedTransversal:
     """Return the transversal with the largest sum, within any tolerance. Time: see `least_cost`."""
     graph, cost = weighted.graph, abs(weighted.values)
     np.negative(cost, out=cost)
-    matching, row_dual, col_dual, unit = least_cost(graph, cost, workers, weighted.largest)
+    found = least_cost(graph, cost, workers, weighted.largest, start)
+    matching, row_dual, col_dual, unit = found
     if unit == 1 and are_whole(cost[:_FEW]) and are_whole(cost):
         row_dual, col_dual = round_duals(row_dual, col_dual)
     total = 0.0 - _matched_sum(graph, cost, matching, workers)  # no negative zero
@@ -99,19 +100,23 @@ def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     return WeightedTransversal(matching, "bottleneck", smallest, row_dual, col_dual).freeze()
 
 
+def is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bool:
+    """Tell whether vertices with duals cover all larger entries, and are fewer than the pairs."""
+    graph, magnitude = weighted.graph, weighted.magnitude
+    u, v = transversal.row_dual, transversal.col_dual
+    rows, cols = graph.orient(u, v)
+    covered = by_entry(graph, rows) + cols[graph.indices[: graph.nnz]] >= 1
+    matched = magnitude[pairs_among(graph, transversal.matching)]
+    fewer = u.sum() + v.sum() < transversal.cardinality or transversal.cardinality == 0
+    signs = u.min(initial=0) >= 0 and v.min(initial=0) >= 0
+    larger = magnitude > transversal.objective
+    exact = matched.min(initial=np.inf) == transversal.objective
+    return bool(exact and fewer and signs and covered[larger].all())
+
+
 def read_values(graph: BipartiteCSR, values: FloatArray, workers: int) -> tuple[bool, float, float]:
     """Return whether no entry is repeated, the least magnitude, the largest or NaN."""
     return _core.read_values(csr(graph), values, worthwhile(workers, graph.nnz))
-
-
-def matched_entries(graph: BipartiteCSR, matching: Matching, workers: int = 1) -> IndexArray:
-    """Return where the pairs are among the entries, by ascending row. Time: O(n_major + nnz)."""
-    major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
-    entries: IndexArray = np.empty_like(major_mate)
-    _core.matched_entries(csr(graph), major_mate, entries, worthwhile(workers, graph.nnz))
-    if graph.flipped:
-        return entries[minor_mate[minor_mate >= 0]]
-    return entries if matching.cardinality == entries.size else entries[entries >= 0]
 
 
 def product_cost(values: FloatArray, workers: int) -> FloatArray:

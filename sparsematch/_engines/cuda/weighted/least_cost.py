@@ -15,7 +15,7 @@ from sparsematch._base.arrays import BoolArray, FloatArray, namespace, unmatched
 from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.alternating_bfs import reached_from_free
 from sparsematch._engines.cuda.matching import auto
-from sparsematch._engines.cuda.weighted import auction, proof
+from sparsematch._engines.cuda.weighted import auction
 from sparsematch._engines.cuda.weighted.auction import Assignment
 from sparsematch._engines.cuda.weighted.primal_dual import (
     Phases,
@@ -23,12 +23,13 @@ from sparsematch._engines.cuda.weighted.primal_dual import (
     match_tight,
     part_worse,
 )
-from sparsematch._engines.edges import places
+from sparsematch._engines.edges import pairs_among, places
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost
+from sparsematch._types.weighted_proof import unit_of
 
 
 class Policy(NamedTuple):
@@ -69,7 +70,7 @@ def least_cost(
     and column, where some stay unmatched twice as much again as the matrix. Time: that of the
     phases.
     """
-    unit = _unit(graph, cost)
+    unit = unit_of(graph, cost)
     cost = cost if unit == 1 else cost / unit
     matching, run = Matching.start(graph), Run(workers)
     auto.improve(graph, matching, run)
@@ -83,18 +84,7 @@ def least_cost(
     row_dual, col_dual = graph.orient(*sides[2:])
     _balance(row_dual, col_dual)
     found = LeastCost(Matching(row_mate, col_mate), row_dual, col_dual, unit)
-    return found.in_units_of_costs(), proof.gap(graph, cost, found) * unit
-
-
-def _unit(graph: BipartiteCSR, cost: FloatArray) -> float:
-    """Return a power of two in units of which no dual, and no sum of three, is infinite.
-
-    A round of the auction lowers a dual by no more than 4 times the largest cost, and there are at
-    most 4,000. The host's rule, for the doubled matrix, finds nothing left to scale.
-    """
-    largest = float(abs(cost).max()) if cost.size else 0.0
-    spare = (graph.nnz + graph.n_rows + graph.n_cols).bit_length() + 16
-    return 2.0 ** max(int(np.frexp(largest)[1]) + spare - np.finfo(np.float64).maxexp, 0)
+    return found.in_units_of_costs(), _gap(graph, cost, found) * unit
 
 
 def _problem(indptr: Any, indices: Any, cost: FloatArray) -> Assignment:
@@ -242,3 +232,22 @@ def _balance(u: FloatArray, v: FloatArray) -> None:
         shift = float(np.rint(float(v.max() + v.min() - u.max() - u.min()) / 4))
         u += shift
         v -= shift
+
+
+def _gap(graph: BipartiteCSR, cost: FloatArray, found: LeastCost) -> float:
+    """Return by how much a matching may cost more than the best, in units of its duals.
+
+    No entry may cost less than its duals. By how much its pairs do, and by how much free vertices
+    are below the largest dual of their side. Time: O(n_rows + n_cols + nnz).
+    """
+    mates = graph.orient(found.matching.row_mate, found.matching.col_mate)
+    duals = graph.orient(found.row_dual, found.col_dual)
+    pairs = namespace(cost).flatnonzero(mates[0] >= 0)
+    matched = cost[pairs_among(graph, found.matching)]
+    worse = matched - duals[0][pairs] - duals[1][mates[0][pairs]]
+    total = float(worse.sum()) if pairs.size else 0.0
+    for dual, mate in zip(duals, mates, strict=True):
+        free = dual[mate < 0]
+        if free.size:
+            total += float((dual.max() - free).sum())
+    return max(total, 0.0)

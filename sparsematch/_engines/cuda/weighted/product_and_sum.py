@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsematch._base.arrays import FloatArray, namespace
 from sparsematch._engines.cuda.weighted.least_cost import least_cost
-from sparsematch._engines.cuda.weighted.proof import matched_entries
+from sparsematch._engines.edges import pairs_among
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
@@ -52,7 +52,9 @@ def maximum_product(
     ).freeze()
 
 
-def maximum_sum(weighted: WeightedCSR, workers: int, tolerance: float) -> WeightedTransversal:
+def maximum_sum(
+    weighted: WeightedCSR, workers: int, tolerance: float, _start: None = None
+) -> WeightedTransversal:
     """Return the transversal with the largest sum. Time: that of `least_cost`."""
     graph, magnitude = weighted.graph, weighted.magnitude
     (matching, row_dual, col_dual, unit), gap = least_cost(graph, -magnitude, tolerance, workers)
@@ -68,7 +70,7 @@ def _matched_values(graph: BipartiteCSR, matching: Matching, magnitude: FloatArr
     xp, col_mate = namespace(magnitude), matching.col_mate
     by_row: FloatArray = xp.zeros(graph.n_rows)
     rows = col_mate[col_mate >= 0] if graph.flipped else xp.flatnonzero(matching.row_mate >= 0)
-    by_row[rows] = magnitude[matched_entries(graph, matching)]
+    by_row[rows] = magnitude[pairs_among(graph, matching)]
     return by_row
 
 

@@ -4,17 +4,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparsematch._base.arrays import Array
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists
 from sparsematch._types.over_ranks.agreement import agreeing
 from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
-_Array = NDArray[Any]
-
 #: Rows, columns and perhaps values of some entries.
-Batch = tuple[_Array, ...]
+Batch = tuple[Array, ...]
 
 
 def assemble(comm: Any, shape: tuple[int, int], batches: Iterable[Batch]) -> DistributedCSR:

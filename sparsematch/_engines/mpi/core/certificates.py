@@ -3,16 +3,12 @@
 In host memory or on GPUs. Whether a matching is maximum, a forest without a path shows.
 """
 
-from typing import Any
-
-from numpy.typing import NDArray
-
+from sparsematch._base.arrays import Array
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error, exchange_of
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-_Array = NDArray[Any]
 _Flaw = tuple[str, int, int]
 
 #: Keys of FLAWS: a row, a column whose mate has another, a pair that is no entry.
@@ -60,9 +56,9 @@ def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] 
 def _one_sided(
     exchange: Exchange,
     flaw: str,
-    own: tuple[_Array, int],
-    their_mate: _Array,
-    starts: _Array,
+    own: tuple[Array, int],
+    their_mate: Array,
+    starts: Array,
 ) -> _Flaw | None:
     """Return the first own vertex whose mate names another one. Collective."""
     mate, first = own
@@ -76,7 +72,7 @@ def _one_sided(
     return (flaw, *pair) if flaw == _ROW else (flaw, *pair[::-1])
 
 
-def _not_an_entry(side: Side, row_mate: _Array) -> _Flaw | None:
+def _not_an_entry(side: Side, row_mate: Array) -> _Flaw | None:
     """Return the first own row that is matched to a column without an entry in it."""
     missing, step = row_mate >= 0, side.slice_size
     for begin in range(0, side.indices.size, step):

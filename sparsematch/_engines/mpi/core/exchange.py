@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray, namespace
+from sparsematch._base.arrays import Array, IndexArray, namespace
 from sparsematch._base.errors import pip_install
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
@@ -33,7 +33,6 @@ _FORWARDING = 0.2
 #: Flags of a header: see over_ranks/message_buffers.hpp.
 _BUSY, _LONG = 1, 4
 _INDEX_TYPES = np.dtype(np.int32), np.dtype(np.int64)
-_Array = NDArray[Any]
 
 
 def import_mpi() -> Any:
@@ -108,7 +107,7 @@ class Exchange:
         """Return what the first rank that has something other than None has."""
         return next((thing for thing in self.allgather(found) if thing is not None), None)
 
-    def alltoallv(self, starts: IndexArray, keys: _Array, *columns: _Array) -> tuple[_Array, ...]:
+    def alltoallv(self, starts: IndexArray, keys: Array, *columns: Array) -> tuple[Array, ...]:
         """Send each key, and the elements that go with it, to the owner of the key.
 
         `starts` says where the keys of each rank begin: int64, shape (size + 1,). Keys come in any
@@ -120,7 +119,7 @@ class Exchange:
         order, counts = self._by_owner(starts, keys)
         return self._send([keys, *columns], order, counts, self._receive_counts(counts))
 
-    def query(self, starts: IndexArray, keys: _Array, answer: Callable[[_Array], _Array]) -> _Array:
+    def query(self, starts: IndexArray, keys: Array, answer: Callable[[Array], Array]) -> Array:
         """Return for each key what its owner answers: two exchanges.
 
         `answer` maps an array of keys of this rank, as numbered within the whole, to an array of
@@ -136,7 +135,7 @@ class Exchange:
         result[order] = answers
         return result
 
-    def lookup(self, starts: IndexArray, keys: _Array, table: _Array) -> _Array:
+    def lookup(self, starts: IndexArray, keys: Array, table: Array) -> Array:
         """Return for each key its element of the owner's table: two exchanges."""
         first = int(starts[self.rank])
         return self.query(starts, keys, lambda own: table[own - first])
@@ -170,14 +169,14 @@ class Exchange:
                 self._alltoallv(buffers[0], (out, _offsets(out)), buffers[1], back)
             quiet = not flags & _BUSY
 
-    def _alltoall(self, out: _Array, back: _Array) -> None:
+    def _alltoall(self, out: Array, back: Array) -> None:
         if self.size == 1:
             back[:] = out
             return
         self._count(out.nbytes - out.nbytes // self.size)
         self.comm.Alltoall(out, back)
 
-    def gatherv(self, array: Any, sizes: _Array | None = None) -> Any:
+    def gatherv(self, array: Any, sizes: Array | None = None) -> Any:
         """Return the arrays of all ranks, in their order, on rank 0; None on the others.
 
         `sizes` are their lengths, if they are known.
@@ -207,7 +206,7 @@ class Exchange:
         return self.alltoallv_parts(array, counts, sizes, np.zeros_like(counts))
 
     def alltoallv_parts(
-        self, array: Any, counts: _Array, arriving: _Array, begin: _Array | None = None
+        self, array: Any, counts: Array, arriving: Array, begin: Array | None = None
     ) -> Any:
         """Send to each rank its `counts` elements of an array; return those that arrive, by sender.
 
@@ -221,23 +220,23 @@ class Exchange:
             self._alltoallv(array, (counts, begin), back, arriving)
         return back
 
-    def _by_owner(self, starts: IndexArray, keys: _Array) -> tuple[_Array, _Array]:
+    def _by_owner(self, starts: IndexArray, keys: Array) -> tuple[Array, Array]:
         """Return the stable order of keys by owner, and how many go to each."""
         keys = np.ascontiguousarray(keys, None if keys.dtype in _INDEX_TYPES else np.int64)
         order, counts = np.empty(keys.size, np.int64), np.empty(self.size, np.int64)
         operations(RankOps, "numpy").owner_order(starts, keys, order, counts)
         return order, counts
 
-    def _receive_counts(self, counts: _Array) -> _Array:
+    def _receive_counts(self, counts: Array) -> Array:
         received = np.empty_like(counts)
         self.comm.Alltoall(counts, received)
         return received
 
     def _send(
-        self, columns: Sequence[_Array], order: _Array | None, counts: _Array, received: _Array
-    ) -> tuple[_Array, ...]:
+        self, columns: Sequence[Array], order: Array | None, counts: Array, received: Array
+    ) -> tuple[Array, ...]:
         """Exchange columns of equal length; those of one type go together."""
-        out: list[_Array] = []
+        out: list[Array] = []
         n, total = int(counts.sum()), int(received.sum())
         for first, last in _runs(columns):
             width, dtype = last - first, columns[first].dtype
@@ -250,9 +249,7 @@ class Exchange:
             out += [arrived[:, k] for k in range(width)]
         return tuple(out)
 
-    def _alltoallv(
-        self, out: Any, parts: tuple[_Array, _Array], back: Any, arriving: _Array
-    ) -> None:
+    def _alltoallv(self, out: Any, parts: tuple[Array, Array], back: Any, arriving: Array) -> None:
         """Send parts of an array, of some lengths from some places on; receive them by sender."""
         self._count(int(parts[0].sum() - parts[0][self.rank]) * out.itemsize)
         self.comm.Alltoallv([out, parts], [back, (arriving, _offsets(arriving))])
@@ -272,11 +269,11 @@ def exchange_of(comm: Any, like: Any) -> Any:
     return carriers["numpy" if xp is np else "cupy"](comm, xp)
 
 
-def _offsets(counts: _Array) -> _Array:
+def _offsets(counts: Array) -> Array:
     return np.cumsum(counts) - counts
 
 
-def _runs(columns: Sequence[_Array]) -> Iterator[tuple[int, int]]:
+def _runs(columns: Sequence[Array]) -> Iterator[tuple[int, int]]:
     """Yield the ranges of neighbouring columns of the same type."""
     first = 0
     for k in range(1, len(columns) + 1):

@@ -1,17 +1,12 @@
 """Redistribution of a matrix with its rows permuted so that matched entries are on the diagonal."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import FloatArray, namespace, scale_entries
+from sparsematch._base.arrays import Array, FloatArray, namespace, scale_entries
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists, Side
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
-
-_Array = NDArray[Any]
 
 
 def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> DistributedCSR:
@@ -57,7 +52,7 @@ def scale(A: DistributedCSR, row_scale: FloatArray, col_scale: FloatArray) -> Di
     return DistributedCSR(A.comm, A.indptr, A.indices, A.first_row, A.shape, scaled)
 
 
-def places(A: DistributedCSR, matching: DistributedMatching, exchange: Exchange) -> _Array:
+def places(A: DistributedCSR, matching: DistributedMatching, exchange: Exchange) -> Array:
     """Return the place of each own row: the inverse of `Matching.as_permutation`. Collective.
 
     The k-th row that has no place by its mate gets the k-th free place.

@@ -4,20 +4,18 @@
 columns in a `Side` of the rows, columns and rows in a `Side` of the columns.
 """
 
+import itertools
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import ByProducts, Run, operations
 from sparsematch._types.over_ranks.matrix import DistributedCSR
-
-_Array = NDArray[Any]
 
 #: Elements sent in one exchange, at least; entries. 1 << 16 makes its latency small beside the
 #: transfer.
@@ -107,16 +105,16 @@ class Side:
         (n,) = self.exchange.allreduce(-(-size // step), op="MAX")
         return [(min(k * step, size), min((k + 1) * step, size)) for k in range(n)]
 
-    def majors_of_entries(self, begin: int, end: int) -> _Array:
+    def majors_of_entries(self, begin: int, end: int) -> Array:
         """Return the majors, numbered within the whole, of a range of the own entries."""
         xp = self.exchange.xp
         low = int(xp.searchsorted(self.indptr, xp.asarray(begin), side="right")) - 1
         high = int(xp.searchsorted(self.indptr, xp.asarray(end), side="left"))
         steps = xp.bincount(self.indptr[low + 1 : high] - begin, minlength=end - begin)
-        majors: _Array = xp.cumsum(steps) + (low + self.first_major)
+        majors: Array = xp.cumsum(steps) + (low + self.first_major)
         return majors.astype(self.dtype)
 
-    def entries_of(self, majors: _Array) -> tuple[_Array, _Array]:
+    def entries_of(self, majors: Array) -> tuple[Array, Array]:
         """Return the places of the entries of own majors, and how many each has."""
         starts = self.indptr[majors]
         counts = self.indptr[majors + 1] - starts
@@ -125,23 +123,24 @@ class Side:
         places += np.repeat(starts - before, counts)
         return places, counts
 
-    def slices_of(self, majors: _Array, *, together: bool = False) -> list[_Array]:
+    def slices_of(self, majors: Array, *, together: bool = False) -> list[Array]:
         """Cut own majors into groups of at most `slice_size` entries, or of one major.
 
         Collective if `together`: as many on every rank, the last ones perhaps empty.
         """
-        groups = self._groups(majors) if majors.size else []
-        (n,) = self.exchange.allreduce(len(groups), op="MAX") if together else [0]
-        return [*groups, *[majors[:0]] * (n - len(groups))]
+        lengths = self.indptr[majors + 1]
+        lengths -= self.indptr[majors]
+        return [majors[part] for part in self.cut(lengths, together=together)]
 
-    def _groups(self, majors: _Array) -> list[_Array]:
-        degrees = self.indptr[majors + 1]
-        degrees -= self.indptr[majors]
-        group = np.cumsum(degrees)
-        group -= degrees
-        del degrees  # all of it in place: there may be as many as own majors
+    def cut(self, lengths: Array, *, together: bool = False) -> list[slice]:
+        """Cut lists of these lengths likewise."""
+        n, group = lengths.size, np.cumsum(lengths)
+        group -= lengths
         group //= self.slice_size
-        return np.split(majors, np.flatnonzero(np.diff(group)) + 1)
+        bounds = [0] * (n > 0) + (np.flatnonzero(np.diff(group)) + 1).tolist() + [n]
+        (most,) = self.exchange.allreduce(len(bounds), op="MAX") if together else [0]
+        bounds += [n] * (most - len(bounds))
+        return [slice(*pair) for pair in itertools.pairwise(bounds)]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -154,12 +153,12 @@ class SideByProducts(ByProducts):
 class Lists:
     """Lists of known lengths, filled by elements that come in any order: `columns`, one a type."""
 
-    def __init__(self, degree: _Array, *dtypes: Any) -> None:
+    def __init__(self, degree: Array, *dtypes: Any) -> None:
         self.indptr = np.concatenate([[0], np.cumsum(degree, dtype=np.int64)])
         self.columns = [np.empty(int(self.indptr[-1]), dtype) for dtype in dtypes]
         self._filled = self.indptr[:-1].copy()
 
-    def append(self, keys: _Array, *columns: _Array) -> None:
+    def append(self, keys: Array, *columns: Array) -> None:
         """Append elements to the lists that keys name, in the order given."""
         at = np.empty(keys.size, np.int64)
         keys = np.ascontiguousarray(keys, np.int64)
@@ -168,7 +167,7 @@ class Lists:
             mine[at] = values
 
 
-def first_of_each(keys: _Array, stamp: _Array) -> _Array:
+def first_of_each(keys: Array, stamp: Array) -> Array:
     """Return for each element whether it is the first with its key.
 
     `stamp` is workspace, one element for each possible key, of any content.

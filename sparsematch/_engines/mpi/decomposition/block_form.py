@@ -7,9 +7,8 @@ blocks of the square part are the strong components of its graph of pairs.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import BoolArray, IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.decomposition.coarse_parts import coarse_parts
@@ -20,8 +19,6 @@ from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
 from sparsematch._types.over_ranks.block_form import DistributedBlockForm
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
-
-_Array = NDArray[Any]
 
 
 def block_form(A: DistributedCSR, given: DistributedMatching, run: Run) -> DistributedBlockForm:
@@ -56,9 +53,7 @@ class _Blocks(NamedTuple):
     n: int
 
 
-def _numbered(
-    order: Order, in_square: NDArray[np.bool_], exchange: Exchange, dtype: Any
-) -> _Blocks:
+def _numbered(order: Order, in_square: BoolArray, exchange: Exchange, dtype: Any) -> _Blocks:
     """Give numbers to the blocks, by their first places. Collective."""
     places, rank = order.places, exchange.rank
     rows = np.flatnonzero(in_square)

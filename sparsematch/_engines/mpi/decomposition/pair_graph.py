@@ -6,24 +6,20 @@ successors are those of a `Side` whose majors and minors both are rows.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, BoolArray, IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-_Array = NDArray[Any]
-
 #: Maps majors and minors of entries to the numbers to write, and which entries are kept.
-_Rewrite = Callable[[_Array, _Array], tuple[_Array, NDArray[np.bool_]]]
+_Rewrite = Callable[[Array, Array], tuple[Array, BoolArray]]
 
 
 def pair_graph(
-    A: DistributedCSR, is_vertex: NDArray[np.bool_], mate: IndexArray, exchange: Exchange
+    A: DistributedCSR, is_vertex: BoolArray, mate: IndexArray, exchange: Exchange
 ) -> Side:
     """Return the lists of successors, without loops. Collective.
 
@@ -33,7 +29,7 @@ def pair_graph(
     """
     rows = Side.of_rows(A, exchange)
 
-    def translate(majors: _Array, cols: _Array) -> tuple[_Array, NDArray[np.bool_]]:
+    def translate(majors: Array, cols: Array) -> tuple[Array, BoolArray]:
         to = exchange.lookup(A.col_starts, cols, mate)
         return to, (to >= 0) & (to != majors) & is_vertex[majors - A.first_row]
 
@@ -48,7 +44,7 @@ def keep_within(side: Side, label: IndexArray) -> Side:
     """
     exchange, first = side.exchange, side.first_major
 
-    def judge(majors: _Array, ends: _Array) -> tuple[_Array, NDArray[np.bool_]]:
+    def judge(majors: Array, ends: Array) -> tuple[Array, BoolArray]:
         here = label[majors - first]
         keep = here >= 0
         own = (ends >= first) & (ends < first + side.n_majors)

@@ -4,16 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, BoolArray, IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import slice_size
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.over_ranks.matrix import balanced
-
-_Array = NDArray[Any]
 
 
 class Places:
@@ -32,7 +29,7 @@ class Places:
         self.settled = np.zeros(self.n_own, bool)
         self._rng = np.random.default_rng([seed, exchange.rank])
 
-    def sort(self, keys: _Array) -> IndexArray:
+    def sort(self, keys: Array) -> IndexArray:
         """Return a place for each element, by ascending key, at random among equal ones.
 
         Collective. Time: O(own elements + own places).
@@ -48,7 +45,7 @@ class Places:
             )
         return places
 
-    def _append(self, own: _Array, ends: IndexArray) -> _Array:
+    def _append(self, own: Array, ends: IndexArray) -> Array:
         """Return the next place for each of these keys, in random order: they arrive by rank."""
         order, shuffled_places = self._rng.permutation(own.size), np.empty(own.size, np.int64)
         shuffled = np.ascontiguousarray(own[order], np.int64)
@@ -57,7 +54,7 @@ class Places:
         places[order] = shuffled_places
         return places
 
-    def starts_of(self, counts: _Array) -> IndexArray:
+    def starts_of(self, counts: Array) -> IndexArray:
         """Return where the elements of each own key begin, given how many there are of each.
 
         Collective. A settled place counts as one element with this key.
@@ -66,7 +63,7 @@ class Places:
         ends += self.exchange.starts_of(ends[-1] if ends.size else 0)[self.exchange.rank]
         return ends - counts - self.settled
 
-    def count(self, keys: _Array, *flags: NDArray[np.bool_]) -> list[_Array]:
+    def count(self, keys: Array, *flags: BoolArray) -> list[Array]:
         """Return for each own place the number of equal keys, and with each flag. Collective."""
         counts = [np.zeros(self.n_own, self.dtype) for _ in range(1 + len(flags))]
         for part in self._slices(np.arange(keys.size, dtype=self.dtype)):
@@ -78,20 +75,20 @@ class Places:
                 count += np.bincount(chosen, minlength=self.n_own).astype(self.dtype)
         return counts
 
-    def query(self, keys: _Array, table: _Array) -> _Array:
+    def query(self, keys: Array, table: Array) -> Array:
         """Return the element of the owner's table for each key. Collective."""
         answers = np.empty(keys.size, table.dtype)
         for part in self._slices(np.arange(keys.size, dtype=self.dtype)):
             answers[part] = self.exchange.lookup(self.starts, keys[part], table)
         return answers
 
-    def settle(self, places: _Array) -> None:
+    def settle(self, places: Array) -> None:
         """Record that the vertices at these places will not move again. Collective."""
         for part in self._slices(places):
             (arrived,) = self.exchange.alltoallv(self.starts, part)
             self.settled[arrived - self.first] = True
 
-    def _slices(self, elements: _Array) -> Iterator[_Array]:
+    def _slices(self, elements: Array) -> Iterator[Array]:
         """Yield some elements in parts, as many on every rank. Collective."""
         size = slice_size(elements.size)
         (n,) = self.exchange.allreduce(-(-elements.size // size), op="MAX")

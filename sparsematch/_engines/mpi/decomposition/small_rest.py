@@ -3,16 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._engines.mpi.core.host import local_pattern
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.matching import Matching
-
-_Array = NDArray[Any]
 
 
 def order_on_rank_0(
@@ -37,7 +34,7 @@ def order_on_rank_0(
     return own_place, exchange.scatterv(starts, start, side.dtype)
 
 
-def _with_diagonal(vertices: _Array, degrees: _Array, ends: Any, dtype: Any) -> Any:
+def _with_diagonal(vertices: Array, degrees: Array, ends: Any, dtype: Any) -> Any:
     """Return the pattern of the vertices, numbered as they stand, with a full diagonal."""
     n = vertices.size
     indptr = np.concatenate([[0], np.cumsum(degrees + 1)])
@@ -50,7 +47,7 @@ def _with_diagonal(vertices: _Array, degrees: _Array, ends: Any, dtype: Any) -> 
     return local_pattern(indptr, indices, (n, n))
 
 
-def _order(graph: Any, classes: _Array) -> tuple[_Array, _Array]:
+def _order(graph: Any, classes: Array) -> tuple[Array, Array]:
     """Return places and starts by class, then by block of the block form for the diagonal."""
     n = classes.size
     diagonal = np.arange(n, dtype=graph.dtype)

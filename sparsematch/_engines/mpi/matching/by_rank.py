@@ -12,21 +12,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import UNMATCHED
-from sparsematch._engines.mpi.core.host import local_pattern, match_in_host_memory
+from sparsematch._base.arrays import UNMATCHED, Array, BoolArray
+from sparsematch._engines.mpi.core.host import local_pattern
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.cheap import propose
-from sparsematch._engines.registry import Run
+from sparsematch._engines.registry import Run, match_alone
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Each rank matches its rows in full with the columns that have their numbers."
-
-_Array = NDArray[Any]
 
 
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
@@ -72,7 +69,7 @@ def _match(side: Side, matching: DistributedMatching, run: Run, account: Account
     start = _pattern(side, mate, row_mate, account)
     start[1].col_mate[ours] = mate[ours] - first
     start[1].row_mate[mate[ours] - first] = np.flatnonzero(ours)
-    match_in_host_memory(*start, run, warm=bool(ours.any()))
+    match_alone(*start, run, warm=bool(ours.any()))
     rows = np.flatnonzero(start[1].row_mate >= 0)
     row_mate[mate[ours] - first] = UNMATCHED
     row_mate[rows] = start[1].row_mate[rows] + begin
@@ -83,7 +80,7 @@ def _match(side: Side, matching: DistributedMatching, run: Run, account: Account
     matching.col_mate[keys - side.first_minor] = values
 
 
-def _pattern(side: Side, mate: _Array, row_mate: _Array, account: Account) -> tuple[Any, Matching]:
+def _pattern(side: Side, mate: Array, row_mate: Array, account: Account) -> tuple[Any, Matching]:
     """Return the submatrix of the usable rows and lent columns, and an empty matching."""
     begin, end = lent(side)
     indptr = np.zeros(side.n_majors + 1, np.int64)
@@ -101,15 +98,15 @@ def _pattern(side: Side, mate: _Array, row_mate: _Array, account: Account) -> tu
 
 
 def _usable(
-    side: Side, mate: _Array, row_mate: _Array
-) -> Iterator[tuple[int, int, _Array, NDArray[np.bool_]]]:
+    side: Side, mate: Array, row_mate: Array
+) -> Iterator[tuple[int, int, Array, BoolArray]]:
     """Yield ranges of rows, their entries, and which have a usable row and column."""
     (begin, end), first = lent(side), side.first_major
     usable = (mate < 0) | ((mate >= first) & (mate < first + side.n_majors))
     elsewhere = (row_mate >= 0) & ((row_mate < begin) | (row_mate >= end))
     some_elsewhere = bool(elsewhere.any())
-    for rows in side.slices_of(np.arange(side.n_majors)):
-        low, high = int(rows[0]), int(rows[-1]) + 1
+    for rows in side.cut(np.diff(side.indptr)):
+        low, high = rows.start, rows.stop
         part = side.indices[side.indptr[low] : side.indptr[high]]
         keep = (part >= begin) & (part < end)
         keep[keep] = usable[part[keep] - begin]

@@ -8,12 +8,9 @@ round and the seed; a row is matched to the first column that grants, and skips 
 Invariant: the columns that a row has skipped are matched, and stay matched.
 """
 
-import itertools
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from sparsematch._base.arrays import Array
 from sparsematch._engines.mpi.core.sides import Side, first_of_each
 from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.registry import Run
@@ -22,7 +19,6 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Free rows propose to free columns, in rounds of one grant a column."
 
-_Array = NDArray[Any]
 _MATCHED, _DENIED, _GRANTED = 0, 1, 2
 
 #: Most proposals of a row in one round; columns.
@@ -41,11 +37,11 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: objec
 
 def propose(
     side: Side,
-    major_mate: _Array,
-    minor_mate: _Array,
+    major_mate: Array,
+    minor_mate: Array,
     seed: int,
     account: Account,
-    majors: _Array | None = None,
+    majors: Array | None = None,
 ) -> None:
     """Propose until no free major has a free minor. Collective.
 
@@ -60,7 +56,7 @@ def propose(
         account.rounds += 1
         end = np.minimum(begin + width, side.indptr[majors + 1])
         left = np.empty(majors.size, bool)
-        for part in _slices(end - begin, side):
+        for part in side.cut(end - begin, together=True):
             window = begin[part], end[part]
             begin[part], left[part] = _round(
                 side, majors[part], window, (major_mate, minor_mate), seed + account.rounds, account
@@ -70,23 +66,14 @@ def propose(
         width = min(2 * width, _WIDEST)
 
 
-def _slices(widths: _Array, side: Side) -> list[slice]:
-    """Cut the proposals of a round into slices, as many on every rank. Collective."""
-    group = (np.cumsum(widths) - widths) // side.slice_size
-    cuts = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), widths.size]
-    (n,) = side.exchange.allreduce(len(cuts) - 1, op="MAX")
-    cuts += [widths.size] * (n + 1 - len(cuts))
-    return [slice(*pair) for pair in itertools.pairwise(cuts)]
-
-
 def _round(
     side: Side,
-    majors: _Array,
-    window: tuple[_Array, _Array],
-    mates: tuple[_Array, _Array],
+    majors: Array,
+    window: tuple[Array, Array],
+    mates: tuple[Array, Array],
     seed: int,
     account: Account,
-) -> tuple[_Array, _Array]:
+) -> tuple[Array, Array]:
     """Propose once; return the next place in the list of each major, and which are still free."""
     (begin, end), (major_mate, minor_mate) = window, mates
     exchange, counts = side.exchange, end - begin
@@ -96,7 +83,7 @@ def _round(
     proposer = np.repeat(np.arange(majors.size), counts)
     minors = side.indices[entries]
 
-    def grant(keys: _Array) -> _Array:
+    def grant(keys: Array) -> Array:
         own = keys - side.first_minor
         answers = np.where(minor_mate[own] >= 0, _MATCHED, _DENIED).astype(np.int8)
         free = np.flatnonzero(answers)
@@ -120,7 +107,7 @@ def _round(
     return next_, major_mate[majors] < 0
 
 
-def mixed(numbers: _Array, seed: int) -> _Array:
+def mixed(numbers: Array, seed: int) -> Array:
     """Return a hash of numbers and a seed: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)."""
     with np.errstate(over="ignore"):
         x = numbers.astype(np.uint64) + np.uint64(seed % 2**64) * np.uint64(0x9E3779B97F4A7C15)

@@ -16,7 +16,6 @@ Invariant: trees are disjoint, since a minor joins one tree and each mate has on
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
@@ -26,8 +25,6 @@ from sparsematch._engines.registry import operations
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
-
-_Array = NDArray[Any]
 
 #: Most roots with a path announced to all ranks in one exchange; roots over all ranks; bounds the
 #: send buffers.

@@ -11,13 +11,10 @@ import platform
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange as ExchangeOfRanks
 from sparsematch._engines.mpi.core.exchange import carriers, import_mpi
-
-_Array = NDArray[Any]
 
 
 @functools.cache
@@ -53,9 +50,10 @@ class Exchange(ExchangeOfRanks):
             self._link = _connected(comm, xp)
             self.carrier = "MPI" if self._link is None else "NCCL"
 
-    def allgather_others(self, array: Any, sizes: _Array) -> Any:
-        """Send an array to all other ranks; return theirs, of the given sizes, in one array."""
-        counts, arriving = np.full(self.size, array.size), np.array(sizes, np.int64)
+    def allgather_others(self, array: Any, sizes: Array | None = None) -> Any:
+        """Send an array to all other ranks; return theirs, of these sizes or its own, as one."""
+        counts = np.full(self.size, array.size)
+        arriving = np.array(counts if sizes is None else sizes, np.int64)
         counts[self.rank] = arriving[self.rank] = 0
         return self.alltoallv_parts(array, counts, arriving, np.zeros_like(counts))
 
@@ -74,14 +72,12 @@ class Exchange(ExchangeOfRanks):
         kinds = _kind(nccl, array), getattr(nccl, f"NCCL_{op}")
         self._link.allReduce(place, place, array.size, *kinds, stream)
 
-    def _by_owner(self, starts: IndexArray, keys: Any) -> tuple[Any, _Array]:
+    def _by_owner(self, starts: IndexArray, keys: Any) -> tuple[Any, Array]:
         owner = self.xp.searchsorted(self.xp.asarray(starts), keys, side="right") - 1
         counts = self.xp.bincount(owner, minlength=self.size).get()
         return self.xp.argsort(owner, kind="stable"), counts.astype(np.int64)
 
-    def _alltoallv(
-        self, out: Any, parts: tuple[_Array, _Array], back: Any, arriving: _Array
-    ) -> None:
+    def _alltoallv(self, out: Any, parts: tuple[Array, Array], back: Any, arriving: Array) -> None:
         out, into = out.reshape(-1), back.reshape(-1)
         if self._link is None:
             own = np.concatenate([out[b : b + n].get() for n, b in zip(*parts, strict=True)])
