@@ -100,7 +100,7 @@ void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, R
 // Logarithms of many numbers, without a branch or a table, so that compilers take several at once.
 //
 // Writes -log of the magnitudes of n finite numbers; least: none is below it, nor 0. Error: below 1
-// ulp. One is 2^k (1 + f), with 1 + f between sqrt(1/2) and sqrt(2), and log(1 + f) is f - f^2 / 2 +
+// ulp. One is 2^k (1 + f), with 1 + f between sqrt(1/2) and sqrt(2); log(1 + f) is f - f^2 / 2 +
 // s (f^2 / 2 + R(s^2)), where s is f / (2 + f): reduction and coefficients are those of fdlibm (Sun
 // Microsystems, 1993, e_log.c).
 inline void write_costs(const double* x, double* cost, std::size_t n, double least) {

@@ -37,7 +37,7 @@ class RadixHeap {
     void push(double key, Index j) {
         const int b = bucket(key);
         if (b < 0) return least_.push_back({key, j});
-        pool_.push_back({key, j, none});
+        pool_.push_back({key, j, UNMATCHED<Index>});
         link(b, static_cast<Index>(pool_.size() - 1));
     }
 
@@ -51,17 +51,17 @@ class RadixHeap {
         while (used_ != 0) {
             const int from = std::countr_zero(used_);
             used_ &= used_ - 1;
-            Index kept = none;
+            Index kept = UNMATCHED<Index>;
             double least = std::numeric_limits<double>::infinity();
-            for (Index k = first_[from], next; k != none; k = next) {
+            for (Index k = first_[from], next; k != UNMATCHED<Index>; k = next) {
                 next = pool_[k].next;
                 if (!is_current(pool_[k])) continue;
                 least = std::min(least, pool_[k].key);
                 pool_[k].next = std::exchange(kept, k);
             }
-            if (kept == none) continue;
+            if (kept == UNMATCHED<Index>) continue;
             last_ = std::bit_cast<std::uint64_t>(least);
-            for (Index k = kept, next; k != none; k = next) {
+            for (Index k = kept, next; k != UNMATCHED<Index>; k = next) {
                 next = pool_[k].next;
                 const int b = bucket(pool_[k].key);
                 if (b < 0) least_.push_back({pool_[k].key, pool_[k].j});
@@ -73,7 +73,6 @@ class RadixHeap {
     }
 
   private:
-    static constexpr Index none = UNMATCHED<Index>;
     struct Node {
         double key;
         Index j, next;
@@ -85,7 +84,7 @@ class RadixHeap {
     }
     void link(int b, Index k) {
         const std::uint64_t flag = std::uint64_t{1} << b;
-        pool_[k].next = used_ & flag ? first_[b] : none;
+        pool_[k].next = used_ & flag ? first_[b] : UNMATCHED<Index>;
         first_[b] = k;
         used_ |= flag;
     }
