@@ -21,7 +21,7 @@ from sparsematch._base.arrays import FloatArray, on_gpu
 from sparsematch._base.errors import warn
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.foreign import from_other_library
-from sparsematch._input.signed import as_signed
+from sparsematch._input.weighted import as_signed
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.sparse_like import SparseLike
 

@@ -16,13 +16,11 @@ from sparsematch._base.errors import check_count
 from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.edge_file import EdgeFile, EdgeReport, as_edge_file
+from sparsematch._types.graph import GUARANTEE
 from sparsematch._types.matching import GraphMatching
 from sparsematch._types.run_info import RunInfo, StepInfo
 
 __all__ = ["match_edge_file"]
-
-#: Of the greatest weight, a matching by local max has this share at least.
-_GUARANTEE = 0.5
 
 
 def match_edge_file(
@@ -120,4 +118,4 @@ def _result(mate: Any, report: EdgeReport, seconds: float) -> GraphMatching:
         live_edges=report.live_edges,
     )
     info = RunInfo("local_max", "none", (step,), pairs, 1, 0, 0.0)
-    return GraphMatching(mate, mate, report.weight, _GUARANTEE, info).freeze()
+    return GraphMatching(mate, mate, report.weight, GUARANTEE, info).freeze()

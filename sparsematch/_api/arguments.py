@@ -33,10 +33,12 @@ def check_number(name: str, number: Any) -> None:
         raise wrong_type(name, number, "a number")
 
 
-def check_tolerance(name: str, tolerance: Any) -> None:
-    """Raise unless it is None or a number that is not negative."""
-    if tolerance is None:
+def check_tolerance(name: str, tolerance: Any, finite: bool = False) -> None:
+    """Raise unless it is a number that is not negative, or, if it need not be finite, None."""
+    if tolerance is None and not finite:
         return
     check_number(name, tolerance)
     if not tolerance >= 0:
         raise ValueError(f"{name} is {tolerance}, but must not be negative")
+    if finite and np.isinf(tolerance):
+        raise ValueError(f"{name} is {tolerance}, but must be finite")

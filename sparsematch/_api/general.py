@@ -131,7 +131,7 @@ def approximate_matching(
         return ranks.approximate_matching(G, method, flags, rng, workers, options)
     check_flags(**flags)
     graph = as_graph(G, weights=bool(weights))
-    engine = select(method, graph.backend, "approximate", argument="method", also=("auto",))
+    engine = select(method, graph.backend, "approximate", also=("auto",))
     settings = read_options(options, engine)
     run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
     mate, rest = matched(checked(graph, run, symmetrize), engine, method, run)

@@ -6,15 +6,12 @@ from sparsematch._base.arrays import UNMATCHED, IndexArray, advising, namespace
 from sparsematch._engines.edges import add_up_duplicates
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import ByProducts, Engine, Run, operations
-from sparsematch._types.graph import Adjacency
+from sparsematch._types.graph import GUARANTEE, Adjacency
 from sparsematch._types.mates import Mates
 from sparsematch._types.run_info import RunInfo
 
 Chosen = tuple[Engine | None, Engine | None]
 _Lists = TypeVar("_Lists", bound=Adjacency)
-
-#: Of the greatest number of pairs, every maximal matching has this share at least.
-_MAXIMAL = 0.5
 
 
 def improve(graph: Any, matching: Mates, chosen: Chosen, run: Run) -> ByProducts | None:
@@ -66,7 +63,7 @@ def matched(
     mate = advising(namespace(graph.indptr).full)(graph.indptr.size - 1, UNMATCHED, graph.dtype)
     engine.improve(graph, mate, run)
     weight = operations(GraphOps, graph.backend).matched_weight(graph, mate)
-    guarantee = _MAXIMAL if graph.weight is None else engine.guarantee or 0.0
+    guarantee = GUARANTEE if graph.weight is None else engine.guarantee or 0.0
     (step,) = run.steps
     info = RunInfo(method, "none", (step,), step.cardinality, run.workers, 0, 0.0)
     return mate, (weight, guarantee, info)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsematch._api.arguments import check_flags
 from sparsematch._api.symmetric import read_triangle
-from sparsematch._api.weighted_start import GivenDuals, read_start
+from sparsematch._api.weighted_sides import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.docstrings import documented
@@ -17,7 +17,6 @@ from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.pattern import Pattern, read_pattern
 from sparsematch._input.weighted import refuse_value, with_values
-from sparsematch._types.bipartite import entry_place
 from sparsematch._types.choices import Triangle
 from sparsematch._types.sparse_like import Local
 from sparsematch._types.symmetric import SymmetricTransversal
@@ -358,7 +357,9 @@ def _match_all(
             data = pattern.arrange(values[begin + done])
             name = f"values of matrix {begin + done}: A"
             if isinstance(batch, LeastCostBatch):
-                _refuse_cost(pattern, data, name)
+                good = (data == np.inf) | (np.abs(_as_doubles(data)) < 2.0**900)
+                why = "but costs must be below 2**900 in magnitude, or inf"
+                refuse_value(pattern.graph, data, np.where(good, 0, np.inf), name, why)
             refuse_value(pattern.graph, data, _as_doubles(data), name)
         if begin == 0 < len(values) - 1:
             first = batch[0]
@@ -368,16 +369,6 @@ def _match_all(
                 first = ops.central_duals(pattern.graph, magnitude, first)
         begin = end
     np.sum(batch.row_mate >= 0, axis=1, out=batch.cardinality)
-
-
-def _refuse_cost(pattern: Pattern, costs: Array, name: str) -> None:
-    """Raise ValueError for the first that is refused."""
-    good = (costs == np.inf) | (np.abs(costs.astype(np.float64)) < 2.0**900)
-    p = int(good.argmin())
-    i, j = entry_place(pattern.graph, p)
-    raise ValueError(
-        f"{name}[{i}, {j}] is {costs[p]}, but costs must be below 2**900 in magnitude, or inf"
-    )
 
 
 def _as_doubles(values: Array) -> FloatArray:

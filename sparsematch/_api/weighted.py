@@ -3,15 +3,13 @@
 from __future__ import annotations  # readable names in help()
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import matching_of
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.weighted_proof import proved
-from sparsematch._api.weighted_start import GivenDuals, read_start
+from sparsematch._api.weighted_sides import GivenDuals, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import FloatArray
 from sparsematch._base.docstrings import documented
@@ -126,32 +124,11 @@ def maximum_product_transversal(
             A, scaling=scaling, approximate=approximate, workers=workers
         )
     check_flags(scaling=scaling, approximate=approximate)
-    within = _finite_tolerance(tolerance)
+    check_tolerance("tolerance", tolerance, finite=True)
     threads = resolve_workers(workers)
-    return product_transversal(A, bool(scaling), bool(approximate), threads, within)
-
-
-def product_transversal(
-    A: Any,
-    scaling: bool = True,
-    approximate: bool = False,
-    threads: int = 1,
-    tolerance: float = 0.0,
-) -> WeightedTransversal:
-    """Find the transversal of largest product of a matrix of one process."""
     weighted = as_weighted(A, threads=threads)
     product = operations(WeightedOps, weighted.graph.backend).maximum_product
-    return product(weighted, scaling, approximate, threads, tolerance)
-
-
-def _finite_tolerance(tolerance: float) -> float:
-    """Return it, or raise unless it is a number from 0 on, and not infinite."""
-    if tolerance is None:
-        raise wrong_type("tolerance", tolerance, "a number")
-    check_tolerance("tolerance", tolerance)
-    if np.isinf(tolerance):
-        raise ValueError(f"tolerance is {tolerance}, but must be finite")
-    return float(tolerance)
+    return product(weighted, bool(scaling), bool(approximate), threads, float(tolerance))
 
 
 @documented
@@ -201,13 +178,15 @@ def maximum_sum_transversal(
     >>> best.objective, best.matching.row_mate.tolist()
     (8.0, [1, 0])
     """
-    within = _finite_tolerance(tolerance)
+    check_tolerance("tolerance", tolerance, finite=True)
     threads = resolve_workers(workers)
     weighted = as_weighted(A, threads=threads)
     graph = weighted.graph
     given = start if graph.backend == "numpy" else None
     first = read_start(given, graph.shape, WeightedTransversal, "sum")
-    return operations(WeightedOps, graph.backend).maximum_sum(weighted, threads, within, first)
+    return operations(WeightedOps, graph.backend).maximum_sum(
+        weighted, threads, float(tolerance), first
+    )
 
 
 @documented

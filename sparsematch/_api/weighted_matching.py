@@ -2,26 +2,25 @@
 
 from __future__ import annotations  # readable names in help()
 
-from typing import Any, TypeAlias, get_args
-
-import numpy as np
-from numpy.typing import ArrayLike
+from typing import get_args
 
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.weighted_proof import proved
-from sparsematch._api.weighted_start import GivenDuals, read_start
+from sparsematch._api.weighted_sides import (
+    GivenDuals,
+    UnmatchedCost,
+    read_start,
+    read_unmatched_cost,
+)
 from sparsematch._api.workers import resolve_workers
-from sparsematch._base.arrays import FloatArray
 from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import check_choice, wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.signed import as_signed
+from sparsematch._input.weighted import as_signed
 from sparsematch._types.choices import Cardinality
 from sparsematch._types.sparse_like import Local
 from sparsematch._types.weighted import WeightedMatching
-
-UnmatchedCost: TypeAlias = float | tuple[ArrayLike | None, ArrayLike | None] | None
 
 
 @documented
@@ -97,7 +96,7 @@ def maximum_weight_matching(
     check_choice("cardinality", cardinality, get_args(Cardinality))
     threads = resolve_workers(workers)
     signed = as_signed(A, threads=threads)
-    unmatched = _read_unmatched_cost(unmatched_cost, signed.graph.shape)
+    unmatched = read_unmatched_cost(unmatched_cost, signed.graph.shape)
     find = operations(WeightedOps, signed.graph.backend).maximum_weight
     first = read_start(start, signed.graph.shape, WeightedMatching)
     return find(signed, unmatched, bool(maximize), cardinality == "maximum", threads, first)
@@ -154,37 +153,3 @@ def is_optimal_matching(
         raise wrong_type("found", found, "a WeightedMatching")
     check_tolerance("tolerance", tolerance)
     return proved(A, found, tolerance, resolve_workers(workers), "found") is not None
-
-
-def _read_unmatched_cost(given: Any, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
-    """Return what each row and each column costs if unmatched, read-only."""
-    if isinstance(given, tuple | list):
-        if len(given) != 2:
-            raise ValueError(
-                f"unmatched_cost has {len(given)} members, but must have two: costs of the rows, "
-                "and of the columns"
-            )
-        sides = [(f"unmatched_cost[{k}]", side) for k, side in enumerate(given)]
-    elif given is None or np.ndim(given) == 0:
-        sides = [("unmatched_cost", given)] * 2
-    else:
-        raise wrong_type("unmatched_cost", given, "None, a number, or (row costs, col costs)")
-    rows, cols = (_side(*side, size) for side, size in zip(sides, shape, strict=True))
-    return rows, cols
-
-
-def _side(name: str, given: Any, size: int) -> FloatArray:
-    costs = np.asarray(0 if given is None else given)
-    if costs.dtype.kind not in "biuf":
-        raise wrong_type(name, given, "real numbers, one for all or for each, or None")
-    if costs.shape not in ((), (size,)):
-        raise ValueError(f"{name} has shape {costs.shape}, but must be a number or have ({size},)")
-    with np.errstate(over="ignore"):
-        costs = costs.astype(np.float64)
-    if not (finite := np.isfinite(costs)).all():
-        first = "" if costs.ndim == 0 else f"[{int(finite.argmin())}]"
-        value = costs[~finite][0]
-        raise ValueError(f"{name}{first} is {value}, but costs must be finite")
-    everywhere = np.full(size, costs)
-    everywhere.flags.writeable = False
-    return everywhere

@@ -6,8 +6,7 @@ from typing import Any
 from sparsematch._api.check import matching_of
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.signed import as_signed
-from sparsematch._input.weighted import as_weighted
+from sparsematch._input.weighted import as_signed, as_weighted
 from sparsematch._types.weighted import SignedCSR, WeightedMatching, WeightedTransversal
 from sparsematch._types.weighted_proof import Proof, as_matching, has_its_factors
 

@@ -15,8 +15,8 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 UNMATCHED = -1
-#: Numbers that NumPy sorts in one call: 20 to 60 ms, in which Ctrl-C has to wait.
-_SORTED_AT_ONCE = 1 << 19
+#: Numbers sorted by NumPy, or added up by SciPy, in one call: 20 to 60 ms, in which Ctrl-C waits.
+SORTED_AT_ONCE = 1 << 19
 _SCALED_AT_ONCE = 1 << 16
 
 #: int32 or int64, as the matrix came. On a GPU it is a CuPy array, which has the same methods.
@@ -108,13 +108,13 @@ def stable_order(keys: Any) -> Any:
     In pieces, between which Ctrl-C is noticed: NumPy takes a second for ten million. Time:
     O(n log(n)).
     """
-    if namespace(keys) is not np or keys.size <= _SORTED_AT_ONCE:
+    if namespace(keys) is not np or keys.size <= SORTED_AT_ONCE:
         return keys.argsort(kind="stable")
     sample = np.sort(keys[:: keys.size >> 14])
     limits = sample[np.linspace(0, sample.size - 1, 257)[1:-1].astype(int)]
     bucket = np.empty(keys.size, np.uint8)
-    for begin in range(0, keys.size, _SORTED_AT_ONCE):
-        piece = slice(begin, begin + _SORTED_AT_ONCE)
+    for begin in range(0, keys.size, SORTED_AT_ONCE):
+        piece = slice(begin, begin + SORTED_AT_ONCE)
         bucket[piece] = np.searchsorted(limits, keys[piece], side="right")
     order = bucket.argsort(kind="stable")  # by radix: a pass
     end = 0

@@ -55,18 +55,29 @@ def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
     """
     graph = _in_host_memory(graph)
     rows, cols = places(graph)
-    mirrored = cols * graph.n + rows
-    order = stable_order(mirrored)
-    here, there = rows * graph.n + cols, mirrored[order]
-    differ = here != there
-    if graph.weight is not None:
-        magnitude = np.abs(graph.weight)
-        differ |= magnitude != magnitude[order]
+    return first_difference(graph, cols * graph.n + rows, graph.weight)
+
+
+def first_difference(
+    graph: Adjacency, there: Any, weight: FloatArray | None, first_row: int = 0
+) -> tuple[int, int] | None:
+    """Return the first entry of a graph, or of entries at other places, that the other has not."""
+    rows, cols = places(graph)
+    here = rows * graph.n + cols
+    size, end = max(here.size, there.size), (graph.indptr.size - 1) * graph.n
+    order = stable_order(there)
+    there = np.append(there[order], np.full(size - there.size, end))
+    differ = np.append(here, np.full(size - here.size, end)) != there
+    if graph.weight is not None and weight is not None:
+        both = slice(min(here.size, weight.size))
+        differ[both] |= np.abs(graph.weight[both]) != np.abs(weight[order][both])
     if not differ.any():
         return None
     p = int(np.flatnonzero(differ)[0])
-    i, j = divmod(int(min(here[p], there[p])), graph.n)
-    return (i, j) if here[p] <= there[p] else (j, i)
+    mine = int(here[p]) if p < here.size else end
+    i, j = divmod(min(mine, int(there[p])), graph.n)
+    i += first_row
+    return (i, j) if mine <= there[p] else (j, i)
 
 
 def first_infinite(graph: Graph) -> tuple[int, int, float]:

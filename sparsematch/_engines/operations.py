@@ -10,10 +10,8 @@ from __future__ import annotations  # the types below are not imported to run
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, dataclass_transform
 
-from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
-
 if TYPE_CHECKING:
-    from sparsematch._base.arrays import BoolArray, FloatArray, IndexArray
+    from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
     from sparsematch._engines.registry import Run
     from sparsematch._types.bipartite import BipartiteCSR
     from sparsematch._types.block_form import BlockLayout

@@ -153,14 +153,16 @@ def register_module(name: str, kind: str, backend: str, module: ModuleType, **ot
     register(Engine(name=name, kind=kind, backend=backend, improve=improve, **others))
 
 
-def register_operations(backend: str, offered: Operations) -> None:
-    """Say what a back-end offers of one concept: an instance of a class of `operations`.
+def register_operations(backend: str, *offered: Operations) -> None:
+    """Say what a back-end offers of concepts: an instance of a class of `operations` for each.
 
     On GPUs its functions say more where memory does not suffice.
     """
-    if backend in _ON_GPUS:
-        offered = type(offered)(**{name: advising(f) for name, f in vars(offered).items()})
-    _operations[type(offered), backend] = offered
+    for ops in offered:
+        functions = vars(ops)
+        if backend in _ON_GPUS:
+            functions = {name: advising(f) for name, f in functions.items()}
+        _operations[type(ops), backend] = type(ops)(**functions)
 
 
 def engines(backend: str | None = None, kind: str | None = None) -> tuple[Engine, ...]:
@@ -184,12 +186,10 @@ def operations(concept: type[_Ops], backend: str) -> _Ops:
     return offered
 
 
-def select(
-    name: str, backend: str, kind: str, *, argument: str, also: tuple[str, ...] = ()
-) -> Engine:
+def select(name: str, backend: str, kind: str, *, also: tuple[str, ...] = ()) -> Engine:
     """Look up an engine.
 
-    Raises TypeError or ValueError if there is none, naming the `argument` and the choices: those of
+    Raises TypeError or ValueError if there is none, naming the argument and the choices: those of
     this kind, and what `also` is understood.
     """
     _load(backend, _PACKAGES[kind])
@@ -197,9 +197,16 @@ def select(
     if engine is None:
         known = {e.name: e for e in engines(backend, kind)}
         if not isinstance(name, str) or name not in known:
+            argument = "init" if kind == "heuristic" else "method"
             raise unknown_choice(argument, name, (*also, *known))
         return known[name]
     return engine
+
+
+def match_alone(graph: BipartiteCSR, matching: Any, run: Run, **settings: Any) -> ByProducts | None:
+    """Make a matching maximum by `auto` of where it is, with an account of its own."""
+    run = Run(run.workers, run.seed, **settings)
+    return select("auto", graph.backend, "exact").improve(graph, matching, run)
 
 
 def plan(
@@ -208,7 +215,7 @@ def plan(
     """Choose the heuristic and the exact engine of a call; None stands for ``"none"``."""
     exact = None
     if method != "none":
-        exact = select(method, backend, "exact", argument="method", also=("auto", "none"))
+        exact = select(method, backend, "exact", also=("auto", "none"))
     if init == "auto":
         init = exact.default_init if exact else _DEFAULT_INIT
     return _heuristic(backend, init), exact
@@ -216,14 +223,14 @@ def plan(
 
 def plan_exact(backend: str, method: str) -> tuple[Engine | None, Engine]:
     """Choose the engines of a call that needs a maximum matching."""
-    exact = select(method, backend, "exact", argument="method")
+    exact = select(method, backend, "exact")
     return _heuristic(backend, exact.default_init), exact
 
 
 def _heuristic(backend: str, init: str) -> Engine | None:
     if init == "none":
         return None
-    return select(init, backend, "heuristic", argument="init", also=("auto", "none"))
+    return select(init, backend, "heuristic", also=("auto", "none"))
 
 
 def read_options(

@@ -5,11 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import Array, namespace
+from sparsematch._base.arrays import SORTED_AT_ONCE, Array, namespace
 from sparsematch._types.bipartite import BipartiteCSR, with_arrays
-
-#: Entries that SciPy sorts and adds up in one call: some 50 ms, in which Ctrl-C has to wait.
-_ADDED_AT_ONCE = 1 << 19
 
 
 def has_duplicates(graph: BipartiteCSR) -> bool:
@@ -37,7 +34,7 @@ def add_up(graph: BipartiteCSR, data: Array, dtype: Any = None) -> tuple[Biparti
     """
     dtype = np.dtype(dtype or data.dtype)
     dtype = np.dtype(np.float32) if dtype == np.float16 else dtype  # which SciPy does not have
-    cuts = np.arange(_ADDED_AT_ONCE, graph.nnz, _ADDED_AT_ONCE)
+    cuts = np.arange(SORTED_AT_ONCE, graph.nnz, SORTED_AT_ONCE)
     ends = np.unique([*np.searchsorted(graph.indptr[:-1], cuts), graph.n_major])
     indices, sums = graph.indices[: graph.nnz].copy(), data[: graph.nnz].astype(dtype)
     starts = np.zeros(graph.n_major + 1, graph.dtype)

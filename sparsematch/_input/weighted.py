@@ -1,4 +1,4 @@
-"""A matrix of any library as a pattern with the magnitudes of its entries."""
+"""A matrix of any library as a pattern with the magnitudes or the real values of its entries."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates, type_of_sums
 from sparsematch._types.bipartite import BipartiteCSR, entry_place, keep_entries
-from sparsematch._types.weighted import WeightedCSR
+from sparsematch._types.weighted import SignedCSR, WeightedCSR
 
 
 def as_weighted(A: Any, *, threads: int = 1) -> WeightedCSR:
@@ -93,7 +93,39 @@ def _write_magnitudes(data: NDArray[Any], magnitude: FloatArray, threads: int) -
     in_pieces(write, data.size, threads)
 
 
-def refuse_value(graph: Any, data: Any, magnitude: Any, name: str) -> None:
+def as_signed(
+    A: Any, *, name: str = "A", threads: int = 1, must_be_finite: bool = True
+) -> SignedCSR:
+    """View a sparse matrix as a bipartite graph with its values, of either sign, as weights.
+
+    Entries in the same place are added up, as SciPy does; zeros are entries. The arrays are those
+    of `A` where they can be. Raises TypeError if `A` is no sparse matrix of real numbers;
+    ValueError if its index arrays are inconsistent, or an entry is not a finite double, naming the
+    first.
+    """
+    entries = read_entries(A, name=name, threads=threads, valued=True, in_host=True)
+    graph, data = entries.graph, entries.values
+    if data.dtype.kind == "c":
+        raise TypeError(f"{name} must hold real numbers, not {data.dtype}")
+    weight, ascending, largest = _real(graph, data, threads)
+    if not ascending:
+        graph, data = add_up(graph, data, type_of_sums(data.dtype))
+        weight, _, largest = _real(graph, data, threads)
+    if must_be_finite and not largest < np.inf:
+        refuse_value(graph, data, weight, name)
+    return SignedCSR(graph, weight, largest)
+
+
+def _real(graph: BipartiteCSR, data: NDArray[Any], threads: int) -> tuple[FloatArray, bool, float]:
+    """Return the numbers as doubles, whether no entry is repeated, the largest magnitude or NaN."""
+    with np.errstate(over="ignore"):
+        weight = np.ascontiguousarray(data, np.float64)
+    read = operations(WeightedOps, graph.backend).read_magnitudes
+    ascending, _, largest = read(graph, weight, np.empty_like(weight), threads)
+    return weight, ascending, largest
+
+
+def refuse_value(graph: Any, data: Any, magnitude: Any, name: str, why: str = "") -> None:
     """Raise ValueError, naming the first entry whose magnitude is not finite; there must be one."""
     if on_gpu(magnitude):
         arrays = graph.indptr.get(), graph.indices.get()
@@ -101,5 +133,6 @@ def refuse_value(graph: Any, data: Any, magnitude: Any, name: str) -> None:
         data, magnitude = data.get(), magnitude.get()
     p = int(np.flatnonzero(~np.isfinite(magnitude))[0])
     i, j = entry_place(graph, p)
-    why = "is not finite" if not np.isfinite(data[p]) else "is too large for a double"
-    raise ValueError(f"{name}[{i}, {j}] is {data[p]}, which {why}; weights must be finite")
+    known = "is not finite" if not np.isfinite(data[p]) else "is too large for a double"
+    why = why or f"which {known}; weights must be finite"
+    raise ValueError(f"{name}[{i}, {j}] is {data[p]}, {why}")

@@ -13,11 +13,9 @@ import scipy.io
 from sparsematch._base.arrays import Array
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.formats import call_reader
-from sparsematch._io.market_text import count_entries, read_header
+from sparsematch._io.market_text import PIECE, count_entries, read_header
 from sparsematch._types.over_ranks.matrix import balanced
 
-#: Bytes that are parsed at a time.
-_PIECE = 1 << 22
 #: More rows and columns than there are in any file.
 _SIDE = 2**63 - 1
 
@@ -46,7 +44,7 @@ class MarketFile:
             if begin > self._begin:
                 file.readline()  # a line that begins before; empty if the byte before ends one
             while (at := file.tell()) < end:
-                text = file.read(min(_PIECE, int(end) - at))
+                text = file.read(min(PIECE, int(end) - at))
                 if not text.endswith(b"\n"):
                     text += file.readline()
                 yield self._entries(text)

@@ -18,9 +18,9 @@ from sparsematch._io.errors import UnreadableFile
 _NUMBERS = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
 _SYMMETRIES = "general", "symmetric", "skew-symmetric", "hermitian"
 
-#: Bytes that are checked at a time: a few million take the interpreter's overhead per piece below
-#: 1%, and bound the memory.
-_PIECE = 1 << 22
+#: Bytes that are checked, or parsed, at a time: a few million take the interpreter's overhead per
+#: piece below 1%, and bound the memory.
+PIECE = 1 << 22
 
 # Runs of characters are possessive, so that no line is tried twice. Groups within a line are not:
 # Python up to 3.11.4 takes one that ends in the middle for whole (CPython issue 106052).
@@ -48,7 +48,7 @@ def read_header(file: BinaryIO) -> Header:
 
     Raises UnreadableFile if they are not those of a matrix.
     """
-    words = file.readline(_PIECE).decode("latin-1").lower().split()
+    words = file.readline(PIECE).decode("latin-1").lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
         raise UnreadableFile(
             "does not begin with %%MatrixMarket matrix, and three words for its layout, numbers "
@@ -62,9 +62,9 @@ def read_header(file: BinaryIO) -> Header:
     ):
         if word not in choices:
             raise UnreadableFile(f"begins with the word {word!r}, none of {', '.join(choices)}")
-    line = file.readline(_PIECE)
+    line = file.readline(PIECE)
     while line and (line.startswith(b"%") or not line.strip()):
-        line = file.readline(_PIECE)
+        line = file.readline(PIECE)
     n_sizes = 3 if layout == "coordinate" else 2
     if not re.fullmatch(rb"\s*" + rb"\s+".join([_SIZE] * n_sizes) + rb"\s*", line):
         names = "rows, columns" + " and entries" * (n_sizes == 3)
@@ -87,8 +87,8 @@ def check_text(file: BinaryIO) -> None:
     it states. Time: O(bytes), in the memory of a piece.
     """
     header, found = read_header(file), 0
-    while text := file.read(_PIECE):
-        found += count_entries(header, text + file.readline(_PIECE))
+    while text := file.read(PIECE):
+        found += count_entries(header, text + file.readline(PIECE))
     if found != header.entries:
         raise UnreadableFile(f"states {header.entries} entries, but has {found}")
     file.seek(0)
@@ -107,7 +107,7 @@ def count_entries(header: Header, text: bytes) -> int:
     end = match.end() if match else 0
     if end < len(text):
         numbers = _NUMBERS[header.field] + 2 * (header.layout == "coordinate")
-        line = text[end : end + _PIECE].partition(b"\n")[0]
+        line = text[end : end + PIECE].partition(b"\n")[0]
         kinds = "1 number" if numbers == 1 else f"{numbers} numbers"
         raise UnreadableFile(
             f"has the line {_shown(line)}, but an entry of field {header.field} has {kinds}"

@@ -64,7 +64,9 @@ class ExternalFactor(Protocol):
         """Solve with A ("N"), its transpose ("T") or conjugate transpose ("H"); `b` is a matrix."""
 
 
-MakeExternal = Callable[[IndexArray, IndexArray, Array, dict[str, Any]], ExternalFactor]
+#: What a solver has found out about a pattern.
+Memory = dict[str, Any]
+MakeExternal = Callable[[IndexArray, IndexArray, Array, Memory], ExternalFactor]
 
 
 class Choice(NamedTuple):
@@ -106,7 +108,7 @@ class ScaledFactor:
         indptr: IndexArray,
         rows: IndexArray,
         values: Array,
-        memory: dict[str, Any],
+        memory: Memory,
         fallback: MakeExternal,
     ) -> None:
         self._indptr, self._rows, self._fallback = indptr, rows, fallback
@@ -225,9 +227,7 @@ class SuperLUFactor:
 
     shared = True
 
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Array, memory: dict[str, Any]
-    ) -> None:
+    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         self._memory = memory
         self._indptr = indptr.astype(np.int32, copy=False)
         self._rows = rows.astype(np.int32, copy=False)

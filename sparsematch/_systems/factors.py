@@ -15,7 +15,7 @@ from sparsematch._numerics.scaling import logarithmic_scaling
 from sparsematch._systems.checks import check_right_hand_side
 from sparsematch._systems.condition import inverse_norm, reciprocal_condition
 from sparsematch._systems.errors import NO_FACTORS, SingularMatrixError, numerically_singular
-from sparsematch._systems.external import Choice, ScaledFactor, Singular, SuperLUFactor
+from sparsematch._systems.external import Choice, Memory, ScaledFactor, Singular, SuperLUFactor
 from sparsematch._systems.pattern import LAYOUTS, not_finite, not_zero, values_of
 from sparsematch._systems.plan import FactorisationPlan, begin
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
@@ -353,9 +353,7 @@ class PlannedFactor:
 
     shared = True
 
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Array, memory: dict[str, Any]
-    ) -> None:
+    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         n = indptr.size - 1
         block = csc_array((values, rows, indptr), shape=(n, n))
         try:

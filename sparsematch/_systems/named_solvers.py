@@ -16,6 +16,7 @@ from sparsematch._base.errors import check_choice, pip_install
 from sparsematch._systems.external import (
     Choice,
     MakeExternal,
+    Memory,
     Singular,
     SuperLUFactor,
     Unreliable,
@@ -31,9 +32,7 @@ _NONZEROS = 29  # infog: entries of the factors
 class UmfpackFactor:
     """A block factorised by UMFPACK, as the wheels of kvxopt bring it."""
 
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Array, memory: dict[str, Any]
-    ) -> None:
+    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         self._kvxopt: Any = importlib.import_module("kvxopt")
         self._solver: Any = importlib.import_module("kvxopt.umfpack")
         n = indptr.size - 1
@@ -66,9 +65,7 @@ class UmfpackFactor:
 class MumpsFactor:
     """A block factorised by MUMPS, through python-mumps."""
 
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Array, memory: dict[str, Any]
-    ) -> None:
+    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         n = indptr.size - 1
         self._shape, self._rows = (n, n), rows
         self._columns = np.repeat(np.arange(n, dtype=rows.dtype), np.diff(indptr))

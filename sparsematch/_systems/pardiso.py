@@ -18,7 +18,7 @@ from sparsematch._base.tolerances import GOOD_ERROR
 from sparsematch._numerics.backward_error import normwise
 from sparsematch._numerics.foreign_calls import interruptible
 from sparsematch._numerics.refinement import refine
-from sparsematch._systems.external import Unreliable
+from sparsematch._systems.external import Memory, Unreliable
 
 #: Backward errors above this, after refinement, are refused.
 _BAD = 1e-11
@@ -29,9 +29,7 @@ _ZERO_PIVOT, _NO_MEMORY = -4, -2  # errors of PARDISO
 class PardisoFactor:
     """A block of real numbers factorised by PARDISO; the memory is given back with the object."""
 
-    def __init__(
-        self, indptr: IndexArray, rows: IndexArray, values: Array, memory: dict[str, Any]
-    ) -> None:
+    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         if values.dtype.kind == "c":
             raise Unreliable("pypardiso factorises matrices of real numbers only")
         self._indptr, self._rows = indptr.astype(np.int32), rows.astype(np.int32)

@@ -60,12 +60,14 @@ def account(found: NumericalDefects, wording: Wording, what: str = "it") -> list
     shifts = [one.is_constant for one in variables]
     by_reference = bool(shifts) and all(shifts)
     sides = [(variables, cols), (equations, rows)]
-    if not any(shifts) and sum(one.size for one in variables) > sum(one.size for one in equations):
+    turning_point = _turning_point(found, wording)
+    more_members = sum(one.size for one in variables) > sum(one.size for one in equations)
+    if turning_point or (more_members and not any(shifts)):
         sides.reverse()
     paragraphs: list[list[Line]] = [
         ["There is more than is named: at least the following."] if more else [],
         *(paragraph(*side, wording, by_reference) for side in sides),
-        _turning_point(found, wording),
+        turning_point,
         [] if more else _repair(rows, cols, wording, what),
         _near(found.near_equations, wording),
         _near(found.near_variables, wording),

@@ -1,19 +1,27 @@
 """Equations that depend on each other, or variables that are free, in words."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, ROUNDING_OF_RESIDUALS
 from sparsematch._text.combination import combination, largest_first, number, readable
-from sparsematch._text.multiples import Multiples, gather
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import Line, Wording
 from sparsematch._types.singularity import Dependence, members_of
 
 _TINY = 0.1  # a coefficient, of 1: solutions lose a digit where it alone is chosen
+
+
+class Multiples(NamedTuple):
+    """Rows or columns each of which is a multiple of the first, the smallest."""
+
+    side: str
+    indices: IndexArray
+    factors: Array  #: The first is 1.
+    residual: float  #: The largest of the pairs.
 
 
 def paragraph(
@@ -48,7 +56,7 @@ def described(
     over = dependences[0].side == "rows"
     kind, noun = ("Dependent", "equation") if over else ("Free", "variable")
     kind = nearly + kind.lower() if nearly else kind
-    sets = gather(dependences)
+    sets = _gathered(dependences)
     n_sets = len(sets) + surplus - len(dependences)
     if n_sets == 1:
         words, *details = _describe(sets[0], wording, 2)
@@ -166,3 +174,39 @@ def _changes(one: Dependence, names: Names, most: int) -> str:
 def _digits(residual: float) -> str:
     """Say to how many digits a combination vanishes, if it is not all of them."""
     return "" if residual <= ROUNDING_OF_RESIDUALS else f" (to {vanishing_digits(residual)})"
+
+
+def _gathered(dependences: Iterable[Dependence]) -> list[Dependence | Multiples]:
+    """Return dependences, those of two that share members as one, in the place of the first."""
+    neighbours: dict[int, list[tuple[int, Any, float]]] = {}
+    for one in dependences:
+        if one.size == 2:
+            (i, j), (x, y) = one.indices.tolist(), one.coefficients
+            neighbours.setdefault(i, []).append((j, -x / y, one.residual))
+            neighbours.setdefault(j, []).append((i, -y / x, one.residual))
+    out: list[Dependence | Multiples] = []
+    seen: set[int] = set()
+    for one in dependences:
+        if one.size != 2:
+            out.append(one)
+        elif int(one.indices[0]) not in seen:
+            out.append(_reached(one, neighbours))
+            seen.update(out[-1].indices.tolist())
+    return out
+
+
+def _reached(one: Dependence, neighbours: dict[int, list[tuple[int, Any, float]]]) -> Multiples:
+    """Return all that are multiples of one of a pair, by way of other pairs."""
+    first = int(one.indices[0])
+    factor, queue, residual = {first: 1.0}, [first], 0.0
+    for k in queue:
+        for other, times, size in neighbours[k]:
+            residual = max(residual, size)
+            if other not in factor:
+                factor[other] = factor[k] * times
+                queue.append(other)
+    indices = np.array(sorted(factor), one.indices.dtype)
+    factors = np.array([factor[k] for k in indices.tolist()])
+    base = int(np.argmin(np.round(np.abs(factors), 8)))  # the first of those that are as small
+    order = np.r_[base, np.delete(np.arange(indices.size), base)]
+    return Multiples(one.side, indices[order], factors[order] / factors[base], residual)

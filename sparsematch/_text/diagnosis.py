@@ -11,12 +11,12 @@ import numpy as np
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.errors import check_count
-from sparsematch._base.tables import table
 from sparsematch._text.dicts import plain
 from sparsematch._text.explanation import Explanation
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import wrapped
 from sparsematch._types.diagnosis import BlockCondition, Misscaled, Spectrum
+from sparsematch._types.run_info import table
 
 #: Ratio of neighbouring singular values that is called a gap.
 _GAP = 1e3

@@ -12,6 +12,10 @@ import numpy as np
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 
+#: Of the greatest weight, a matching by local max has this share at least, as a maximal one has of
+#: the greatest number of pairs.
+GUARANTEE = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:

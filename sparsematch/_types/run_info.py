@@ -1,10 +1,8 @@
 """What is known about an engine, and what a run reports."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
-
-from sparsematch._base.tables import table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,3 +190,16 @@ class RunInfo:
         n_numbers = len(heads)
         rows = [[*row, step.reason] for row, step in zip(rows, self.steps, strict=True)]
         return f"{head}\n{table([*heads, 'reason'], rows, range(1, n_numbers))}"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Align cells in columns, those numbered in `right` at their right."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    lines = []
+    for row in (heads, *rows):
+        cells = [
+            cell.rjust(width) if k in right else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)

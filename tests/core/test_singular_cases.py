@@ -69,7 +69,7 @@ def test_families_do_not_hide_the_names():
     n = 60
     rows, cols = ([f"{name}[{k}]" for k in range(n)] for name in ("balance", "u"))
     text = str(explain_singularity(turning_point(n), rows, cols, numeric=True))
-    free, _, dependent = text.partition("Dependent")
+    dependent, _, free = text.partition("Free")
     assert "  balance[29] + balance[30] + 0.9969 x balance[28] + 0.9969 x balance[31]" in text
     assert "sum of" not in text
     assert "(best a large factor)" in dependent

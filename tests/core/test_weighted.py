@@ -361,7 +361,7 @@ def test_duplicates_are_added_up_in_pieces(monkeypatch):
         before = A.copy()
         expected = as_weighted(A.copy())
         with monkeypatch.context() as patched:
-            patched.setattr(duplicates, "_ADDED_AT_ONCE", 4)
+            patched.setattr(duplicates, "SORTED_AT_ONCE", 4)
             found = as_weighted(A)
         assert np.array_equal(found.magnitude, expected.magnitude)
         assert all(map(np.array_equal, (A.data, A.indices), (before.data, before.indices)))

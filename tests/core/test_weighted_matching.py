@@ -299,14 +299,12 @@ def test_what_is_not_finite_is_refused(value):
     A = sp.csr_array(np.array([[1, 2], [3.0, 4]]))
     A.data[2] = value
     for B in (A, A.tocsc()):
-        with pytest.raises(
-            ValueError, match=r"A\[1, 0\] is .*, but weights must be finite doubles"
-        ):
+        with pytest.raises(ValueError, match=r"A\[1, 0\] is .*; weights must be finite"):
             sm.maximum_weight_matching(B)
     A.data[2] = 3
-    with pytest.raises(ValueError, match=r"unmatched_cost is .*, but costs must be finite"):
+    with pytest.raises(ValueError, match=r"unmatched_cost is .*, but must be finite"):
         sm.maximum_weight_matching(A, unmatched_cost=value)
-    with pytest.raises(ValueError, match=r"unmatched_cost\[1\]\[1\] is .*, but costs must be"):
+    with pytest.raises(ValueError, match=r"unmatched_cost\[1\]\[1\] is .*, but must be"):
         sm.maximum_weight_matching(A, unmatched_cost=(1, [0, value]))
 
 
@@ -333,7 +331,7 @@ def test_wrong_arguments(options, error, text):
 def test_wrong_matrices():
     with pytest.raises(TypeError, match="A must be a SciPy sparse array or matrix, not list"):
         sm.maximum_weight_matching([[1]])
-    with pytest.raises(ValueError, match=r"A\[0, 0\] is .*, but weights must be finite"):
+    with pytest.raises(ValueError, match=r"A\[0, 0\] is .*, which is"):
         sm.maximum_weight_matching(sp.csr_array(np.array([[np.longdouble("1e4000")]])))
     with pytest.raises(TypeError, match="A must hold real numbers, not complex128"):
         sm.maximum_weight_matching(sp.csr_array([[1j]]))

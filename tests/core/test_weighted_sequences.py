@@ -210,6 +210,9 @@ def test_sums_that_are_not_finite_are_refused_without_a_warning(values):
         analysis.maximum_products([[1, 1, 1], values])
 
 
+NAN = np.full(3, np.nan)
+
+
 def other(**changes):
     return replace(sm.maximum_product_transversal(eye(3)), **changes)
 
@@ -228,7 +231,7 @@ def other(**changes):
         (TypeError, "scaling must be True or False", [1, 2, 3], {"scaling": 1}),
         (
             ValueError,
-            r"start has duals of shapes \(2,\) and \(2,\), but the matrix has shape \(3, 3\)",
+            r"start has shape \(2, 2\), but the matrix has shape \(3, 3\)",
             [1, 2, 3],
             {"start": sm.maximum_product_transversal(eye(2))},
         ),
@@ -238,10 +241,25 @@ def other(**changes):
             [1, 2, 3],
             {"start": sm.maximum_sum_transversal(eye(3))},
         ),
-        (ValueError, "start has duals", [1, 2, 3], {"start": other(col_dual=np.full(3, np.nan))}),
-        (ValueError, "start has duals", [1, 2, 3], {"start": other(col_dual=np.zeros(2))}),
-        (ValueError, "start has duals", [1, 2, 3], {"start": (np.zeros(3), [1, 2, np.inf])}),
-        (TypeError, "start has duals of <U1", [1, 2, 3], {"start": (["a"] * 3, np.zeros(3))}),
+        (
+            ValueError,
+            r"start\[1\]\[0\] is nan",
+            [1, 2, 3],
+            {"start": other(col_dual=np.full(3, np.nan))},
+        ),
+        (ValueError, r"start\[1\] has shape", [1, 2, 3], {"start": other(col_dual=np.zeros(2))}),
+        (
+            ValueError,
+            r"start\[1\]\[2\] is inf",
+            [1, 2, 3],
+            {"start": (np.zeros(3), [1, 2, np.inf])},
+        ),
+        (
+            TypeError,
+            r"start\[0\] must be real numbers",
+            [1, 2, 3],
+            {"start": (["a"] * 3, np.zeros(3))},
+        ),
     ],
 )
 def test_what_is_refused(kind, message, values, settings):

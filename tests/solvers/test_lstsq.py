@@ -14,8 +14,7 @@ import sparsematch
 from least_squares import KINDS, Numbers, case
 from sparsematch import solvers
 from sparsematch._base import memory
-from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.qr import factorisation
+from sparsematch._engines.cpu import _core, qr
 from sparsematch._numerics import scaling
 from sparsematch._systems import dense_rows, least_squares, orthogonal
 from sparsematch.solvers import (
@@ -432,7 +431,7 @@ def test_memory_is_predicted(monkeypatch):
         b = rng.standard_normal(shape[0])
         lstsq(A, b)
         assert predicted[-1][1] <= predicted[-1][0] <= 16 * (sum(shape) * (shape[1] + 1))
-    monkeypatch.setattr(factorisation, "available_bytes", lambda _: predicted[-1][0] - 1)
+    monkeypatch.setattr(qr, "available_bytes", lambda _: predicted[-1][0] - 1)
     with pytest.raises(MemoryError, match=r"700 columns .* GiB of memory, of which .*lsmr"):
         lstsq(A, b)
     assert predicted[-1][1] == 0

@@ -31,7 +31,7 @@ def approximate_matching(
     with agreed(G, "approximate_matching", method=method, **flags):
         check_flags(**flags)
         graph = _part(G, bool(flags["weights"]))
-        engine = select(method, G.backend, "approximate", argument="method", also=("auto",))
+        engine = select(method, G.backend, "approximate", also=("auto",))
         settings = read_options(options, engine)
         run = Run(resolve_workers(workers), read_seed(rng), settings, bool(flags["return_info"]))
     seed = {"the seed drawn from rng": run.seed}  # it makes the order of the edges

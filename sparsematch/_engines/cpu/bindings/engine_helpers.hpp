@@ -5,7 +5,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <string>
 
 #include "bindings/nanobind_helpers.hpp"
 #include "core/engine_table.hpp"

@@ -34,8 +34,8 @@ auto copied(const T* from, std::size_t n) {
     return owned(std::move(out), n);
 }
 template <class T>
-auto copied(const std::vector<T>& from) {
-    return copied(from.data(), from.size());
+nb::object copied(const std::vector<T>& from) {
+    return nb::cast(copied(from.data(), from.size()));
 }
 
 // The policy, what a dict has in place of the defaults: costs by the names of kernels, and fields,
@@ -98,13 +98,8 @@ nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
 template <class Index>
 void bind_plan(nb::class_<Analysis<Index>>& analysis) {
     using Bound = Analysis<Index>;
-    analysis
-        .def_prop_ro(
-            "row_perm", [](const Bound& of) { return copied(of.plan.row_perm); },
-            nb::rv_policy::move)
-        .def_prop_ro(
-            "col_perm", [](const Bound& of) { return copied(of.plan.col_perm); },
-            nb::rv_policy::move)
+    analysis.def_prop_ro("row_perm", [](const Bound& of) { return copied(of.plan.row_perm); })
+        .def_prop_ro("col_perm", [](const Bound& of) { return copied(of.plan.col_perm); })
         .def_prop_ro("form",
                      [](const Bound& of) {
                          const SquareForm<Index>& form = of.form;
@@ -160,9 +155,7 @@ void bind_analysis(nb::module_& m, const char* name) {
                          const Csr<Index> a = of.entries.columns();
                          return arrays_of(a.indptr, a.n_rows, a.indices);
                      })
-        .def_prop_ro(
-            "places", [](const Bound& of) { return copied(of.entries.places()); },
-            nb::rv_policy::move);
+        .def_prop_ro("places", [](const Bound& of) { return copied(of.entries.places()); });
     bind_plan(analysis);
     m.def("equal_indices", [](In<Index> x, In<Index> y) {
         return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
@@ -382,11 +375,8 @@ void bind_factors(nb::module_& m, const char* name) {
                  return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal();
              })
         .def("solve_scaled", &solve_scaled<Index, Value>)
-        .def_prop_ro(
-            "values", [](const Bound& held) { return copied(held.values); }, nb::rv_policy::move)
-        .def_prop_ro(
-            "row_of", [](const Bound& held) { return copied(held.lu->row_of); },
-            nb::rv_policy::move)
+        .def_prop_ro("values", [](const Bound& held) { return copied(held.values); })
+        .def_prop_ro("row_of", [](const Bound& held) { return copied(held.lu->row_of); })
         .def_prop_ro("added",
                      [](const Bound& held) {
                          std::vector<Index> rows, cols;
@@ -396,9 +386,7 @@ void bind_factors(nb::module_& m, const char* name) {
                          return nb::make_tuple(copied(rows), copied(cols), copied(values));
                      })
         .def_prop_ro("entries", [](const Bound& held) { return held.lu->entries(); })
-        .def_prop_ro(
-            "growth", [](const Bound& held) { return copied(held.lu->growth); },
-            nb::rv_policy::move)
+        .def_prop_ro("growth", [](const Bound& held) { return copied(held.lu->growth); })
         .def("scaled_values", &scaled_values<Index, Value>);
 }
 

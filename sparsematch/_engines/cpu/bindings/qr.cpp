@@ -2,8 +2,6 @@
 // with R, the GIL released meanwhile.
 #include <nanobind/stl/complex.h>
 
-#include <vector>
-
 #include "bindings/nanobind_helpers.hpp"
 #include "qr/multifrontal_qr.hpp"
 #include "qr/sparse_solve.hpp"

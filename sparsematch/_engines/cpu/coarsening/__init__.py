@@ -1,11 +1,30 @@
-"""Aggregates from a matching, and the Galerkin product over them."""
+"""Coarsening in host memory: the aggregates of a matching, and the product with them."""
 
+from typing import Any
+
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.coarsening import coarsen
+from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.operations import CoarseningOps
-from sparsematch._engines.registry import register_operations
+from sparsematch._engines.registry import Run, register_operations
+from sparsematch._types.bipartite import BipartiteCSR
+
+
+def galerkin_product(
+    graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run
+) -> tuple[Any, Any, Any, Any]:
+    """Return the aggregates of the vertices, and indptr, indices and values of the coarse matrix.
+
+    Time: O(n + nnz).
+    """
+    labels, (indptr, indices, sums) = _core.galerkin_product(
+        csr(graph), values, mate, join, run.workers
+    )
+    # C++ and NumPy may name the same type differently, which would be seen where it is printed.
+    labels, indptr, indices = (array.view(graph.dtype) for array in (labels, indptr, indices))
+    return labels, indptr, indices, sums.view(values.dtype)
+
 
 register_operations(
-    "numpy",
-    CoarseningOps(wrong_mate=_core.wrong_mate, galerkin_product=coarsen.galerkin_product),
+    "numpy", CoarseningOps(wrong_mate=_core.wrong_mate, galerkin_product=galerkin_product)
 )

@@ -14,7 +14,6 @@
 #include <bit>
 #include <limits>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -26,6 +27,8 @@ namespace sparsematch {
 
 template <class Index>
 inline constexpr Index UNMATCHED = -1;
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Const all the way down: no algorithm writes to the matrix.
 template <class Index>

@@ -7,9 +7,6 @@
 // the pivot reaches without entering these.
 #pragma once
 
-#include <array>
-#include <vector>
-
 #include "core/alternating_search.hpp"
 #include "core/csr.hpp"
 #include "decomposition/coarse_parts.hpp"

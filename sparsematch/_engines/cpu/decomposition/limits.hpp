@@ -2,7 +2,6 @@
 // until every method is used on matrices of a few rows.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "core/alternating_search.hpp"

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
+
+#include "core/csr.hpp"
 
 namespace sparsematch {
 
@@ -29,7 +30,7 @@ struct EliminationCost {
 // as can be predicted.
 struct EliminationLimits {
     double per_entry = 0, per_multiplication = 0;
-    double most = std::numeric_limits<double>::infinity();
+    double most = infinity;
 
     bool exceeded_by(const EliminationCost& predicted) const {
         return per_entry * predicted.entries + per_multiplication * predicted.work > most;

@@ -1,20 +1,52 @@
-"""Matching engines for general graphs."""
+"""Engines for general graphs, and the other operations on such a graph."""
 
-from sparsematch._engines.cpu.graph import engines
+from collections.abc import Callable
+
+from sparsematch._base.arrays import IndexArray
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import graph_arrays
 from sparsematch._engines.edges import first_infinite, one_sided_entry, take_larger
 from sparsematch._engines.operations import GraphOps
-from sparsematch._engines.registry import Engine, register, register_operations
+from sparsematch._engines.registry import Engine, Run, register, register_operations
+from sparsematch._types.graph import Graph, GraphProperties
 
-for _entry in engines.ENGINES.values():
-    register(Engine(**_entry, backend="numpy", improve=engines.improve(_entry["name"])))
-_auto = engines.ENGINES[engines.DEFAULT] | {"name": "auto"}
-register(Engine(**_auto, backend="numpy", improve=engines.improve(engines.DEFAULT)))
+ENGINES = {row["name"]: row for row in _core.graph_engines()}
+
+
+def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
+    """Return the function of an engine."""
+
+    def match(graph: Graph, mate: IndexArray, run: Run) -> None:
+        settings = 0, run.detailed, run.seed
+        with run.step(name) as counts:
+            counts |= _core.match_graph(
+                name, graph_arrays(graph), mate, run.workers, settings, run.options
+            )
+
+    return match
+
+
+def validate_graph(graph: Graph, run: Run) -> GraphProperties:
+    """Return what one pass over the entries finds. Time: O(n + nnz)."""
+    ascending, finite, balance = _core.validate_graph(graph_arrays(graph), 0, run.workers)
+    return GraphProperties(ascending=ascending, symmetric=not balance, finite=finite)
+
+
+def matched_weight(graph: Graph, mate: IndexArray) -> float:
+    """Return the sum of the absolute values of the matched edges. Time: O(n log(degree))."""
+    return _core.matched_weight(graph_arrays(graph), mate, 0)
+
+
+for _entry in ENGINES.values():
+    register(Engine(**_entry, backend="numpy", improve=improve(_entry["name"])))
+_auto = ENGINES["local_max"] | {"name": "auto"}
+register(Engine(**_auto, backend="numpy", improve=improve("local_max")))
 
 register_operations(
     "numpy",
     GraphOps(
-        validate_graph=engines.validate_graph,
-        matched_weight=engines.matched_weight,
+        validate_graph=validate_graph,
+        matched_weight=matched_weight,
         take_larger=take_larger,
         one_sided_entry=one_sided_entry,
         first_infinite=first_infinite,

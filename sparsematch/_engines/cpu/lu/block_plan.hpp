@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -33,8 +32,6 @@ struct Way {
     // pattern take, and the least that they are predicted to take in another way that is known;
     // those that it takes to find that again; and those after which it pays to look for others.
     double by_pattern = 0, again = 0, runner_up = infinity, spent = 0, search = infinity;
-
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
 };
 
 // What factorisations have shown that analyses are made for.

@@ -35,6 +35,7 @@ struct SolutionError {
     // normwise; componentwise a hundred times that, so that only rows that have lost digits beside
     // their own terms are refined.
     static constexpr double good_componentwise = 1e-13, good_normwise = 1e-15;
+    static constexpr int max_steps = 4;  // of refinement, each of which must halve the error
 
     double componentwise = 0;
     double normwise = 0;  // max |b - Ax| / max (|A| |x| + |b|)
@@ -49,7 +50,6 @@ struct SolutionError {
 template <class Index, class Value, int W>
 class BlockRefinement {
   public:
-    static constexpr int max_steps = 4;  // each of which must halve the error
     static constexpr bool is_real = std::is_same_v<Value, double>;
     // Of sizes of complex numbers, which may be up to twice too large.
     static constexpr double share = is_real ? 1 : 0.5;
@@ -71,7 +71,7 @@ class BlockRefinement {
         const auto first = at(lu_.plan.starts[k]), end = at(lu_.plan.starts[k + 1]);
         SolutionError errors[W], now[W];
         double error = measure(k, x_, errors);
-        for (int step = 0; step < max_steps && error > 1; ++step) {
+        for (int step = 0; step < SolutionError::max_steps && error > 1; ++step) {
             const double before = error;
             std::copy(r_ + first, r_ + end, better_ + first);
             TriangularSolve<Index, Value, W>(lu_, external_, better_).solve_block(k, side_);
@@ -89,7 +89,6 @@ class BlockRefinement {
     double error(int s) const { return errors_[s]; }
 
   private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
     static std::int64_t at(Index c) { return static_cast<std::int64_t>(c) * W; }
 
     // visit(entry, column) for row c of the block, or of its transpose.

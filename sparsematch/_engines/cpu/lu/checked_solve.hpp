@@ -8,10 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -63,7 +62,7 @@ class BlockCondition {
     }
     double inverse_norm() {
         const double found = end_ - first_ <= most_solves ? largest_column() : estimate();
-        return std::isfinite(found) ? found : std::numeric_limits<double>::infinity();
+        return std::isfinite(found) ? found : infinity;
     }
     double largest_column() {
         double most = 0;
@@ -141,7 +140,7 @@ std::vector<std::pair<Index, bool>> blocks_in_doubt(BlockLU<Index, Value>& lu, d
     std::vector<Value> x;
     for (Index k = 0; k < lu.plan.n_blocks(); ++k) {
         if (lu.plan.external[k] > 0 || lu.plan.size(k) == 1) continue;
-        double least = std::numeric_limits<double>::infinity();
+        double least = infinity;
         for (Index c = lu.plan.starts[k]; c < lu.plan.starts[k + 1]; ++c)
             least = std::min(least, magnitude(lu.pivot[c]));
         const double now = least / lu.equilibration.largest[k];

@@ -159,7 +159,7 @@ class Factorisation {
     State replan(Index block, RunContext& run) {
         const auto& chosen = analysis->plan.chosen;
         History<Index> history = analysis->history;
-        history.times_of(block, chosen.contains(block) ? chosen.at(block) : Way{}) = Way::infinity;
+        history.times_of(block, chosen.contains(block) ? chosen.at(block) : Way{}) = infinity;
         return plan_again(std::move(history), run);
     }
     // Other ways for all blocks, by the entries that their factors have.
@@ -174,7 +174,7 @@ class Factorisation {
     // How often other values are to come before it pays to look for other ways, or to go back to
     // one that is known: at least four times as often as the last time.
     double patience() const {
-        double out = Way::infinity;
+        double out = infinity;
         for (const auto& [k, way] : analysis->plan.chosen) {
             const double times = way.kernel == Kernel::own ? lu->entries_of(k) / way.fill : 1,
                          seconds = times * times * way.again;
@@ -187,8 +187,8 @@ class Factorisation {
     const double preference_;
     Taken taken_ = Taken::not_finite;  // there are no values yet
     bool has_pivots_ = false;
-    double repeated_ = 0;              // factorisations of other values
-    double patience_ = Way::infinity;  // and how many there are before other ways are looked for
+    double repeated_ = 0;         // factorisations of other values
+    double patience_ = infinity;  // and how many there are before other ways are looked for
     mutable Kept<SolveWorkspace<Value>> workspace_;
 };
 

@@ -19,9 +19,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -169,7 +167,6 @@ class BlockLU {
     static constexpr Index no_column = Workspace::no_column;
     // Rows from which on a pair pays: to find it, and to see it, takes as long as some products.
     static constexpr Index least_paired = 5;
-    static constexpr double no_limit = std::numeric_limits<double>::infinity();
     static constexpr double tiny = 0x1p-1000;  // the inverse of what is smaller may be no double
 
     // New pivots from a column of a block on; those before stay.
@@ -263,7 +260,7 @@ class BlockLU {
         for (double preference = preference_;;) {
             const bool last = column == first_ && preference >= 1;
             const Outcome outcome =
-                eliminate_columns(column, preference, last ? no_limit : limit_, a, counter);
+                eliminate_columns(column, preference, last ? infinity : limit_, a, counter);
             growth[k] = grown_ / largest_;
             if (outcome == Outcome::done) return outcome;
             clear_x();

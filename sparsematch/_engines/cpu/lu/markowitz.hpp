@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -29,8 +28,7 @@ namespace sparsematch {
 // Beyond which there is no order: work, done or predicted, in list elements and multiplications;
 // entries left, fill included, while what is left is sparse.
 struct MarkowitzLimits {
-    static constexpr double unlimited = std::numeric_limits<double>::infinity();
-    double work = unlimited, active = unlimited;
+    double work = infinity, active = infinity;
 };
 
 // Lists in one pool that grow: one without room moves to the end of the pool, with room for as
@@ -304,7 +302,6 @@ class Markowitz {
         return spent_ + left * left * left / 3 <= limits.work;
     }
 
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
     GrowingLists<Entry, Index> columns_;
     GrowingLists<Index, Index> rows_;
     std::vector<Index> row_count_, col_count_, above_;  // above_: entries of U of each column

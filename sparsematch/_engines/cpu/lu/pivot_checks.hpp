@@ -5,7 +5,6 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
-#include <vector>
 
 #include "core/csr.hpp"
 

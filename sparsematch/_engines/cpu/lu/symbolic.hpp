@@ -79,7 +79,6 @@ class Planner {
     bool is_triangular() const { return is_triangular_; }
 
   private:
-    static constexpr double infinity = Way::infinity;
     // A way to factorise a block: its columns, so that they are paired with its rows in ascending
     // order; the orders of both; entries of L, or half of those of L + U, up to each.
     struct Candidate : Way {

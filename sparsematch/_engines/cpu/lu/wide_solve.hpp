@@ -72,7 +72,8 @@ class WideSolve {
         for (std::size_t i = 0; i < right.size(); ++i) right[i] = Number::of(b[i * stride]);
         Vector best = sweep(right), r;
         SolutionError error = measure(right, best, r);
-        for (int step = 0; step < max_steps && error.excess() > 1 && !run_.stopped(); ++step) {
+        for (int step = 0; step < error.max_steps && error.excess() > 1 && !run_.stopped();
+             ++step) {
             Vector better = sweep(r);
             for (std::size_t i = 0; i < best.size(); ++i) better[i] = better[i] + best[i];
             const SolutionError now = measure(right, better, r);
@@ -91,8 +92,6 @@ class WideSolve {
   private:
     using Number = Wide<Value>;
     using Vector = std::vector<Number>;
-    static constexpr int max_steps = 4;  // each of which must halve the error
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
 
     Value turned(Value v) const { return side_ == Side::adjoint ? conjugate(v) : v; }
     // visit(i, j, entry) of what is solved with.

@@ -31,7 +31,6 @@
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
 #include "core/options.hpp"
-#include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 #include "matching/exact_labels.hpp"
 

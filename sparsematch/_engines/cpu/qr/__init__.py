@@ -1,14 +1,88 @@
-"""Sparse QR factorisation: R, and what Q does to right-hand sides."""
+"""QR factorisations by the core, with SciPy's BLAS."""
 
-from sparsematch._engines.cpu.qr import factorisation
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
+from sparsematch._base.memory import available_bytes
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import register_operations
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.factors import UpperTrapezoid
+
+
+def factorise(
+    graph: BipartiteCSR,
+    values: Array,
+    right: Array,
+    tolerance: FloatArray,
+    last: BoolArray,
+) -> UpperTrapezoid:
+    """Factorise a matrix given by rows, without duplicates; `right` has the type of its values.
+
+    `last`: columns that come after all others. MemoryError: more is predicted than there is.
+
+    Time: O(nnz), the order, and the arithmetic of the fronts.
+    """
+    gemm = _gemm(values.dtype.char)
+    # of all rows and columns, as a dense matrix
+    most = 4.0 * values.itemsize * (graph.n_rows + graph.n_cols) * (graph.n_cols + right.shape[1])
+    room = available_bytes(most)
+    start, columns, entries, top, predicted = _core.qr(
+        csr(graph), values, np.ascontiguousarray(right), tolerance, last, gemm, room
+    )
+    if predicted > room:
+        raise MemoryError(
+            f"a QR factorisation with {graph.n_cols} columns is predicted to take "
+            f"{predicted / 2**30:.1f} GiB of memory, of which {room / 2**30:.1f} GiB are left; "
+            "scipy.sparse.linalg.lsmr needs no factors"
+        )
+    return UpperTrapezoid(start, columns, entries, top.reshape(start.size - 1, right.shape[1]))
+
+
+def solve_upper(
+    indptr: IndexArray, indices: IndexArray, values: Array, x: Array, adjoint: bool
+) -> None:
+    """Solve with R, the diagonal first in each row, or its conjugate transpose, in place."""
+    _core.solve_upper((len(indptr) - 1, indptr, indices), values, x, adjoint)
+
+
+def solve_upper_sparse(upper: Any, right: Any, drop: float) -> Any:
+    """Solve with R for sparse right-hand sides; elements of at most `drop` become zero.
+
+    All CSC, in order, of one type of numbers and of indices. MemoryError: there is no room for it.
+    """
+    room = available_bytes(50.0 * right.shape[0] * right.shape[1])
+    index = np.result_type(upper.indices, right.indices)
+    by_columns = [
+        (part.shape[0], part.indptr.astype(index), part.indices.astype(index))
+        for part in (upper, right)
+    ]
+    start, rows, values, exceeds = _core.solve_upper_sparse(
+        by_columns[0], upper.data, by_columns[1], right.data, drop, room
+    )
+    if exceeds:
+        raise MemoryError(
+            f"a sparse basis of a null space has more than {rows.size:,} entries, for which "
+            f"{room / 2**30:.1f} GiB of memory are too few"
+        )
+    return csc_array((values, rows, start), shape=right.shape)
+
+
+@cache
+def _gemm(type_code: str) -> Any:
+    """Return the capsule of BLAS's matrix product for float64 or complex128."""
+    from scipy.linalg import cython_blas  # nobody else needs it
+
+    return cython_blas.__pyx_capi__[{"d": "dgemm", "D": "zgemm"}[type_code]]
+
 
 register_operations(
     "numpy",
-    QrOps(
-        factorise=factorisation.factorise,
-        solve_upper=factorisation.solve_upper,
-        solve_upper_sparse=factorisation.solve_upper_sparse,
-    ),
+    QrOps(factorise=factorise, solve_upper=solve_upper, solve_upper_sparse=solve_upper_sparse),
 )

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -78,11 +77,9 @@ class ColumnOrder {
     }
 
     bool eliminate() {
-        constexpr double no_limit = std::numeric_limits<double>::infinity();
         order.resize(static_cast<std::size_t>(rows_.n_cols));
         EliminationCost cost;
-        return Amd<Index>().run(graph_, {no_limit, no_limit, no_limit}, order.data(), cost,
-                                counter_);
+        return Amd<Index>().run(graph_, {}, order.data(), cost, counter_);
     }
 
     bool grow_tree() {

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
 #include "stream/edge_stream.hpp"
 

@@ -17,6 +17,7 @@ import numpy as np
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
+from sparsematch._engines.cuda.core.device import INT_MAX
 from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.bipartite import BipartiteCSR
@@ -27,8 +28,6 @@ WIDE = 8192
 
 #: Time of a byte copied to pageable memory, in seconds: 6 GB/s. No figures were kept.
 BYTE = 1 / 6e9
-
-_MOST = 2**31 - 1
 
 
 class TooDeepError(Exception):
@@ -49,7 +48,7 @@ class Work(NamedTuple):
         A level counts once more for every `WIDE` vertices.
         """
         seconds = copied_bytes * BYTE + nnz * self.entry
-        return min(max(self.least, int(self.share * seconds / self.level)), _MOST)
+        return min(max(self.least, int(self.share * seconds / self.level)), INT_MAX)
 
 
 #: What decompositions may leave to the host; the second where lists follow an order, along which it
@@ -63,7 +62,7 @@ DECOMPOSITION_IN_ORDER = Work(3e-6, 7e-9, 0.1, 128)
 def allowed_levels(graph: BipartiteCSR, before: DeviceByProducts) -> int:
     """Return how many levels a decomposition may do before the rest is left to the host."""
     work = DECOMPOSITION_IN_ORDER if before.in_order else DECOMPOSITION
-    return work.levels(bytes_to_copy(graph), graph.nnz) if before.host else _MOST
+    return work.levels(bytes_to_copy(graph), graph.nnz) if before.host else INT_MAX
 
 
 class Allowance:
@@ -78,7 +77,7 @@ class Allowance:
 
     def check(self, used: int | None = None) -> None:
         """Raise `TooDeepError` if it is used up; waits for the device unless `used` is known."""
-        if self.most < _MOST and (int(self.used[0]) if used is None else used) > self.most:
+        if self.most < INT_MAX and (int(self.used[0]) if used is None else used) > self.most:
             raise TooDeepError
 
 
@@ -110,7 +109,7 @@ def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: s
         found = Matching(row_mate.get(), col_mate.get()) if run.warm else Matching.start(here)
         counts["cardinality"] = found.cardinality
     host = Run(run.workers, run.seed, detailed=run.detailed, warm=run.warm)
-    by_products = select("auto", "numpy", "exact", argument="method").improve(here, found, host)
+    by_products = select("auto", "numpy", "exact").improve(here, found, host)
     run.steps += host.steps
     row_mate.set(found.row_mate)
     col_mate.set(found.col_mate)
@@ -127,7 +126,7 @@ def match_in_order(graph: BipartiteCSR, matching: Matching, run: Run) -> HostRes
     """
     here, host = on_host(graph), Run(run.workers)
     in_order = Matching.start(here)
-    select("cheap", "numpy", "heuristic", argument="init").improve(here, in_order, host)
+    select("cheap", "numpy", "heuristic").improve(here, in_order, host)
     row_mate: Any = matching.row_mate
     col_mate: Any = matching.col_mate
     found = Matching(row_mate.get(), col_mate.get())

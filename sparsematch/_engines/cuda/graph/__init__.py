@@ -4,9 +4,10 @@ from sparsematch._engines.cuda.graph import local_max, red_blue, rounds
 from sparsematch._engines.edges import first_infinite, one_sided_entry, take_larger
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import register_module, register_operations
+from sparsematch._types.graph import GUARANTEE
 
-register_module("auto", "approximate", "cupy", local_max, guarantee=local_max.GUARANTEE)
-register_module("local_max", "approximate", "cupy", local_max, guarantee=local_max.GUARANTEE)
+register_module("auto", "approximate", "cupy", local_max, guarantee=GUARANTEE)
+register_module("local_max", "approximate", "cupy", local_max, guarantee=GUARANTEE)
 register_module("red_blue", "approximate", "cupy", red_blue, ranges=red_blue.RANGES)
 
 register_operations(

@@ -14,7 +14,6 @@ SUMMARY = (
     "Vertices point at the best of their free neighbours; pairs that point at each other are "
     "matched."
 )
-GUARANTEE = 0.5
 
 #: Vertices that have lost their choice up to which one block goes on alone.
 NARROW = 256

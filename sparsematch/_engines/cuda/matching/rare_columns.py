@@ -14,7 +14,7 @@ from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.cuda.core.transpose import count_entries
-from sparsematch._engines.registry import Run, select
+from sparsematch._engines.registry import Run, match_alone
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
@@ -52,29 +52,24 @@ def match_rare_columns(
     kernels.launch("count_rare", rare.size, index(rare.size), rare, before)
     xp.cumsum(before, dtype=before.dtype, out=before)
     rows, number = xp.empty((2, room), graph.dtype)
-    found = xp.zeros(1, np.int64)
+    n_found = xp.zeros(1, np.int64)
     state = kernels.struct(
-        "RareColumns", rare=rare, before=before, rows=rows, number=number, room=room, found=found
+        "RareColumns", rare=rare, before=before, rows=rows, number=number, room=room, found=n_found
     )
     sizes = index(graph.n_major), np.int64(nnz), kernels.csr(graph)
     kernels.launch("list_rare", -(-nnz // 8), *sizes, state)
-    listed = int(found[0])  # waits
+    listed = int(n_found[0])  # waits
     if not 0 < listed <= room:
         return None  # degrees were counted wrong
     place, begin = count_entries(number[:listed], sum(having))
     lists = xp.empty(listed, graph.dtype)
     kernels.launch("group_rare", listed, index(listed), state, place, begin, lists)
     shape = sum(having), graph.n_major
-    mate = _match(BipartiteCSR(*shape, begin, lists, graph.backend, known_nnz=listed), run)
+    rest = BipartiteCSR(*shape, begin, lists, graph.backend, known_nnz=listed)
+    match_alone(rest, found := Matching.start(rest), run, options={"host": False})
     free = xp.zeros(1, graph.dtype)
     mates = graph.orient(matching.row_mate, matching.col_mate)
-    kernels.launch("adopt_rare", rare.size, index(rare.size), state, mate, *mates, matched, free)
+    kernels.launch(
+        "adopt_rare", rare.size, index(rare.size), state, found.row_mate, *mates, matched, free
+    )
     return n_cols - int(free[0])  # waits
-
-
-def _match(graph: BipartiteCSR, run: Run) -> Any:
-    """Return the mates of the majors in a maximum matching."""
-    mates = Matching.start(graph)
-    alone = Run(run.workers, run.seed, options={"host": False})
-    select("auto", "cupy", "exact", argument="method").improve(graph, mates, alone)
-    return mates.row_mate

@@ -114,6 +114,6 @@ def _matched(
     given = matching.row_mate, matching.col_mate
     mates = Matching(*(mate.astype(dtype, copy=False) for mate in given))
     alone = Run(run.workers, run.seed, warm=bool(run.matched), detailed=run.detailed)
-    select("auto", backend, "exact", argument="method").improve(graph, mates, alone)
+    select("auto", backend, "exact").improve(graph, mates, alone)
     run.steps.extend(alone.steps)
     return mates.row_mate, mates.col_mate

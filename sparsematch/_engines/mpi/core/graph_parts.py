@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray, IndexArray, namespace
 from sparsematch._engines.distributed_operations import GraphPartOps
-from sparsematch._engines.edges import merge_larger, places
+from sparsematch._engines.edges import first_difference, merge_larger, places
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error, exchange_of
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.operations import GraphOps
@@ -87,21 +87,7 @@ def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
     part = part.get()
     with abort_on_error(part.layout.comm):
         exchange = Exchange(part.layout.comm)
-        here, (there, weight) = _places(part), _mirrored(part, exchange)
-        size, end = max(here.size, there.size), (part.indptr.size - 1) * part.n
-        order = np.argsort(there)
-        there = np.append(there[order], np.full(size - there.size, end))
-        differ = np.append(here, np.full(size - here.size, end)) != there
-        if part.weight is not None and weight is not None:
-            both = slice(min(here.size, weight.size))
-            differ[both] |= np.abs(part.weight[both]) != weight[order][both]
-        place = None
-        if differ.any():
-            p = int(np.flatnonzero(differ)[0])
-            mine = int(here[p]) if p < here.size else end
-            i, j = divmod(min(mine, int(there[p])), part.n)
-            i += part.layout.first_row
-            place = (i, j) if mine <= there[p] else (j, i)
+        place = first_difference(part, *_mirrored(part, exchange), part.layout.first_row)
         first: tuple[int, int] | None = exchange.first(place)
         return first
 

@@ -1,11 +1,9 @@
-"""Matching on one rank alone, by the engines for host memory that the registry finds."""
+"""What one rank may match alone, in host memory."""
 
 import numpy as np
 
 from sparsematch._base.arrays import Array, IndexArray
-from sparsematch._engines.registry import Run, select
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Size up to which a matrix, or what is left of one, is gathered on rank 0; vertices and entries;
@@ -16,12 +14,6 @@ GATHERED = 1_000_000
 def is_small(A: DistributedCSR) -> bool:
     """Tell whether a matrix is gathered."""
     return A.n_rows + A.n_cols + A.nnz <= GATHERED
-
-
-def match_in_host_memory(graph: BipartiteCSR, matching: Matching, run: Run, *, warm: bool) -> None:
-    """Make a matching of a matrix of this process maximum."""
-    alone = Run(run.workers, run.seed, warm=warm)
-    select("auto", "numpy", "exact", argument="method").improve(graph, matching, alone)
 
 
 def local_pattern(indptr: IndexArray, indices: Array, shape: tuple[int, int]) -> BipartiteCSR:

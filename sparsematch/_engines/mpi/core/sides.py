@@ -4,6 +4,7 @@
 columns in a `Side` of the rows, columns and rows in a `Side` of the columns.
 """
 
+import itertools
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -127,18 +128,19 @@ class Side:
 
         Collective if `together`: as many on every rank, the last ones perhaps empty.
         """
-        groups = self._groups(majors) if majors.size else []
-        (n,) = self.exchange.allreduce(len(groups), op="MAX") if together else [0]
-        return [*groups, *[majors[:0]] * (n - len(groups))]
+        lengths = self.indptr[majors + 1]
+        lengths -= self.indptr[majors]
+        return [majors[part] for part in self.cut(lengths, together=together)]
 
-    def _groups(self, majors: Array) -> list[Array]:
-        degrees = self.indptr[majors + 1]
-        degrees -= self.indptr[majors]
-        group = np.cumsum(degrees)
-        group -= degrees
-        del degrees  # all of it in place: there may be as many as own majors
+    def cut(self, lengths: Array, *, together: bool = False) -> list[slice]:
+        """Cut lists of these lengths likewise."""
+        n, group = lengths.size, np.cumsum(lengths)
+        group -= lengths
         group //= self.slice_size
-        return np.split(majors, np.flatnonzero(np.diff(group)) + 1)
+        bounds = [0] * (n > 0) + (np.flatnonzero(np.diff(group)) + 1).tolist() + [n]
+        (most,) = self.exchange.allreduce(len(bounds), op="MAX") if together else [0]
+        bounds += [n] * (most - len(bounds))
+        return [slice(*pair) for pair in itertools.pairwise(bounds)]
 
 
 @dataclass(kw_only=True, slots=True)

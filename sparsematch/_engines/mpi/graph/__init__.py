@@ -3,10 +3,9 @@
 from sparsematch._engines.mpi.core.graph_parts import GRAPH_OPERATIONS
 from sparsematch._engines.mpi.graph import local_max
 from sparsematch._engines.registry import register_module, register_operations
+from sparsematch._types.graph import GUARANTEE
 
 for _name in ("auto", "local_max"):
-    register_module(
-        _name, "approximate", "mpi", local_max, guarantee=local_max.GUARANTEE, multithreaded=True
-    )
+    register_module(_name, "approximate", "mpi", local_max, guarantee=GUARANTEE, multithreaded=True)
 
 register_operations("mpi", GRAPH_OPERATIONS)

@@ -20,7 +20,6 @@ from sparsematch._engines.registry import Run, operations
 from sparsematch._types.over_ranks.graph_part import GraphPart
 
 SUMMARY = "Edges heavier than all their neighbours are matched; one exchange a round."
-GUARANTEE = 0.5
 
 
 def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:

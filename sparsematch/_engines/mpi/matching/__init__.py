@@ -23,9 +23,6 @@ register_operations(
         free_pair=certificates.free_pair,
         vertex_cover=vertex_cover,
     ),
-)
-register_operations(
-    "mpi",
     DistributionOps(
         assemble=assemble,
         permute_and_redistribute=permute_and_redistribute,

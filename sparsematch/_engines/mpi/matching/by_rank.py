@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from sparsematch._base.arrays import UNMATCHED, Array, BoolArray
-from sparsematch._engines.mpi.core.host import local_pattern, match_in_host_memory
+from sparsematch._engines.mpi.core.host import local_pattern
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.cheap import propose
-from sparsematch._engines.registry import Run
+from sparsematch._engines.registry import Run, match_alone
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -69,7 +69,7 @@ def _match(side: Side, matching: DistributedMatching, run: Run, account: Account
     start = _pattern(side, mate, row_mate, account)
     start[1].col_mate[ours] = mate[ours] - first
     start[1].row_mate[mate[ours] - first] = np.flatnonzero(ours)
-    match_in_host_memory(*start, run, warm=bool(ours.any()))
+    match_alone(*start, run, warm=bool(ours.any()))
     rows = np.flatnonzero(start[1].row_mate >= 0)
     row_mate[mate[ours] - first] = UNMATCHED
     row_mate[rows] = start[1].row_mate[rows] + begin
@@ -105,8 +105,8 @@ def _usable(
     usable = (mate < 0) | ((mate >= first) & (mate < first + side.n_majors))
     elsewhere = (row_mate >= 0) & ((row_mate < begin) | (row_mate >= end))
     some_elsewhere = bool(elsewhere.any())
-    for rows in side.slices_of(np.arange(side.n_majors)):
-        low, high = int(rows[0]), int(rows[-1]) + 1
+    for rows in side.cut(np.diff(side.indptr)):
+        low, high = rows.start, rows.stop
         part = side.indices[side.indptr[low] : side.indptr[high]]
         keep = (part >= begin) & (part < end)
         keep[keep] = usable[part[keep] - begin]

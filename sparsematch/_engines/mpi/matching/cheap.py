@@ -8,8 +8,6 @@ round and the seed; a row is matched to the first column that grants, and skips 
 Invariant: the columns that a row has skipped are matched, and stay matched.
 """
 
-import itertools
-
 import numpy as np
 
 from sparsematch._base.arrays import Array
@@ -58,7 +56,7 @@ def propose(
         account.rounds += 1
         end = np.minimum(begin + width, side.indptr[majors + 1])
         left = np.empty(majors.size, bool)
-        for part in _slices(end - begin, side):
+        for part in side.cut(end - begin, together=True):
             window = begin[part], end[part]
             begin[part], left[part] = _round(
                 side, majors[part], window, (major_mate, minor_mate), seed + account.rounds, account
@@ -66,15 +64,6 @@ def propose(
         keep = left & (begin < side.indptr[majors + 1])
         majors, begin = majors[keep], begin[keep]
         width = min(2 * width, _WIDEST)
-
-
-def _slices(widths: Array, side: Side) -> list[slice]:
-    """Cut the proposals of a round into slices, as many on every rank. Collective."""
-    group = (np.cumsum(widths) - widths) // side.slice_size
-    cuts = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), widths.size]
-    (n,) = side.exchange.allreduce(len(cuts) - 1, op="MAX")
-    cuts += [widths.size] * (n + 1 - len(cuts))
-    return [slice(*pair) for pair in itertools.pairwise(cuts)]
 
 
 def _round(

@@ -34,7 +34,7 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
         costs, matching = ScaledCosts(A, exchange), DistributedMatching.start(A)
         price = auction(costs, matching)
         settings = Run(run.workers, run.seed, warm=True)
-        select("auto", "mpi", "exact", argument="method").improve(A, matching, settings)
+        select("auto", "mpi", "exact").improve(A, matching, settings)
         matching.freeze(writeable=True)
         np.negative(price, out=price)
         duals = best_duals(costs, matching, price)

@@ -50,9 +50,10 @@ class Exchange(ExchangeOfRanks):
             self._link = _connected(comm, xp)
             self.carrier = "MPI" if self._link is None else "NCCL"
 
-    def allgather_others(self, array: Any, sizes: Array) -> Any:
-        """Send an array to all other ranks; return theirs, of the given sizes, in one array."""
-        counts, arriving = np.full(self.size, array.size), np.array(sizes, np.int64)
+    def allgather_others(self, array: Any, sizes: Array | None = None) -> Any:
+        """Send an array to all other ranks; return theirs, of these sizes or its own, as one."""
+        counts = np.full(self.size, array.size)
+        arriving = np.array(counts if sizes is None else sizes, np.int64)
         counts[self.rank] = arriving[self.rank] = 0
         return self.alltoallv_parts(array, counts, arriving, np.zeros_like(counts))
 

@@ -80,7 +80,7 @@ class Counts:
     def __init__(
         self, kernels: Kernels, exchange: Exchange, xp: Any, *, buffers: int, cleared: int
     ) -> None:
-        self.kernels, self._size = kernels, exchange.size
+        self.kernels, self._exchange, self._size = kernels, exchange, exchange.size
         self._cleared = np.int32(buffers * exchange.size + cleared)
         self._fields = layout(kernels.name, kernels.dtype, "Progress").names or ()
         n = buffers * exchange.size + len(self._fields)
@@ -102,6 +102,11 @@ class Counts:
         arguments = self.device, np.int32(n), self._cleared, self._host.pointer
         self.kernels.launch("report", n, *arguments)
         return self._host.read()
+
+    def read_all(self) -> tuple[Any, list[int]]:
+        """Return the counters of all ranks, and of this one. Collective; waits."""
+        numbers = self.read()
+        return self._exchange.allgather_numbers(numbers), numbers
 
     def field(self, numbers: Any, name: str) -> Any:
         """Return a field of counters that were read, on this rank or on all."""

@@ -22,7 +22,6 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.graph_part import GraphPart
 
 SUMMARY = "Edges heavier than all their neighbours are matched; one exchange a round."
-GUARANTEE = 0.5
 
 _SOURCE = "graph/over_ranks/local_max_part"
 

@@ -22,9 +22,6 @@ register_operations(
         free_pair=certificates.free_pair,
         vertex_cover=vertex_cover,
     ),
-)
-register_operations(
-    "nccl",
     DistributionOps(
         assemble=assemble,
         permute_and_redistribute=permute_and_redistribute,

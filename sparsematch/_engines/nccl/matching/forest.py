@@ -104,7 +104,7 @@ class Forest:
         nothing = dict.fromkeys(("done", "ended", "leaf", "above"))
         self._set(**nothing, followers=none.struct(self.kernels))
         self._launch("plant", n_rows)
-        everyone, _ = self._read()
+        everyone, _ = self.counts.read_all()
         roots = self.counts.field(everyone, "tail")
         self.n_roots, self.width = int(roots.sum()), int(roots[self.exchange.rank])
         self.most = self.n_roots if free_cols is None else min(self.n_roots, free_cols)
@@ -141,7 +141,7 @@ class Forest:
             lanes = min(self.width * self.lanes, compile.FILLING)
             self._launch("expand", lanes, np.bool_(again))
             self._launch("expand_parts", compile.FILLING)
-            everyone, numbers = self._read()
+            everyone, numbers = self.counts.read_all()
             again = bool(self.counts.field(everyone, "again").any())
             grown = self.counts.field(everyone, "tail") - self.counts.field(everyone, "end")
             arrived, sent = self._send_claims(everyone)
@@ -171,7 +171,7 @@ class Forest:
         self.counts.progress[6:7].fill(0)  # changes
         self._launch("follow_from_leaves", self.n_roots, np.int64(self.n_roots))
         while True:
-            everyone, numbers = self._read()
+            everyone, numbers = self.counts.read_all()
             followers = self.counts.messages_of_all(everyone, _FOLLOWERS)
             if not followers.any():
                 break
@@ -247,16 +247,11 @@ class Forest:
         """Unite the sets of trees with a path over all ranks. Collective."""
         size, ended = self.exchange.size, self._fields["ended"]
         words = ended.size
-        others = self.exchange.allgather_others(ended, np.full(size, words))
+        others = self.exchange.allgather_others(ended)
         self._launch("agree", words, others, np.int64(words), np.int32(size - 1))
 
     def _launch(self, kernel: str, n: int, *arguments: Any) -> None:
         self.kernels.launch(kernel, n, self._state, *arguments)
-
-    def _read(self) -> tuple[Any, list[int]]:
-        """Return the counters of all ranks, and of this one. Collective; waits."""
-        numbers = self.counts.read()
-        return self.exchange.allgather_numbers(numbers), numbers
 
 
 def vertex_cover(A: DistributedCSR, given: DistributedMatching) -> VertexCover | None:

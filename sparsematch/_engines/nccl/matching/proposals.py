@@ -79,7 +79,7 @@ class Proposals:
             account.phases += 1
             state = self.state(account.phases)
             self._propose(state, every, self.n_rows if every else n, upto)
-            everyone, numbers = self._read()
+            everyone, numbers = self.counts.read_all()
             account.edges = int(self.counts.field(numbers, "edges"))
             going_on = self.counts.field(everyone, "next")
             n = int(going_on[self.exchange.rank])
@@ -102,18 +102,14 @@ class Proposals:
         """
         for number, kernel in ((_PROPOSALS, "grant"), (_GRANTS, "accept")):
             if number == _GRANTS:
-                everyone, _ = self._read()
+                everyone, _ = self.counts.read_all()
             counts = self.counts.messages_of_all(everyone, number)
             arrived, n = self.buffers[number].alltoallv(counts)
             self.kernels.launch(kernel, int(n), state, arrived, n)
         size, words = self.exchange.size, self.taken.size
-        others = self.exchange.allgather_others(self.taken, np.full(size, words))
+        others = self.exchange.allgather_others(self.taken)
         arguments = np.int64(words), others, np.int32(size - 1)
         self.kernels.launch("unite", words, self.taken, *arguments)
-
-    def _read(self) -> tuple[Any, list[int]]:
-        numbers = self.counts.read()
-        return self.exchange.allgather_numbers(numbers), numbers
 
     def state(self, turn: int) -> Any:
         """Return the argument of kernels, with a list of rows to write and a seed of this round."""

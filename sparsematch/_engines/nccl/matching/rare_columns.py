@@ -16,7 +16,7 @@ from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.nccl.matching.gathered import GATHERED
 from sparsematch._engines.nccl.matching.proposals import Proposals
-from sparsematch._engines.registry import Run, select
+from sparsematch._engines.registry import Run, match_alone
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -69,8 +69,7 @@ def _match(A: DistributedCSR, entries: Any, cols: Any, run: Run) -> Any:
     rows = xp.ascontiguousarray(entries[0::2][xp.argsort(number)])
     graph = BipartiteCSR(n_cols, A.n_rows, ends, rows, "cupy", False, int(rows.size))
     mates = Matching(*(xp.full(n, -1, A.dtype) for n in (n_cols, A.n_rows)))
-    alone = Run(run.workers, run.seed, options={"host": False})
-    select("auto", "cupy", "exact", argument="method").improve(graph, mates, alone)
+    match_alone(graph, mates, run, options={"host": False})
     matched = xp.flatnonzero(mates.row_mate >= 0)
     pairs = xp.empty(2 * matched.size, A.dtype)
     pairs[0::2] = mates.row_mate[matched]
