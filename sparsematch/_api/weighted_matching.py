@@ -6,12 +6,7 @@ from typing import get_args
 
 from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.weighted_proof import proved
-from sparsematch._api.weighted_sides import (
-    GivenDuals,
-    UnmatchedCost,
-    read_start,
-    read_unmatched_cost,
-)
+from sparsematch._api.weighted_sides import GivenDuals, UnmatchedCost, read_costs, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import check_choice, wrong_type
@@ -96,7 +91,7 @@ def maximum_weight_matching(
     check_choice("cardinality", cardinality, get_args(Cardinality))
     threads = resolve_workers(workers)
     signed = as_signed(A, threads=threads)
-    unmatched = read_unmatched_cost(unmatched_cost, signed.graph.shape)
+    unmatched = read_costs(unmatched_cost, signed.graph.shape)
     find = operations(WeightedOps, signed.graph.backend).maximum_weight
     first = read_start(start, signed.graph.shape, WeightedMatching)
     return find(signed, unmatched, bool(maximize), cardinality == "maximum", threads, first)

@@ -15,7 +15,7 @@ UnmatchedCost: TypeAlias = float | tuple[ArrayLike | None, ArrayLike | None] | N
 GivenDuals: TypeAlias = tuple[ArrayLike, ArrayLike] | None
 
 
-def read_unmatched_cost(given: Any, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+def read_costs(given: Any, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
     """Return what each row and each column costs if unmatched, read-only."""
     name = "unmatched_cost"
     if isinstance(given, tuple | list):

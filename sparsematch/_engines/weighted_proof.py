@@ -64,9 +64,7 @@ def _has_its_objective(
     totals = objectives(matched, left, found.maximize)
     sizes = objectives(abs(matched), [abs(side) for side in left], False)
     return all(
-        abs(said - total) <= 2.0**-40 * min(size, sys.float_info.max)
-        if np.isfinite(total)
-        else said == total
+        said == total or abs(said - total) <= 2.0**-40 * min(size, sys.float_info.max)
         for said, total, size in zip((found.weight, found.objective), totals, sizes, strict=True)
     )
 

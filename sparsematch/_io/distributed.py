@@ -23,8 +23,6 @@ from sparsematch._types.over_ranks.agreement import (
 )
 from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
-_Batch = tuple[Array, ...]
-
 _FORMATS = (
     "Matrix Market (.mtx, .mm), coordinates, SciPy's .npz (save_npz) of a CSR, CSC or COO matrix, "
     "or a file of edges (.npy)"
@@ -155,7 +153,7 @@ def _kind_of(path: Path) -> Callable[[Path], SparseArchive | MarketFile]:
     return kind
 
 
-def _guarded(path: Path, batches: Iterator[_Batch]) -> Iterator[_Batch]:
+def _guarded(path: Path, batches: Iterator[tuple[Array, ...]]) -> Iterator[tuple[Array, ...]]:
     """Say of every error which file it is about."""
     while True:
         with in_one_sentence(str(path)):

@@ -10,8 +10,6 @@ from sparsematch._io.errors import UnreadableFile
 from sparsematch._types.edge_file import as_edge_file
 from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
-_Batch = tuple[Array, ...]
-
 
 class EdgeSlices:
     """The edges in a file (`sparsematch.edge_files`).
@@ -27,7 +25,7 @@ class EdgeSlices:
         self._first, self._end = balanced(self.file.n_edges, size)[rank : rank + 2].tolist()
         self.n = self.file.n_vertices(self._first, self._end)
 
-    def batches(self) -> Iterator[_Batch]:
+    def batches(self) -> Iterator[tuple[Array, ...]]:
         """Yield rows, columns and weights of the own slice: each edge twice, no loops."""
         begin = self._first
         for u, v, *weight in self.file.slices(self._first, self._end):

@@ -19,8 +19,6 @@ from sparsematch._types.over_ranks.matrix import balanced
 #: More rows and columns than there are in any file.
 _SIDE = 2**63 - 1
 
-_Batch = tuple[Array, ...]
-
 
 class MarketFile:
     """A matrix of coordinates in text."""
@@ -36,7 +34,7 @@ class MarketFile:
         self.lines = 0  #: With an entry, that this rank has read; the file has `stated`.
         self._end = path.stat().st_size
 
-    def batches(self, rank: int, size: int) -> Iterator[_Batch]:
+    def batches(self, rank: int, size: int) -> Iterator[tuple[Array, ...]]:
         """Yield rows, columns and perhaps values of the lines of a rank, some at a time."""
         begin, end = (self._begin + balanced(self._end - self._begin, size))[rank : rank + 2]
         with self.path.open("rb") as file:
@@ -54,7 +52,7 @@ class MarketFile:
         if found != self.stated:
             raise UnreadableFile(f"states {self.stated} entries, but has {found}")
 
-    def _entries(self, text: bytes) -> _Batch:
+    def _entries(self, text: bytes) -> tuple[Array, ...]:
         """Have SciPy parse lines as a file of their own, so large that no place is outside."""
         n, header = count_entries(self._header, text), self._header
         self.lines += n

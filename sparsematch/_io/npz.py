@@ -10,8 +10,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
+from sparsematch._base.arrays import Array
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._types.over_ranks.matrix import balanced
 
@@ -20,8 +20,6 @@ _BATCH, _PIECE = 1 << 20, 1 << 22
 
 #: Of the header that precedes a member: its length, and where it says how long the rest is.
 _LOCAL_HEADER, _LENGTHS_AT = 30, 26
-
-_Batch = tuple[NDArray[Any], ...]
 
 
 class _Member(NamedTuple):
@@ -101,7 +99,7 @@ class SparseArchive:
             raise UnreadableFile(f"has an array {name} of the type {member.dtype}")
         return member
 
-    def slice(self, name: str, begin: int, end: int) -> NDArray[Any]:
+    def slice(self, name: str, begin: int, end: int) -> Array:
         """Return elements ``begin:end`` of an array."""
         member = self._array(name)
         if not 0 <= begin <= end <= member.size:
@@ -114,14 +112,14 @@ class SparseArchive:
         at = member.offset + begin * member.dtype.itemsize
         return np.array(np.memmap(self.source, member.dtype, "r", at, (end - begin,)))
 
-    def pointers(self, first: int, last: int) -> NDArray[Any]:
+    def pointers(self, first: int, last: int) -> Array:
         """Return elements ``first:last + 1`` of ``indptr``, which ascend from 0."""
         indptr = self.slice("indptr", first, last + 1)
         if (first == 0 and indptr[0] != 0) or (indptr[1:] < indptr[:-1]).any():
             raise UnreadableFile("has an indptr that does not ascend from 0")
         return indptr
 
-    def batches(self, rank: int, size: int) -> Iterator[_Batch]:
+    def batches(self, rank: int, size: int) -> Iterator[tuple[Array, ...]]:
         """Yield rows, columns and values of the part of a rank, some entries at a time."""
         if self.format == "coo":
             total = self.members["data"].size if "data" in self.members else 0
@@ -139,14 +137,14 @@ class SparseArchive:
             rows, values = self.slice("indices", begin, end), self.slice("data", begin, end)
             yield self._checked(rows, cols.astype(rows.dtype, copy=False), values)
 
-    def _checked(self, rows: NDArray[Any], cols: NDArray[Any], values: NDArray[Any]) -> _Batch:
+    def _checked(self, rows: Array, cols: Array, values: Array) -> tuple[Array, ...]:
         for name, indices, size in zip(("row", "column"), (rows, cols), self.shape, strict=True):
             if indices.size and not 0 <= indices.min() <= indices.max() < size:
                 wrong = indices[(indices < 0) | (indices >= size)][0]
                 raise UnreadableFile(f"has an entry in {name} {wrong}, of {size} {name}s")
         return rows, cols, values
 
-    def _unpack(self, member: _Member, begin: int, end: int) -> NDArray[Any]:
+    def _unpack(self, member: _Member, begin: int, end: int) -> Array:
         """Read a compressed array from its beginning, and keep a part."""
         width = member.dtype.itemsize
         with zipfile.ZipFile(self.source) as archive, archive.open(f"{member.name}.npy") as stream:

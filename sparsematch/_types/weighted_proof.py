@@ -88,27 +88,19 @@ def _sum(values: FloatArray) -> float:
 
 
 def has_its_factors(transversal: WeightedTransversal) -> bool:
-    """Tell whether factors are the exponentials of the duals, or the doubles next to them.
+    """Tell whether factors, if any, are the exponentials of the duals, or the doubles next to them.
 
     The rows' are corrected by the rounding of the pairs' duals.
     """
-    if transversal.job != "product":
-        return True
-    sides = (
-        (transversal.row_dual, transversal.row_scale),
-        (transversal.col_dual, transversal.col_scale),
-    )
-    limits = math.log(LEAST_FACTOR), math.log(LARGEST_FACTOR)
-    largest = max(1.0, *(largest_of(dual) for dual, _ in sides))
-    for dual, scale in sides:
-        if scale is None:
-            continue
-        xp = namespace(dual)
-        with np.errstate(all="ignore"):
-            away = xp.log(scale) - xp.clip(dual, *limits)
-        if not largest_of(away) <= 2.0**-36 * largest:
-            return False  # NaN too
-    return True
+    xp, limits = namespace(transversal.row_dual), (math.log(LEAST_FACTOR), math.log(LARGEST_FACTOR))
+    rows = transversal.row_dual, transversal.row_scale
+    cols = transversal.col_dual, transversal.col_scale
+    near = 2.0**-36 * max(1.0, largest_of(rows[0]), largest_of(cols[0]))
+    with np.errstate(all="ignore"):
+        return all(
+            scale is None or largest_of(xp.log(scale) - xp.clip(dual, *limits)) <= near
+            for dual, scale in (rows, cols)
+        )
 
 
 def largest_of(values: FloatArray) -> float:

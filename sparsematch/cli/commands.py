@@ -85,7 +85,7 @@ def explain(arguments: Namespace) -> int:
         _draw(arguments, progress, lambda title: plot.spy_conflicts(matrix, why, title=title))
     fields = {"command": "explain", **summary.rank_fields(arguments.file, matrix, matching)}
     fields |= {**why.to_dict(max_pieces=arguments.pieces), **zeros}
-    fields |= summary.run_fields(run, progress.seconds)
+    fields |= summary.run_fields(run, progress.rounded())
 
     def words(fields: dict[str, Any]) -> str:
         if arguments.brief:
@@ -251,7 +251,7 @@ def _finish(
     if output and (comm is None or comm.Get_rank() == 0):
         shape = np.array([fields["n_rows"], fields["n_cols"]])
         write(output, lambda stream: np.savez_compressed(stream, shape=shape, **arrays))
-    account = summary.run_fields(run, progress.seconds, 1 if comm is None else comm.Get_size())
+    account = summary.run_fields(run, progress.rounded(), 1 if comm is None else comm.Get_size())
     fields = {"command": arguments.name, **fields, **account}
     words = summary.one_line if arguments.brief else summary.text
     print_result(arguments, fields, words, arrays)

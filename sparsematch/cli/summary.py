@@ -66,7 +66,6 @@ def run_fields(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> dict[
 
     On several ranks: how many, and what they have sent to each other.
     """
-    rounded = {key: round(value, 6) for key, value in seconds.items()}
     among = {
         "ranks": ranks,
         "exchanges": sum(step.rounds for step in run.steps),
@@ -77,7 +76,7 @@ def run_fields(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> dict[
         "init": run.init,
         "engines": [step.engine for step in run.steps],
         "workers": int(run.workers),
-        "seconds": rounded | {"total": round(sum(rounded.values()), 6)},
+        "seconds": seconds | {"total": round(sum(seconds.values()), 6)},
     }
 
 

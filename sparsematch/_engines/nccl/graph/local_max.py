@@ -17,8 +17,8 @@ from sparsematch._engines.cuda.graph import rounds
 from sparsematch._engines.mpi.core.steps import Account, count_edges, step
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.core.layout import Counts
-from sparsematch._engines.nccl.graph.check import own_rows
 from sparsematch._engines.registry import Run
+from sparsematch._types.graph import Graph
 from sparsematch._types.over_ranks.graph_part import GraphPart
 
 SUMMARY = "Edges heavier than all their neighbours are matched; one exchange a round."
@@ -36,6 +36,11 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
     with step("local_max", graph.layout, mate, run) as (exchange, account):
         _Part(graph, mate, exchange, run).match(account, run.detailed)
     count_edges(run)
+
+
+def own_rows(part: GraphPart) -> Graph:
+    """Return the own rows of a part as the kernels for one GPU see them."""
+    return Graph(part.indptr.size - 1, part.indptr, part.indices, part.weight, "cupy", part.nnz)
 
 
 class _Part:
