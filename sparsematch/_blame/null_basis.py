@@ -22,7 +22,7 @@ from sparsematch._base.tolerances import GOOD_ERROR, HALF_OF_THE_DIGITS, TINY, U
 from sparsematch._blame.null_space import NullSpace, before_gap
 from sparsematch._blame.singular_blocks import distinct, leading_rows
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
-from sparsematch._numerics.scaling import exponents_of, times_power
+from sparsematch._numerics.scaling import exponents_of, row_maxima, times_power
 from sparsematch._types.singularity import Dependence
 
 Values = NDArray[Any]
@@ -50,6 +50,8 @@ _SMALL = 1e-15
 _LARGE = 1e-3
 #: Rounds in which pivots are exchanged, at most.
 _ROUNDS = 100
+#: Choices of all pivots by chance, of three circuits or more; that one is good is unlikely of many.
+_DRAWS, _MOST_DRAWN = 16, 8
 #: Rows that are asked for another pivot of a circuit.
 _CANDIDATES = 32
 #: Members of a circuit over those that it must lose to be easier to read.
@@ -153,11 +155,25 @@ def _short_circuits(space: NullSpace) -> tuple[Values, IndexArray, Values]:
     rows = _telling_rows(circuits, pivots)
     at = np.searchsorted(rows, pivots)
     place, met = _exchange_pivots(circuits[rows], at)
+    met += _by_chance(circuits[rows], at)
     shorter = circuits @ _shortest(met, circuits[rows], at, place)
     if not np.array_equal(rows[place], pivots):
         pivots = rows[place]
         circuits = _circuits(circuits, pivots)
     return circuits, pivots, shorter
+
+
+def _by_chance(circuits: Values, at: IndexArray) -> Iterator[Values]:
+    """Yield circuits with other pivots, as what was met by exchanges of single ones.
+
+    Of a vector that is zero on most rows no other need be a multiple on the rest.
+    """
+    rng = np.random.default_rng(3)
+    even = circuits / np.maximum(np.abs(circuits).max(axis=1, keepdims=True), TINY)
+    for _ in range(_DRAWS if 2 < at.size <= _MOST_DRAWN else 0):
+        weights = rng.random((even.shape[0], 1)) ** 8  # of any size
+        other = _circuits(circuits, leading_rows(even * weights))
+        yield np.vstack([_members(other).sum(axis=0), other[at]])
 
 
 def _shortest(met: list[Values], circuits: Values, at: IndexArray, place: IndexArray) -> Values:
@@ -257,7 +273,8 @@ class _LocalLines:
         self._scaled, used = _rows(lines.scaled, indices, others)
         self._units = [np.ldexp(1.0, system[used]) for system in lines.units]
         self._transposed, size = self._scaled.T, abs(self._scaled)
-        self._largest = [_largest_by_row(size, units) for units in self._units]
+        values = (size.data * units[size.indices] for units in self._units)
+        self._largest = [row_maxima(of, size.indptr) for of in values]
 
     def residuals(self, vectors: Values) -> FloatArray:
         """Return the largest entry of each combination over the largest of its terms.
@@ -477,15 +494,6 @@ def _used_columns(rows: Any) -> tuple[Any, IndexArray]:
         place[used] = np.arange(used.size)
         indices = place[rows.indices]
     return csr_array((rows.data, indices, rows.indptr), shape=(rows.shape[0], used.size)), used
-
-
-def _largest_by_row(size: Any, units: FloatArray) -> FloatArray:
-    largest = np.zeros(size.shape[0])
-    filled = np.flatnonzero(np.diff(size.indptr))
-    if filled.size:
-        entries = size.data * units[size.indices]
-        largest[filled] = np.maximum.reduceat(entries, size.indptr[filled])
-    return largest
 
 
 def _simplified(coefficients: Values) -> Iterator[Values]:

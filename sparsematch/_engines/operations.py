@@ -122,11 +122,9 @@ class WeightedOps(Operations):
 
     package = "weighted"
 
-    #: Writes the magnitudes of values; whether the entries of each row ascend, hence none is
-    #: repeated, the least, and the largest, NaN if one is not finite.
-    read_magnitudes: Callable[
-        [BipartiteCSR, FloatArray, FloatArray, int], tuple[bool, float, float]
-    ] = host_only
+    #: Whether the entries of each row ascend, hence none is repeated, the least magnitude,
+    #: and the largest, NaN if one is not finite.
+    read_values: Callable[[BipartiteCSR, FloatArray, int], tuple[bool, float, float]] = host_only
     #: A maximum matching of least cost, given a finite cost for each entry, and its duals. No entry
     #: may be repeated.
     least_cost: Callable[[BipartiteCSR, FloatArray, int], LeastCost] = host_only

@@ -16,7 +16,7 @@ from sparsematch._types.weighted import SignedCSR, WeightedCSR
 
 
 def as_weighted(A: Any, *, threads: int = 1) -> WeightedCSR:
-    """View a sparse matrix as a bipartite graph with the magnitudes of its entries as weights.
+    """View a sparse matrix as a bipartite graph with its entries, whose magnitudes are weights.
 
     Entries in the same place are added up, as SciPy does; what is zero then is no entry. The arrays
     are those of `A` where nothing had to be left out. Raises TypeError if `A` is no sparse matrix
@@ -27,31 +27,31 @@ def as_weighted(A: Any, *, threads: int = 1) -> WeightedCSR:
     graph, data = entries.graph, entries.values
     if graph.backend == "cupy":
         return _on_gpu(graph, data)
-    magnitude, ascending, least, largest = _magnitude(graph, data, threads)
+    values, ascending, least, largest = _doubles(graph, data, threads)
     if not ascending:
-        del magnitude  # as large as the copies that are made now
+        del values  # perhaps as large as the copies that are made now
         graph, data = add_up(graph, data, type_of_sums(data.dtype))
         return with_values(graph, data, threads=threads)
-    return _weighted(graph, data, magnitude, (least, largest))
+    return _weighted(graph, data, values, (least, largest))
 
 
 def with_values(graph: BipartiteCSR, data: NDArray[Any], *, threads: int = 1) -> WeightedCSR:
-    """Return a pattern without repeated entries with the magnitudes of numbers, one for each."""
-    magnitude, _, least, largest = _magnitude(graph, data, threads)
-    return _weighted(graph, data, magnitude, (least, largest))
+    """Return a pattern without repeated entries with numbers, one for each."""
+    values, _, least, largest = _doubles(graph, data, threads)
+    return _weighted(graph, data, values, (least, largest))
 
 
 def _weighted(
-    graph: BipartiteCSR, data: NDArray[Any], magnitude: FloatArray, bounds: tuple[float, float]
+    graph: BipartiteCSR, data: NDArray[Any], values: FloatArray, bounds: tuple[float, float]
 ) -> WeightedCSR:
     """Refuse what is not finite, leave out zeros."""
     least, largest = bounds
     if not largest < np.inf:
-        refuse_value(graph, data, magnitude, "A")
+        refuse_value(graph, data, values, "A")
     if least == 0:
-        keep = magnitude != 0
-        graph, magnitude = keep_entries(graph, keep), magnitude[keep]
-    return WeightedCSR(graph, magnitude, largest)
+        keep = values != 0
+        graph, values = keep_entries(graph, keep), values[keep]
+    return WeightedCSR(graph, values, largest)
 
 
 @advising
@@ -64,20 +64,19 @@ def _on_gpu(graph: BipartiteCSR, data: Any) -> WeightedCSR:
     return _weighted(graph, data, magnitude, bounds)
 
 
-def _magnitude(
+def _doubles(
     graph: BipartiteCSR, data: NDArray[Any], threads: int
 ) -> tuple[FloatArray, bool, float, float]:
-    """Return the absolute values, whether no entry is repeated, the least, and the largest.
+    """Return doubles with these magnitudes, whether no entry is repeated, the least, the largest.
 
-    The largest is NaN if one is not finite.
+    They are the numbers themselves if these are doubles. The largest is NaN if one is not finite.
     """
-    magnitude = np.empty(graph.nnz)
     values = np.ascontiguousarray(data)
-    if values.dtype != magnitude.dtype or not values.dtype.isnative:
-        _write_magnitudes(values, magnitude, threads)
-        values = magnitude
-    read = operations(WeightedOps, graph.backend).read_magnitudes
-    return magnitude, *read(graph, values, magnitude, threads)
+    if values.dtype != np.float64 or not values.dtype.isnative:
+        values = np.empty(graph.nnz)
+        _write_magnitudes(data, values, threads)
+    read = operations(WeightedOps, graph.backend).read_values
+    return values, *read(graph, values, threads)
 
 
 def _write_magnitudes(data: NDArray[Any], magnitude: FloatArray, threads: int) -> None:
@@ -120,8 +119,8 @@ def _real(graph: BipartiteCSR, data: NDArray[Any], threads: int) -> tuple[FloatA
     """Return the numbers as doubles, whether no entry is repeated, the largest magnitude or NaN."""
     with np.errstate(over="ignore"):
         weight = np.ascontiguousarray(data, np.float64)
-    read = operations(WeightedOps, graph.backend).read_magnitudes
-    ascending, _, largest = read(graph, weight, np.empty_like(weight), threads)
+    read = operations(WeightedOps, graph.backend).read_values
+    ascending, _, largest = read(graph, weight, threads)
     return weight, ascending, largest
 
 

@@ -48,10 +48,8 @@ def beside_structure(found: NumericalDefects | NumericalRank, structural_rank: i
     if not is_clear and found.rank >= structural_rank:
         return ["These values are too far apart to tell whether more depends on each other."]
     at_most = "" if is_clear else "at most "
-    no_less = ", no less" if found.rank >= structural_rank else ""
-    return [
-        f"With these values the rank is {at_most}{min(found.rank, structural_rank):,}{no_less}."
-    ]
+    rank = f"{found.rank:,}" if found.rank < structural_rank else f"{structural_rank:,}, no less"
+    return [f"With these values the rank is {at_most}{rank}."]
 
 
 def account(found: NumericalDefects, wording: Wording, what: str = "it") -> list[Line]:
@@ -61,17 +59,14 @@ def account(found: NumericalDefects, wording: Wording, what: str = "it") -> list
     equations, variables = found.equations, found.variables
     shifts = [one.is_constant for one in variables]
     by_reference = bool(shifts) and all(shifts)
-    sides = [
-        paragraph(variables, cols, wording, by_reference),
-        paragraph(equations, rows, wording, by_reference),
-    ]
+    sides = [(variables, cols), (equations, rows)]
     turning_point = _turning_point(found, wording)
     more_members = sum(one.size for one in variables) > sum(one.size for one in equations)
     if turning_point or (more_members and not any(shifts)):
         sides.reverse()
     paragraphs: list[list[Line]] = [
         ["There is more than is named: at least the following."] if more else [],
-        *sides,
+        *(paragraph(*side, wording, by_reference) for side in sides),
         turning_point,
         [] if more else _repair(rows, cols, wording, what),
         _near(found.near_equations, wording),

@@ -177,25 +177,21 @@ class Explanation(Ranked):
             check_count(name, number)
         wording = Wording(*self._names, max_pieces, max_names)
         lines: list[Line] = [_headline(self), *_remarks(self)]
-        account: list[Line] = []
-        is_square = self.shape[0] == self.shape[1]
-        if isinstance(self.numbers, NumericalRank) and not is_square:
-            lines[0] = rectangular.headline(self.numbers)
-            if self.numbers.rank < self.structural_rank:
-                lines.append(f"By its structure alone the rank is {self.structural_rank:,}.")
-            account += rectangular.account(self.numbers, wording)
-        else:
-            account += _parts(self, wording)
-            if isinstance(self.numbers, NumericalRank):
-                account += rectangular.account(self.numbers, wording)
-                if self.is_singular:
-                    lines += defects.beside_structure(self.numbers, self.structural_rank)
-                else:
-                    lines[0] = rectangular.headline(self.numbers)
-            elif self.numbers is not None:
-                account += self._defects(self.numbers, wording, lines)
-            if self.is_singular:
-                account += ["", *_repair(self)]
+        found = self.numbers
+        by_structure = found is None or self.shape[0] == self.shape[1]
+        account = _parts(self, wording) if by_structure else []
+        if isinstance(found, NumericalRank):
+            account += rectangular.account(found, wording)
+            if by_structure and self.is_singular:
+                lines += defects.beside_structure(found, self.structural_rank)
+            else:
+                lines[0] = rectangular.headline(found)
+                if found.rank < self.structural_rank:
+                    lines.append(f"By its structure alone the rank is {self.structural_rank:,}.")
+        elif found is not None:
+            account += self._defects(found, wording, lines)
+        if by_structure and self.is_singular:
+            account += ["", *_repair(self)]
         lines += account
         if account and (self.row_names is None or self.col_names is None):
             lines += ["", "Rows and columns are counted from 0."]

@@ -75,8 +75,7 @@ def _empty(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
 
 def _redundancy(found: NumericalRank, wording: Wording) -> list[Line]:
     """Say which equations may be dropped, and which not."""
-    rows, cols = found.shape
-    if rows == cols or not found.redundant_rows.size or not found.is_settled:
+    if found.shape[0] == found.shape[1] or not (found.is_settled and found.redundant_rows.size):
         return []
     empty = [each.indices[0] for each in found.equations if each.size == 1]
     redundant, critical = np.setdiff1d(found.redundant_rows, empty), found.critical_rows

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,13 +22,18 @@ _LOG_2_HIGH = float.fromhex("0x1.62e42fep-1")
 _LOG_2_LOW = float.fromhex("0x1.f473de6af278fp-30")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WeightedCSR:
-    """A pattern and the magnitudes of its entries, all of them positive and finite, none twice."""
+    """A pattern and the values of its entries, all of them finite and not zero, none twice."""
 
     graph: BipartiteCSR  #: The pattern, without the entries whose value is zero.
-    magnitude: FloatArray  #: Shape (nnz,). One for each of ``graph.indices``.
-    largest: float  #: The largest of them; 0 if there are none.
+    values: FloatArray  #: Shape (nnz,). One for each of ``graph.indices``; only magnitudes count.
+    largest: float  #: The largest magnitude; 0 if there are none.
+
+    @cached_property
+    def magnitude(self) -> FloatArray:
+        """Absolute values."""
+        return abs(self.values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,3 +259,23 @@ def test_diagnose_promises_no_digits_that_ones_do_not_get(seed):
     x = solvers.spsolve(A, A @ np.ones(n))
     true = -np.log10(np.maximum(np.abs(x - 1), 1e-16))
     assert (solvers.diagnose(A).digits <= true + 1.5).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_island_is_named_beside_two_null_vectors_that_are_full(seed):
+    """Nothing is proportional: only with one pivot on it and two outside is it a circuit."""
+    rng = np.random.default_rng(seed)
+    n, k = 37, 44
+    tail = np.arange(1, k)
+    W = sp.coo_array((rng.uniform(0.5, 2, k - 1), (tail, rng.integers(0, tail))), shape=(k, k))
+    W = (W + W.T).toarray()
+    couplings = rng.standard_normal((2, n, k)) * (rng.random((2, n, k)) < 0.2)
+    couplings -= np.eye(k)[0] * couplings.sum(axis=2, keepdims=True)  # of differences
+    left = np.vstack([3 * np.eye(n) + rng.standard_normal((n, n)), couplings[0].T])
+    left[:, 0] = left[:, 1] - 2 * left[:, 2]
+    left[:, 3] = left[:, 4] + left[:, 5]
+    right = np.vstack([couplings[1], np.diag(W.sum(axis=1)) - W])
+    found = explain_singularity(sp.csc_array(np.hstack([left, right])), numeric=True).numbers
+    assert len(found.equations) == 3
+    assert found.equations[0].indices.tolist() == list(range(n, n + k))
+    assert [one.size for one in found.variables] == [3, 3, k]

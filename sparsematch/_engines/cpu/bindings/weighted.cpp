@@ -25,20 +25,20 @@ void run_least_cost(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, S
     });
 }
 
-// Whether all factors are in the range of doubles.
+// numbers: costs and values. flags: flipped, scaling, warm.
 template <class Index>
-bool run_scale_factors(CsrArg<Index> a, std::pair<In<double>, In<Index>> pairs,
-                       std::pair<In<double>, In<double>> duals, Sides<double> scales,
-                       std::pair<bool, bool> flags, int workers) {
+std::pair<double, bool> run_largest_product(CsrArg<Index> matrix,
+                                            std::pair<In<double>, In<double>> numbers,
+                                            Sides<Index> mates, Sides<double> duals,
+                                            Sides<double> scales,
+                                            std::tuple<bool, bool, bool> flags, int workers) {
     return interruptible(workers, [&](RunContext& run) {
-        const auto [flipped, powers_of_two] = flags;
-        const ScaleFactors factors{duals.first.data(),
-                                   duals.second.data(),
-                                   scales.first.data(),
-                                   scales.second.data(),
-                                   flipped,
-                                   powers_of_two};
-        return write_factors(view(a), pairs.first.data(), pairs.second.data(), factors, run);
+        const auto [flipped, scaling, warm] = flags;
+        const ProductResult<Index> to{view(mates),          duals.first.data(),
+                                      duals.second.data(),  scaling ? scales.first.data() : nullptr,
+                                      scales.second.data(), flipped};
+        const auto a = view(matrix);
+        return largest_product(a, numbers.second.data(), numbers.first.data(), to, {}, warm, run);
     });
 }
 
@@ -90,9 +90,9 @@ void run_split_pivots(In<double> diagonal, Sides<Index> mates, Out<Index> partne
 template <class Index>
 void bind(nb::module_& m) {
     m.def("bottleneck", Bound<bottleneck<Index>>::by_workers);
-    m.def("magnitudes", Bound<read_magnitudes<Index>>::by_workers);
-    m.def("matched_sum", Bound<matched_sum<Index>>::alone);
-    m.def("scale_factors", run_scale_factors<Index>);
+    m.def("read_values", Bound<read_values<Index>>::by_workers);
+    m.def("matched_sum", Bound<matched_sum<Index>>::by_workers);
+    m.def("largest_product", run_largest_product<Index>);
     m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
           "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
     m.def("product_batch", run_product_batch<Index>);

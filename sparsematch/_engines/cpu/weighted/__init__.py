@@ -15,7 +15,7 @@ from sparsematch._engines.registry import register_operations
 register_operations(
     "numpy",
     WeightedOps(
-        read_magnitudes=transversals.read_magnitudes,
+        read_values=transversals.read_values,
         least_cost=least_cost.least_cost,
         maximum_product=transversals.maximum_product,
         product_batch=product_batch.write_products,

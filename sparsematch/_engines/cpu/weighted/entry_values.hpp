@@ -30,12 +30,11 @@ struct EntryValues {
 };
 
 // Of the entries first to last - 1.
-inline EntryValues write_magnitudes(const double* value, double* magnitude, std::size_t first,
-                                    std::size_t last) {
+inline EntryValues read_values(const double* value, std::size_t first, std::size_t last) {
     EntryValues found;
     double not_finite = 0;  // NaN where an entry is not finite
     for (std::size_t p = first; p < last; ++p) {
-        const double size = magnitude[p] = std::abs(value[p]);
+        const double size = std::abs(value[p]);
         found.least = std::min(found.least, size);
         found.largest = std::max(found.largest, size);
         not_finite += size * 0;
@@ -44,26 +43,30 @@ inline EntryValues write_magnitudes(const double* value, double* magnitude, std:
     return found;
 }
 
-// Whether the indices of every row ascend.
+// Whether the indices of every row ascend: no place but where a row begins may be one where they do
+// not. Two loops without a branch: ends of short rows are not predicted.
 template <class Index>
 bool ascends(const Csr<Index>& a, Index begin, Index end) {
-    bool all = true;
-    for (Index i = begin; i < end; ++i)
-        for (Index p = a.indptr[i] + 1; p < a.indptr[i + 1]; ++p)
-            all &= a.indices[p - 1] < a.indices[p];
-    return all;
+    const Index first = a.indptr[begin], last = a.indptr[end];
+    const auto falls = [&a](Index p) { return Index{a.indices[p - 1] >= a.indices[p]}; };
+    Index all = 0, between = 0;
+    for (Index p = first + 1; p < last; ++p) all += falls(p);
+    for (Index i = begin; i < end; ++i) {
+        const Index p = a.indptr[i];  // of an empty row too, but for the first place and the last
+        const bool counts = p > first && p < a.indptr[i + 1];
+        between += counts ? falls(p) : 0;
+    }
+    return all == between;
 }
 
-// Writes the magnitudes of the entries, which may be the array that is read. Time: O(n_rows + nnz),
-// one pass.
+// Of all entries. Time: O(n_rows + nnz), one pass.
 template <class Index>
-EntryValues read_magnitudes(const Csr<Index>& a, const double* value, double* magnitude,
-                            RunContext& run) {
+EntryValues read_values(const Csr<Index>& a, const double* value, RunContext& run) {
     std::vector<EntryValues> found(static_cast<std::size_t>(run.team.size()));
     run.team.loop(a.n_rows, 1 << 10, [&](int rank, Index begin, Index end) {
         const auto first = static_cast<std::size_t>(a.indptr[begin]),
                    last = static_cast<std::size_t>(a.indptr[end]);
-        EntryValues part = write_magnitudes(value, magnitude, first, last);
+        EntryValues part = read_values(value, first, last);
         part.ascending = ascends(a, begin, end);
         found[rank].join(part);
         run.flush(static_cast<std::int64_t>(last - first), rank);
@@ -77,15 +80,28 @@ EntryValues read_magnitudes(const Csr<Index>& a, const double* value, double* ma
 // Time: O(degree).
 template <class Index>
 Index entry_at(const Csr<Index>& a, Index i, Index j) {
-    const Index *begin = a.indices + a.indptr[i], *end = a.indices + a.indptr[i + 1];
-    return static_cast<Index>(std::find(begin, end, j) - a.indices);
+    Index p = a.indptr[i];
+    while (a.indices[p] != j) ++p;
+    return p;
+}
+
+// The position of each row's matched entry; UNMATCHED for a row without one. Time: O(nnz).
+template <class Index>
+void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, RunContext& run) {
+    run.team.loop(a.n_rows, 1 << 14, [&](int rank, Index first, Index last) {
+        WorkCounter counter(run, rank);
+        for (Index i = first; i < last && counter.add(1 + a.degree(i)); ++i) {
+            const Index j = row_mate[i];
+            entry[i] = j == UNMATCHED<Index> ? j : entry_at(a, i, j);
+        }
+    });
 }
 
 // Logarithms of many numbers, without a branch or a table, so that compilers take several at once.
 //
-// Writes -log of n positive finite numbers; least: none is below it. Error: below 1 ulp. A number
-// is 2^k (1 + f), with 1 + f between sqrt(1/2) and sqrt(2), and log(1 + f) is f - f^2 / 2 + s (f^2
-// / 2 + R(s^2)), where s is f / (2 + f): reduction and coefficients are those of fdlibm (Sun
+// Writes -log of the magnitudes of n finite numbers; least: none is below it, nor 0. Error: below 1
+// ulp. One is 2^k (1 + f), with 1 + f between sqrt(1/2) and sqrt(2); log(1 + f) is f - f^2 / 2 +
+// s (f^2 / 2 + R(s^2)), where s is f / (2 + f): reduction and coefficients are those of fdlibm (Sun
 // Microsystems, 1993, e_log.c).
 inline void write_costs(const double* x, double* cost, std::size_t n, double least) {
     constexpr std::uint64_t one = 0x3ff0000000000000, root = 0x3fe6a09e667f3bcd,  // sqrt(1/2)
@@ -93,11 +109,11 @@ inline void write_costs(const double* x, double* cost, std::size_t n, double lea
     constexpr double log_2_high = 6.93147180369123816490e-01,
                      log_2_low = 1.90821492927058770002e-10;
     if (least < std::numeric_limits<double>::min()) {  // some have another format
-        for (std::size_t p = 0; p < n; ++p) cost[p] = -std::log(x[p]);
+        for (std::size_t p = 0; p < n; ++p) cost[p] = -std::log(std::abs(x[p]));
         return;
     }
     for (std::size_t p = 0; p < n; ++p) {
-        const auto bits = std::bit_cast<std::uint64_t>(x[p]) + (one - root);
+        const auto bits = std::bit_cast<std::uint64_t>(std::abs(x[p])) + (one - root);
         // k + 1023, as the last bits of a double
         const double k = std::bit_cast<double>((bits >> 52) | two_52) - (0x1p52 + 1023);
         const double f = std::bit_cast<double>((bits & fraction) + root) - 1;

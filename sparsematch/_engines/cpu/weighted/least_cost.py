@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._types.bipartite import BipartiteCSR
@@ -28,13 +28,7 @@ def least_cost(
     core; memory: as much again as the matrix where the core needs the transpose, or parts of it.
     """
     unit = 1.0 if largest is not None and largest < _SAFE else unit_of(graph, cost)
-    if start is None:
-        mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-        row_dual, col_dual = np.empty(graph.n_rows), np.empty(graph.n_cols)
-    else:
-        first = Matching.start(graph) if start.matching is None else start.matching
-        mates = first.row_mate.astype(graph.dtype), first.col_mate.astype(graph.dtype)
-        row_dual, col_dual = start.row_dual / unit, start.col_dual / unit
+    mates, (row_dual, col_dual) = to_begin_with(graph, start, unit)
     _core.least_cost(
         csr(graph),
         cost if unit == 1 else cost / unit,
@@ -44,6 +38,18 @@ def least_cost(
         warm=start is not None,
     )
     return LeastCost(Matching(*mates), row_dual, col_dual, unit).in_units_of_costs()
+
+
+def to_begin_with(
+    graph: BipartiteCSR, start: Start | None, unit: float = 1.0
+) -> tuple[tuple[IndexArray, IndexArray], tuple[FloatArray, FloatArray]]:
+    """Return mates and duals for the core to write; those of a start, if there is one."""
+    if start is not None:
+        first = Matching.start(graph) if start.matching is None else start.matching
+        mates = first.row_mate.astype(graph.dtype), first.col_mate.astype(graph.dtype)
+        return mates, (start.row_dual / unit, start.col_dual / unit)
+    mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
+    return mates, (np.empty(graph.n_rows), np.empty(graph.n_cols))
 
 
 def round_duals(row_dual: FloatArray, col_dual: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,6 +1,7 @@
-// Transversals with the largest product, or of least cost, of many matrices with one pattern.
+// Transversals with the largest product: of a matrix; and with it, or of least cost, of many
+// matrices with one pattern.
 //
-// Each matrix is matched by one thread, from costs of its own, and begins from the same given
+// Each of many is matched by one thread, from costs of its own, and begins from the same given
 // matching and duals (initial_duals.hpp): so the results depend neither on how many threads there
 // are nor on which of them was first.
 #pragma once
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -19,6 +21,32 @@
 #include "weighted/scale_factors.hpp"
 
 namespace sparsematch {
+
+// What is written of a matrix, by stored rows and columns. Scales are null where none are wanted.
+template <class Index>
+struct ProductResult {
+    Matching<Index> mates;
+    double *u, *v, *row_scale, *col_scale;
+    bool flipped;  // see ScaleFactors
+};
+
+// Returns the sum of the logarithms, and whether all factors are in the range of doubles.
+// Time: that of LeastCostMatching.
+template <class Index>
+std::pair<double, bool> largest_product(const Csr<Index>& a, const double* value,
+                                        const double* cost, const ProductResult<Index>& to,
+                                        const AssignmentPolicy& policy, bool warm,
+                                        RunContext& run) {
+    LeastCostMatching<Index>(a, cost, to.mates, to.u, to.v, policy, run).solve(warm);
+    if (run.stopped()) return {0, true};
+    Buffer<Index> place(a.n_rows);
+    matched_entries(a, to.mates.row_mate, place.data(), run);
+    const double objective = 0.0 - sum_at(cost, place.data(), a.n_rows);  // no negative zero
+    if (!to.row_scale) return {objective, true};
+    ScaleFactors f{to.u, to.v, to.row_scale, to.col_scale, to.flipped};
+    if (f.flipped) std::swap(f.row_dual, f.col_dual), std::swap(f.row_scale, f.col_scale);
+    return {objective, write_factors(a, value, place.data(), f, run)};
+}
 
 // Arrays of all matrices, one after the other: n_rows, n_cols, or one number for each. Scales are
 // null where no factors are wanted, and those of stored rows come first where `flipped` is not set.
@@ -46,7 +74,7 @@ class ProductBatchSearch {
 
     // Writes the results of n matrices. Returns the first that has a value that is not finite, or n
     // if there is none; the results of others after it may be missing. Workspace: for each thread
-    // two doubles and an index an entry, and that of LeastCostMatching.
+    // a double an entry, another and an index where some are zero, and that of LeastCostMatching.
     std::int64_t solve(std::int64_t n) {
         std::atomic<std::int64_t> bad{n};
         run_.team.loop(n, 1, [&](int rank, std::int64_t begin, std::int64_t end) {
@@ -79,28 +107,31 @@ class ProductBatchSearch {
     // What one thread needs for one matrix after the other.
     struct Workspace {
         Workspace(const Csr<Index>& a, RunContext& outer, int rank)
-            : outer(&outer), rank(rank), run(team, {}, poll, this), magnitude(a.nnz()),
-              cost(a.nnz()) {}
+            : outer(&outer), rank(rank), run(team, {}, poll, this), cost(a.nnz()) {}
 
         static bool poll(void* self) {
             const auto* space = static_cast<Workspace*>(self);
             return !space->outer->flush(0, space->rank);
         }
 
-        // Magnitudes and costs of the values, and the pattern of those that are not zero. False:
-        // one is not finite.
-        bool read(const double* value, const std::int64_t* order, const Csr<Index>& a) {
+        // The costs of the values, and the pattern of those that are not zero. False: one is not
+        // finite.
+        bool read(const double* given, const std::int64_t* order, const Csr<Index>& a) {
             const auto nnz = static_cast<std::size_t>(a.nnz());
+            value = given;
             if (order) {
-                for (std::size_t p = 0; p < nnz; ++p) cost[p] = value[order[p]];
-                value = cost.data();
+                value = room(nnz);
+                for (std::size_t p = 0; p < nnz; ++p) kept[p] = given[order[p]];
             }
-            EntryValues found = write_magnitudes(value, magnitude.data(), 0, nnz);
+            const auto found = read_values(value, 0, nnz);
             if (!(found.largest < std::numeric_limits<double>::infinity())) return false;
             pattern = a;
-            if (found.least == 0) leave_out(a, magnitude.data(), 0);
-            write_costs(magnitude.data(), cost.data(), static_cast<std::size_t>(pattern.nnz()),
-                        found.least);
+            if (found.least == 0) {
+                double* to = room(nnz);
+                leave_out(a, value, to, 0);
+                value = to;
+            }
+            write_costs(value, cost.data(), static_cast<std::size_t>(pattern.nnz()), found.least);
             return true;
         }
 
@@ -115,19 +146,25 @@ class ProductBatchSearch {
                 all &= c != absent;
             }
             pattern = a;
-            if (good && !all) leave_out(a, cost.data(), absent);
+            if (good && !all) leave_out(a, cost.data(), cost.data(), absent);
             return good;
         }
 
-        void leave_out(const Csr<Index>& a, double* value, double absent) {
+        // For values in another order, or without those that are left out.
+        double* room(std::size_t nnz) {
+            if (kept.size() < nnz) kept = Buffer<double>(nnz);
+            return kept.data();
+        }
+
+        void leave_out(const Csr<Index>& a, const double* from, double* to, double absent) {
             if (indptr.size() == 0)
                 indptr = Buffer<Index>(static_cast<std::size_t>(a.n_rows) + 1),
                 indices = Buffer<Index>(a.nnz());
             Index n = indptr[0] = 0;
             for (Index i = 0; i < a.n_rows; ++i) {
                 for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
-                    indices[n] = a.indices[p], value[n] = value[p];  // no branch: any may be absent
-                    n += value[n] != absent;
+                    indices[n] = a.indices[p], to[n] = from[p];  // no branch: any may be absent
+                    n += to[n] != absent;
                 }
                 indptr[i + 1] = n;
             }
@@ -139,8 +176,9 @@ class ProductBatchSearch {
         ThreadTeam team{1};
         RunContext run;
         Csr<Index> pattern{};
-        Buffer<double> magnitude, cost;
-        Buffer<Index> indptr, indices;  // made when the first entry is left out
+        const double* value = nullptr;  // of the pattern
+        Buffer<double> cost, kept;
+        Buffer<Index> indptr, indices;  // and kept: made when the first entry is left out
     };
 
     void solve_one(Workspace& space, std::int64_t k) {
@@ -153,22 +191,16 @@ class ProductBatchSearch {
             std::copy_n(batch_.first_mates, a.n_rows, mate);
             std::copy_n(batch_.first_v, a.n_cols, v);
         }
-        LeastCostMatching<Index>(a, space.cost.data(), {mate, batch_.col_mate + col}, u, v, policy_,
-                                 space.run)
-            .solve(warm);
-        if (space.run.stopped()) return;
-        const double sum = matched_sum(a, space.cost.data(), mate);
-        batch_.objective[k] = batch_.costs ? sum : 0.0 - sum;
-        if (batch_.row_scale) batch_.in_range[k] = scale(space, k);
-    }
-
-    bool scale(Workspace& space, std::int64_t k) {
-        const Csr<Index>& a = space.pattern;
-        const std::int64_t row = k * a.n_rows, col = k * a.n_cols;
-        ScaleFactors f{batch_.u + row,         batch_.v + col, batch_.row_scale + row,
-                       batch_.col_scale + col, batch_.flipped, false};
-        if (f.flipped) std::swap(f.row_dual, f.col_dual), std::swap(f.row_scale, f.col_scale);
-        return write_factors(a, space.magnitude.data(), batch_.row_mate + row, f, space.run);
+        const ProductResult<Index> to{{mate, batch_.col_mate + col},
+                                      u,
+                                      v,
+                                      batch_.row_scale ? batch_.row_scale + row : nullptr,
+                                      batch_.row_scale ? batch_.col_scale + col : nullptr,
+                                      batch_.flipped};
+        const auto [objective, in_range] =
+            largest_product(a, space.value, space.cost.data(), to, policy_, warm, space.run);
+        batch_.objective[k] = batch_.costs ? 0.0 - objective : objective;
+        if (batch_.row_scale) batch_.in_range[k] = in_range;
     }
 
     const Csr<Index>& a_;

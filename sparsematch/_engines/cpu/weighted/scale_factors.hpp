@@ -20,24 +20,18 @@ namespace sparsematch {
 struct ScaleFactors {
     const double *row_dual, *col_dual;
     double *row_scale, *col_scale;
-    bool flipped, powers_of_two;
+    bool flipped;
 };
 
 // Writes the exponentials of the duals, and returns whether all are in the range of doubles, within
-// which they are put. Pairs are scaled to 1 by correcting the rows' factors, unless these are to be
-// powers of 2. Time: O(n_rows + n_cols + nnz).
+// which they are put. Pairs are scaled to 1 by correcting the rows' factors. place: where the
+// matched entry of each stored row is, or UNMATCHED. Time: O(n_rows + n_cols).
 template <class Index>
-bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* mate,
+bool write_factors(const Csr<Index>& a, const double* value, const Index* place,
                    const ScaleFactors& f, RunContext& run) {
     constexpr double least = std::numeric_limits<double>::min(),
                      most = std::numeric_limits<double>::max();
     std::atomic<bool> in_range{true};
-    const auto power = [&](const double* dual, double* scale, Index n) {
-        run.team.loop(n, 1 << 12, [&](int, Index begin, Index end) {
-            for (Index k = begin; k < end; ++k)
-                scale[k] = f.powers_of_two ? std::exp2(dual[k]) : std::exp(dual[k]);
-        });
-    };
     const auto in_doubles = [&](double x) { return x >= least && x <= most; };
     const auto cut = [&](const double* dual, double* scale, Index n) {
         for (Index k = 0; k < n; ++k) {
@@ -49,37 +43,45 @@ bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* ma
         }
     };
     const Index n_rows = f.flipped ? a.n_cols : a.n_rows, n_cols = f.flipped ? a.n_rows : a.n_cols;
-    if (f.powers_of_two) power(f.row_dual, f.row_scale, n_rows);
-    else std::fill_n(f.row_scale, n_rows, 0.0);  // those of pairs follow from the columns'
-    power(f.col_dual, f.col_scale, n_cols);
-    if (!f.powers_of_two)
-        run.team.loop(a.n_rows, 1 << 13, [&](int, Index begin, Index end) {
-            for (Index i = begin; i < end; ++i) {
-                if (mate[i] == UNMATCHED<Index>) continue;
-                const double size = magnitude[entry_at(a, i, mate[i])];
-                const Index r = f.flipped ? mate[i] : i, c = f.flipped ? i : mate[i];
-                const double scaled = size * f.col_scale[c];
-                if (scaled >= least && scaled <= most && f.col_scale[c] >= least)
-                    f.row_scale[r] = 1 / scaled;
-            }
-        });
+    std::fill_n(f.row_scale, n_rows, 0.0);  // those of pairs follow from the columns'
+    run.team.loop(n_cols, 1 << 12, [&](int, Index begin, Index end) {
+        for (Index k = begin; k < end; ++k) f.col_scale[k] = std::exp(f.col_dual[k]);
+    });
+    run.team.loop(a.n_rows, 1 << 13, [&](int, Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) {
+            if (place[i] == UNMATCHED<Index>) continue;
+            const Index mate = a.indices[place[i]];
+            const Index r = f.flipped ? mate : i, c = f.flipped ? i : mate;
+            const double scaled = std::abs(value[place[i]]) * f.col_scale[c];
+            if (scaled >= least && scaled <= most && f.col_scale[c] >= least)
+                f.row_scale[r] = 1 / scaled;
+        }
+    });
     cut(f.row_dual, f.row_scale, n_rows);
     cut(f.col_dual, f.col_scale, n_cols);
     return in_range;
 }
 
 // The sum of the values of the matched entries, by stored row, with Neumaier's correction (Z.
-// Angew. Math. Mech. 54, 1974). Infinite where it overflows. Time: O(n_rows + nnz).
+// Angew. Math. Mech. 54, 1974). Infinite where it overflows. Time: O(n_rows).
 template <class Index>
-double matched_sum(const Csr<Index>& a, const double* value, const Index* mate) {
+double sum_at(const double* value, const Index* place, Index n_rows) {
     double sum = 0, lost = 0;
-    for (Index i = 0; i < a.n_rows; ++i) {
-        if (mate[i] == UNMATCHED<Index>) continue;
-        const double x = value[entry_at(a, i, mate[i])], next = sum + x;
+    for (Index i = 0; i < n_rows; ++i) {
+        if (place[i] == UNMATCHED<Index>) continue;
+        const double x = value[place[i]], next = sum + x;
         lost += std::abs(sum) >= std::abs(x) ? (sum - next) + x : (x - next) + sum;
         sum = next;
     }
     return std::isfinite(sum) ? sum + lost : sum;
+}
+
+// The same, where the places are not known. Time: O(n_rows + nnz).
+template <class Index>
+double matched_sum(const Csr<Index>& a, const double* value, const Index* mate, RunContext& run) {
+    Buffer<Index> place(a.n_rows);
+    matched_entries(a, mate, place.data(), run);
+    return sum_at(value, place.data(), a.n_rows);
 }
 
 }  // namespace sparsematch

@@ -6,15 +6,18 @@ from sparsematch._base.arrays import FloatArray
 from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
-from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
+from sparsematch._engines.cpu.weighted.least_cost import (
+    are_whole,
+    least_cost,
+    round_duals,
+    to_begin_with,
+)
 from sparsematch._engines.edges import by_entry, pairs_among
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import Start, WeightedCSR, WeightedTransversal
-from sparsematch._types.weighted_proof import warn_of_cut_factors
+from sparsematch._types.weighted_proof import cut_factors, warn_of_cut_factors
 
-#: No logarithm of a double is larger, of base 2 or e.
-_LOGARITHM = 1100.0
 #: Entries that tell, on most matrices, that not all are whole numbers.
 _FEW = 16
 
@@ -32,28 +35,33 @@ def maximum_product(
     Approximate: by magnitudes rounded to powers of 2. The optimum is within any tolerance. Time:
     that of `least_cost`.
     """
-    graph, magnitude = weighted.graph, weighted.magnitude
-    cost = (_rounded_cost if approximate else product_cost)(magnitude, workers)
-    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers, _LOGARITHM, start)
+    graph, values = weighted.graph, weighted.values
+    mates, duals = to_begin_with(graph, start)
+    scales = np.empty_like(duals[0]), np.empty_like(duals[1])
+    objective, in_range = _core.largest_product(
+        csr(graph),
+        ((_rounded_cost if approximate else product_cost)(values, workers), values),
+        graph.orient(*mates),
+        graph.orient(*duals),
+        graph.orient(*scales),
+        (graph.flipped, scaling and not approximate, start is not None),
+        worthwhile(workers, graph.nnz),
+    )
+    matching = Matching(*mates)
     if approximate:
-        row_dual, col_dual = round_duals(row_dual, col_dual)
-    row_scale = col_scale = None
-    if scaling:
-        row_scale, col_scale = _factors(
-            weighted, matching, row_dual, col_dual, approximate, workers
-        )
-    if approximate:
-        row_dual, col_dual = row_dual * np.log(2), col_dual * np.log(2)
-        cost = product_cost(magnitude, workers)
+        duals = round_duals(*duals)
+        if scaling:
+            with np.errstate(over="ignore", under="ignore"):
+                sides = zip(duals, scales, strict=True)
+                in_range = not sum(cut_factors(np.exp2(dual, out=scale)) for dual, scale in sides)
+        duals = duals[0] * np.log(2), duals[1] * np.log(2)
+        cost = product_cost(values, workers)
+        objective = 0.0 - _matched_sum(graph, cost, matching, workers)  # no negative zero
+    if not in_range:
+        warn_of_cut_factors()
+    row_scale, col_scale = scales if scaling else (None, None)
     return WeightedTransversal(
-        matching,
-        "product",
-        0.0 - _matched_sum(graph, cost, matching),  # no negative zero
-        row_dual,
-        col_dual,
-        row_scale,
-        col_scale,
-        approximate,
+        matching, "product", objective, *duals, row_scale, col_scale, approximate=approximate
     ).freeze()
 
 
@@ -61,12 +69,13 @@ def maximum_sum(
     weighted: WeightedCSR, workers: int, _tolerance: float = 0.0, start: Start | None = None
 ) -> WeightedTransversal:
     """Return the transversal with the largest sum, within any tolerance. Time: see `least_cost`."""
-    graph, magnitude = weighted.graph, weighted.magnitude
-    found = least_cost(graph, -magnitude, workers, weighted.largest, start)
+    graph, cost = weighted.graph, abs(weighted.values)
+    np.negative(cost, out=cost)
+    found = least_cost(graph, cost, workers, weighted.largest, start)
     matching, row_dual, col_dual, unit = found
-    if unit == 1 and are_whole(magnitude[:_FEW]) and are_whole(magnitude):
+    if unit == 1 and are_whole(cost[:_FEW]) and are_whole(cost):
         row_dual, col_dual = round_duals(row_dual, col_dual)
-    total = _matched_sum(graph, magnitude, matching)
+    total = 0.0 - _matched_sum(graph, cost, matching, workers)  # no negative zero
     return WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit).freeze()
 
 
@@ -105,62 +114,38 @@ def is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bo
     return bool(exact and fewer and signs and covered[larger].all())
 
 
-def read_magnitudes(
-    graph: BipartiteCSR, values: FloatArray, magnitude: FloatArray, workers: int
-) -> tuple[bool, float, float]:
-    """Write magnitudes; return whether no entry is repeated, the least, the largest or NaN."""
-    return _core.magnitudes(csr(graph), values, magnitude, worthwhile(workers, graph.nnz))
+def read_values(graph: BipartiteCSR, values: FloatArray, workers: int) -> tuple[bool, float, float]:
+    """Return whether no entry is repeated, the least magnitude, the largest or NaN."""
+    return _core.read_values(csr(graph), values, worthwhile(workers, graph.nnz))
 
 
-def product_cost(magnitude: FloatArray, workers: int) -> FloatArray:
-    """Return the costs -log(magnitude)."""
-    cost = np.empty_like(magnitude)
+def product_cost(values: FloatArray, workers: int) -> FloatArray:
+    """Return the costs -log(abs(values))."""
+    cost = np.empty_like(values)
 
     def write(begin: int, end: int) -> None:
         piece = cost[begin:end]
-        np.negative(np.log(magnitude[begin:end], out=piece), out=piece)
+        np.abs(values[begin:end], out=piece)
+        np.negative(np.log(piece, out=piece), out=piece)
 
     in_pieces(write, cost.size, workers)
     return cost
 
 
-def _rounded_cost(magnitude: FloatArray, workers: int) -> FloatArray:
-    """Return the costs -log2(magnitude), rounded down."""
-    cost = np.empty_like(magnitude)
+def _rounded_cost(values: FloatArray, workers: int) -> FloatArray:
+    """Return the costs -log2(abs(values)), rounded down."""
+    cost = np.empty_like(values)
 
     def write(begin: int, end: int) -> None:
-        fraction, exponent = np.frexp(magnitude[begin:end])
-        np.subtract(fraction == 0.5, exponent, out=cost[begin:end])
+        fraction, exponent = np.frexp(values[begin:end])
+        np.subtract(abs(fraction) == 0.5, exponent, out=cost[begin:end])
 
     in_pieces(write, cost.size, workers)
     return cost
 
 
-def _matched_sum(graph: BipartiteCSR, values: FloatArray, matching: Matching) -> float:
+def _matched_sum(
+    graph: BipartiteCSR, values: FloatArray, matching: Matching, workers: int
+) -> float:
     mate = graph.orient(matching.row_mate, matching.col_mate)[0]
-    return _core.matched_sum(csr(graph), values, mate)
-
-
-def _factors(
-    weighted: WeightedCSR,
-    matching: Matching,
-    row_dual: FloatArray,
-    col_dual: FloatArray,
-    approximate: bool,
-    workers: int,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the exponentials of the duals, the rows' corrected so that pairs are scaled to 1."""
-    graph = weighted.graph
-    mate = graph.orient(matching.row_mate, matching.col_mate)[0]
-    scales = np.empty_like(row_dual), np.empty_like(col_dual)
-    in_range = _core.scale_factors(
-        csr(graph),
-        (weighted.magnitude, mate),
-        (row_dual, col_dual),
-        scales,
-        (graph.flipped, approximate),
-        worthwhile(workers, graph.nnz),
-    )
-    if not in_range:
-        warn_of_cut_factors()
-    return scales
+    return _core.matched_sum(csr(graph), values, mate, worthwhile(workers, graph.nnz))
