@@ -146,17 +146,18 @@ def _small(
     Also what maps residuals to the least other combination that has them.
     """
     size = np.abs(x).max(axis=0)
-    # vectors that are parallel but for rounding count as small
-    r = qr(np.vstack([x / size, EPSILON * np.eye(size.size)]), mode="r")
-    u, values, vh = svd(solve_triangular(r.T, (m / size).T, lower=True).T)
+    # by both together: vectors may be parallel, and what they leave is not small then
+    r = qr(np.vstack([m, x]) / size, mode="r")
+    u, left_over, vh = svd(solve_triangular(r.T, (m / size).T, lower=True).T)
     weights = solve_triangular(r, vh.conj().T) / size[:, np.newaxis]
+    values = left_over / np.sqrt(np.maximum(1 - left_over**2, EPSILON))
     d = int((values <= tolerance).sum())
     if 0 < d < values.size and values[-d - 1] < _GAP * values[-d]:  # the limit is in no gap
         d = before_gap(values[: -d - 1 : -1]) or d
     large = slice(None, values.size - d)
 
     def pseudo_inverse(left: Values) -> Values:
-        parts = u[:, large].conj().T @ left / values[large, np.newaxis]
+        parts = u[:, large].conj().T @ left / left_over[large, np.newaxis]
         combined: Values = x @ (weights[:, large] @ parts)
         return combined
 
