@@ -16,6 +16,7 @@ from collections import Counter
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from sparsematch import explain_singularity, solvers
 
@@ -70,7 +71,7 @@ def planted(rng, kind):
     sets = []
     if kind == "island":
         L = island(rng, int(rng.integers(3, 500)))
-        A = sp.block_diag([A, L]).toarray()
+        A = block_diag(A, L)
         sets = [frozenset(range(n, A.shape[0]))]
         where = rng.permutation(A.shape[0])
         return A[np.argsort(where)][:, rng.permutation(A.shape[0])], [
@@ -83,7 +84,7 @@ def planted(rng, kind):
         outside = ~np.isin(np.arange(n), list(sets[0]))
         A = np.hstack([A, more * outside[:, None]])
     elif kind == "structure":
-        A = sp.block_diag([A, np.ones((1, 2)), np.ones((2, 1))]).toarray()
+        A = block_diag(A, np.ones((1, 2)), np.ones((2, 1)))
         sets.append(frozenset({n + 1, n + 2}))
     elif kind == "noise":
         A *= 1 + 1e-12 * rng.standard_normal(A.shape)
