@@ -39,7 +39,7 @@ class ModelExplanation:
         The unfixed variables in them.
     suspects : tuple of VarData
         Fixed variables such that the rank grows by one if any one of them is unfixed: they are in
-        the equations that are too many. First those of whose family most are not fixed.
+        over-determined equations. First those of whose family most are not fixed.
     n_inequalities : int
         Active constraints that are no equations, which are left out.
     assumed : tuple of VarData
@@ -126,7 +126,7 @@ class ModelExplanation:
         if len(self.suspects) == 1:
             return ["Unfixing this variable raises the rank. Is it fixed by mistake?", *lines]
         return [
-            f"These {len(self.suspects):,} fixed variables occur in equations that are too many.",
+            f"These {len(self.suspects):,} fixed variables occur in over-determined equations.",
             "Any one, unfixed, raises the rank by one; one of them may be fixed by mistake:",
             *lines,
         ]
@@ -195,7 +195,7 @@ def explain_model(
     Full structural rank, but not square: 2 equations, 1 variable, rank 1 for almost all values.
     The values were not looked at: numeric=True looks at them, too.
     <BLANKLINE>
-    These 2 fixed variables occur in equations that are too many.
+    These 2 fixed variables occur in over-determined equations.
     Any one, unfixed, raises the rank by one; one of them may be fixed by mistake:
       feed
       bottom

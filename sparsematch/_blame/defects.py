@@ -28,9 +28,6 @@ Dependences = tuple[Dependence, ...]
 #: What ends where no number will do: no pivot, none within the range, no convergence.
 _NO_NUMBERS = SingularMatrixError, FloatingPointError, np.linalg.LinAlgError
 
-#: Of the tolerance: singular values up to which entries are added, since those of blocks are not
-#: those of the matrix.
-_MARGIN = 10
 #: Exponents by which two systems of units differ at most: beyond, products are no doubles.
 _MOST_SHIFT = 900
 

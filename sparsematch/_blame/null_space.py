@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._base.tolerances import EPSILON, GOOD_ERROR
+from sparsematch._base.tolerances import EPSILON, GOOD_ERROR, TINY
 from sparsematch._blame.singular_blocks import Border, connected_parts
 from sparsematch._numerics.foreign_calls import qr, svd
+from sparsematch._numerics.refinement import refine
 
 Values = NDArray[Any]
 
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 8
-#: Solves that correct a solution, at most.
-_CORRECTIONS = 3
 #: Of singular values: a gap after which the larger ones may not be those of combinations that
 #: vanish, and what counts as zero.
 _GAP, _GAP_FLOOR = 100, 1e-16
@@ -101,15 +100,17 @@ class BorderedMatrix:
     def solve(self, b: Values, side: str) -> Values:
         """Solve with the matrix with added entries, for the rows with its transpose."""
         trans, matrix = ("T", self._matrix.T) if side == "rows" else ("N", self._matrix)
-        enough, last = GOOD_ERROR * np.abs(b).max(initial=0), np.inf
-        x = _finite(self._factors.solve(b, trans, check=False)[0])
-        for _ in range(_CORRECTIONS):  # of rounding, and of what the factors leave out
+        largest = np.maximum(np.abs(b).max(axis=0), TINY)
+
+        def correct(left: Values) -> Values:
+            return self._factors.solve(left, trans, check=False)[0]
+
+        def measure(x: Values) -> tuple[Values, Values]:
             left = b - matrix @ x
-            size = np.abs(left).max(initial=0)
-            if not enough < size < last / 2:
-                break
-            x, last = _finite(x + self._factors.solve(left, trans, check=False)[0]), size
-        return x
+            return np.abs(left).max(axis=0) / largest, left
+
+        # of rounding, and of what the factors leave out
+        return _finite(refine(correct(b), measure, correct, good=GOOD_ERROR)[0])
 
     def _solve(self, side: str) -> tuple[IndexArray, Values]:
         """Return the solutions for all parts, and the rows where these are not zero."""

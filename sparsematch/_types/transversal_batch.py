@@ -1,7 +1,8 @@
 """The weighted transversals, or matchings of least cost, of many matrices with one pattern."""
 
 import operator
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -16,21 +17,25 @@ from sparsematch._types.weighted import WeightedMatching, WeightedTransversal
 _Found = TypeVar("_Found")
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Batch(Frozen, Generic[_Found]):
     """A sequence of results, each a view of the rows of arrays."""
 
-    __slots__ = ()
-
     row_mate: IndexArray
     col_mate: IndexArray
+    cardinality: IndexArray
     objective: FloatArray
+    row_dual: FloatArray
+    col_dual: FloatArray
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns of each matrix."""
         return self.row_mate.shape[1], self.col_mate.shape[1]
 
-    _one: Callable[[int], _Found]
+    @abstractmethod
+    def _one(self, k: int) -> _Found:
+        """Return result k."""
 
     def __len__(self) -> int:
         return len(self.objective)
@@ -65,12 +70,6 @@ class TransversalBatch(_Batch[WeightedTransversal]):
         As in `WeightedTransversal`, with a row for each matrix.
     """
 
-    row_mate: IndexArray
-    col_mate: IndexArray
-    cardinality: IndexArray
-    objective: FloatArray
-    row_dual: FloatArray
-    col_dual: FloatArray
     row_scale: FloatArray | None = None
     col_scale: FloatArray | None = None
 
@@ -113,13 +112,6 @@ class LeastCostBatch(_Batch[WeightedMatching]):
     row_dual, col_dual : ndarray of float64, shapes (k, n_rows), (k, n_cols)
         As in `WeightedMatching` for costs.
     """
-
-    row_mate: IndexArray
-    col_mate: IndexArray
-    cardinality: IndexArray
-    objective: FloatArray
-    row_dual: FloatArray
-    col_dual: FloatArray
 
     def _one(self, k: int) -> WeightedMatching:
         least = float(self.objective[k])

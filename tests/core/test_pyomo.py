@@ -105,7 +105,7 @@ def test_one_variable_fixed_too_many():
     why = check_suspects(m)
     lines = why.text(max_names=5).splitlines()
     assert lines[3:10] == [
-        "These 7 fixed variables occur in equations that are too many.",
+        "These 7 fixed variables occur in over-determined equations.",
         "Any one, unfixed, raises the rank by one; one of them may be fixed by mistake:",
         "  unit[1].hot[0], of whose family 15 are not fixed",
         "  unit[4].cold[3], of whose family 15 are not fixed",

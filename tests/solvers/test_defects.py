@@ -10,6 +10,7 @@ import planted
 from sparsematch import explain_singularity, structural_rank
 from sparsematch._blame import null_basis, singular_blocks
 from sparsematch._blame.defects import numerical_defects
+from sparsematch._systems.factors import BlockFactors
 from test_solver_accuracy import laplacian
 
 
@@ -328,3 +329,26 @@ def test_the_factors_of_a_border_are_those_of_the_matrix_with_its_entries(dtype)
             np.testing.assert_allclose(x, np.linalg.solve(matrix, b), atol=1e-12)
         count += 1
     assert count > 300
+
+
+def test_entries_are_added_for_each_set_of_values():
+    """Singular, regular, singular elsewhere, and again: by factors that are made once."""
+    first, regular, other = (
+        np.array(values, float)
+        for values in (
+            [[1, 2, 1], [2, 4, 1], [1, 1, 3]],
+            [[4, 1, 1], [1, 5, 1], [2, 1, 6]],
+            [[1, 1, 2], [3, 1, 4], [3, 1, 4]],
+        )
+    )
+    factors = BlockFactors.of(columns(first), None, "auto", singular_blocks._NO_PIVOTS)
+    b = np.array([1.0, -2, 5])
+    for dense, lacking in ((first, 0), (other, 1), (regular, 0), (other, 1), (other.T, 1)):
+        factors.factorise(dense.T.ravel())
+        rows, cols, values = factors.numbers.added
+        assert rows.size == lacking
+        bordered = dense.copy()
+        bordered[rows, cols] += values
+        for trans, matrix in (("N", bordered), ("T", bordered.T)):
+            x = factors.solve(b, trans, check=False)[0]
+            np.testing.assert_allclose(x, np.linalg.solve(matrix, b), atol=1e-12)

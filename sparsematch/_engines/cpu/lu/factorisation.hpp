@@ -102,7 +102,7 @@ class Factorisation {
             if (outcome != Outcome::fill_exceeded) continue;
             if (const State state = replan(lu->trouble, run); state != State::done) return state;
         }
-        has_pivots_ = true;
+        has_pivots_ = lu->added.empty();  // entries were added for these values, not for others
         return State::done;
     }
     // The values of another one.

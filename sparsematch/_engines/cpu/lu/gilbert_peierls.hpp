@@ -427,7 +427,8 @@ class BlockLU {
         grown_ = std::max(grown_, magnitude(v));
         return true;
     }
-    // What the rows have that are left is rounding, and left out.
+    // Leaves a column without a pivot for the end of its block; what it has left is rounding, and
+    // is left out.
     void wait(Index c) {
         for (Index k = 0; k < n_candidates_; ++k) x_[search_->candidates[k]] = Value(0);
         n_candidates_ = 0;
@@ -435,11 +436,12 @@ class BlockLU {
         search_->pivot_row[c] = no_column;
         waiting_.push_back(c);
     }
-    // Of columns that wait, in the rows that are left.
+    // An entry for each column that waits, in the rows that are no pivots: as many as these columns.
     void add_entries() {
         Index row = first_;
         for (const Index c : waiting_) {
-            while (search_->rows[row].pivot_of != no_column) ++row;
+            while (row < end_ && search_->rows[row].pivot_of != no_column) ++row;
+            SPARSEMATCH_ASSERT(row < end_);
             search_->pivot_row[c] = row, search_->rows[row].pivot_of = c;
             const double factor = equilibration.row_factor[row] * equilibration.col_factor[c];
             added.push_back({plan.row_perm[row], plan.col_perm[c], pivot[c] / factor});
