@@ -436,7 +436,7 @@ class BlockLU {
         search_->pivot_row[c] = no_column;
         waiting_.push_back(c);
     }
-    // An entry for each column that waits, in the rows that are no pivots: as many as these columns.
+    // An entry for each column that waits, in the rows that are no pivots: they are as many.
     void add_entries() {
         Index row = first_;
         for (const Index c : waiting_) {

@@ -2,9 +2,9 @@
 // whose blocks wait for each other on the device.
 //
 // Azad, Buluc, Pothen (IEEE TPDS 28, 2017), multi-source search with vertex-disjoint trees, as
-// docs/algorithms/ms_bfs.md has them. With LOCKSTEP no level begins before the last one is complete:
-// the first block alone visits a frontier of few entries, blocks that share a narrow one wait for
-// each other after every level, and a phase ends when nothing is left to visit.
+// docs/algorithms/ms_bfs.md has them. With LOCKSTEP no level begins before the last one is
+// complete: the first block alone visits a frontier of few entries, blocks that share a narrow one
+// wait for each other after every level, and a phase ends when nothing is left to visit.
 // Invariant: the mates are a valid matching whenever all blocks stand at the barrier between
 // phases.
 #include "core/device.cuh"
