@@ -300,7 +300,7 @@ def break_alone(comm, module, name, error):
 
 def fail_alone(comm, folder, error=RuntimeError("the disk is on fire")):  # noqa: B008
     """One rank has an unexpected error, within an engine."""
-    break_alone(comm, by_rank, "match_in_host_memory", error)
+    break_alone(comm, by_rank, "match_alone", error)
     sm.maximum_transversal(block(comm)(), init="by_rank", method="ms_bfs")
 
 
