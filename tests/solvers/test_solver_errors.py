@@ -127,6 +127,8 @@ def test_names_are_checked_at_once(call):
     A = sp.csc_array(np.eye(3))
     with pytest.raises(ValueError, match="row_names has 2 names, but the matrix has 3 rows"):
         call(A, row_names=ROWS[:2])
+    with pytest.raises(ValueError, match="row_names has 'mass' more than once: rows could not"):
+        call(A, row_names=["mass", "heat", "mass"])
     with pytest.raises(TypeError, match="col_names"):
         call(A, col_names="pTq")
 
