@@ -208,7 +208,7 @@ def publish(lines, args, what, conditions):
         print(text, flush=True)
         shown.append(text)
     if args.write:
-        before, rest = page.split(begin, 1)
+        before, rest = args.write.read_text(encoding="utf-8").split(begin, 1)
         end = f"<!-- end of the {what} -->"
         text = "\n".join(shown)
         page = f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end, 1)[1]}"

@@ -11,9 +11,13 @@ from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace, on_gpu
 from sparsematch._base.docstrings import documented
 from sparsematch._types import conventions
 from sparsematch._types.bipartite import entry_places
+from sparsematch._types.html import MOST_BOXES, picture_page
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import Ranked, frozen
 from sparsematch._types.sparse_like import Sparse
+
+#: Of blocks in notebooks: with more rows, as many, fewer than columns.
+_COLOURS = {1: "#c85200", 0: "#5b6270", -1: "#0072b2"}
 
 
 class Part(NamedTuple):
@@ -303,6 +307,23 @@ class BlockForm(Blocks):
         mates = np.full(p.size, UNMATCHED, np.int64), np.full(q.size, UNMATCHED, np.int64)
         mates[0][p[:rank]], mates[1][q[n_free:]] = q[n_free:], p[:rank]
         return frozen(cls(p, q, r, s, cc, rr, Matching(*mates)))
+
+    def _repr_html_(self) -> str:
+        tops, lefts = (_on_host(ends).tolist() for ends in (self.row_blocks, self.col_blocks))
+        heights, widths = (np.diff(ends).tolist() for ends in (tops, lefts))
+        largest = sorted(range(len(heights)), key=lambda k: -max(heights[k], widths[k]))
+        boxes = [
+            (tops[k], lefts[k], heights[k], widths[k], _COLOURS[np.sign(heights[k] - widths[k])])
+            for k in largest[:MOST_BOXES]
+        ]
+        counts = {
+            "structural rank": self.structural_rank,
+            "blocks": self.n_blocks,
+            "rows of the largest": max(heights, default=0),
+            "columns too many": self.horizontal.cols.size - self.horizontal.rows.size,
+            "rows too many": self.vertical.rows.size - self.vertical.cols.size,
+        }
+        return picture_page("Block form", self.shape, boxes, counts)
 
     def __iter__(self) -> Iterator[IndexArray]:
         """Unpack in the order of MATLAB's dmperm: p, q, r, s, cc, rr."""

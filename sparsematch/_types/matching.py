@@ -8,6 +8,7 @@ import numpy as np
 from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace, unmatched
 from sparsematch._types import conventions
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.html import MOST_BOXES, picture_page
 from sparsematch._types.mates import GraphMates, Mates
 from sparsematch._types.run_info import RunInfo
 
@@ -45,6 +46,18 @@ class Matching(Mates):
     col_mate : ndarray of int32 or int64, shape (n_cols,)
         ``col_mate[j]`` is the row matched with column j, or -1.
     """
+
+    def _repr_html_(self) -> str:
+        rows, cols = (side.tolist() for side in self.get().pairs())
+        step = -(-len(rows) // MOST_BOXES) or 1
+        places = zip(rows[::step], cols[::step], strict=True)
+        counts = {
+            "cardinality": self.cardinality,
+            "unmatched rows": self.shape[0] - self.cardinality,
+            "unmatched columns": self.shape[1] - self.cardinality,
+        }
+        boxes = [(row, col, 1, 1, "#0072b2") for row, col in places]
+        return picture_page("Matching", self.shape, boxes, counts)
 
     def as_permutation(self) -> IndexArray:
         """Return a permutation p of the rows that moves matched entries to the diagonal.
