@@ -160,7 +160,8 @@ class BlockTriangularLU(InverseOperator):
     -----
     Gilbert, Peierls, Sparse partial pivoting in time proportional to arithmetic operations (SIAM J.
     Sci. Stat. Comput. 9, 1988). The pivot is the diagonal entry if that is at least a hundredth of
-    the largest in its column, rows scaled by their largest. Several threads may solve at once.
+    the largest in its column, rows scaled by their largest, or 1e-5 while there is more fill than
+    was predicted. Several threads may solve at once.
 
     Examples
     --------
@@ -421,7 +422,7 @@ class BlockTriangularLU(InverseOperator):
     def growth(self) -> float:
         """The largest entry of U over the largest of the scaled blocks: digits are lost by it.
 
-        Above 1e4 a block is factorised again, pivots on the diagonal less and less preferred.
+        Above 1e6 a block is factorised again, pivots on the diagonal less and less preferred.
         NaN if an external solver does not report it.
         """
         return self._factors.growth

@@ -62,8 +62,9 @@ struct BlockPlan {
     // the same above the blocks, rows counted within the matrix.
     std::vector<std::int64_t> inner_start, upper_start;
     std::vector<Index> inner_row, inner_from, upper_row, upper_from;
-    // entries of L + U up to a column of a block: beyond, too many pivots have left the diagonal
-    std::vector<double> most;
+    // Entries of L + U predicted up to a column of a block; and, of each block, times those there
+    // may be, beside a full column: beyond, too many pivots have left the diagonal.
+    std::vector<double> predicted, overrun;
 
     // Of all blocks that are factorised here: entries of L, if pivots stay on the diagonal, and
     // seconds.

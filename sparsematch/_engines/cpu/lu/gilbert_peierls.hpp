@@ -80,13 +80,13 @@ struct AskedBlock {
 template <class Index, class Value>
 class BlockLU {
   public:
-    // Share of the largest in its column below which an old pivot is replaced by a new one. Some
-    // five of sixteen digits may be lost, which a step of refinement brings back; at 1e-3, power
-    // flows of small angles choose new pivots in half of their Newton steps.
-    static constexpr double refactor_tolerance = 1e-5;
+    // Share of the largest in its column below which an old pivot is replaced by a new one: less
+    // than new ones may have. Some six of sixteen digits may be lost, which a step of refinement
+    // brings back; at 1e-3, power flows of small angles choose new ones in half of their steps.
+    static constexpr double refactor_tolerance = 1e-6;
     // Entries of U beside those of the equilibrated block, above which the diagonal is preferred
-    // less: some four of sixteen digits are lost, which a step of refinement brings back.
-    static constexpr double growth_limit = 1e4;
+    // less: some six of sixteen digits are lost, which a step of refinement brings back.
+    static constexpr double growth_limit = 1e6;
 
     explicit BlockLU(const BlockPlan<Index>& plan)
         : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), u_end(size()),
@@ -277,17 +277,20 @@ class BlockLU {
         restore_rows(column);
         waiting_.clear();
         const auto before = l_start[first_] + u_start[first_] - plan.upper_start[first_];
+        const double loose = preference > diagonal_preference ? preference : loose_preference;
+        const double overrun = plan.overrun[trouble];
+        double stored = 0;
         for (Index c = column; c < end_; ++c) {
             reach(c);
             const std::int64_t work = eliminate(c);
-            if (choose_pivot(c, preference)) prune(c);
+            if (choose_pivot(c, stored > plan.predicted[c] ? loose : preference)) prune(c);
             else if (no_pivot > 0) wait(c);
             else return Outcome::singular;
             if (grown_ > limit) return Outcome::unstable;
             store_l(c);
-            const auto stored =
-                static_cast<std::int64_t>(l.size() + u.size()) - plan.upper_start[c] - before;
-            if (static_cast<double>(stored) > plan.most[c]) return Outcome::fill_exceeded;
+            stored = static_cast<double>(static_cast<std::int64_t>(l.size() + u.size()) -
+                                         plan.upper_start[c] - before);
+            if (stored > end_ - first_ + overrun * plan.predicted[c]) return Outcome::fill_exceeded;
             append_upper(c, a);
             if (!counter.add(work)) return Outcome::stopped;
         }

@@ -60,7 +60,7 @@ class Planner {
         local_.resize(static_cast<std::size_t>(a.nnz()));
         plan_.n = a.n_rows;
         plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
-        plan_.most.resize(n);
+        plan_.predicted.resize(n), plan_.overrun.resize(plan_.external.size());
         plan_.row_perm = form.row_perm, plan_.col_perm = form.col_perm, plan_.starts = form.starts;
     }
 
@@ -128,7 +128,7 @@ class Planner {
         order_.resize(static_cast<std::size_t>(m_));
         const bool is_ordered = amd_.run(graph_, limits, order_.data(), cost, counter_);
         if (is_open || !is_ordered || limits.exceeded_by(cost)) return choose(cost, is_ordered);
-        amd_.accumulate(plan_.most.data() + first_);
+        amd_.accumulate(plan_.predicted.data() + first_);
         factorise_here(own.seconds(column_[m_], 2 * cost.entries + m_, cost.work), cost, 1);
         reorder(rows(), order_), reorder(cols(), order_);
     }
@@ -137,7 +137,7 @@ class Planner {
         order_.resize(columns.size());
         for (Index c = 0; c < m_; ++c) cursor_[cols()[c]] = c;
         for (Index t = 0; t < m_; ++t) order_[t] = cursor_[columns[t]];
-        std::fill_n(plan_.most.begin(), m_, infinity);
+        std::fill_n(plan_.predicted.begin(), m_, infinity), plan_.overrun[0] = 1;
         plan_.expected_entries += column_[m_];
         reorder(rows(), order_), reorder(cols(), order_);
     }
@@ -304,7 +304,7 @@ class Planner {
         std::copy(best.cols.begin(), best.cols.end(), cols());
         std::vector<Index>& order = best.row_order;
         if (best.kernel == Kernel::own) {
-            std::copy(best.entries.begin(), best.entries.end(), plan_.most.begin() + first_);
+            std::copy(best.entries.begin(), best.entries.end(), plan_.predicted.begin() + first_);
             factorise_here(best.seconds, best.cost, best.fill / (2 * best.cost.entries + m_));
         } else {  // which takes neighbours in the order for relatives in the tree
             arrange(best);
@@ -315,15 +315,14 @@ class Planner {
         plan_.chosen.emplace(k, best);
         reorder(rows(), order), reorder(cols(), best.col_order.empty() ? order : best.col_order);
     }
-    // plan_.most has the entries of L up to each column, and gets what L + U may have there: as
-    // many times those are predicted, and one column may be full.
+    // plan_.predicted has the entries of L up to each column, and gets those of L + U.
     void factorise_here(double seconds, const EliminationCost& cost, double times) {
         plan_.seconds += seconds, plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
-        const double fill = times * (2 * cost.entries + m_),
-                     overrun = times * policy_.most(column_[m_], fill, times * times * cost.work);
-        double* const most = plan_.most.data() + first_;
+        const double fill = times * (2 * cost.entries + m_);
+        plan_.overrun[block_] = policy_.most(column_[m_], fill, times * times * cost.work);
+        double* const predicted = plan_.predicted.data() + first_;
         for (Index c = 0; c < m_; ++c)
-            most[c] = m_ + overrun * (2 * most[c] + static_cast<double>(c + 1));
+            predicted[c] = times * (2 * predicted[c] + static_cast<double>(c + 1));
     }
     void leave_as_given(Index k, const Way& way) {
         std::sort(rows(), rows() + m_), std::sort(cols(), cols() + m_);
