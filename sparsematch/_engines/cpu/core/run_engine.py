@@ -80,7 +80,6 @@ def run_engine(
         finished = finished and finished[::-1]
     forced = np.empty(matrix.n_major, graph.dtype) if finished and name == "karp_sipser" else None
     settings = edge_limit, run.detailed, run.seed
-    begin = perf_counter()
     account, n_forced = _core.run_engine(
         name,
         csr(matrix),
@@ -92,7 +91,7 @@ def run_engine(
         finished,
         forced,
     )
-    info = StepInfo(name, perf_counter() - begin, reason=reason, **account)
+    info = StepInfo(*account, reason=reason)
     run.steps.append(info)
     if forced is not None:
         known.forced = Forced(forced, *n_forced)

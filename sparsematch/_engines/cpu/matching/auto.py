@@ -219,7 +219,6 @@ class Progress:
         self.graph, self.matching, self.run, self.policy = graph, matching, run, policy
         self.by_products = before or HostByProducts()
         self.features = Features(graph, policy, run.workers)
-        self.small = graph.nnz < policy.small
         self.rank, self.start, self.gave_up, self.pushed = 0, "", False, False
         self.search: StepInfo | None = None
         self.proved = False  # that no augmenting path is left
@@ -323,9 +322,7 @@ class Progress:
         more: dict[str, Any] = {"options": {}}  # those of the run are of the engines it names
         single = stage.engine == "single_source_bfs"
         passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
-        if self.small or (
-            stage.engine in ("cheap", "single_source_bfs") and self.features.numbered
-        ):
+        if stage.engine in ("cheap", "single_source_bfs") and self.features.numbered:
             # Searches are so brief that one worker is done before two have started; and where the
             # parts of two meet, `cheap` leaves free rows far from free columns.
             more["workers"] = 1
@@ -363,8 +360,6 @@ class Progress:
         A search costs a pass at most, so as many rows as passes need no limit.
         """
         passes *= 1 if self.many_workers else workers
-        if self.small:
-            return passes
         left = self.graph.n_major - self.rank - self.features.rows.empty
         return passes if left > passes else 0.0
 
@@ -559,12 +554,13 @@ def has_many_workers(p: Progress) -> bool:
     return p.many_workers
 
 
-SMALL_STAGES = (
-    Stage("diagonal", is_square, "the diagonal has no zero"),
-    Stage("cheap", always, "one pass; often all there is to do"),
-    Stage("single_source_bfs", always, "a small matrix", "search"),
-    Stage("push_relabel", always, "many searches at once, whatever the graph"),
-)
+#: What the core runs of a small matrix in one call, and why.
+SMALL_STAGES = {
+    "diagonal": "the diagonal has no zero",
+    "cheap": "one pass; often all there is to do",
+    "single_source_bfs": "a small matrix",
+    "push_relabel": "many searches at once, whatever the graph",
+}
 
 STAGES = (
     Stage("diagonal", is_square, "the diagonal has no zero"),
@@ -647,17 +643,42 @@ def improve(
     run: Run,
     before: HostByProducts | None = None,
     policy: Policy | None = None,
-) -> HostByProducts:
+) -> HostByProducts | None:
     """Make the matching maximum.
 
     Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
     second matching. Time: that of the engines it runs.
     """
-    progress = Progress(graph, matching, run, policy or POLICY, before)
-    for stage in SMALL_STAGES if progress.small else STAGES:
+    policy = policy or POLICY
+    if graph.nnz < policy.small:
+        _improve_small(graph, matching, run, before, policy)
+        return before
+    progress = Progress(graph, matching, run, policy, before)
+    for stage in STAGES:
         if run.matched <= stage.takes and stage.guard(progress):
             progress.run_stage(stage)
             if progress.is_maximum:
                 break
     progress.by_products.finished = None
     return progress.by_products
+
+
+def _improve_small(
+    graph: BipartiteCSR,
+    matching: Matching,
+    run: Run,
+    before: HostByProducts | None,
+    policy: Policy,
+) -> None:
+    transposed = before.transposed if before else None
+    steps, *transposes = _core.run_small_stages(
+        csr(graph),
+        csr(transposed) if transposed else None,
+        mates(graph, matching),
+        run.matched < Matched.GIVEN,
+        policy.search,
+        (0, run.detailed, run.seed),
+    )
+    run.steps += [StepInfo(*step, reason=SMALL_STAGES[step[0]]) for step in steps]
+    run.transposes_built += transposes[0]
+    run.transpose_seconds += transposes[1]
