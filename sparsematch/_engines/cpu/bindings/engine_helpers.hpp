@@ -49,29 +49,32 @@ inline OptionValues option_values(const nb::dict& given) {
 using SettingsArg = std::tuple<std::int64_t, bool, std::uint64_t>;
 
 template <class Index, class Improve>
-RunReport run_engine(const char* name, int workers, const SettingsArg& given, const Index* mates,
-                     Index n, const Improve& improve) {
+RunReport run_engine(const char* name, const char* reason, int workers, const SettingsArg& given,
+                     const Index* mates, Index n, const Improve& improve) {
     const auto settings = std::make_from_tuple<RunSettings>(given);
-    return interruptible(workers, settings, Signals{},
-                         [&](RunContext& run) { return reported(name, mates, n, run, improve); });
+    return interruptible(workers, settings, Signals{}, [&](RunContext& run) {
+        return reported(name, reason, mates, n, run, improve);
+    });
 }
 
-// The fields of StepInfo up to failed_edges, in order.
+// The fields of StepInfo, in order.
 inline nb::tuple step_info(const RunReport& report) {
     const auto& s = report.stats;
     nb::dict seconds;
     for (const auto& step : s.steps) seconds[step.name] = step.seconds;
     const auto listed = [](const auto& from, auto value) {
+        if (from.empty()) return nb::tuple();  // spares a list
         nb::list values;
         for (const auto& each : from) values.append(value(each));
         return nb::tuple(values);
     };
+    const auto frontier = listed(s.frontier, [](std::int64_t width) { return width; }),
+               matched = listed(s.rounds, [](const auto& round) { return round.matched; }),
+               live_edges = listed(s.rounds, [](const auto& round) { return round.live_edges; });
     return nb::make_tuple(report.engine, report.seconds, s.phases, s.levels, report.edges,
                           s.augmentations, s.path_edges, report.cardinality, report.exhausted,
-                          seconds, listed(s.frontier, [](std::int64_t width) { return width; }),
-                          listed(s.rounds, [](const auto& round) { return round.matched; }),
-                          listed(s.rounds, [](const auto& round) { return round.live_edges; }),
-                          s.failed_edges);
+                          seconds, frontier, matched, live_edges, s.failed_edges, 0, report.reason,
+                          0, 0, "");
 }
 
 }  // namespace sparsematch

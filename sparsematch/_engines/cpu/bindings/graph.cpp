@@ -36,7 +36,7 @@ nb::tuple run_match_graph(const char* name, GraphArg<Index> graph, Out<Index> ma
     const auto match = find_engine(graph_engines, name).template call<Index>();
     const OptionValues values = option_values(options);
     const auto g = view<Index>(graph);
-    auto report = run_engine(name, workers, settings, mate.data(), g.n,
+    auto report = run_engine(name, "", workers, settings, mate.data(), g.n,
                              [&](RunContext& run) { match(values, run, g, mate.data()); });
     report.cardinality /= 2;
     return step_info(report);

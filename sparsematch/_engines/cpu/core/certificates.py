@@ -16,8 +16,7 @@ def count_entries(graph: BipartiteCSR, workers: int = 1) -> int:
 
     Time: O(n_major + nnz).
     """
-    sides = graph.n_major, graph.n_minor
-    return _core.count_entries(graph.indptr, graph.indices, *sides, workers)
+    return _core.count_entries(graph, workers)
 
 
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] | None:

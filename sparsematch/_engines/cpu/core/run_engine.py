@@ -88,10 +88,11 @@ def run_engine(
         workers or run.workers,
         settings,
         run.options if options is None else options,
+        reason,
         finished,
         forced,
     )
-    info = StepInfo(*account, reason=reason)
+    info = StepInfo._make(account)
     run.steps.append(info)
     if forced is not None:
         known.forced = Forced(forced, *n_forced)
@@ -105,8 +106,13 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     indptr = np.empty(graph.n_minor + 1, graph.dtype)
     indices = np.empty(graph.nnz, graph.dtype)
     _core.transpose(csr(graph), indptr, indices, run.workers)
+    return add_transpose(graph, run, indptr, indices, perf_counter() - begin)
+
+
+def add_transpose(
+    graph: BipartiteCSR, run: Run, indptr: IndexArray, indices: IndexArray, seconds: float
+) -> BipartiteCSR:
+    """Return the transpose of the graph, which was built just now, and count that."""
     run.transposes_built += 1
-    run.transpose_seconds += perf_counter() - begin
-    return BipartiteCSR(
-        graph.n_rows, graph.n_cols, indptr, indices, graph.backend, not graph.flipped
-    )
+    run.transpose_seconds += seconds
+    return graph._replace(indptr=indptr, indices=indices, flipped=not graph.flipped)

@@ -12,7 +12,7 @@
 namespace sparsematch {
 
 struct RunReport {
-    const char* engine;
+    const char *engine, *reason;
     double seconds;
     Statistics stats;
     std::int64_t edges, cardinality;
@@ -22,14 +22,14 @@ struct RunReport {
 
 // Calls improve(run); the cardinality is the number of matched among the n mates.
 template <class Index, class Improve>
-RunReport reported(const char* engine, const Index* mates, Index n, RunContext& run,
-                   const Improve& improve) {
+RunReport reported(const char* engine, const char* reason, const Index* mates, Index n,
+                   RunContext& run, const Improve& improve) {
     const auto begin = std::chrono::steady_clock::now();
     improve(run);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     const auto free = std::count(mates, mates + n, UNMATCHED<Index>);
-    return {engine,          took.count(), std::move(run.stats), run.edges(), n - free,
-            run.exhausted(), run.forced};
+    return {engine,      reason,   took.count(),    std::move(run.stats),
+            run.edges(), n - free, run.exhausted(), run.forced};
 }
 
 }  // namespace sparsematch

@@ -22,7 +22,7 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
         account = _core.match_graph(
             name, graph_arrays(graph), mate, run.workers, settings, run.options
         )
-        run.steps.append(StepInfo(*account))
+        run.steps.append(StepInfo._make(account))
 
     return match
 

@@ -18,7 +18,13 @@ from sparsematch._base.arrays import UNMATCHED, BoolArray
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
-from sparsematch._engines.cpu.core.run_engine import ENGINES, HostByProducts, run_engine, transpose
+from sparsematch._engines.cpu.core.run_engine import (
+    ENGINES,
+    HostByProducts,
+    add_transpose,
+    run_engine,
+    transpose,
+)
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Matched, Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -554,13 +560,8 @@ def has_many_workers(p: Progress) -> bool:
     return p.many_workers
 
 
-#: What the core runs of a small matrix in one call, and why.
-SMALL_STAGES = {
-    "diagonal": "the diagonal has no zero",
-    "cheap": "one pass; often all there is to do",
-    "single_source_bfs": "a small matrix",
-    "push_relabel": "many searches at once, whatever the graph",
-}
+#: What runs of a small matrix.
+SMALL_STAGES = "diagonal", "cheap", "single_source_bfs", "push_relabel"
 
 STAGES = (
     Stage("diagonal", is_square, "the diagonal has no zero"),
@@ -651,8 +652,7 @@ def improve(
     """
     policy = policy or POLICY
     if graph.nnz < policy.small:
-        _improve_small(graph, matching, run, before, policy)
-        return before
+        return _improve_small(graph, matching, run, policy.search, before)
     progress = Progress(graph, matching, run, policy, before)
     for stage in STAGES:
         if run.matched <= stage.takes and stage.guard(progress):
@@ -667,18 +667,23 @@ def _improve_small(
     graph: BipartiteCSR,
     matching: Matching,
     run: Run,
+    passes: float,
     before: HostByProducts | None,
-    policy: Policy,
-) -> None:
-    transposed = before.transposed if before else None
-    steps, *transposes = _core.run_small_stages(
+) -> HostByProducts | None:
+    """Run `SMALL_STAGES`, all but the last in one call of the core."""
+    steps, built = _core.run_small_stages(
         csr(graph),
-        csr(transposed) if transposed else None,
+        csr(before.transposed) if before and before.transposed else None,
         mates(graph, matching),
         run.matched < Matched.GIVEN,
-        policy.search,
-        (0, run.detailed, run.seed),
+        (ceil(passes * graph.nnz), run.detailed, run.seed),
     )
-    run.steps += [StepInfo(*step, reason=SMALL_STAGES[step[0]]) for step in steps]
-    run.transposes_built += transposes[0]
-    run.transpose_seconds += transposes[1]
+    run.steps += map(StepInfo._make, steps)
+    if built:
+        before = before or HostByProducts()
+        before.transposed = add_transpose(graph, run, *built)
+    if run.steps[-1].exhausted:
+        sides: Any = "exchanged" if graph.n_minor < graph.n_major else "both"
+        more: dict[str, Any] = {"options": {}, "workers": 1, "reason": STAGES[-1].reason}
+        before = run_engine("push_relabel", graph, matching, run, before, sides=sides, **more)[1]
+    return before
