@@ -6,7 +6,6 @@
 
 #include "bindings/nanobind_helpers.hpp"
 #include "core/engine_table.hpp"
-#include "core/run_report.hpp"
 
 namespace sparsematch {
 

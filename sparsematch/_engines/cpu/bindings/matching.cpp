@@ -30,21 +30,17 @@ nb::tuple run_improve(const char* name, CsrArg<Index> matrix,
                           nb::make_tuple(report.forced.by_row, report.forced.by_col));
 }
 
-// Returns step_info of each stage, and the transpose, if it was built, with the time that took.
+// Returns step_info of each stage.
 template <class Index>
-nb::tuple run_small_stages(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>& transposed,
-                           Sides<Index> mates, bool replaceable, const SettingsArg& settings) {
-    const auto a = view(matrix), t = transposed ? view(*transposed) : Csr<Index>{};
-    const auto given = std::make_from_tuple<RunSettings>(settings);
-    auto done = interruptible(1, given, Signals{}, [&](RunContext& run) {
-        return small_stages(a, transposed ? &t : nullptr, view(mates), replaceable,
-                            given.edge_limit, run);
-    });
+nb::list run_small_stages(CsrArg<Index> matrix, Sides<Index> mates, bool replaceable,
+                          const SettingsArg& given) {
+    const auto settings = std::make_from_tuple<RunSettings>(given);
     nb::list steps;
-    for (const auto& stage : done.stages) steps.append(step_info(stage));
-    if (done.indptr.empty()) return nb::make_tuple(steps, nb::none());
-    return nb::make_tuple(steps, nb::make_tuple(owned(std::move(done.indptr)),
-                                                owned(std::move(done.indices)), done.seconds));
+    for (const auto& report : interruptible(1, settings, Signals{}, [&](RunContext& run) {
+             return small_stages(view(matrix), view(mates), replaceable, settings.edge_limit, run);
+         }))
+        steps.append(step_info(report));
+    return steps;
 }
 
 template <class Index>
@@ -52,8 +48,7 @@ void bind(nb::module_& m) {
     m.def("run_engine", run_improve<Index>, "name"_a, "matrix"_a, "transposed"_a.none(), "mates"_a,
           "workers"_a, "settings"_a, "options"_a, "reason"_a, "finished"_a.none(),
           "forced"_a.none());
-    m.def("run_small_stages", run_small_stages<Index>, "matrix"_a, "transposed"_a.none(), "mates"_a,
-          "replaceable"_a, "settings"_a);
+    m.def("run_small_stages", run_small_stages<Index>);
     m.def("match_diagonal", Bound<match_diagonal<Index>>::alone);
 }
 

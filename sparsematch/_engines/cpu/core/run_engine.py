@@ -106,13 +106,6 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     indptr = np.empty(graph.n_minor + 1, graph.dtype)
     indices = np.empty(graph.nnz, graph.dtype)
     _core.transpose(csr(graph), indptr, indices, run.workers)
-    return add_transpose(graph, run, indptr, indices, perf_counter() - begin)
-
-
-def add_transpose(
-    graph: BipartiteCSR, run: Run, indptr: IndexArray, indices: IndexArray, seconds: float
-) -> BipartiteCSR:
-    """Return the transpose of the graph, which was built just now, and count that."""
     run.transposes_built += 1
-    run.transpose_seconds += seconds
+    run.transpose_seconds += perf_counter() - begin
     return graph._replace(indptr=indptr, indices=indices, flipped=not graph.flipped)

@@ -21,7 +21,6 @@ from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import (
     ENGINES,
     HostByProducts,
-    add_transpose,
     run_engine,
     transpose,
 )
@@ -651,8 +650,8 @@ def improve(
     second matching. Time: that of the engines it runs.
     """
     policy = policy or POLICY
-    if graph.nnz < policy.small:
-        return _improve_small(graph, matching, run, policy.search, before)
+    if (nnz := graph.nnz) < policy.small:
+        return _improve_small(graph, matching, run, ceil(policy.search * nnz), before)
     progress = Progress(graph, matching, run, policy, before)
     for stage in STAGES:
         if run.matched <= stage.takes and stage.guard(progress):
@@ -664,26 +663,19 @@ def improve(
 
 
 def _improve_small(
-    graph: BipartiteCSR,
-    matching: Matching,
-    run: Run,
-    passes: float,
-    before: HostByProducts | None,
+    graph: BipartiteCSR, matching: Matching, run: Run, limit: int, before: HostByProducts | None
 ) -> HostByProducts | None:
-    """Run `SMALL_STAGES`, all but the last in one call of the core."""
-    steps, built = _core.run_small_stages(
-        csr(graph),
-        csr(before.transposed) if before and before.transposed else None,
-        mates(graph, matching),
-        run.matched < Matched.GIVEN,
-        (ceil(passes * graph.nnz), run.detailed, run.seed),
-    )
+    """Run `SMALL_STAGES`: in one call of the core, but for pushes and searches from columns."""
+    settings, replaceable = (limit, run.detailed, run.seed), run.matched < Matched.GIVEN
+    steps = _core.run_small_stages(csr(graph), mates(graph, matching), replaceable, settings)
     run.steps += map(StepInfo._make, steps)
-    if built:
-        before = before or HostByProducts()
-        before.transposed = add_transpose(graph, run, *built)
-    if run.steps[-1].exhausted:
-        sides: Any = "exchanged" if graph.n_minor < graph.n_major else "both"
-        more: dict[str, Any] = {"options": {}, "workers": 1, "reason": STAGES[-1].reason}
-        before = run_engine("push_relabel", graph, matching, run, before, sides=sides, **more)[1]
+    last, by_cols = run.steps[-1], graph.n_minor < graph.n_major
+    sides = "exchanged" if by_cols else "both"
+    more: dict[str, Any] = {"options": {}, "workers": 1, "sides": sides}
+    if by_cols and last.cardinality < graph.n_minor:
+        more |= {"edge_limit": limit, "reason": "a small matrix"}
+        last, before = run_engine("single_source_bfs", graph, matching, run, before, **more)
+    if last.exhausted:
+        more |= {"edge_limit": 0, "reason": STAGES[-1].reason}
+        _, before = run_engine("push_relabel", graph, matching, run, before, **more)
     return before
