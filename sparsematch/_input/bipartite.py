@@ -40,10 +40,10 @@ class Entries(NamedTuple):
         """
         if isinstance(self.matrix, BipartiteCSR):
             raise no_values(self.name)
-        host = issparse(self.matrix)
+        host, nnz = issparse(self.matrix), self.graph.nnz
         data = np.asarray(self.matrix.data) if host else cupy.values(self.matrix, self.name)
-        check_values(data, self.graph.nnz, self.name)
-        return data[: self.graph.nnz]
+        check_values(data, nnz, self.name)
+        return data if data.size == nnz else data[:nnz]
 
     def without_zeros(self) -> tuple[BipartiteCSR, int, Any]:
         """Return the pattern without zeros, how many there are, and the other values; O(nnz)."""

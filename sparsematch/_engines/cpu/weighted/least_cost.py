@@ -67,4 +67,4 @@ def round_duals(row_dual: FloatArray, col_dual: FloatArray) -> tuple[FloatArray,
 
 def are_whole(values: FloatArray) -> bool:
     """Tell whether all are whole numbers."""
-    return bool(np.array_equal(values, np.floor(values)))
+    return bool((values == np.floor(values)).all())
