@@ -75,5 +75,5 @@ def _side(name: str, given: Any, size: int) -> FloatArray:
         first = "" if numbers.ndim == 0 else f"[{int(finite.argmin())}]"
         raise ValueError(f"{name}{first} is {numbers[~finite][0]}, but must be finite")
     everywhere = np.full(size, numbers)
-    everywhere.flags.writeable = False
+    everywhere.setflags(write=False)
     return everywhere

@@ -20,7 +20,8 @@ def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
 
 def frozen(result: _Result) -> _Result:
     """Make the arrays of a dataclass read-only, and return it. CuPy knows no read-only arrays."""
-    for value in _fields(type(result))(result):
+    kind: Any = type(result)
+    for value in _fields(kind)(result):
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
         elif isinstance(value, Frozen):

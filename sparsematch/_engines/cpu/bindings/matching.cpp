@@ -2,7 +2,7 @@
 #include "bindings/engine_helpers.hpp"
 #include "matching/diagonal.hpp"
 #include "matching/engine_table.hpp"
-#include "matching/small_stages.hpp"
+#include "matching/small_matching.hpp"
 
 using namespace sparsematch;
 

@@ -11,14 +11,6 @@ from sparsematch._types.matching import Matching
 _EXCHANGED = {"row_disagrees": "col_disagrees", "col_disagrees": "row_disagrees"}
 
 
-def count_entries(graph: BipartiteCSR, workers: int = 1) -> int:
-    """Return the number of entries, or -1 if the arrays are not consistent, or not of one type.
-
-    Time: O(n_major + nnz).
-    """
-    return _core.count_entries(graph, workers)
-
-
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] | None:
     """Return the first thing wrong with a matching whose mates are within range.
 
