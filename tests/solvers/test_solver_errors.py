@@ -291,6 +291,14 @@ def test_a_drop_tolerance_is_a_number(drop_tol, error):
         solvers.spilu(sp.eye_array(2, format="csc"), drop_tol)
 
 
+def test_a_singular_matrix_is_an_error_of_linear_algebra():
+    for dense in (DEPENDENT, STRUCTURE):
+        with pytest.raises(np.linalg.LinAlgError) as caught:
+            solvers.splu(sp.csc_array(dense))
+        assert isinstance(caught.value, SingularMatrixError)
+        assert isinstance(caught.value, RuntimeError)
+
+
 def test_superlu_without_memory(monkeypatch):
     def no_memory(*args, **options):
         raise RuntimeError("SUPERLU_MALLOC fails for buf in intCalloc() at line 168 in file m.c")
