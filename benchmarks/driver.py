@@ -173,14 +173,16 @@ def show(heads, rows):
         print(line, flush=True)
 
 
-def conditions(args, *options, packages=("SciPy", "NumPy"), device=None):
-    """What is measured, where and how, in one line."""
+def conditions(args, *options, packages=("SciPy", "NumPy"), more=(), device=None):
+    """When, what, where and how, in one line."""
     names = ("sparsematch", *packages)
     versions = [f"{name} {importlib.import_module(name.lower()).__version__}" for name in names]
     if device is None:
         versions.append(f"Python {platform.python_version()}")
+    versions += more
     settings = " ".join(f"--{name} {getattr(args, name):g}" for name in options)
-    line = f"{', '.join(versions)}, {device or processor()}"
+    date = time.strftime("%d %B %Y").lstrip("0")
+    line = f"{date}: {', '.join(versions)}, {device or processor()}"
     return f"{line}; `{settings}`." if settings else f"{line}."
 
 
@@ -206,7 +208,7 @@ def publish(lines, args, what, conditions):
         print(text, flush=True)
         shown.append(text)
     if args.write:
-        before, rest = page.split(begin, 1)
+        before, rest = args.write.read_text(encoding="utf-8").split(begin, 1)
         end = f"<!-- end of the {what} -->"
         text = "\n".join(shown)
         page = f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end, 1)[1]}"

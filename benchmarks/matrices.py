@@ -141,19 +141,27 @@ def add_argument(parser, default=NAMES):
 
 
 def chosen(parser, args):
+    """Return what `chosen_of` does; what is not there is wrong usage."""
+    try:
+        return chosen_of(args.names, args.scale, args.seed)
+    except ValueError as error:
+        parser.error(str(error))
+
+
+def chosen_of(names, scale, seed):
     """Return names and what loads or builds the matrices that were named, files by size."""
     found = []
-    for name in args.names:
+    for name in names:
         path = pathlib.Path(name)
         if name in NAMES:
-            found.append((name, functools.partial(build, name, args.scale, args.seed)))
+            found.append((name, functools.partial(build, name, scale, seed)))
         elif path.is_dir():
             files = sorted(path.glob("*.npz"), key=lambda file: file.stat().st_size)
             found += [(file.stem, functools.partial(load, file)) for file in files]
         elif path.is_file():
             found.append((path.stem, functools.partial(load, path)))
         else:
-            parser.error(f"{name} is no file, no folder and not generated: {', '.join(NAMES)}")
+            raise ValueError(f"{name} is no file, no folder and not generated: {', '.join(NAMES)}")
     if not found:
-        parser.error("no matrix: name files, a folder of .npz files, or generated ones")
+        raise ValueError("no matrix: name files, a folder of .npz files, or generated ones")
     return found

@@ -35,7 +35,15 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery", "sg_execution_times.rst", "**/sg_execution_times.rst"]
+# For those who change the source, read in the repository.
+for_contributors = ["contributing", "decisions", "architecture.md"]
+exclude_patterns = [
+    *for_contributors,
+    "_build",
+    "gallery",
+    "sg_execution_times.rst",
+    "**/sg_execution_times.rst",
+]
 nitpicky = False
 
 intersphinx_mapping = {

@@ -2,8 +2,9 @@
 
 Names, signatures and what happens to singular matrices are the same, and dense matrices are
 converted with its warning: change the import, and nothing else. Where SciPy returns a ``SuperLU``,
-a `sparsematch.solvers.BlockTriangularLU` is returned, without ``L`` and ``U``. The functions of the
-same names of `sparsematch.solvers` raise errors that explain what is wrong where these return NaN.
+a `sparsematch.solvers.BlockTriangularLU` is returned, whose ``L`` and ``U`` need
+``permc_spec="NATURAL"`` unless the matrix is one block. The functions of the same names of
+`sparsematch.solvers` raise errors that explain what is wrong where these return NaN.
 """
 
 from __future__ import annotations  # readable names in help()
@@ -87,13 +88,14 @@ def splu(
     Parameters
     ----------
     A, permc_spec, diag_pivot_thresh, relax, panel_size, options
-        As in SciPy; all but `A` are checked, and ignored.
+        As in SciPy. ``permc_spec="NATURAL"`` eliminates the columns as they come, in one block; all
+        else but `A` is checked, and ignored.
 
     Returns
     -------
     BlockTriangularLU
-        With ``solve``, ``shape``, ``nnz``, ``perm_r`` and ``perm_c``; ``solve`` returns float64 or
-        complex128.
+        With ``solve``, ``shape``, ``nnz``, ``perm_r`` and ``perm_c``, if there is one block ``L``
+        and ``U``; ``solve`` returns float64 or complex128.
 
     Raises
     ------
@@ -113,9 +115,11 @@ def splu(
     array([1., 1.])
     """
     A = _as_sparse(A, "splu converted its input to CSC format")
-    given = {"permc_spec": permc_spec, "diag_pivot_thresh": diag_pivot_thresh, "relax": relax}
-    ignore_options("splu", **given, panel_size=panel_size, options=options)
-    return solvers.splu(A)
+    natural = str(permc_spec).upper() == "NATURAL"
+    ignored = {"permc_spec": None if natural else permc_spec, "relax": relax}
+    ignored |= {"diag_pivot_thresh": diag_pivot_thresh, "panel_size": panel_size}
+    ignore_options("splu", **ignored, options=options)
+    return solvers.splu(A, order=np.arange(A.shape[0])) if natural else solvers.splu(A)
 
 
 def spilu(

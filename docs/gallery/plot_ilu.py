@@ -179,4 +179,4 @@ plt.show()
 #
 # :func:`sparsematch.solvers.spilu` does all of this in one call. How the transversal
 # is chosen, and what else it is good for:
-# :doc:`/howto/put_large_entries_on_the_diagonal`.
+# :doc:`/howto/mc64`.

@@ -6,6 +6,7 @@ Most functions return an exception, so that ``raise`` stands where the mistake i
 import sys
 import warnings
 from collections.abc import Collection, Iterable
+from os import PathLike
 from typing import Any
 
 
@@ -43,6 +44,8 @@ def not_sparse(argument: str, value: Any, expected: str) -> TypeError:
         hint = f"scipy.sparse.csr_array({argument})"
     elif package == "networkx":
         hint = f"networkx.to_scipy_sparse_array({argument})"
+    elif isinstance(value, str | PathLike):
+        hint = "scipy.io.mmread(path, spmatrix=False), for example"
     return TypeError(f"{error}; convert it: {hint}") if hint else error
 
 

@@ -10,6 +10,7 @@ offers beside matching (`operations.py`), when it is imported: on the first call
 import enum
 import functools
 import importlib
+import logging
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ from sparsematch._base.errors import unknown_choice, wrong_type
 from sparsematch._engines.operations import Operations
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.run_info import EngineInfo, StepInfo
+
+_LOGGER = logging.getLogger("sparsematch")
 
 _SHARED = "core", "matching", "decomposition", "weighted", "graph", "coarsening"
 
@@ -58,6 +61,16 @@ class Matched(enum.IntEnum):
     GIVEN = 2
 
 
+class Steps(list[StepInfo]):
+    """The account of a run; each step is logged, too."""
+
+    def append(self, step: StepInfo) -> None:
+        """Add a step that has ended."""
+        super().append(step)
+        took = step.engine, step.cardinality, 1e3 * step.seconds, step.reason or "chosen"
+        _LOGGER.debug("%s: %d pairs, %.3f ms; %s", *took)
+
+
 @dataclass(slots=True)
 class Run:
     """One call's settings, and the account that engines write of it."""
@@ -71,7 +84,7 @@ class Run:
     transposes_built: int = 0
     transpose_seconds: float = 0.0  #: Time they took to build.
     warm: bool = False  #: Whether a matching was given.
-    steps: list[StepInfo] = field(default_factory=list)  #: One entry for each engine that ran.
+    steps: Steps = field(default_factory=Steps)  #: One entry for each engine that ran.
 
     @property
     def matched(self) -> Matched:

@@ -1,5 +1,6 @@
 """What users call the rows and columns of a matrix."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,7 +23,7 @@ def read_names(
 ) -> tuple[str, ...] | None:
     """Return names as strings, as many as there are rows or columns (`noun`); None if none came.
 
-    Raises TypeError if they are no collection, ValueError if there are more or fewer.
+    Raises TypeError if they are no collection, ValueError if there are more or fewer, or one twice.
     """
     if names is None:
         return None
@@ -32,4 +33,7 @@ def read_names(
     if len(given) != size:
         count = "1 name" if len(given) == 1 else f"{len(given)} names"
         raise ValueError(f"{argument} has {count}, but the matrix has {size} {noun}")
+    if len(set(given)) != size:
+        twice = next(name for name, times in Counter(given).items() if times > 1)
+        raise ValueError(f"{argument} has {twice!r} more than once: {noun} could not be told apart")
     return given

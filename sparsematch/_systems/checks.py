@@ -52,8 +52,10 @@ def check_finite(b: Any) -> None:
         raise ValueError(f"b{list(place)} is {b[place]}, but values must be finite")
 
 
-def refuse_on_gpu(row_names: Any, col_names: Any) -> None:
+def refuse_on_gpu(row_names: Any, col_names: Any, order: Any = "blocks") -> None:
     """Raise ValueError for arguments that a factorisation on a GPU has no use for."""
+    if not isinstance(order, str) or order != "blocks":
+        raise ValueError("order is given for a matrix on a GPU, whose solver chooses it")
     for argument, value in (("row_names", row_names), ("col_names", col_names)):
         if value is not None:
             raise ValueError(

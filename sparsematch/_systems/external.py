@@ -55,7 +55,9 @@ class ExternalFactor(Protocol):
     Unreliable when it solves has not.
     """
 
-    nnz: int  #: Entries of its factors, or 0 if that is not known.
+    @property
+    def nnz(self) -> int:
+        """Entries of its factors, or 0 if that is not known."""
 
     def refactorise(self, values: Array) -> None:
         """Factorise new values, in the order of the columns; raise Singular."""

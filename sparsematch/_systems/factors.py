@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, diags_array
 
 from sparsematch._base.arrays import Array, FloatArray, IndexArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, SINGULAR
@@ -61,9 +61,11 @@ class BlockFactors:
         self._orders: tuple[IndexArray, IndexArray] | None = None
 
     @classmethod
-    def of(cls, A: Any, *how: Any, small: float = HALF_OF_THE_DIGITS) -> "BlockFactors":
+    def of(
+        cls, A: Any, *how: Any, small: float = HALF_OF_THE_DIGITS, order: Any = "blocks"
+    ) -> "BlockFactors":
         """Analyse a matrix, and factorise it; the arguments are those of `begin`."""
-        plan, numbers, found = begin(A, *how, preference=DIAGONAL, small=small)
+        plan, numbers, found = begin(A, *how, preference=DIAGONAL, small=small, order=order)
         factors = cls(plan, DIAGONAL, small, _COMPLEX128 if numbers.is_complex else _FLOAT64)
         factors._adopt(numbers, found)
         return factors
@@ -314,6 +316,17 @@ class BlockFactors:
         """Return the rows and columns of the user's matrix in block k."""
         blocks, inside = self.plan.blocks, slice(*self.plan.starts[k : k + 2].tolist())
         return blocks.row_perm[inside], blocks.col_perm[inside]
+
+    def triangles(self) -> tuple[Any, Any]:
+        """Return L and U of a matrix that is one block; AttributeError of any other."""
+        if self.plan.n_blocks > 1 or self._external:
+            raise AttributeError('L and U are those of each block: splu(A, order="whole") has one')
+        *sides, pivots, row, col = self.numbers.triangles
+        lower, upper = (csc_array(part[::-1], self.shape) for part in sides)
+        lower, upper = lower + diags_array(np.ones(pivots.size)), upper + diags_array(pivots)
+        unscaled, back = diags_array(1 / row), diags_array(1 / col)
+        lower, upper = unscaled @ lower @ diags_array(row), unscaled @ upper @ back
+        return lower.tocsc(), upper.tocsc()
 
     def matrix(self, values: Array | None = None) -> Any:
         """Return the matrix that was factorised, or one of its pattern."""

@@ -139,7 +139,7 @@ class BlockTriangularLU(InverseOperator):
     Blocks of one entry are divided by; others are factorised column by column, with as little fill
     as a minimum degree order gives; large blocks in which much fill is to be expected go to
     SuperLU. The entries above the blocks are only multiplied with. It offers what SciPy's
-    ``SuperLU`` does, except ``L`` and ``U``, which exist for each block only.
+    ``SuperLU`` does; ``L`` and ``U`` where the matrix is one block, as by ``order="whole"``.
 
     Attributes
     ----------
@@ -406,6 +406,16 @@ class BlockTriangularLU(InverseOperator):
             return factors.solve(b, "H" if adjoint else "N", False)[0]
 
         return norm * inverse_norm(solve, n, self.dtype)
+
+    @property
+    def L(self) -> Any:
+        """Unit lower triangular: ``A[row_perm][:, col_perm]`` is ``L @ U`` but for rounding."""
+        return self._factors.triangles()[0]
+
+    @property
+    def U(self) -> Any:
+        """Upper triangular; of several blocks, or an external solver, an AttributeError."""
+        return self._factors.triangles()[1]
 
     @property
     def growth(self) -> float:

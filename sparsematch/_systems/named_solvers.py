@@ -40,8 +40,13 @@ class UmfpackFactor:
         places = rows.astype(np.int64, copy=False), columns
         self._A = self._kvxopt.spmatrix(values, *places, (n, n))
         self._symbolic = self._solver.symbolic(self._A)
-        self.nnz = 0  # kvxopt does not report it
         self._factorise()
+
+    @property
+    def nnz(self) -> int:
+        """Entries of L and U, which kvxopt shows copies of only."""
+        L, U, *_ = self._solver.get_numeric(self._A, self._numeric)
+        return int(len(L.V) + len(U.V))
 
     def refactorise(self, values: Array) -> None:
         """Factorise new values in the order found first."""

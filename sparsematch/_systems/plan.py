@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 from scipy.sparse import csc_array
 
 from sparsematch._base.arrays import Array, IndexArray
@@ -123,6 +124,7 @@ def begin(
     *,
     preference: float | None = None,
     small: float = 0.0,
+    order: Any = "blocks",
 ) -> tuple[FactorisationPlan, BlockLU, Found]:
     """Analyse a matrix as `analyse` does, and factorise it unless the preference is None."""
     check_choice("pivoting", pivoting, PIVOTING)
@@ -134,6 +136,8 @@ def begin(
         A, dropped = without_view(A)
         A, drops_zeros = from_other_library(A), drops_zeros or dropped
         layout = LAYOUTS.get(type(A))
+    if not isinstance(order, str) or order != "blocks":
+        policy |= _as_one_block(order, solver, getattr(A, "shape", (0,))[-1])
     how = drops_zeros, matching is None, policy, preference, small
     if layout and A.shape[0] == A.shape[1]:
         numbers = factorise(A.indptr, A.indices, A.data, A.shape[0], layout == "csr", *how)
@@ -147,6 +151,19 @@ def begin(
     if (found := numbers.result) and found[0] == "unmatched":
         found = _match(plan, numbers, matching)
     return plan, numbers, found
+
+
+def _as_one_block(order: Any, solver: Any, n: int) -> dict[str, Any]:
+    """Return the policy that leaves out the block form; the order of the columns may be given."""
+    if solver != "auto":
+        raise ValueError('only solver="auto" factorises a matrix as one block, or in a given order')
+    if isinstance(order, str):
+        check_choice("order", order, ("blocks", "whole"))
+        return {"whole": True}
+    columns = np.asarray(order)
+    if columns.dtype.kind not in "iu" or not np.array_equal(np.sort(columns, None), np.arange(n)):
+        raise ValueError(f'order must be "blocks", "whole", or have each of {n} columns once')
+    return {"whole": True, "order": columns.tolist()}
 
 
 def _match(plan: FactorisationPlan, numbers: BlockLU, matching: Any) -> Found:

@@ -32,7 +32,7 @@ class Combination:
 
     def sum(self) -> str:
         """Return the terms alone."""
-        return self._join(" x ", bracketed)
+        return self._join(" * ", bracketed)
 
     def latex(self) -> str:
         r"""Return it as mathematics, for which ``\text`` of amsmath is needed."""

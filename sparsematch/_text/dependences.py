@@ -157,7 +157,7 @@ def _times(factor: Any, name: str) -> str:
     value = number(factor)
     if value == "1":
         return f"the same as {name}"
-    return f"{name} with the opposite sign" if value == "-1" else f"{value} x {name}"
+    return f"{name} with the opposite sign" if value == "-1" else f"{value} * {name}"
 
 
 def _changes(one: Dependence, names: Names, most: int) -> str:

@@ -16,6 +16,7 @@ from sparsematch._text.explanation import Explanation
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import wrapped
 from sparsematch._types.diagnosis import BlockCondition, Misscaled, Spectrum
+from sparsematch._types.html import text_page
 from sparsematch._types.run_info import table
 
 #: Ratio of neighbouring singular values that is called a gap.
@@ -166,6 +167,9 @@ class Diagnosis:
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        return text_page(self.text())
 
     def __repr__(self) -> str:
         about = ""

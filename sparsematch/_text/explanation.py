@@ -13,6 +13,7 @@ from sparsematch._text.dicts import numbers_dict
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import Line, Wording, wrapped
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
+from sparsematch._types.html import text_page
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import Ranked
 from sparsematch._types.numerical_rank import NumericalRank
@@ -267,6 +268,9 @@ class Explanation(Ranked):
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        return text_page(self.text())
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape

@@ -11,9 +11,13 @@ from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace, on_gpu
 from sparsematch._base.docstrings import documented
 from sparsematch._types import conventions
 from sparsematch._types.bipartite import entry_places
+from sparsematch._types.html import MOST_BOXES, picture_page
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import Ranked, frozen
 from sparsematch._types.sparse_like import Sparse
+
+#: Of blocks in notebooks: with more rows, as many, fewer than columns.
+_COLOURS = {1: "#c85200", 0: "#5b6270", -1: "#0072b2"}
 
 
 class Part(NamedTuple):
@@ -303,6 +307,15 @@ class BlockForm(Blocks):
         mates = np.full(p.size, UNMATCHED, np.int64), np.full(q.size, UNMATCHED, np.int64)
         mates[0][p[:rank]], mates[1][q[n_free:]] = q[n_free:], p[:rank]
         return frozen(cls(p, q, r, s, cc, rr, Matching(*mates)))
+
+    def _repr_html_(self) -> str:
+        tops, lefts = (_on_host(ends).tolist() for ends in (self.row_blocks, self.col_blocks))
+        sizes = _on_host(self.block_sizes)
+        boxes = [
+            (tops[k], lefts[k], *sizes[k].tolist(), _COLOURS[np.sign(sizes[k, 0] - sizes[k, 1])])
+            for k in np.argsort(-sizes.max(axis=1, initial=0))[:MOST_BOXES].tolist()
+        ]
+        return picture_page(self.shape, self.structural_rank, boxes, f"{self.n_blocks:,} blocks")
 
     def __iter__(self) -> Iterator[IndexArray]:
         """Unpack in the order of MATLAB's dmperm: p, q, r, s, cc, rr."""

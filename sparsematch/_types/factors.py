@@ -87,6 +87,11 @@ class BlockLU(Protocol):
     #: units of the matrix; the policy's `no_pivot` says where that is.
     added: tuple[IndexArray, IndexArray, Array]
 
+    #: Of a single block: indptr, rows and values of the columns of L below its diagonal, and of U
+    #: above; the diagonal of U; the factors of rows, by pivot, and of columns that were multiplied
+    #: with before.
+    triangles: tuple[tuple[Array, ...], tuple[Array, ...], Array, FloatArray, FloatArray]
+
     def rcond(self, k: int, /) -> float:
         """Estimate the reciprocal condition of scaled block k in the 1-norm, from above."""
 

@@ -8,6 +8,7 @@ import numpy as np
 from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace, unmatched
 from sparsematch._types import conventions
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.html import MOST_BOXES, picture_page
 from sparsematch._types.mates import GraphMates, Mates
 from sparsematch._types.run_info import RunInfo
 
@@ -45,6 +46,13 @@ class Matching(Mates):
     col_mate : ndarray of int32 or int64, shape (n_cols,)
         ``col_mate[j]`` is the row matched with column j, or -1.
     """
+
+    def _repr_html_(self) -> str:
+        rows, cols = self.get().pairs()
+        step = -(-rows.size // MOST_BOXES) or 1
+        places = zip(rows[::step].tolist(), cols[::step].tolist(), strict=True)
+        boxes = [(row, col, 1, 1, "#0072b2") for row, col in places]
+        return picture_page(self.shape, self.cardinality, boxes, "matching")
 
     def as_permutation(self) -> IndexArray:
         """Return a permutation p of the rows that moves matched entries to the diagonal.

@@ -84,7 +84,7 @@ def build_parser() -> argparse.ArgumentParser:
         command = adders.add_parser(
             name, help=summary, description=description, epilog=_EXIT_STATUS.format(status)
         )
-        command.set_defaults(command=function, name=name)
+        command.set_defaults(command=function, name=name, error=command.error)
         for option in options.split():
             how = known.get(f"{name} {option}", known[option])
             command.add_argument(option, *_SHORTER.get(option, ()), **how)

@@ -30,7 +30,9 @@ def run(argv: Sequence[str] | None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    arguments = build_parser().parse_args(argv)
+    arguments, unknown = build_parser().parse_known_args(argv)
+    if unknown:
+        arguments.error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # for names that the terminal cannot show

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # readable names in help()
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def spy_blocks(
     draw_entries(after, rows, cols, matrix.shape, bar=True)
     for ax, name in zip(enlarged, small, strict=True):
         _mark(after, _coarse_boxes(form)[name], PARTS[name][2])
-        _enlarge(ax, rows, cols, _coarse_boxes(form)[name], PARTS[name])
+        _enlarge(ax, form, rows, cols, name)
     outlined = _draw_outlines(after, form)
     blocks = count(form.n_blocks, "block")
     after.set_title(
@@ -154,18 +155,24 @@ def _mark(ax: Any, box: tuple[int, int, int, int], colour: str) -> None:
     ax.plot(*centre, marker="s", markersize=12, mfc="none", mec=colour, mew=2, zorder=4)
 
 
-def _enlarge(ax: Any, rows: Array, cols: Array, box: tuple[int, int, int, int], style: Any) -> None:
-    """Draw the entries of one part by themselves."""
-    top, left, height, width = box
-    face, _, edge, meaning = style
+def _enlarge(ax: Any, form: BlockForm, rows: Array, cols: Array, name: str) -> None:
+    """Draw the entries of one part by themselves, rows and columns with the numbers they had."""
+    top, left, height, width = _coarse_boxes(form)[name]
+    face, _, edge, meaning = PARTS[name]
     ax.set_facecolor(face)
     frame_matrix(ax, (height, width), 1 / 3)
     ax.set(xlabel="", ylabel="")
+    ax.yaxis.set_major_formatter(partial(_number, form.row_perm[top : top + height]))
+    ax.xaxis.set_major_formatter(partial(_number, form.col_perm[left : left + width]))
     inside = (rows >= top) & (rows < top + height) & (cols >= left) & (cols < left + width)
     draw_entries(ax, rows[inside] - top, cols[inside] - left, (height, width))
     ax.set_title(f"{meaning.split()[0]}: {height:,} x {width:,}", fontsize=10, color=edge)
     for spine in ax.spines.values():
         spine.set_color(edge)
+
+
+def _number(order: Array, place: float, _: int) -> str:
+    return f"{order[int(place)]:,}" if 0 <= place < order.size else ""
 
 
 def _draw_parts(ax: Any, form: BlockForm) -> None:

@@ -105,7 +105,7 @@ def number_axes(ax: Any) -> None:
     n_cols, narrow = ax.get_xlim()[1], (ax.get_box_aspect() or 1) > 4 / 3
     below = 5 if n_cols < (1e3 if narrow else 1e6) else 2 if narrow else 3
     for axis, most in ((ax.xaxis, below), (ax.yaxis, 5)):
-        axis.set_major_locator(MaxNLocator(most, integer=True))
+        axis.set_major_locator(MaxNLocator(most, integer=True, min_n_ticks=1))
         axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     ax.tick_params(labelsize=8)
 

@@ -244,7 +244,7 @@ def _draw_group(ax: Any, entries: Any, why: Explanation, group: _Group) -> None:
         if group.factors is not None and side == group.side:
             factors = group.factors[places]
             terms = zip(factors, names, strict=True)
-            names = [f"{number(x)} x {bracketed(name)}" for x, name in terms]
+            names = [f"{number(x)} * {bracketed(name)}" for x, name in terms]
         _write_names(axis, places, names)
         axis.set_tick_params(labelsize=8)
     ax.xaxis.set_tick_params(rotation=45 if shape[1] <= 3 else 90)

@@ -3,7 +3,7 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Iterable
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +45,7 @@ def analyse(
     solver: Solver | MakeExternal = "auto",
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
+    order: Literal["blocks", "whole"] | ArrayLike = "blocks",
 ) -> Analysis:
     """Find the block triangular form of a square matrix, to factorise matrices with its pattern.
 
@@ -70,6 +71,11 @@ def analyse(
     row_names, col_names : iterable of length n, optional
         What the equations and variables are called in errors and warnings, those of later
         factorisations, too. Made strings.
+    order : {"blocks", "whole"} or array_like of int, shape (n,), optional
+        How rows and columns are ordered: by the block triangular form, then for little fill in each
+        block; as one block, for little fill; or as one block whose columns are eliminated in the
+        order given, rows moving where pivots are small. The package itself factorises one block,
+        whatever that costs, and ``BlockTriangularLU`` has its ``L`` and ``U``.
 
     Returns
     -------
@@ -106,7 +112,7 @@ def analyse(
     Analysis(2x2, 2 blocks, the largest of 1 rows)
     """
     how = matching, pivoting, solver, row_names, col_names
-    return Analysis(begin(A, *how)[0])
+    return Analysis(begin(A, *how, order=order)[0])
 
 
 def splu(
@@ -117,6 +123,7 @@ def splu(
     solver: Solver | MakeExternal = "auto",
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
+    order: Literal["blocks", "whole"] | ArrayLike = "blocks",
 ) -> BlockTriangularLU:  # a DeviceLU on a GPU: narrow by isinstance
     """Factorise a sparse square matrix.
 
@@ -124,7 +131,7 @@ def splu(
     ----------
     A : sparse array or matrix, shape (n, n)
         As that of `analyse`. A matrix of ``cupyx.scipy.sparse`` is processed on its GPU.
-    matching, pivoting, solver, row_names, col_names
+    matching, pivoting, solver, row_names, col_names, order
         As those of `analyse`. The first three are those of `DeviceLU` if `A` is on a GPU, and the
         others are refused: no names are kept there.
 
@@ -168,13 +175,13 @@ def splu(
     array([1., 1., 1.])
     """
     if type(A) not in LAYOUTS and on_gpu(from_other_library(without_view(A)[0])):
-        refuse_on_gpu(row_names, col_names)
+        refuse_on_gpu(row_names, col_names, order)
         from sparsematch._systems.device import DeviceLU
 
         on_device: Any = DeviceLU._of(from_other_library(A), matching, pivoting, solver)
         return on_device
     how = matching, pivoting, solver, row_names, col_names
-    return BlockTriangularLU._of(BlockFactors.of(A, *how))
+    return BlockTriangularLU._of(BlockFactors.of(A, *how, order=order))
 
 
 @overload

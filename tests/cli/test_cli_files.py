@@ -248,6 +248,7 @@ def test_completion_of_the_shell(shell):
         (["rank", "a.mtx", "--workers", "two"], "'two' is not an integer"),
         (["rank", "a.mtx", "--seed", "-1"], "-1 is not 0 or more"),
         (["rank", "a.mtx", "--save", "b.npz"], "unrecognized arguments: --save"),
+        (["diagnose", "a.mtx", "b.mtx"], "usage: sparsematch diagnose [-h]"),
         (["btf", "a.mtx", "--save", "b.txt"], "b.txt: the name must end in .npz"),
     ],
 )

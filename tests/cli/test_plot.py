@@ -188,6 +188,20 @@ def test_a_part_too_small_to_be_seen_is_enlarged():
     assert (x, y) == (1002.5, 1010)
 
 
+def test_a_part_that_is_enlarged_has_the_numbers_of_the_matrix():
+    """Whole ones, also where there is one column."""
+    A = sp.eye_array(1000, format="lil")
+    A[300, [300, 700]] = 0, 1
+    enlarged = spy_blocks(sp.csr_array(A)).axes[2:4]
+    numbers = [
+        {axis.get_major_formatter()(place, 0) for place in axis.get_majorticklocs()} - {""}
+        for ax in enlarged
+        for axis in (ax.yaxis, ax.xaxis)
+    ]
+    assert {"300", "700"} in numbers
+    assert {"700"} in numbers
+
+
 def test_ink_grows_with_density():
     n, rng = 4000, np.random.default_rng(3)
     places = rng.integers(0, n, (2, 30 * n))
@@ -239,10 +253,10 @@ def test_dependences_are_drawn_with_their_factors_and_values():
         "2 equations, dependent",
         "3 variables, free",
     )
-    assert labels_of(dependent.yaxis) == ["1 x a", "-0.5 x (b=2a)"]
+    assert labels_of(dependent.yaxis) == ["1 * a", "-0.5 * (b=2a)"]
     assert labels_of(dependent.xaxis) == ["w", "x"]
     assert sorted(text.get_text() for text in dependent.texts) == ["1", "2", "2", "4"]
-    assert labels_of(free.xaxis) == ["1 x w", "-0.5 x x", "0.1 x z"]
+    assert labels_of(free.xaxis) == ["1 * w", "-0.5 * x", "0.1 * z"]
     assert strips_of(whole) == [[0, 1], [0, 1, 3]]
     assert legend_of(figure) == ["dependent: 2 equations", "free: 3 variables"]
 

@@ -124,13 +124,13 @@ def test_advice_prefers_the_singular_block():
 @pytest.mark.parametrize(
     ("coefficients", "equation"),
     [
-        ([0.5, 1], "0.5 x a + b = 0"),
-        ([-0.5, 1], "0.5 x a - b = 0"),
+        ([0.5, 1], "0.5 * a + b = 0"),
+        ([-0.5, 1], "0.5 * a - b = 0"),
         ([1, -1], "a - b = 0"),
-        ([1, 2, 3], "a + 2 x b + 3 x c = 0"),
-        ([-2, 3, 7], "2 x a - 3 x b - 7 x c = 0"),
-        ([1, 0.123456789, -1e-9], "a + 0.1235 x b - 1e-09 x c = 0"),
-        ([1, 0.5j, -1], "a + 0.5j x b - c = 0"),
+        ([1, 2, 3], "a + 2 * b + 3 * c = 0"),
+        ([-2, 3, 7], "2 * a - 3 * b - 7 * c = 0"),
+        ([1, 0.123456789, -1e-9], "a + 0.1235 * b - 1e-09 * c = 0"),
+        ([1, 0.5j, -1], "a + 0.5j * b - c = 0"),
     ],
 )
 def test_coefficients_are_short(coefficients, equation, monkeypatch):
@@ -167,11 +167,11 @@ def test_pairs_and_ratios_in_words(monkeypatch):
     text = str(explained(monkeypatch, defects(7, equations, variables), list("abcdefg")))
     assert text.startswith("Nearly singular: 7 equations, 7 variables, but rank 4 to 12 digits.")
     assert "Dependent: 6 equations, 3 too many\n  1. 2 equations, one a multiple of" in text
-    assert "     b is 2 x a\n" in text
+    assert "     b is 2 * a\n" in text
     assert "one a multiple of the other (to 12 digits)\n     d is the same as c\n" in text
     assert "     f is e with the opposite sign\n" in text
     assert "drop one equation of each, for example a, c, e, or correct a coefficient;\n" in text
-    assert "2 variables occur in one combination only (to 12 digits): a + 0.5 x b\n" in text
+    assert "2 variables occur in one combination only (to 12 digits): a + 0.5 * b\n" in text
     assert "no equation notices: c by 0.25; d by -0.5; e by 1\n" in text
     assert "2 variables without a reference may all shift by one amount: " in text
     assert "a in the place of" not in text.replace("b in the place of a", "")
@@ -220,7 +220,7 @@ def test_many_multiples_are_one_set(monkeypatch):
     )
     text = str(explained(monkeypatch, defects(6, equations, variables), list("abcdef")))
     assert "Dependent: 4 equations, multiples of one another (to 12 digits)\n" in text
-    assert "\n  b, f are the same as a\n  e is 2 x a\n" in text
+    assert "\n  b, f are the same as a\n  e is 2 * a\n" in text
     assert "to do: drop 3 equations, for example a, b, f, or correct a coefficient;\n" in text
     assert "unless the right-hand sides cancel as well, solutions are huge\n" in text
     assert "Free: 6 variables, 3 too many\n  1. 3 variables occur in one combination only: " in text
@@ -298,7 +298,7 @@ def test_complex_numbers_are_written_as_pairs():
     (one,) = fields["dependent_equations"]
     assert len(one["coefficients"]) == 2
     assert [len(parts) for parts in one["coefficients"]] == [2, 2]
-    assert "row 1 is 2j x row 0\n" in str(why)
+    assert "row 1 is 2j * row 0\n" in str(why)
 
 
 def test_dict_and_repr():

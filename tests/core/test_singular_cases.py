@@ -32,7 +32,7 @@ def test_a_balance_in_two_units_that_are_equal_to_seven_digits():
     for text in (str(why), str(solvers.diagnose(A, row_names=rows))):
         assert "Nonsingular with these values: 5 equations, 5 variables, rank 5, but so" in text
         assert "Nearly dependent: 2 equations, one a multiple of the other (to 7 digits)" in text
-        assert "\n  feed [t/h] is 3.6 x feed [kg/s]\n" in text
+        assert "\n  feed [t/h] is 3.6 * feed [kg/s]\n" in text
     (pair,) = why.to_dict()["numbers"]["near_equations"]
     assert pair["indices"] == [0, 1]
 
@@ -70,7 +70,7 @@ def test_families_do_not_hide_the_names():
     rows, cols = ([f"{name}[{k}]" for k in range(n)] for name in ("balance", "u"))
     text = str(explain_singularity(turning_point(n), rows, cols, numeric=True))
     dependent, _, free = text.partition("Free")
-    assert "  balance[29] + balance[30] + 0.9969 x balance[28] + 0.9969 x balance[31]" in text
+    assert "  balance[29] + balance[30] + 0.9969 * balance[28] + 0.9969 * balance[31]" in text
     assert "sum of" not in text
     assert "(best a large factor)" in dependent
     assert "(best a large change)" in free

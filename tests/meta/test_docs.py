@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch
+import tables
 from calls import run_python
 from driver import median
 from sparsematch import (
@@ -227,30 +228,43 @@ def test_benchmarks_warm_up_what_is_short(seconds, measured):
     assert found == (pytest.approx(measured / 1e3), "result")
 
 
-@pytest.mark.parametrize(
-    ("program", "page", "given", "row"),
-    [
-        ("compare.py", "docs/speed.md", "{folder}", "| `small` |"),
-        ("alternatives.py", "docs/alternatives.md", "{folder}/small.npz --limit 60", "| `small` |"),
-        (
-            *("compare.py", "README.md", "--scale 8 --repeats 1 linear_program_scrambled"),
-            "| `linear_program_scrambled` | 256 x 512 |",
-        ),
-    ],
-)
-def test_tables_are_written_by_their_commands(tmp_path, program, page, given, row):
-    """On one small matrix, between the marks of the page; what differs is an error there."""
+def test_tables_beside_others_are_written_by_one_command(tmp_path):
+    """On small matrices, between the marks of the pages; what differs is an error there."""
     entries = sp.random_array((60, 50), density=0.05, rng=np.random.default_rng(1), format="csr")
     sp.save_npz(tmp_path / "small.npz", entries)
-    before, copy = (ROOT / page).read_text(encoding="utf-8"), tmp_path / "page.md"
-    copy.write_text(before, encoding="utf-8")
-    options = *given.format(folder=tmp_path).split(), "--write", str(copy)
-    result = run_python(str(ROOT / "benchmarks" / program), *options)
+    for _, _, page, _ in tables.TABLES.values():
+        (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / page, tmp_path / page)
+    program = [str(ROOT / "benchmarks/tables.py"), "--limit", "60", "--write", str(tmp_path)]
+    names = [str(tmp_path / "small.npz"), "linear_program_scrambled"]
+    chosen = [word for name in ("generated", "real", "beside") for word in ("--only", name)]
+    result = run_python(*program, "--scale", "8", *chosen, *names)
     assert result.returncode == 0, result.stderr
-    text = copy.read_text(encoding="utf-8")
-    assert row in text
-    assert not re.search(r"\| `bayer10` \| \d", text), "the old table is still there"
-    assert text.split("##")[0] == before.split("##")[0]
+    for name in ("generated", "real", "beside"):
+        page = tables.TABLES[name][2]
+        text, before = ((folder / page).read_text(encoding="utf-8") for folder in (tmp_path, ROOT))
+        assert "\n| `small` |" in text
+        assert "\n| `linear_program_scrambled` |" in text
+        assert not re.search(r"\| `bayer10` \| \d", text), "the old table is still there"
+        assert text.split("##")[0] == before.split("##")[0]
+
+
+def test_every_mark_of_tables_is_on_its_page():
+    """Each of the program's tables has a place, and the other way round."""
+    mark = re.compile(r"<!-- (.*): written by benchmarks/tables\.py -->$", re.MULTILINE)
+    found = {(what, name_of(page)) for page in PAGES for what in mark.findall(page.read_text())}
+    assert found == {(what, page) for _, what, page, _ in tables.TABLES.values()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_tables_of_times_name_their_command(page):
+    """In their section."""
+    for section in re.split(r"^#+ ", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        heads = re.findall(r"^(\|.*\|)\n\| ?-{3}", section, re.MULTILINE)
+        if any(re.search(r"\bms\b|µs|, s\b|seconds", head) for head in heads):
+            programs = re.findall(r"benchmarks/(\w+\.py)", section)
+            assert programs, f"{name_of(page)}: {section.splitlines()[0]}"
+            assert all((ROOT / "benchmarks" / program).exists() for program in programs)
 
 
 MODULES = sorted(

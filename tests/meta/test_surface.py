@@ -64,6 +64,7 @@ def frame(package, kind):
         ([[1, 0], [0, 1]], "not list; convert it: scipy.sparse.csr_array(A)"),
         (frame("pandas", "DataFrame"), "convert it: scipy.sparse.csr_array(A.to_numpy()), or A."),
         (frame("xarray", "DataArray"), "convert it: scipy.sparse.csr_array(A.to_numpy())"),
+        ("a.mtx", "not str; convert it: scipy.io.mmread(path, spmatrix=False), for example"),
         (frame("networkx", "Graph"), "convert it: networkx.to_scipy_sparse_array(A)"),
     ],
 )

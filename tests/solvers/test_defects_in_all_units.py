@@ -206,7 +206,7 @@ def test_values_are_looked_at_whatever_the_structure():
     assert "b is the same as a" in str(why)
     B[1] = 2 * J[4]
     text = str(explain_singularity(sp.csc_array(B), numeric=True))
-    assert "row 1 is 2 x row 4" in text
+    assert "row 1 is 2 * row 4" in text
     reaction = np.array([[-1.0, 0, -1], [1, 0, 1], [-1, 0, -1]])
     assert explain_singularity(sp.csc_array(reaction), numeric=True).numbers.rank == 1
 

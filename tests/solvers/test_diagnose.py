@@ -226,7 +226,7 @@ def test_singular_matrices():
     assert (found.rank, found.is_singular, found.digits) == (2, True, None)
     assert found.explanation.numbers.equations[0].indices.tolist() == [0, 1]
     assert str(found).startswith("Singular: rank 2 of 3, see below.")
-    assert "g is 2 x f" in str(found)
+    assert "g is 2 * f" in str(found)
     structural = diagnose(sp.csc_array([[1.0, 1.0], [0.0, 0.0]]))
     assert (structural.rank, structural.spectrum) == (1, None)
     assert "Structurally singular" in str(structural)
@@ -318,7 +318,7 @@ def test_on_the_command_line(tmp_path, capsys):
     right.write_text("1\n2\n")
     assert main(["diagnose", good, "--rhs", str(right)]) == 3
     assert main(["diagnose", bad, "--check", "--rows", str(names)]) == 1
-    assert "heat is 2 x mass" in capsys.readouterr().out
+    assert "heat is 2 * mass" in capsys.readouterr().out
     assert main(["diagnose", bad, "--json"]) == 0
     fields = json.loads(capsys.readouterr().out)
     assert (fields["command"], fields["rank"], fields["is_singular"]) == ("diagnose", 1, True)

@@ -23,7 +23,7 @@ SINGULAR = {
 }
 IGNORED = {
     "splu": {
-        "permc_spec": "natural",
+        "permc_spec": "colamd",
         "diag_pivot_thresh": 0.5,
         "relax": 1,
         "panel_size": 10,
@@ -42,6 +42,7 @@ def call(function, *args, **keywords):
 @pytest.fixture(autouse=True)
 def _no_keyword_has_been_seen(monkeypatch):
     monkeypatch.setattr(like_scipy, "_warned", set())
+    monkeypatch.setattr(like_scipy, "_checked", {})
 
 
 @pytest.mark.parametrize("name", IGNORED)
@@ -55,6 +56,36 @@ def test_each_keyword_is_ignored_with_one_warning(name):
         assert np.allclose(x, expected)
     x = call(function, A, **IGNORED[name])  # a warning would be an error
     assert np.allclose(x, expected)
+
+
+def test_keywords_that_were_checked_are_not_checked_again(monkeypatch):
+    with pytest.warns(solvers.IgnoredOptionWarning):
+        linalg.splu(A, relax=1, options={"Equil": False})
+    monkeypatch.setattr(like_scipy, "splu", None)
+    linalg.splu(A, relax=1, options={"Equil": False})
+    for other in ({"relax": True}, {"options": {"Equil": True}}):
+        with pytest.raises(TypeError, match="not callable"):
+            linalg.splu(A, **{"relax": 1, "options": {"Equil": False}} | other)
+
+
+def test_functions_that_replace_scipys_take_its_keywords(monkeypatch):
+    monkeypatch.setattr(scipys, "splu", linalg.splu)
+    monkeypatch.setattr(scipys, "spsolve", linalg.spsolve)
+    with pytest.warns(solvers.IgnoredOptionWarning):
+        assert np.allclose(scipys.splu(A, permc_spec="COLAMD").solve(A @ np.ones(3)), 1)
+    with pytest.warns(solvers.IgnoredOptionWarning):
+        assert np.allclose(scipys.spsolve(A, A @ np.ones(3), use_umfpack=False), 1)
+
+
+@pytest.mark.parametrize("name", ["NATURAL", "natural"])
+def test_the_natural_order_has_the_factors_of_scipy(name):
+    B = sp.csc_array([[4.0, 1, 0, 0], [1, 3, 1, 0], [0, 0, 2, 1], [0, 0, 0, 5]])  # reducible
+    ours, theirs = linalg.splu(B, permc_spec=name), scipys.splu(B, permc_spec="NATURAL")
+    assert (ours.perm_c == theirs.perm_c).all()
+    assert (ours.perm_r == theirs.perm_r).all()
+    for side in "LU":
+        assert getattr(ours, side).format == "csc"
+        assert np.allclose(getattr(ours, side).toarray(), getattr(theirs, side).toarray())
 
 
 def test_what_scipy_does_anyway_is_not_warned_of():

@@ -127,6 +127,8 @@ def test_names_are_checked_at_once(call):
     A = sp.csc_array(np.eye(3))
     with pytest.raises(ValueError, match="row_names has 2 names, but the matrix has 3 rows"):
         call(A, row_names=ROWS[:2])
+    with pytest.raises(ValueError, match="row_names has 'mass' more than once: rows could not"):
+        call(A, row_names=["mass", "heat", "mass"])
     with pytest.raises(TypeError, match="col_names"):
         call(A, col_names="pTq")
 
@@ -287,6 +289,14 @@ def test_superlu_is_not_asked_to_keep_zeros(drop_tol, monkeypatch):
 def test_a_drop_tolerance_is_a_number(drop_tol, error):
     with pytest.raises(error, match="drop_tol"):
         solvers.spilu(sp.eye_array(2, format="csc"), drop_tol)
+
+
+def test_a_singular_matrix_is_an_error_of_linear_algebra():
+    for dense in (DEPENDENT, STRUCTURE):
+        with pytest.raises(np.linalg.LinAlgError) as caught:
+            solvers.splu(sp.csc_array(dense))
+        assert isinstance(caught.value, SingularMatrixError)
+        assert isinstance(caught.value, RuntimeError)
 
 
 def test_superlu_without_memory(monkeypatch):

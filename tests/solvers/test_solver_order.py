@@ -152,3 +152,62 @@ def test_what_is_counted_replaces_what_was_predicted():
         assert solves(A, lu)
     assert lu.analysis.outside == [0]
     assert revision(lu) == 1
+
+
+def reducible(kind, rng):
+    """A matrix of several blocks, rows and columns shuffled, sizes of many magnitudes."""
+    n = 30
+    A = sp.random_array((n, n), density=0.05, rng=rng) + sp.eye_array(n)
+    A = sp.csc_array(A)[rng.permutation(n)][:, rng.permutation(n)].astype(kind)
+    A.data *= 10.0 ** rng.uniform(-6, 6, A.nnz)
+    if kind is complex:
+        A.data *= np.exp(1j * rng.uniform(0, 6, A.nnz))
+    return sp.csc_array(A)
+
+
+@pytest.mark.parametrize("pivoting", ["auto", "structure", "product"])
+@pytest.mark.parametrize("kind", [float, complex])
+def test_one_block_has_plain_factors(kind, pivoting):
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        A = reducible(kind, rng)
+        columns = rng.permutation(A.shape[0])
+        assert solvers.splu(A).n_blocks > 1
+        for order in ("whole", columns):
+            lu = solvers.analyse(A, order=order, pivoting=pivoting).factorise(A)
+            for B in (A, A * 2):
+                lu.refactorise(B)
+                L, U = lu.L.toarray(), lu.U.toarray()
+                assert lu.n_blocks == 1
+                assert (np.diag(L) == 1).all()
+                assert not np.triu(L, 1).any()
+                assert not np.tril(U, -1).any()
+                permuted = B[lu.row_perm][:, lu.col_perm].toarray()
+                assert (np.abs(permuted - L @ U) <= 1e-13 * (np.abs(L) @ np.abs(U))).all()
+                solves(B, lu)
+        assert np.array_equal(lu.col_perm, columns)
+
+
+def test_factors_are_plain_where_there_is_one_block():
+    lu = solvers.splu(sp.csc_array(np.eye(3)))
+    with pytest.raises(AttributeError, match="each block"):
+        lu.L  # noqa: B018
+    assert not hasattr(lu, "U")
+    assert hasattr(solvers.splu(random_values(grid(5), 0)), "U")
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "match"),
+    [
+        ({"order": "blocked"}, ValueError, "'blocks', 'whole'"),
+        ({"order": [0, 1]}, ValueError, "each of 3 columns once"),
+        ({"order": [0, 1, 1]}, ValueError, "each of 3 columns once"),
+        ({"order": [0.0, 1.0, 2.0]}, ValueError, "each of 3 columns once"),
+        ({"order": 0}, ValueError, "each of 3 columns once"),
+        ({"order": "whole", "solver": "superlu"}, ValueError, 'only solver="auto"'),
+    ],
+)
+def test_orders_that_are_none(how, error, match):
+    for call in (solvers.splu, solvers.analyse):
+        with pytest.raises(error, match=match):
+            call(sp.csc_array(np.eye(3)), **how)

@@ -60,6 +60,8 @@ Policy read_policy(const nb::dict& given) {
         else if (name == "few_rows") out.few_rows = nb::cast<std::int64_t>(value);
         else if (name == "overrun") out.overrun = nb::cast<double>(value);
         else if (name == "no_pivot") out.no_pivot = nb::cast<double>(value);
+        else if (name == "whole") out.whole = nb::cast<bool>(value);
+        else if (name == "order") out.order = nb::cast<std::vector<std::int64_t>>(value);
         else if (name == "forced") out.forced = kernel(nb::cast<std::string>(value));
         else if (name == "diagonal") out.diagonal = static_cast<Diagonal>(nb::cast<int>(value));
         else if (name == "available")
@@ -343,6 +345,17 @@ auto scaled_values(const Held<Index, Value>& held, Index k) {
                   static_cast<std::size_t>(end - begin));
 }
 
+// Of a single block: L, U, the diagonal of U, and the factors of rows and columns.
+template <class Index, class Value>
+nb::tuple triangles(const Held<Index, Value>& held) {
+    const auto& lu = *held.lu;
+    const auto all = [](const auto& of) { return copied(of.data(), of.size()); };
+    return nb::make_tuple(nb::make_tuple(copied(lu.l_start), all(lu.l_row), all(lu.l)),
+                          nb::make_tuple(copied(lu.u_start), all(lu.u_row), all(lu.u)),
+                          copied(lu.pivot), copied(lu.pivot_row_factor),
+                          copied(lu.equilibration.col_factor));
+}
+
 template <class Index, class Value>
 void bind_factors(nb::module_& m, const char* name) {
     using Bound = Held<Index, Value>;
@@ -385,6 +398,7 @@ void bind_factors(nb::module_& m, const char* name) {
                              rows.push_back(row), cols.push_back(col), values.push_back(value);
                          return nb::make_tuple(copied(rows), copied(cols), copied(values));
                      })
+        .def_prop_ro("triangles", &triangles<Index, Value>)
         .def_prop_ro("entries", [](const Bound& held) { return held.lu->entries(); })
         .def_prop_ro("growth", [](const Bound& held) { return copied(held.lu->growth); })
         .def("scaled_values", &scaled_values<Index, Value>);

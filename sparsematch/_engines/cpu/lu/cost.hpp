@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "elimination/elimination_cost.hpp"
 
@@ -40,8 +41,9 @@ inline constexpr std::array kernel_table{
     // repeated: medians of 70 matrices; moved pivots: fitted to qh882, gemat12, ex6, pilotnov
     KernelRow{"own", {3.5e-6, 20e-9, 16e-9, 0.5e-9}, true, 0.4, 0.1, 0.6},
     KernelRow{"superlu", {320e-6, 107e-9, 34e-9, 0.1e-9}, true, 0.75, 0.01, 0.15},
-    // measured on 22 matrices of up to 70,000 entries; by kvxopt and pypardiso
-    KernelRow{"umfpack", {1.2e-3, 330e-9, 5e-9, 0.1e-9}, false},
+    // by kvxopt, fitted to 16 matrices of 2,700 to 150,000 entries: 0.3 to 1.4 of their times
+    KernelRow{"umfpack", {2.9e-3, 200e-9, 37e-9, 0.16e-9}, false},
+    // by pypardiso, measured on 22 matrices of up to 70,000 entries
     KernelRow{"pardiso", {1.2e-3, 250e-9, 5e-9, 0.1e-9}, false, 1, 0, 0, false},
     // not measured: so that it is taken where nothing else is near
     KernelRow{"mumps", {3e-3, 1000e-9, 25e-9, 0.15e-9}, false},
@@ -86,13 +88,17 @@ struct Policy {
     // taken before: so that it adds half to them at most, if prices are right. On eight of 66
     // matrices they take 0.2 to 0.8 of the time then, on one 1.06.
     double patience = 2;
+    // Whether all is one block, which our own kernel factorises whatever that costs; the order of
+    // its columns, unless one is to be chosen.
+    bool whole = false;
+    std::vector<std::int64_t> order;
     // Share of a block's largest entry up to which an entry is added instead of a pivot, which is
     // what only our own kernel does.
     double no_pivot = 0;
 
     const Cost& cost(Kernel kernel) const { return kernels[static_cast<std::size_t>(kernel)].cost; }
     bool allows(Kernel kernel, bool complex_numbers) const {
-        if (forced != Kernel::own || no_pivot > 0) return kernel == forced;
+        if (forced != Kernel::own || no_pivot > 0 || whole) return kernel == forced;
         return kernel == Kernel::own || ((available >> static_cast<int>(kernel) & 1) &&
                                          (row_of(kernel).complex_numbers || !complex_numbers));
     }
@@ -105,6 +111,7 @@ struct Policy {
     // Times the entries predicted, at which a factorisation here ends: by then another kernel would
     // be done.
     double most(double entries, double fill, double work) const {
+        if (whole) return infinity;
         const double here = cost(Kernel::own).seconds(entries, fill, work),
                      there = cost(Kernel::superlu).seconds(entries, fill, work);
         return overrun * std::max(1.0, there / here);

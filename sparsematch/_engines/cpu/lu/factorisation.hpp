@@ -78,9 +78,11 @@ class Factorisation {
             if (any_free(m.row_mate, a.n_rows)) return State::unmatched;
             row_mate = m.col_mate;  // the core's columns are the user's rows
         }
-        analysis->form = form_of_matching(a, row_mate, run);
+        const bool whole = analysis->policy.whole;
+        analysis->form = whole ? one_block(a, row_mate) : form_of_matching(a, row_mate, run);
         if (run.stopped()) return State::stopped;
-        if (checks_invariants && !is_certified(a, analysis->form, run)) return State::not_a_form;
+        if (checks_invariants && !whole && !is_certified(a, analysis->form, run))
+            return State::not_a_form;
         return plan(run);
     }
     // Takes the same pivots as before where these will do. A block that fills up is planned

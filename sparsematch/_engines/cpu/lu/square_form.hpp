@@ -4,6 +4,7 @@
 // triangular is block upper.
 #pragma once
 
+#include <numeric>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -40,6 +41,16 @@ SquareForm<Index> form_of_matching(const Csr<Index>& a, const Index* col_of, Run
                           std::vector<Index>(n_blocks + std::size_t{1})};
     sort_by_label(number.data(), n, n_blocks, out.row_perm.data(), out.starts.data(), run);
     for (std::size_t k = 0; k < size; ++k) out.col_perm[k] = col_of[out.row_perm[k]];
+    return out;
+}
+
+// All in one block, whether or not there is a finer form; arguments as above. Time: O(n).
+template <class Index>
+SquareForm<Index> one_block(const Csr<Index>& a, const Index* col_of) {
+    const Index n = a.n_rows;
+    SquareForm<Index> out{std::vector<Index>(n), std::vector<Index>(col_of, col_of + n), {0}};
+    std::iota(out.row_perm.begin(), out.row_perm.end(), Index{0});
+    if (n > 0) out.starts.push_back(n);
     return out;
 }
 

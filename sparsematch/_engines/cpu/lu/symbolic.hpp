@@ -116,6 +116,7 @@ class Planner {
             std::copy(cols(), cols() + m_, form_.col_perm.begin() + first_);
             translate();
         }
+        if (!policy_.order.empty()) return follow(policy_.order);
         symmetrise();
         const Cost& own = policy_.cost(Kernel::own);
         EliminationLimits limits{2 * own.per_fill, own.per_multiplication};
@@ -129,6 +130,15 @@ class Planner {
         if (is_open || !is_ordered || limits.exceeded_by(cost)) return choose(cost, is_ordered);
         amd_.accumulate(plan_.most.data() + first_);
         factorise_here(own.seconds(column_[m_], 2 * cost.entries + m_, cost.work), cost, 1);
+        reorder(rows(), order_), reorder(cols(), order_);
+    }
+    // All columns in an order that was given, and the rows that they are paired with.
+    void follow(const std::vector<std::int64_t>& columns) {
+        order_.resize(columns.size());
+        for (Index c = 0; c < m_; ++c) cursor_[cols()[c]] = c;
+        for (Index t = 0; t < m_; ++t) order_[t] = cursor_[columns[t]];
+        std::fill_n(plan_.most.begin(), m_, infinity);
+        plan_.expected_entries += column_[m_];
         reorder(rows(), order_), reorder(cols(), order_);
     }
     // Of ways that are worth looking for, that of the least time. The order by minimum degree is
