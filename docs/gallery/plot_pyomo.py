@@ -2,7 +2,7 @@
 A Pyomo model with one variable fixed too many
 ==============================================
 
-A tank over time: its level follows from what flows in and out. Somebody has fixed a
+A tank over time: its level follows from its inlet and outlet. Somebody has fixed a
 level that the equations determine. :func:`sparsematch.pyomo.explain_model` lists the
 fixed variables that may be to blame, by name, and
 :func:`sparsematch.plot.spy_conflicts` draws the equations that are too many.

@@ -16,14 +16,13 @@ def picture_page(
     shape: tuple[int, int], rank: int, boxes: Iterable[tuple[int, int, int, int, str]], title: str
 ) -> str:
     """Return boxes of a matrix (top, left, height, width, colour) beside what is matched of it."""
-    scale = _SIDE / max(*shape, 1)
+    n_rows, n_cols = shape
     drawn = "".join(
-        f'<rect x="{left * scale:.1f}" y="{top * scale:.1f}" width="{max(width * scale, 1):.1f}" '
-        f'height="{max(height * scale, 1):.1f}" fill="{colour}"/>'
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="{colour}" '
+        f'stroke="{colour}" vector-effect="non-scaling-stroke"/>'
         for top, left, height, width, colour in boxes
     )
-    n_rows, n_cols = shape
-    size = f'width="{max(n_cols * scale, 1):.0f}" height="{max(n_rows * scale, 1):.0f}"'
+    size = f'viewBox="0 0 {n_cols} {n_rows}" width="{_SIDE * n_cols / max(*shape, 1):.0f}"'
     return (
         f'<div style="display:flex;gap:1em"><svg {size} style="border:1px solid #5b6270">{drawn}'
         f"</svg><div>{title}<br/>{n_rows:,} x {n_cols:,}<br/>{rank:,} matched<br/>"
