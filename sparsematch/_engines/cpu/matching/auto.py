@@ -669,7 +669,8 @@ def _improve_small(
     """Run `SMALL_STAGES`: in one call of the core, but for pushes and searches from columns."""
     settings, replaceable = (limit, run.detailed, run.seed), run.matched < Matched.GIVEN
     steps = _core.run_small_stages(csr(graph), mates(graph, matching), replaceable, settings)
-    run.steps += map(StepInfo._make, steps)
+    for step in steps:
+        run.steps.append(StepInfo._make(step))
     last, by_cols = run.steps[-1], graph.n_minor < graph.n_major
     sides = "exchanged" if by_cols else "both"
     more: dict[str, Any] = {"options": {}, "workers": 1, "sides": sides}
