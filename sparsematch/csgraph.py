@@ -127,8 +127,9 @@ def min_weight_full_bipartite_matching(
         raise TypeError("biadjacency is on a GPU, but this is done in host memory; get() copies it")
     weighted = as_signed(A, name="biadjacency", must_be_finite=False)
     cost = -weighted.weight if maximize else weighted.weight
-    matching = full_matching(*_edges(weighted.graph, cost))
-    rows = np.flatnonzero(matching.row_mate >= 0)
+    edges = _edges(weighted.graph, cost)
+    matching = full_matching(*edges, weighted.largest)
+    (rows,) = (matching.row_mate >= 0).nonzero()
     return rows, matching.row_mate[rows]
 
 

@@ -7,6 +7,9 @@ import numpy as np
 from sparsematch._base.errors import wrong_type
 
 Rng: TypeAlias = int | np.random.Generator | None
+#: Tuples: to make a union at each call takes as long as the check.
+_FLAGS = bool, np.bool_
+_NUMBERS = int, float, np.number
 
 
 def read_seed(rng: Rng) -> int:
@@ -23,13 +26,13 @@ def read_seed(rng: Rng) -> int:
 def check_flags(**flags: Any) -> None:
     """Raise TypeError unless each is True or False."""
     for name, flag in flags.items():
-        if not isinstance(flag, bool | np.bool_):
+        if not isinstance(flag, _FLAGS):
             raise wrong_type(name, flag, "True or False")
 
 
 def check_number(name: str, number: Any) -> None:
     """Raise TypeError unless it is a real number."""
-    if isinstance(number, bool | np.bool_) or not isinstance(number, int | float | np.number):
+    if isinstance(number, _FLAGS) or not isinstance(number, _NUMBERS):
         raise wrong_type(name, number, "a number")
 
 
@@ -40,5 +43,5 @@ def check_tolerance(name: str, tolerance: Any, finite: bool = False) -> None:
     check_number(name, tolerance)
     if not tolerance >= 0:
         raise ValueError(f"{name} is {tolerance}, but must not be negative")
-    if finite and np.isinf(tolerance):
+    if finite and tolerance == np.inf:
         raise ValueError(f"{name} is {tolerance}, but must be finite")

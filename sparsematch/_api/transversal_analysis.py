@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # readable names in help()
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -227,7 +227,7 @@ class TransversalAnalysis:
         """Return a square matrix by rows: columns of a symmetric one have the same magnitudes."""
         if self.shape[0] != self.shape[1]:
             raise ValueError(f"A must be square, but its shape is {self.shape}")
-        graph = replace(self._pattern.graph, flipped=False)
+        graph = self._pattern.graph._replace(flipped=False)
         return with_values(graph, self._pattern.arrange(values))
 
     @documented

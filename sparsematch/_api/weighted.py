@@ -295,12 +295,13 @@ def is_optimal_transversal(
     return given is not None and is_bottleneck(weighted, replace(transversal, matching=given))
 
 
-def full_matching(graph: BipartiteCSR, cost: FloatArray) -> Matching:
+def full_matching(graph: BipartiteCSR, cost: FloatArray, largest: float | None = None) -> Matching:
     """Find a matching of all rows, or all columns if there are fewer, of least cost.
 
-    Costs are finite, no entry is repeated. Raises ValueError if there is none.
+    Costs are finite, no entry is repeated; `largest` is a bound of them, if one is known. Raises
+    ValueError if there is none.
     """
-    matching = operations(WeightedOps, graph.backend).least_cost(graph, cost, 1).matching
+    matching = operations(WeightedOps, graph.backend).least_cost(graph, cost, 1, largest).matching
     if matching.cardinality < min(graph.shape):
         raise ValueError("no full matching exists")
     return matching

@@ -68,11 +68,12 @@ def _side(name: str, given: Any, size: int) -> FloatArray:
         raise ValueError(
             f"{name} has shape {numbers.shape}, but must be a number or have ({size},)"
         )
-    with np.errstate(over="ignore"):
-        numbers = numbers.astype(np.float64)
+    if numbers.dtype != np.float64:
+        with np.errstate(over="ignore"):
+            numbers = numbers.astype(np.float64)
     if not (finite := np.isfinite(numbers)).all():
         first = "" if numbers.ndim == 0 else f"[{int(finite.argmin())}]"
         raise ValueError(f"{name}{first} is {numbers[~finite][0]}, but must be finite")
     everywhere = np.full(size, numbers)
-    everywhere.flags.writeable = False
+    everywhere.setflags(write=False)
     return everywhere

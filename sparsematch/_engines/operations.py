@@ -127,7 +127,7 @@ class WeightedOps(Operations):
     read_values: Callable[[BipartiteCSR, FloatArray, int], tuple[bool, float, float]] = host_only
     #: A maximum matching of least cost, given a finite cost for each entry, and its duals. No entry
     #: may be repeated.
-    least_cost: Callable[[BipartiteCSR, FloatArray, int], LeastCost] = host_only
+    least_cost: Callable[..., LeastCost] = host_only
     #: The weighted transversal with the largest product; whether factors are wanted, whether
     #: magnitudes are rounded, workers, tolerance, what to begin with.
     maximum_product: Callable[..., WeightedTransversal] = host_only

@@ -67,8 +67,9 @@ class Steps(list[StepInfo]):
     def append(self, step: StepInfo) -> None:
         """Add a step that has ended."""
         super().append(step)
-        took = step.engine, step.cardinality, 1e3 * step.seconds, step.reason or "chosen"
-        _LOGGER.debug("%s: %d pairs, %.3f ms; %s", *took)
+        if _LOGGER.isEnabledFor(logging.DEBUG):
+            took = step.engine, step.cardinality, 1e3 * step.seconds, step.reason or "chosen"
+            _LOGGER.debug("%s: %d pairs, %.3f ms; %s", *took)
 
 
 @dataclass(slots=True)

@@ -3,8 +3,7 @@
 The reader leaves what is particular to a library to its adapter: the modules beside this one.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -26,8 +25,7 @@ from sparsematch._types.view import MatrixView
 _SPARSE = "a sparse array or matrix of SciPy or CuPy"
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
+class Entries(NamedTuple):
     """A sparse matrix, read once: its pattern, checked, and on demand the values of its entries."""
 
     graph: BipartiteCSR
@@ -42,10 +40,10 @@ class Entries:
         """
         if isinstance(self.matrix, BipartiteCSR):
             raise no_values(self.name)
-        host = issparse(self.matrix)
+        host, nnz = issparse(self.matrix), self.graph.nnz
         data = np.asarray(self.matrix.data) if host else cupy.values(self.matrix, self.name)
-        check_values(data, self.graph.nnz, self.name)
-        return data[: self.graph.nnz]
+        check_values(data, nnz, self.name)
+        return data if data.size == nnz else data[:nnz]
 
     def without_zeros(self) -> tuple[BipartiteCSR, int, Any]:
         """Return the pattern without zeros, how many there are, and the other values; O(nnz)."""
@@ -66,9 +64,7 @@ def read_entries(
             raise TypeError(f"{name} is viewed on a GPU, but this is done in host memory only")
         how: Any = {"name": name, "threads": threads, "valued": valued, "in_host": in_host}
         return _viewed(A, read_entries(A.matrix, **how), valued)
-    if not issparse(A):
-        A = from_other_library(A)
-    if issparse(A):
+    if issparse(A) or issparse(A := from_other_library(A)):
         A = compress(A, name)
         graph = _view(A.indptr, A.indices, A.shape, A.format == "csc", name, threads)
     elif isinstance(A, BipartiteCSR) and not valued:

@@ -3,7 +3,6 @@
 They are checked on their GPU, by one kernel of its back-end.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from sparsematch._base.arrays import advising, import_cupy, namespace, refuse_other_gpu
@@ -63,10 +62,10 @@ def view_of_arrays(
     if indptr.ndim == indices.ndim == 1 and indptr.size == graph.n_major + 1:
         nnz = operations(CertificateOps, "cupy").count_entries(graph)
         if nnz >= 0:
-            return replace(graph, known_nnz=nnz)
+            return graph._replace(known_nnz=nnz)
     here, major = indptr.get(), "column" if flipped else "row"
     check_compressed(here, indices.get(), (graph.n_major, graph.n_minor), name, major=major)
-    return replace(graph, known_nnz=int(here[-1]))
+    return graph._replace(known_nnz=int(here[-1]))
 
 
 @advising

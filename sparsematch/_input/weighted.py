@@ -14,6 +14,8 @@ from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates,
 from sparsematch._types.bipartite import BipartiteCSR, entry_place, keep_entries
 from sparsematch._types.weighted import SignedCSR, WeightedCSR
 
+_DOUBLE = np.dtype(np.float64)
+
 
 def as_weighted(A: Any, *, threads: int = 1) -> WeightedCSR:
     """View a sparse matrix as a bipartite graph with its entries, whose magnitudes are weights.
@@ -72,7 +74,7 @@ def _doubles(
     They are the numbers themselves if these are doubles. The largest is NaN if one is not finite.
     """
     values = np.ascontiguousarray(data)
-    if values.dtype != np.float64 or not values.dtype.isnative:
+    if values.dtype != _DOUBLE:
         values = np.empty(graph.nnz)
         _write_magnitudes(data, values, threads)
     read = operations(WeightedOps, graph.backend).read_values
@@ -117,8 +119,11 @@ def as_signed(
 
 def _real(graph: BipartiteCSR, data: NDArray[Any], threads: int) -> tuple[FloatArray, bool, float]:
     """Return the numbers as doubles, whether no entry is repeated, the largest magnitude or NaN."""
-    with np.errstate(over="ignore"):
-        weight = np.ascontiguousarray(data, np.float64)
+    if data.dtype == _DOUBLE:
+        weight = np.ascontiguousarray(data)
+    else:
+        with np.errstate(over="ignore"):
+            weight = np.ascontiguousarray(data, np.float64)
     read = operations(WeightedOps, graph.backend).read_values
     ascending, _, largest = read(graph, weight, threads)
     return weight, ascending, largest

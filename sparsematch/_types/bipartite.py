@@ -6,8 +6,7 @@ does no bounds checks. CSC is not converted: its arrays are the CSR of the trans
 keeps them and says that it is flipped.
 """
 
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,8 +16,7 @@ from sparsematch._base.arrays import BoolArray, IndexArray, namespace
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class BipartiteCSR:
+class BipartiteCSR(NamedTuple):
     """A pattern in compressed rows, or in compressed columns if `flipped`.
 
     Every call that reads patterns alone takes one in place of a sparse matrix. `from_arrays` makes

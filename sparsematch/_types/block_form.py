@@ -310,20 +310,12 @@ class BlockForm(Blocks):
 
     def _repr_html_(self) -> str:
         tops, lefts = (_on_host(ends).tolist() for ends in (self.row_blocks, self.col_blocks))
-        heights, widths = (np.diff(ends).tolist() for ends in (tops, lefts))
-        largest = sorted(range(len(heights)), key=lambda k: -max(heights[k], widths[k]))
+        sizes = _on_host(self.block_sizes)
         boxes = [
-            (tops[k], lefts[k], heights[k], widths[k], _COLOURS[np.sign(heights[k] - widths[k])])
-            for k in largest[:MOST_BOXES]
+            (tops[k], lefts[k], *sizes[k].tolist(), _COLOURS[np.sign(sizes[k, 0] - sizes[k, 1])])
+            for k in np.argsort(-sizes.max(axis=1, initial=0))[:MOST_BOXES].tolist()
         ]
-        counts = {
-            "structural rank": self.structural_rank,
-            "blocks": self.n_blocks,
-            "rows of the largest": max(heights, default=0),
-            "columns too many": self.horizontal.cols.size - self.horizontal.rows.size,
-            "rows too many": self.vertical.rows.size - self.vertical.cols.size,
-        }
-        return picture_page("Block form", self.shape, boxes, counts)
+        return picture_page(self.shape, self.structural_rank, boxes, f"{self.n_blocks:,} blocks")
 
     def __iter__(self) -> Iterator[IndexArray]:
         """Unpack in the order of MATLAB's dmperm: p, q, r, s, cc, rr."""

@@ -1,13 +1,10 @@
 """Results as notebooks show them: a small picture and counts, in HTML without a style sheet."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from html import escape
 
 #: Pixels of the longer side of a picture, and boxes that it has at most: notebooks stay small.
 _SIDE, MOST_BOXES = 160, 400
-
-#: Top, left, height and width of a box, in rows and columns, and its colour.
-Box = tuple[int, int, int, int, str]
 
 
 def text_page(text: str) -> str:
@@ -16,23 +13,18 @@ def text_page(text: str) -> str:
 
 
 def picture_page(
-    title: str, shape: tuple[int, int], boxes: Iterable[Box], counts: Mapping[str, object]
+    shape: tuple[int, int], rank: int, boxes: Iterable[tuple[int, int, int, int, str]], title: str
 ) -> str:
-    """Return the boxes of a matrix beside a table."""
+    """Return boxes of a matrix (top, left, height, width, colour) beside what is matched of it."""
     n_rows, n_cols = shape
-    scale = _SIDE / max(n_rows, n_cols, 1)
     drawn = "".join(
-        f'<rect x="{left * scale:.1f}" y="{top * scale:.1f}" width="{max(width * scale, 1):.1f}" '
-        f'height="{max(height * scale, 1):.1f}" fill="{colour}"/>'
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="{colour}" '
+        f'stroke="{colour}" vector-effect="non-scaling-stroke"/>'
         for top, left, height, width, colour in boxes
     )
-    size = f'width="{max(n_cols * scale, 1):.0f}" height="{max(n_rows * scale, 1):.0f}"'
-    frame = 'style="border:1px solid #5b6270"'
-    cells = "".join(
-        f"<tr><td>{escape(name)}</td><td>{value:,}</td></tr>" for name, value in counts.items()
-    )
+    size = f'viewBox="0 0 {n_cols} {n_rows}" width="{_SIDE * n_cols / max(*shape, 1):.0f}"'
     return (
-        f"<div><div>{escape(title)}: {n_rows:,} x {n_cols:,}</div>"
-        f'<div style="display:flex;gap:1em"><svg {size} {frame}>{drawn}</svg>'
-        f"<table>{cells}</table></div></div>"
+        f'<div style="display:flex;gap:1em"><svg {size} style="border:1px solid #5b6270">{drawn}'
+        f"</svg><div>{title}<br/>{n_rows:,} x {n_cols:,}<br/>{rank:,} matched<br/>"
+        f"{n_rows - rank:,} rows, {n_cols - rank:,} columns unmatched</div></div>"
     )

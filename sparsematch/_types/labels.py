@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from sparsematch._base.arrays import IndexArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BlockLabels:
+class BlockLabels(NamedTuple):
     """Where each row stands in the block triangular form; a matched column is with its mate."""
 
     #: Shape (n_rows,). 0 for the horizontal part, 1 to `n_square` for the blocks of the square part

@@ -48,16 +48,11 @@ class Matching(Mates):
     """
 
     def _repr_html_(self) -> str:
-        rows, cols = (side.tolist() for side in self.get().pairs())
-        step = -(-len(rows) // MOST_BOXES) or 1
-        places = zip(rows[::step], cols[::step], strict=True)
-        counts = {
-            "cardinality": self.cardinality,
-            "unmatched rows": self.shape[0] - self.cardinality,
-            "unmatched columns": self.shape[1] - self.cardinality,
-        }
+        rows, cols = self.get().pairs()
+        step = -(-rows.size // MOST_BOXES) or 1
+        places = zip(rows[::step].tolist(), cols[::step].tolist(), strict=True)
         boxes = [(row, col, 1, 1, "#0072b2") for row, col in places]
-        return picture_page("Matching", self.shape, boxes, counts)
+        return picture_page(self.shape, self.cardinality, boxes, "matching")
 
     def as_permutation(self) -> IndexArray:
         """Return a permutation p of the rows that moves matched entries to the diagonal.

@@ -1,5 +1,8 @@
 """The mates of rows and columns: what a matching holds, of a matrix or of a rank's part of one."""
 
+import functools
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -10,10 +13,15 @@ from sparsematch._base.arrays import IndexArray, namespace, on_gpu
 _Result = TypeVar("_Result")
 
 
+@functools.cache
+def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
+    return operator.attrgetter(*kind.__dataclass_fields__)
+
+
 def frozen(result: _Result) -> _Result:
     """Make the arrays of a dataclass read-only, and return it. CuPy knows no read-only arrays."""
-    for name in result.__dataclass_fields__:  # type: ignore[attr-defined]
-        value = getattr(result, name)
+    kind: Any = type(result)
+    for value in _fields(kind)(result):
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
         elif isinstance(value, Frozen):

@@ -129,8 +129,7 @@ class StepInfo(NamedTuple):
     carrier: str = ""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class RunInfo:
+class RunInfo(NamedTuple):
     """How a matching was found; shown as a table of its steps.
 
     Attributes

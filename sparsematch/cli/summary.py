@@ -106,7 +106,8 @@ def _head(fields: dict[str, Any]) -> str:
 
 
 def _run_lines(fields: dict[str, Any]) -> list[str]:
-    words = f"{' then '.join(fields['engines']) or 'none'}, {count(fields['workers'], 'thread')}"
+    engines = " then ".join(dict.fromkeys(fields["engines"])) or "none"
+    words = f"{engines}, {count(fields['workers'], 'thread')}"
     if "ranks" in fields:
         exchanges, sent = count(fields["exchanges"], "exchange"), fields["bytes_sent"] / 1e6
         words += f" on each of {fields['ranks']} ranks, {exchanges}, {sent:,.1f} MB"

@@ -162,9 +162,8 @@ def _enlarge(ax: Any, form: BlockForm, rows: Array, cols: Array, name: str) -> N
     ax.set_facecolor(face)
     frame_matrix(ax, (height, width), 1 / 3)
     ax.set(xlabel="", ylabel="")
-    sides = (ax.yaxis, form.row_perm[top : top + height]), (ax.xaxis, form.col_perm[left:][:width])
-    for axis, order in sides:
-        axis.set_major_formatter(partial(_number, np.asarray(order)))
+    ax.yaxis.set_major_formatter(partial(_number, form.row_perm[top : top + height]))
+    ax.xaxis.set_major_formatter(partial(_number, form.col_perm[left : left + width]))
     inside = (rows >= top) & (rows < top + height) & (cols >= left) & (cols < left + width)
     draw_entries(ax, rows[inside] - top, cols[inside] - left, (height, width))
     ax.set_title(f"{meaning.split()[0]}: {height:,} x {width:,}", fontsize=10, color=edge)

@@ -20,10 +20,9 @@ LIMITS = {"as set": None, "forest": (0, np.inf), "auction": (0, 0)}
 def solve(A, limits=None, workers=1):
     """Row mates, column mates, row duals, column duals of a CSR matrix of costs."""
     n_rows, n_cols = A.shape
-    mates = np.empty(n_rows, A.indices.dtype), np.empty(n_cols, A.indices.dtype)
-    duals = np.empty(n_rows), np.empty(n_cols)
-    _core.least_cost((n_cols, A.indptr, A.indices), A.data, mates, duals, workers, limits)
-    return *mates, *duals
+    mates, duals = np.empty(n_rows + n_cols, A.indices.dtype), np.empty(n_rows + n_cols)
+    _core.least_cost((n_cols, A.indptr, A.indices), A.data, mates, duals, False, workers, limits)
+    return *np.split(mates, [n_rows]), *np.split(duals, [n_rows])
 
 
 def check(A, limits=None):

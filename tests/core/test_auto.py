@@ -65,7 +65,7 @@ def render(stages):
 
 def tables():
     """Return the page's table, and a line for small matrices."""
-    small = ", ".join(s.engine for s in auto.SMALL_STAGES)
+    small = ", ".join(auto.SMALL_STAGES)
     return f"\n{render(auto.STAGES)}\nOf fewer than {auto.POLICY.small:,} entries: {small}.\n\n"
 
 

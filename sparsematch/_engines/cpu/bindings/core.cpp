@@ -7,14 +7,15 @@ using namespace sparsematch;
 
 namespace {
 
-// Of arrays of any type and length; -1, too, where they are not all of these indices, or a side is
-// longer than other users of the numbers bear: INT32_MAX of compressed.py.
+// Of a BipartiteCSR with arrays of any type and length; -1, too, where they are not all of these
+// indices, or a side is longer than other users of the numbers bear: INT32_MAX of compressed.py.
 template <class Index>
-std::int64_t count_entries_of(nb::handle indptr, nb::handle indices, std::int64_t n_rows,
-                              std::int64_t n_cols, int workers) {
+std::int64_t count_entries_of(const nb::tuple& graph, int workers) {
     constexpr std::int64_t longest = std::numeric_limits<Index>::max() - 7;
+    auto n_rows = nb::cast<std::int64_t>(graph[0]), n_cols = nb::cast<std::int64_t>(graph[1]);
+    if (nb::cast<bool>(graph[5])) std::swap(n_rows, n_cols);  // flipped
     if (std::min(n_rows, n_cols) < 0 || std::max(n_rows, n_cols) > longest) return -1;
-    const LentArray<const Index> starts(indptr), lists(indices);
+    const LentArray<const Index> starts(graph[2]), lists(graph[3]);
     if (!starts.fits_vector(n_rows + 1) || !lists.fits_vector(lists.length())) return -1;
     const Csr<Index> a{static_cast<Index>(n_rows), static_cast<Index>(n_cols), starts.data(),
                        lists.data()};
@@ -34,12 +35,9 @@ void bind(nb::module_& m) {
 
 NB_MODULE(_core, m) {
     m.attr("source_digest") = SPARSEMATCH_SOURCE_DIGEST;
-    m.def("count_entries", [](nb::handle indptr, nb::handle indices, std::int64_t n_rows,
-                              std::int64_t n_cols, int workers) {
-        const auto small = count_entries_of<std::int32_t>(indptr, indices, n_rows, n_cols, workers);
-        return small >= 0
-                   ? small
-                   : count_entries_of<std::int64_t>(indptr, indices, n_rows, n_cols, workers);
+    m.def("count_entries", [](const nb::tuple& graph, int workers) {
+        const auto small = count_entries_of<std::int32_t>(graph, workers);
+        return small >= 0 ? small : count_entries_of<std::int64_t>(graph, workers);
     });
     m.def("set_main_thread", [](std::uint64_t ident) { main_thread = ident; });
     bind<std::int32_t>(m);

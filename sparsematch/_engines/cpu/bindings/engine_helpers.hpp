@@ -4,8 +4,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-
 #include "bindings/nanobind_helpers.hpp"
 #include "core/engine_table.hpp"
 
@@ -49,48 +47,33 @@ inline OptionValues option_values(const nb::dict& given) {
 // Settings of csr.py: RunSettings.
 using SettingsArg = std::tuple<std::int64_t, bool, std::uint64_t>;
 
-// What a run leaves behind.
-struct RunReport {
-    Statistics stats;
-    std::int64_t edges, cardinality;
-    bool exhausted;
-    Forced forced;
-};
-
-// Runs improve(run); the cardinality is the number of matched among the n mates.
-template <class Index, class Run>
-RunReport run_engine(int workers, const SettingsArg& given, const Index* mates, Index n,
-                     const Run& improve) {
+template <class Index, class Improve>
+RunReport run_engine(const char* name, const char* reason, int workers, const SettingsArg& given,
+                     const Index* mates, Index n, const Improve& improve) {
     const auto settings = std::make_from_tuple<RunSettings>(given);
     return interruptible(workers, settings, Signals{}, [&](RunContext& run) {
-        improve(run);
-        const auto free = std::count(mates, mates + n, UNMATCHED<Index>);
-        return RunReport{std::move(run.stats), run.edges(), n - free, run.exhausted(), run.forced};
+        return reported(name, reason, mates, n, run, improve);
     });
 }
 
-// Fields of StepInfo; the details only where there are any.
-inline nb::dict step_info(const RunReport& report) {
+// The fields of StepInfo, in order.
+inline nb::tuple step_info(const RunReport& report) {
     const auto& s = report.stats;
-    nb::dict out;
-    out["phases"] = s.phases, out["levels"] = s.levels, out["edges"] = report.edges;
-    out["augmentations"] = s.augmentations, out["path_edges"] = s.path_edges;
-    out["cardinality"] = report.cardinality, out["exhausted"] = report.exhausted;
-    out["failed_edges"] = s.failed_edges;
-    const auto set = [&](const char* name, const auto& from, auto value) {
-        if (from.empty()) return;
-        nb::list values;
-        for (const auto& each : from) values.append(value(each));
-        out[name] = nb::tuple(values);
-    };
-    set("frontier", s.frontier, [](std::int64_t width) { return width; });
-    set("matched", s.rounds, [](const auto& round) { return round.matched; });
-    set("live_edges", s.rounds, [](const auto& round) { return round.live_edges; });
-    if (s.steps.empty()) return out;
     nb::dict seconds;
     for (const auto& step : s.steps) seconds[step.name] = step.seconds;
-    out["seconds_by_step"] = seconds;
-    return out;
+    const auto listed = [](const auto& from, auto value) {
+        if (from.empty()) return nb::tuple();  // spares a list
+        nb::list values;
+        for (const auto& each : from) values.append(value(each));
+        return nb::tuple(values);
+    };
+    const auto frontier = listed(s.frontier, [](std::int64_t width) { return width; }),
+               matched = listed(s.rounds, [](const auto& round) { return round.matched; }),
+               live_edges = listed(s.rounds, [](const auto& round) { return round.live_edges; });
+    return nb::make_tuple(report.engine, report.seconds, s.phases, s.levels, report.edges,
+                          s.augmentations, s.path_edges, report.cardinality, report.exhausted,
+                          seconds, frontier, matched, live_edges, s.failed_edges, 0, report.reason,
+                          0, 0, "");
 }
 
 }  // namespace sparsematch

@@ -31,12 +31,12 @@ Graph<Index> view(const GraphArg<Index>& given) {
 
 // Returns fields of StepInfo.
 template <class Index>
-nb::dict run_match_graph(const char* name, GraphArg<Index> graph, Out<Index> mate, int workers,
-                         const SettingsArg& settings, const nb::dict& options) {
+nb::tuple run_match_graph(const char* name, GraphArg<Index> graph, Out<Index> mate, int workers,
+                          const SettingsArg& settings, const nb::dict& options) {
     const auto match = find_engine(graph_engines, name).template call<Index>();
     const OptionValues values = option_values(options);
     const auto g = view<Index>(graph);
-    auto report = run_engine(workers, settings, mate.data(), g.n,
+    auto report = run_engine(name, "", workers, settings, mate.data(), g.n,
                              [&](RunContext& run) { match(values, run, g, mate.data()); });
     report.cardinality /= 2;
     return step_info(report);

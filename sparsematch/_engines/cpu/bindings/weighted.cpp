@@ -11,33 +11,44 @@ using namespace sparsematch;
 
 namespace {
 
+// Of an array with an element for each row, then for each column, of the user's: the places of the
+// core's rows and columns.
+template <class Index, class T>
+std::pair<T*, T*> sides_of(T* both, const Csr<Index>& a, bool flipped) {
+    return flipped ? std::pair{both + a.n_cols, both} : std::pair{both, both + a.n_rows};
+}
+
 // limits: the first two of AssignmentPolicy, but for tests the defaults. warm: mates and duals hold
 // those to begin with.
 template <class Index>
-void run_least_cost(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, Sides<double> duals,
-                    int workers, std::optional<std::pair<double, double>> limits, bool warm) {
+void run_least_cost(CsrArg<Index> matrix, In<double> cost, Out<Index> mates, Out<double> duals,
+                    bool flipped, int workers, std::optional<std::pair<double, double>> limits,
+                    bool warm) {
     AssignmentPolicy policy;
     if (limits) policy = {limits->first, limits->second};
     interruptible(workers, [&](RunContext& run) {
         const auto a = view(matrix);
-        double *u = duals.first.data(), *v = duals.second.data();
-        LeastCostMatching<Index>(a, cost.data(), view(mates), u, v, policy, run).solve(warm);
+        const auto [row_mate, col_mate] = sides_of(mates.data(), a, flipped);
+        const auto [u, v] = sides_of(duals.data(), a, flipped);
+        LeastCostMatching<Index>(a, cost.data(), {row_mate, col_mate}, u, v, policy, run)
+            .solve(warm);
     });
 }
 
-// numbers: costs and values. flags: flipped, scaling, warm.
+// numbers: costs and values. results: duals, and factors if scaling. flags: flipped, scaling, warm.
 template <class Index>
 std::pair<double, bool> run_largest_product(CsrArg<Index> matrix,
                                             std::pair<In<double>, In<double>> numbers,
-                                            Sides<Index> mates, Sides<double> duals,
-                                            Sides<double> scales,
+                                            Out<Index> mates, Out<double> results,
                                             std::tuple<bool, bool, bool> flags, int workers) {
     return interruptible(workers, [&](RunContext& run) {
         const auto [flipped, scaling, warm] = flags;
-        const ProductResult<Index> to{view(mates),          duals.first.data(),
-                                      duals.second.data(),  scaling ? scales.first.data() : nullptr,
-                                      scales.second.data(), flipped};
         const auto a = view(matrix);
+        const auto [row_mate, col_mate] = sides_of(mates.data(), a, flipped);
+        const auto [u, v] = sides_of(results.data(), a, flipped);
+        const auto [r, c] = sides_of(results.data() + (scaling ? mates.size() : 0), a, flipped);
+        const ProductResult<Index> to{{row_mate, col_mate},  u, v,
+                                      scaling ? r : nullptr, c, flipped};
         return largest_product(a, numbers.second.data(), numbers.first.data(), to, {}, warm, run);
     });
 }
@@ -94,7 +105,7 @@ void bind(nb::module_& m) {
     m.def("matched_sum", Bound<matched_sum<Index>>::by_workers);
     m.def("largest_product", run_largest_product<Index>);
     m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
-          "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
+          "flipped"_a, "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
     m.def("product_batch", run_product_batch<Index>);
     m.def("unsymmetric_entry", Bound<unsymmetric_entry<Index>>::alone);
     m.def("largest_scaled", Bound<largest_scaled<Index>>::by_workers);

@@ -11,15 +11,6 @@ from sparsematch._types.matching import Matching
 _EXCHANGED = {"row_disagrees": "col_disagrees", "col_disagrees": "row_disagrees"}
 
 
-def count_entries(graph: BipartiteCSR, workers: int = 1) -> int:
-    """Return the number of entries, or -1 if the arrays are not consistent, or not of one type.
-
-    Time: O(n_major + nnz).
-    """
-    sides = graph.n_major, graph.n_minor
-    return _core.count_entries(graph.indptr, graph.indices, *sides, workers)
-
-
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] | None:
     """Return the first thing wrong with a matching whose mates are within range.
 

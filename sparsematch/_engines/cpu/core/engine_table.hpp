@@ -1,16 +1,21 @@
-// Tables of engines: what the registry knows of each, and the function that runs it.
+// Tables of engines: what the registry knows of each, the function that runs it, and what a run
+// leaves behind.
 //
 // An engine is a function template f<Index>(data..., const ItsOptions&, RunContext&). A row of a
 // table names it; the list of its options and its functions for both index types follow from its
 // signature.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "core/csr.hpp"
 #include "core/options.hpp"
 #include "core/run_context.hpp"
 
@@ -79,5 +84,27 @@ struct EngineTable {
         return nullptr;
     }
 };
+
+// StepInfo in Python.
+struct RunReport {
+    const char *engine, *reason;
+    double seconds;
+    Statistics stats;
+    std::int64_t edges, cardinality;
+    bool exhausted;
+    Forced forced;
+};
+
+// Calls improve(run); the cardinality is the number of matched among the n mates.
+template <class Index, class Improve>
+RunReport reported(const char* engine, const char* reason, const Index* mates, Index n,
+                   RunContext& run, const Improve& improve) {
+    const auto begin = std::chrono::steady_clock::now();
+    improve(run);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    const auto free = std::count(mates, mates + n, UNMATCHED<Index>);
+    return {engine,      reason,   took.count(),    std::move(run.stats),
+            run.edges(), n - free, run.exhausted(), run.forced};
+}
 
 }  // namespace sparsematch

@@ -75,10 +75,10 @@ class RunContext {
         if (detailed) stats.steps.reserve(64);
     }
 
-    // A part of a run with a budget of its own, which stops where that run does.
+    // A part of a run with a budget and an account of its own, which stops where that run does.
     RunContext(RunContext& whole, std::int64_t edge_limit)
         : RunContext(
-              whole.team, {.edge_limit = edge_limit},
+              whole.team, {edge_limit, whole.detailed, whole.seed},
               [](void* run) { return !static_cast<RunContext*>(run)->flush(0, 0); }, &whole) {}
 
     bool stopped() const { return stop_.load(std::memory_order_relaxed); }

@@ -80,7 +80,6 @@ def run_engine(
         finished = finished and finished[::-1]
     forced = np.empty(matrix.n_major, graph.dtype) if finished and name == "karp_sipser" else None
     settings = edge_limit, run.detailed, run.seed
-    begin = perf_counter()
     account, n_forced = _core.run_engine(
         name,
         csr(matrix),
@@ -89,10 +88,11 @@ def run_engine(
         workers or run.workers,
         settings,
         run.options if options is None else options,
+        reason,
         finished,
         forced,
     )
-    info = StepInfo(name, perf_counter() - begin, reason=reason, **account)
+    info = StepInfo._make(account)
     run.steps.append(info)
     if forced is not None:
         known.forced = Forced(forced, *n_forced)
@@ -108,6 +108,4 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     _core.transpose(csr(graph), indptr, indices, run.workers)
     run.transposes_built += 1
     run.transpose_seconds += perf_counter() - begin
-    return BipartiteCSR(
-        graph.n_rows, graph.n_cols, indptr, indices, graph.backend, not graph.flipped
-    )
+    return graph._replace(indptr=indptr, indices=indices, flipped=not graph.flipped)

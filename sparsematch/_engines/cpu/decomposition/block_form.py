@@ -169,7 +169,7 @@ def block_permutation(
         starts,
         worthwhile(workers, row_perm.size),
     )
-    first_square, first_vertical, rank = starts[[1, n_square + 1, n_square + 2]].tolist()
+    first_square, first_vertical, rank = map(starts.item, (1, n_square + 1, n_square + 2))
     if rank < n_cols:
         col_perm[: n_cols - rank] = np.flatnonzero(matching.col_mate < 0)
     first, end = groups_of_blocks(n_square, matching.shape, rank)

@@ -9,6 +9,7 @@ from sparsematch._engines.edges import first_infinite, one_sided_entry, take_lar
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Engine, Run, register, register_operations
 from sparsematch._types.graph import Graph, GraphProperties
+from sparsematch._types.run_info import StepInfo
 
 ENGINES = {row["name"]: row for row in _core.graph_engines()}
 
@@ -18,10 +19,10 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
 
     def match(graph: Graph, mate: IndexArray, run: Run) -> None:
         settings = 0, run.detailed, run.seed
-        with run.step(name) as counts:
-            counts |= _core.match_graph(
-                name, graph_arrays(graph), mate, run.workers, settings, run.options
-            )
+        account = _core.match_graph(
+            name, graph_arrays(graph), mate, run.workers, settings, run.options
+        )
+        run.steps.append(StepInfo._make(account))
 
     return match
 

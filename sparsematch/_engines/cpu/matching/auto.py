@@ -18,7 +18,12 @@ from sparsematch._base.arrays import UNMATCHED, BoolArray
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
-from sparsematch._engines.cpu.core.run_engine import ENGINES, HostByProducts, run_engine, transpose
+from sparsematch._engines.cpu.core.run_engine import (
+    ENGINES,
+    HostByProducts,
+    run_engine,
+    transpose,
+)
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Matched, Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -220,7 +225,6 @@ class Progress:
         self.graph, self.matching, self.run, self.policy = graph, matching, run, policy
         self.by_products = before or HostByProducts()
         self.features = Features(graph, policy, run.workers)
-        self.small = graph.nnz < policy.small
         self.rank, self.start, self.gave_up, self.pushed = 0, "", False, False
         self.search: StepInfo | None = None
         self.proved = False  # that no augmenting path is left
@@ -324,9 +328,7 @@ class Progress:
         more: dict[str, Any] = {"options": {}}  # those of the run are of the engines it names
         single = stage.engine == "single_source_bfs"
         passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
-        if self.small or (
-            stage.engine in ("cheap", "single_source_bfs") and self.features.numbered
-        ):
+        if stage.engine in ("cheap", "single_source_bfs") and self.features.numbered:
             # Searches are so brief that one worker is done before two have started; and where the
             # parts of two meet, `cheap` leaves free rows far from free columns.
             more["workers"] = 1
@@ -364,8 +366,6 @@ class Progress:
         A search costs a pass at most, so as many rows as passes need no limit.
         """
         passes *= 1 if self.many_workers else workers
-        if self.small:
-            return passes
         left = self.graph.n_major - self.rank - self.features.rows.empty
         return passes if left > passes else 0.0
 
@@ -560,12 +560,8 @@ def has_many_workers(p: Progress) -> bool:
     return p.many_workers
 
 
-SMALL_STAGES = (
-    Stage("diagonal", is_square, "the diagonal has no zero"),
-    Stage("cheap", always, "one pass; often all there is to do"),
-    Stage("single_source_bfs", always, "a small matrix", "search"),
-    Stage("push_relabel", always, "many searches at once, whatever the graph"),
-)
+#: What runs of a small matrix.
+SMALL_STAGES = "diagonal", "cheap", "single_source_bfs", "push_relabel"
 
 STAGES = (
     Stage("diagonal", is_square, "the diagonal has no zero"),
@@ -648,17 +644,40 @@ def improve(
     run: Run,
     before: HostByProducts | None = None,
     policy: Policy | None = None,
-) -> HostByProducts:
+) -> HostByProducts | None:
     """Make the matching maximum.
 
     Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
     second matching. Time: that of the engines it runs.
     """
-    progress = Progress(graph, matching, run, policy or POLICY, before)
-    for stage in SMALL_STAGES if progress.small else STAGES:
+    policy = policy or POLICY
+    if (nnz := graph.nnz) < policy.small:
+        return _improve_small(graph, matching, run, ceil(policy.search * nnz), before)
+    progress = Progress(graph, matching, run, policy, before)
+    for stage in STAGES:
         if run.matched <= stage.takes and stage.guard(progress):
             progress.run_stage(stage)
             if progress.is_maximum:
                 break
     progress.by_products.finished = None
     return progress.by_products
+
+
+def _improve_small(
+    graph: BipartiteCSR, matching: Matching, run: Run, limit: int, before: HostByProducts | None
+) -> HostByProducts | None:
+    """Run `SMALL_STAGES`: in one call of the core, but for pushes and searches from columns."""
+    settings, replaceable = (limit, run.detailed, run.seed), run.matched < Matched.GIVEN
+    steps = _core.run_small_stages(csr(graph), mates(graph, matching), replaceable, settings)
+    for step in steps:
+        run.steps.append(StepInfo._make(step))
+    last, by_cols = run.steps[-1], graph.n_minor < graph.n_major
+    sides = "exchanged" if by_cols else "both"
+    more: dict[str, Any] = {"options": {}, "workers": 1, "sides": sides}
+    if by_cols and last.cardinality < graph.n_minor:
+        more |= {"edge_limit": limit, "reason": "a small matrix"}
+        last, before = run_engine("single_source_bfs", graph, matching, run, before, **more)
+    if last.exhausted:
+        more |= {"edge_limit": 0, "reason": STAGES[-1].reason}
+        _, before = run_engine("push_relabel", graph, matching, run, before, **more)
+    return before

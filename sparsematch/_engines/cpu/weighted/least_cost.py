@@ -1,5 +1,7 @@
 """A maximum matching of least cost, in the user's rows and columns."""
 
+from typing import Any
+
 import numpy as np
 
 from sparsematch._base.arrays import FloatArray, IndexArray
@@ -28,28 +30,42 @@ def least_cost(
     core; memory: as much again as the matrix where the core needs the transpose, or parts of it.
     """
     unit = 1.0 if largest is not None and largest < _SAFE else unit_of(graph, cost)
-    mates, (row_dual, col_dual) = to_begin_with(graph, start, unit)
+    mates, duals = to_begin_with(graph, start, unit)
     _core.least_cost(
         csr(graph),
         cost if unit == 1 else cost / unit,
-        graph.orient(*mates),
-        graph.orient(row_dual, col_dual),
+        mates,
+        duals,
+        graph.flipped,
         worthwhile(workers, graph.nnz),
         warm=start is not None,
     )
-    return LeastCost(Matching(*mates), row_dual, col_dual, unit).in_units_of_costs()
+    found = Matching(*read_only_sides(graph, mates))
+    return LeastCost(found, *read_only_sides(graph, duals), unit).in_units_of_costs()
 
 
 def to_begin_with(
-    graph: BipartiteCSR, start: Start | None, unit: float = 1.0
-) -> tuple[tuple[IndexArray, IndexArray], tuple[FloatArray, FloatArray]]:
-    """Return mates and duals for the core to write; those of a start, if there is one."""
+    graph: BipartiteCSR, start: Start | None, unit: float = 1.0, numbers: int = 1
+) -> tuple[IndexArray, FloatArray]:
+    """Return mates and duals for the core to write, of rows and then columns: those of a start.
+
+    Of each vertex there are as many `numbers`, the first of them its dual.
+    """
+    n_rows, n = graph.n_rows, graph.n_rows + graph.n_cols
+    mates, duals = np.empty(n, graph.dtype), np.empty(n * numbers)
     if start is not None:
         first = Matching.start(graph) if start.matching is None else start.matching
-        mates = first.row_mate.astype(graph.dtype), first.col_mate.astype(graph.dtype)
-        return mates, (start.row_dual / unit, start.col_dual / unit)
-    mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-    return mates, (np.empty(graph.n_rows), np.empty(graph.n_cols))
+        mates[:n_rows], mates[n_rows:] = first.row_mate, first.col_mate
+        duals[:n_rows], duals[n_rows:n] = start.row_dual / unit, start.col_dual / unit
+    return mates, duals
+
+
+def read_only_sides(graph: BipartiteCSR, both: Any, n: int = 0) -> tuple[Any, Any]:
+    """Split what is written: the n-th array for all rows, and for all columns."""
+    both.setflags(write=False)
+    begin = n * (graph.n_rows + graph.n_cols)
+    middle = begin + graph.n_rows
+    return both[begin:middle], both[middle : middle + graph.n_cols]
 
 
 def round_duals(row_dual: FloatArray, col_dual: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -67,4 +83,4 @@ def round_duals(row_dual: FloatArray, col_dual: FloatArray) -> tuple[FloatArray,
 
 def are_whole(values: FloatArray) -> bool:
     """Tell whether all are whole numbers."""
-    return bool(np.array_equal(values, np.floor(values)))
+    return bool((values == np.floor(values)).all())

@@ -9,6 +9,7 @@ from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.weighted.least_cost import (
     are_whole,
     least_cost,
+    read_only_sides,
     round_duals,
     to_begin_with,
 )
@@ -36,33 +37,34 @@ def maximum_product(
     that of `least_cost`.
     """
     graph, values = weighted.graph, weighted.values
-    mates, duals = to_begin_with(graph, start)
-    scales = np.empty_like(duals[0]), np.empty_like(duals[1])
+    by_logs = scaling and not approximate
+    mates, numbers = to_begin_with(graph, start, numbers=2 if by_logs else 1)
     objective, in_range = _core.largest_product(
         csr(graph),
         ((_rounded_cost if approximate else product_cost)(values, workers), values),
-        graph.orient(*mates),
-        graph.orient(*duals),
-        graph.orient(*scales),
-        (graph.flipped, scaling and not approximate, start is not None),
+        mates,
+        numbers,
+        (graph.flipped, by_logs, start is not None),
         worthwhile(workers, graph.nnz),
     )
-    matching = Matching(*mates)
+    duals = read_only_sides(graph, numbers)
+    row_scale, col_scale = read_only_sides(graph, numbers, 1) if by_logs else (None, None)
+    matching = Matching(*read_only_sides(graph, mates))
     if approximate:
         duals = round_duals(*duals)
         if scaling:
             with np.errstate(over="ignore", under="ignore"):
-                sides = zip(duals, scales, strict=True)
-                in_range = not sum(cut_factors(np.exp2(dual, out=scale)) for dual, scale in sides)
+                row_scale, col_scale = np.exp2(duals[0]), np.exp2(duals[1])
+            in_range = not cut_factors(row_scale) | cut_factors(col_scale)
         duals = duals[0] * np.log(2), duals[1] * np.log(2)
         cost = product_cost(values, workers)
         objective = 0.0 - _matched_sum(graph, cost, matching, workers)  # no negative zero
     if not in_range:
         warn_of_cut_factors()
-    row_scale, col_scale = scales if scaling else (None, None)
-    return WeightedTransversal(
+    found = WeightedTransversal(
         matching, "product", objective, *duals, row_scale, col_scale, approximate=approximate
-    ).freeze()
+    )
+    return found.freeze() if approximate else found
 
 
 def maximum_sum(
@@ -73,10 +75,12 @@ def maximum_sum(
     np.negative(cost, out=cost)
     found = least_cost(graph, cost, workers, weighted.largest, start)
     matching, row_dual, col_dual, unit = found
-    if unit == 1 and are_whole(cost[:_FEW]) and are_whole(cost):
+    whole = unit == 1 and are_whole(cost[:_FEW]) and are_whole(cost)
+    if whole:
         row_dual, col_dual = round_duals(row_dual, col_dual)
     total = 0.0 - _matched_sum(graph, cost, matching, workers)  # no negative zero
-    return WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit).freeze()
+    best = WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit)
+    return best.freeze() if whole or unit > 1 else best
 
 
 def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:

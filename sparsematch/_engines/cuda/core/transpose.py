@@ -1,6 +1,5 @@
 """The transpose on the device: what engines that read a matrix both ways need."""
 
-from dataclasses import replace
 from time import perf_counter
 
 from sparsematch._base.arrays import IndexArray, namespace
@@ -23,7 +22,7 @@ def transpose(graph: BipartiteCSR, run: Run, symmetric: bool | None) -> Bipartit
     counted are those of the host, which does not wait.
     """
     begin = perf_counter()
-    built = replace(graph, flipped=not graph.flipped) if symmetric else _build(graph)
+    built = graph._replace(flipped=not graph.flipped) if symmetric else _build(graph)
     run.transposes_built += 1
     run.transpose_seconds += perf_counter() - begin
     return built
