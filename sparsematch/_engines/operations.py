@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     )
     from sparsematch._types.matching import Matching
     from sparsematch._types.symmetric import SymmetricTransversal
+    from sparsematch._types.weighted import (
+        LeastCost,
+        SignedCSR,
+        WeightedCSR,
+        WeightedMatching,
+        WeightedTransversal,
+    )
     from sparsematch._types.weighted_proof import Proof
-from sparsematch._types.weighted import (
-    LeastCost,
-    SignedCSR,
-    WeightedCSR,
-    WeightedMatching,
-    WeightedTransversal,
-)
 
 #: Of one process, or of a rank: `BipartiteCSR` and `Matching`, `DistributedCSR` and
 #: `DistributedMatching`; `Graph` or `GraphPart`.

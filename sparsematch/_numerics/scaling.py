@@ -17,7 +17,6 @@ from sparsematch._base.arrays import Array, FloatArray, IndexArray, scale_entrie
 from sparsematch._engines.operations import DecompositionOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of
-from sparsematch._input.weighted import as_weighted
 from sparsematch._types.bipartite import BipartiteCSR
 
 #: Steps of conjugate gradients: units differing by 1e24 at random needed 12 to 90 of them.
@@ -215,6 +214,8 @@ def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
 
     Of the duals, not of the factors: these may be beyond the range of doubles.
     """
+    from sparsematch._input.weighted import as_weighted  # what few blocks need
+
     best = operations(WeightedOps, "numpy").maximum_product(as_weighted(A), False, False, 1, 0.0)
     if not best.matching.is_perfect:
         return None

@@ -7,7 +7,7 @@ they came so often that to look for a better order pays.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,11 +22,13 @@ from sparsematch._systems.factors import NO_STATE, BlockFactors, Solutions
 from sparsematch._systems.operator import InverseOperator
 from sparsematch._systems.plan import FactorisationPlan
 from sparsematch._systems.whole_matrix import WholeMatrix
-from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.choices import Side
 from sparsematch._types.factorisation_report import FactorisationReport
 from sparsematch._types.factors import SIDES
 from sparsematch._types.sparse_like import SparseLike
+
+if TYPE_CHECKING:
+    from sparsematch._types.block_form import BlockForm
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,8 +70,10 @@ class Analysis:
     _plan: FactorisationPlan
 
     @lazy_attribute
-    def form(self) -> BlockForm:
+    def form(self) -> "BlockForm":
         """The block triangular form."""
+        from sparsematch._types.block_form import square_form  # which a solution does not need
+
         return square_form(*self._plan.blocks.form)
 
     @property
