@@ -11,6 +11,7 @@ import sparsematch as sm
 from broken import CALLS
 from sparsematch._engines.cpu import _core
 from sparsematch._input.bipartite import as_bipartite
+from sparsematch._types.bipartite import BipartiteCSR
 
 pytestmark = pytest.mark.wheel
 
@@ -259,7 +260,7 @@ def test_arrays_that_an_engine_would_read_beyond_are_refused(dtype):
             legal = list(indptr) == ends == sorted(ends) and ends[-1] <= len(indices)
             legal = legal and all(0 <= j < 3 for j in indices[: indptr[-1]])
             arrays = np.array(indptr, dtype), np.array(indices, dtype)
-            counted = _core.count_entries(*arrays, 3, 3, 1)
+            counted = _core.count_entries(BipartiteCSR(3, 3, *arrays, "numpy"), 1)
             assert counted == (indptr[-1] if legal else -1), (indptr, indices)
 
 
@@ -268,8 +269,9 @@ def test_arrays_that_an_engine_would_read_beyond_are_refused(dtype):
 def test_one_index_too_many_is_found_wherever_it_is(place, workers):
     """At the ends of the pieces that threads read, and of vectors."""
     indptr, indices = np.arange(600_001), np.zeros(600_000, np.intp)
-    assert _core.count_entries(indptr, indices, 600_000, 1, workers) == 600_000
+    graph = BipartiteCSR(600_000, 1, indptr, indices, "numpy")
+    assert _core.count_entries(graph, workers) == 600_000
     indices[place] = 1
-    assert _core.count_entries(indptr, indices, 600_000, 1, workers) == -1
+    assert _core.count_entries(graph, workers) == -1
     indices[place], indptr[place + 1] = 0, -1
-    assert _core.count_entries(indptr, indices, 600_000, 1, workers) == -1
+    assert _core.count_entries(graph, workers) == -1

@@ -6,10 +6,11 @@ and project the remaining searches from those that are done. All decisions stand
 docs/algorithms/auto.md shows the table, and benchmarks/regret.py measures what is lost by it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -102,16 +103,14 @@ class Policy:
     #: 1.00 (4.0).
     many: float = 1 / 8
 
-    #: Cost of a path, in mean degrees, up to which most paths are the shortest there can be. None:
-    #: 1.00 (4.2).
-    short: float = 3.6
-
     #: Allowances, in passes: of searches that are a test; of pushes, and of searches from one
-    #: vertex after the other, for each of few workers; of searches from all free vertices at once.
-    #: Varied, 1/32 and 1/8: 1.00, 1.00; 2 and 8: 1.01 (2.7), 1.02 (2.1); 1 and 4: 1.00, 1.00.
+    #: vertex after the other, for each of few workers; of searches from all free vertices at once,
+    #: and of those for short paths. Varied, 1/32 and 1/8: 1.00, 1.00; 2 and 8: 1.01 (2.7), 1.02
+    #: (2.1); 1 and 4: 1.00, 1.00; 2: 1.01 (2.6).
     brief: float = 1 / 16
     search: float = 4.0
     joint: float = 2.0
+    shallow: float = 1.0
 
     #: Workers from which on searches from all free vertices at once replace those one by one. Four
     #: workers that search one by one take 0.83 of the time (32 matrices of a million rows).
@@ -303,14 +302,13 @@ class Progress:
         else:
             trial = Matching.start(self.graph)
         flags = nothing_finished(self.graph) if stage.engine == "karp_sipser" else None
-        options = {"degree_one_only": True} if stage.start == "peeling" else {}
         step, found = run_engine(
             stage.engine,
             self.graph,
             trial,
             self.run,
             replace(self.by_products, finished=flags),
-            options=options,
+            options=dict(stage.options),
             reason=stage.reason,
         )
         if step.cardinality < rank * (self.policy.forced if stage.start == "peeling" else 1):
@@ -325,7 +323,7 @@ class Progress:
 
     def _improve(self, stage: "Stage") -> None:
         """Run an engine on the matching at hand."""
-        more: dict[str, Any] = {"options": {}}  # those of the run are of the engines it names
+        more: dict[str, Any] = {"options": dict(stage.options)}  # the run's are of those it names
         single = stage.engine == "single_source_bfs"
         passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
         if stage.engine in ("cheap", "single_source_bfs") and self.features.numbered:
@@ -371,7 +369,7 @@ class Progress:
 
     def _begin_with_columns(self, stage: "Stage") -> bool:
         """Whether searches begin with the columns, as fewer of these are free."""
-        if stage.engine not in ("single_source_bfs", "hopcroft_karp", "push_relabel"):
+        if stage.engine not in ("single_source_bfs", "pothen_fan", "push_relabel"):
             return False
         rows, columns = self.free()
         return columns < rows
@@ -396,6 +394,8 @@ class Stage(NamedTuple):
         It begins from the empty matching, and its own is adopted if it is larger.
     one_sided : bool
         It does without a transpose.
+    options : mapping
+        Of the engine.
     """
 
     engine: str
@@ -405,6 +405,7 @@ class Stage(NamedTuple):
     start: str = ""
     restart: bool = False
     one_sided: bool = False
+    options: Mapping[str, bool] = MappingProxyType({})
 
     @property
     def starts(self) -> str:
@@ -506,15 +507,6 @@ def many_are_free(p: Progress) -> bool:
     return free > p.policy.many * min(graph.shape)
 
 
-def paths_are_short(p: Progress) -> bool:
-    """Tell whether likewise, and most of the paths found are the shortest there can be."""
-    last = p.search
-    if not many_are_free(p) or last is None or not last.augmentations:
-        return False
-    cost = (last.edges - last.failed_edges) / last.augmentations
-    return cost <= p.policy.short * p.features.rows.mean
-
-
 def few_are_left(p: Progress) -> bool:
     """Tell whether the few that are left have a pass each within the allowance."""
     return not p.has_core and not p.pushed and min(p.free()) <= p.policy.search
@@ -561,7 +553,7 @@ def has_many_workers(p: Progress) -> bool:
 
 
 #: What runs of a small matrix.
-SMALL_STAGES = "diagonal", "cheap", "single_source_bfs", "push_relabel"
+SMALL_STAGES = "diagonal", "cheap", "pothen_fan", "push_relabel"
 
 STAGES = (
     Stage("diagonal", is_square, "the diagonal has no zero"),
@@ -594,8 +586,13 @@ STAGES = (
     Stage(
         "single_source_bfs", was_pushed, "few rows are left, and far from free columns", "search"
     ),
-    Stage("single_source_bfs", many_are_free, "many are free: are most paths short", "brief"),
-    Stage("hopcroft_karp", paths_are_short, "a phase matches most of them", "joint"),
+    Stage(
+        "pothen_fan",
+        many_are_free,
+        "many are free: short paths match most of them",
+        "shallow",
+        options={"deepening": True},
+    ),
     Stage(
         "single_source_bfs",
         few_are_left,
@@ -631,6 +628,7 @@ STAGES = (
         "searches go everywhere: do forced pairs leave a small core",
         start="peeling",
         restart=True,
+        options={"degree_one_only": True},
     ),
     Stage("min_degree", has_peeled, "what forced pairs have left", start="core"),
     Stage("single_source_bfs", has_restarted, "the core that Karp-Sipser has left", "search"),
@@ -676,7 +674,7 @@ def _improve_small(
     more: dict[str, Any] = {"options": {}, "workers": 1, "sides": sides}
     if by_cols and last.cardinality < graph.n_minor:
         more |= {"edge_limit": limit, "reason": "a small matrix"}
-        last, before = run_engine("single_source_bfs", graph, matching, run, before, **more)
+        last, before = run_engine("pothen_fan", graph, matching, run, before, **more)
     if last.exhausted:
         more |= {"edge_limit": 0, "reason": STAGES[-1].reason}
         _, before = run_engine("push_relabel", graph, matching, run, before, **more)

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -27,9 +28,14 @@ namespace sparsematch {
 struct PothenFanOptions {
     // Alternate the direction in which lists are scanned.
     bool fairness = true;
+    // Search in the first phase for paths through one pair, in the second for paths through eight:
+    // depth first alone passes by short paths, and wanders through meshes; but what fails is
+    // searched again.
+    bool deepening = false;
 
     static constexpr auto fields() {
-        return std::tuple{Option{"fairness", &PothenFanOptions::fairness}};
+        return std::tuple{Option{"fairness", &PothenFanOptions::fairness},
+                          Option{"deepening", &PothenFanOptions::deepening}};
     }
 };
 
@@ -69,17 +75,20 @@ class PothenFan {
         std::vector<std::unique_ptr<Lane>> lanes(run_.team.size());
         run_.team.each(
             [&](int rank) { lanes[rank] = std::make_unique<Lane>(run_, rank, a_.n_cols); });
-        while (!roots_.empty() && goes_on()) {
+        for (depth_ = options_.deepening ? 1 : unlimited; !roots_.empty() && goes_on();) {
             const std::int64_t before = run_.stats.augmentations;
             visited_.copy(dead_);
             forward_ = !options_.fairness || run_.stats.phases % 2 == 0;
             search_all(lanes);
             end_phase(lanes);
-            if (run_.stats.augmentations == before) break;
+            if (run_.stats.augmentations == before && depth_ == unlimited) break;
+            depth_ = depth_ == 1 ? 8 : unlimited;
         }
     }
 
   private:
+    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
     bool goes_on() const { return !run_.stopped() && !run_.exhausted(); }
 
     // Large pieces first: consecutive rows are often neighbours, whose searches would block each
@@ -119,6 +128,11 @@ class PothenFan {
         lane.blocked = false;
         bool found = enter(lane, root, UNMATCHED<Index>);
         while (!found && !lane.path.empty() && lane.going) {
+            if (lane.path.size() > depth_) {
+                lane.path.pop_back();
+                lane.blocked = true;
+                continue;
+            }
             const Index j = next_column(lane);
             if (j == UNMATCHED<Index>) lane.path.pop_back();
             else found = enter(lane, m_.col_mate[j], j);
@@ -194,6 +208,7 @@ class PothenFan {
     // columns: entered this phase; entered by searches that failed for good; free
     Bitmap visited_, dead_, open_;
     bool forward_ = true;
+    std::size_t depth_ = unlimited;  // pairs on a path, at most
     PhaseProjection projection_;
 };
 

@@ -11,7 +11,6 @@
 #include "matching/cheap.hpp"
 #include "matching/diagonal.hpp"
 #include "matching/pothen_fan.hpp"
-#include "matching/single_source_bfs.hpp"
 
 namespace sparsematch {
 
@@ -55,8 +54,8 @@ std::vector<RunReport> small_stages(const Csr<Index>& a, Matching<Index> m, bool
     stage("cheap", "one pass; often all there is to do", 0,
           [&](RunContext& run) { cheap(a, untransposed, m, {}, run); });
     if (a.n_rows <= a.n_cols && done.back().cardinality < a.n_rows)
-        stage("single_source_bfs", "a small matrix", edge_limit,
-              [&](RunContext& run) { single_source_bfs(a, untransposed, m, {}, run); });
+        stage("pothen_fan", "a small matrix", edge_limit,
+              [&](RunContext& run) { pothen_fan(a, untransposed, m, {}, run); });
     return done;
 }
 
