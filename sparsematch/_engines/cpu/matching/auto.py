@@ -19,12 +19,7 @@ from sparsematch._base.arrays import UNMATCHED, BoolArray
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
-from sparsematch._engines.cpu.core.run_engine import (
-    ENGINES,
-    HostByProducts,
-    run_engine,
-    transpose,
-)
+from sparsematch._engines.cpu.core.run_engine import ENGINES, HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Matched, Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -552,7 +547,8 @@ def has_many_workers(p: Progress) -> bool:
     return p.many_workers
 
 
-#: What runs of a small matrix.
+#: The engines that run of a small matrix, one after the other; the core's `small_stages` has the
+#: guards of all but the last.
 SMALL_STAGES = "diagonal", "cheap", "pothen_fan", "push_relabel"
 
 STAGES = (
