@@ -321,7 +321,8 @@ class Progress:
         more: dict[str, Any] = {"options": dict(stage.options)}  # the run's are of those it names
         single = stage.engine == "single_source_bfs"
         passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
-        if stage.engine in ("cheap", "single_source_bfs") and self.features.numbered:
+        brief = stage.engine in ("cheap", "single_source_bfs") and self.features.numbered
+        if stage.alone or brief:
             # Searches are so brief that one worker is done before two have started; and where the
             # parts of two meet, `cheap` leaves free rows far from free columns.
             more["workers"] = 1
@@ -391,6 +392,9 @@ class Stage(NamedTuple):
         It does without a transpose.
     options : mapping
         Of the engine.
+    alone : bool
+        One worker runs it: several claim columns on each other's short paths, and the rows that
+        this blocks are searched again (CONT-200_kkt: 13 ms by two workers, 1.8 by one).
     """
 
     engine: str
@@ -401,6 +405,7 @@ class Stage(NamedTuple):
     restart: bool = False
     one_sided: bool = False
     options: Mapping[str, bool] = MappingProxyType({})
+    alone: bool = False
 
     @property
     def starts(self) -> str:
@@ -588,6 +593,7 @@ STAGES = (
         "many are free: short paths match most of them",
         "shallow",
         options={"deepening": True},
+        alone=True,
     ),
     Stage(
         "single_source_bfs",
