@@ -350,7 +350,7 @@ def _match_all(
         end = min(begin + at_once, len(values)) if begin else 1
         given = values[begin:end]
         piece = _as_doubles(pattern.arrange(given) if adds_up else given)
-        done, long = ops.product_batch(
+        done, long = ops.write_products(
             pattern.graph, piece, order, batch, begin, first, hard, threads
         )
         if done < len(piece):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sparsematch._base.arrays import Array, FloatArray, IndexArray
-from sparsematch._engines.operations import Operations, host_only
+from sparsematch._engines.operations import Operations
 from sparsematch._engines.registry import Run
 from sparsematch._types.labels import CoarseParts
 from sparsematch._types.over_ranks.block_form import DistributedBlockForm
@@ -28,7 +28,7 @@ class DistributionOps(Operations):
     #: The matrix with its rows where a matching puts them.
     permute_and_redistribute: Callable[[DistributedCSR, DistributedMatching], DistributedCSR]
     #: The matrix with its values multiplied by factors of the own rows and columns.
-    scale: Callable[[DistributedCSR, FloatArray, FloatArray], DistributedCSR] = host_only
+    scale: Callable[[DistributedCSR, FloatArray, FloatArray], DistributedCSR]
     #: The mates of the columns that a rank owns, given those of its rows, in a square matrix whose
     #: rows and columns are the same vertices.
     mates_by_column: Callable[[DistributedCSR, IndexArray], IndexArray]
@@ -40,12 +40,12 @@ class GraphPartOps(Operations):
     package = "graph.part"
 
     #: What one pass over its entries finds.
-    part_properties: Callable[[GraphPart, Run], PartProperties] = host_only
+    part_properties: Callable[[GraphPart, Run], PartProperties]
     #: The sum of the absolute values of the matched edges whose smaller end is its own vertex,
     #: given the mates of its own.
-    part_weight: Callable[[GraphPart, IndexArray], float] = host_only
+    part_weight: Callable[[GraphPart, IndexArray], float]
     #: Local max on its vertices, to be started.
-    local_max_part: Callable[[GraphPart, Run], LocalMaxPart] = host_only
+    local_max_part: Callable[[GraphPart, Run], LocalMaxPart]
 
 
 class DistributedCoarseningOps(Operations):
@@ -54,11 +54,9 @@ class DistributedCoarseningOps(Operations):
     package = "coarsening"
 
     #: The first vertex whose mate is not matched with it, or -1.
-    wrong_mate: Callable[[DistributedCSR, IndexArray], int] = host_only
+    wrong_mate: Callable[[DistributedCSR, IndexArray], int]
     #: The coarse matrix and the prolongation.
-    coarsen: Callable[[DistributedCSR, IndexArray], tuple[DistributedCSR, DistributedCSR]] = (
-        host_only
-    )
+    coarsen: Callable[[DistributedCSR, IndexArray], tuple[DistributedCSR, DistributedCSR]]
 
 
 class DistributedDecompositionOps(Operations):
@@ -67,11 +65,9 @@ class DistributedDecompositionOps(Operations):
     package = "decomposition"
 
     #: The block form.
-    block_form: Callable[[DistributedCSR, DistributedMatching, Run], DistributedBlockForm] = (
-        host_only
-    )
+    block_form: Callable[[DistributedCSR, DistributedMatching, Run], DistributedBlockForm]
     #: The coarse part of the own rows and columns.
-    coarse_parts: Callable[[DistributedCSR, DistributedMatching], CoarseParts] = host_only
+    coarse_parts: Callable[[DistributedCSR, DistributedMatching], CoarseParts]
 
 
 class DistributedWeightedOps(Operations):
@@ -80,4 +76,4 @@ class DistributedWeightedOps(Operations):
     package = "weighted"
 
     #: A transversal with a large product, given positive values, and whether factors are wanted.
-    maximum_product: Callable[[DistributedCSR, bool, Run], DistributedTransversal] = host_only
+    maximum_product: Callable[[DistributedCSR, bool, Run], DistributedTransversal]

@@ -8,7 +8,7 @@ TypeError.
 from __future__ import annotations  # the types below are not imported to run
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 if TYPE_CHECKING:
     from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
@@ -50,7 +50,6 @@ def host_only(*_: Any) -> Any:
     )
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True)
 class Operations:
     """What a back-end offers of one concept: its functions, by name."""
 
@@ -58,7 +57,7 @@ class Operations:
     package: ClassVar[str] = ""
 
     def __init__(self, **offered: Any) -> None:
-        vars(self).update(offered)
+        vars(self).update(dict.fromkeys(type(self).__annotations__, host_only) | offered)
 
 
 class DeviceCompilerOps(Operations):
@@ -66,7 +65,7 @@ class DeviceCompilerOps(Operations):
 
     #: Compile them ahead, calling back with the name of each, how many are done and how many there
     #: are; the number of modules.
-    compile_all: Callable[[Callable[[str, int, int], object]], int] = host_only
+    compile_all: Callable[[Callable[[str, int, int], object]], int]
 
 
 class CertificateOps(Operations, Generic[_Matrix, _Mates]):
@@ -76,14 +75,14 @@ class CertificateOps(Operations, Generic[_Matrix, _Mates]):
 
     #: The number of entries, or -1 if the arrays are not consistent: on a device their lengths must
     #: fit, in host memory their types, and a number of threads may be given, too.
-    count_entries: Callable[..., int] = host_only
+    count_entries: Callable[..., int]
     #: The first thing wrong with a matching: (key of ``FLAWS``, row, column), or None.
-    wrong_pair: Callable[[_Matrix, _Mates], tuple[str, int, int] | None] = host_only
+    wrong_pair: Callable[[_Matrix, _Mates], tuple[str, int, int] | None]
     #: An entry whose row and column are both unmatched, or None: the matching is maximal.
-    free_pair: Callable[[_Matrix, _Mates], tuple[int, int] | None] = host_only
+    free_pair: Callable[[_Matrix, _Mates], tuple[int, int] | None]
     #: A cover as large as the matching, or None: there is an augmenting path. In host memory a
     #: number of threads may be given, too.
-    vertex_cover: Callable[..., VertexCover | None] = host_only
+    vertex_cover: Callable[..., VertexCover | None]
 
 
 class DecompositionOps(Operations):
@@ -96,21 +95,21 @@ class DecompositionOps(Operations):
     package = "decomposition"
 
     #: The group of every row.
-    block_labels: Callable[[BipartiteCSR, Matching, Run, Any], BlockLabels] = host_only
+    block_labels: Callable[[BipartiteCSR, Matching, Run, Any], BlockLabels]
     #: The coarse part of every row and column, from the matrix alone.
-    coarse_parts: Callable[[BipartiteCSR], tuple[Parts, Parts]] = host_only
+    coarse_parts: Callable[[BipartiteCSR], tuple[Parts, Parts]]
     #: Whether a consistent layout is that of the block triangular form.
-    is_block_form: Callable[[BipartiteCSR, BlockLayout], bool] = host_only
+    is_block_form: Callable[[BipartiteCSR, BlockLayout], bool]
     #: Components of the graph.
-    connected_components: Callable[[BipartiteCSR], Components] = host_only
+    connected_components: Callable[[BipartiteCSR], Components]
     #: The permutations of the block form, given the groups of the rows, and how many threads.
-    block_permutation: Callable[[Matching, BlockLabels, int], BlockPermutation] = host_only
+    block_permutation: Callable[[Matching, BlockLabels, int], BlockPermutation]
     #: The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last
     #: where all end.
-    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = host_only
+    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]]
     #: Pieces and violators of the vertical part, or of the horizontal one if the last argument is
     #: set.
-    hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], HallViolators] = host_only
+    hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], HallViolators]
 
 
 class WeightedOps(Operations):
@@ -124,51 +123,49 @@ class WeightedOps(Operations):
 
     #: Whether the entries of each row ascend, hence none is repeated, the least magnitude,
     #: and the largest, NaN if one is not finite.
-    read_values: Callable[[BipartiteCSR, FloatArray, int], tuple[bool, float, float]] = host_only
+    read_values: Callable[[BipartiteCSR, FloatArray, int], tuple[bool, float, float]]
     #: A maximum matching of least cost, given a finite cost for each entry, and its duals. No entry
     #: may be repeated.
-    least_cost: Callable[..., LeastCost] = host_only
+    least_cost: Callable[..., LeastCost]
     #: The weighted transversal with the largest product; whether factors are wanted, whether
     #: magnitudes are rounded, workers, tolerance, what to begin with.
-    maximum_product: Callable[..., WeightedTransversal] = host_only
+    maximum_product: Callable[..., WeightedTransversal]
     #: The row of each column's pair, or -1, and factors of rows and columns, given a square matrix
     #: by columns and magnitudes, positive and finite, none repeated.
     product_diagonal: Callable[
         [BipartiteCSR, FloatArray], tuple[IndexArray, FloatArray, FloatArray]
-    ] = host_only
+    ]
     #: Rows, values and row sums of a square matrix by columns, scaled, with that diagonal.
-    scale_columns: Callable[..., tuple[IndexArray, Any, Any]] = host_only
+    scale_columns: Callable[..., tuple[IndexArray, Any, Any]]
     #: Writes those of the rows of an array of values, one for each entry, none repeated, in the
     #: given order, to the batch, of products or costs, from the given place on, given the one to
     #: begin with, if any, whether searches took long for that, and workers. The first row with a
     #: value that is refused, or how many rows there are; and whether searches took long.
-    product_batch: Callable[..., tuple[int, bool]] = host_only
+    write_products: Callable[..., tuple[int, bool]]
     #: The same with duals that stay feasible longest when values change, given the magnitudes.
-    central_duals: Callable[
-        [BipartiteCSR, FloatArray, WeightedTransversal], WeightedTransversal
-    ] = host_only
+    central_duals: Callable[[BipartiteCSR, FloatArray, WeightedTransversal], WeightedTransversal]
     #: The weighted transversal with the largest sum; workers, tolerance, what to begin with.
-    maximum_sum: Callable[..., WeightedTransversal] = host_only
+    maximum_sum: Callable[..., WeightedTransversal]
     #: The weighted transversal whose smallest magnitude is largest.
-    bottleneck: Callable[[WeightedCSR, int], WeightedTransversal] = host_only
+    bottleneck: Callable[[WeightedCSR, int], WeightedTransversal]
     #: The matching of greatest or least weight, given what rows and columns cost if unmatched,
     #: whether the weight is greatest, whether the cardinality is maximum, workers, and what to
     #: begin with.
-    maximum_weight: Callable[..., WeightedMatching] = host_only
+    maximum_weight: Callable[..., WeightedMatching]
     #: What the duals of such a matching prove, or None, given its tolerance; it must be a matching
     #: of the graph, and maximum if that is what it says.
-    prove: Callable[[SignedCSR, WeightedMatching, float | None], Proof | None] = host_only
+    prove: Callable[[SignedCSR, WeightedMatching, float | None], Proof | None]
     #: Whether the cover of a bottleneck transversal, a maximum one, proves it optimal.
-    is_bottleneck: Callable[[WeightedCSR, WeightedTransversal], bool] = host_only
+    is_bottleneck: Callable[[WeightedCSR, WeightedTransversal], bool]
     #: The symmetric transversal with the largest product, given sorted rows, whether factors are
     #: wanted, workers, what to begin with, and that of the matrix if known; ValueError if
     #: magnitudes are not symmetric.
-    symmetric_product: Callable[..., SymmetricTransversal] = host_only
+    symmetric_product: Callable[..., SymmetricTransversal]
     #: The magnitudes on the diagonal, given sorted rows; ValueError if they are not symmetric.
-    symmetric_diagonal: Callable[[WeightedCSR], FloatArray] = host_only
+    symmetric_diagonal: Callable[[WeightedCSR], FloatArray]
     #: Whether a symmetric transversal has pivots and factors as defined, given the diagonal; its
     #: matching, which must be one, is proved as that of a weighted transversal.
-    is_symmetric: Callable[[WeightedCSR, SymmetricTransversal, FloatArray, int], bool] = host_only
+    is_symmetric: Callable[[WeightedCSR, SymmetricTransversal, FloatArray, int], bool]
 
 
 class GraphOps(Operations, Generic[_Lists]):
@@ -177,15 +174,15 @@ class GraphOps(Operations, Generic[_Lists]):
     package = "graph"
 
     #: Its properties, found in one pass.
-    validate_graph: Callable[[_Lists, Run], GraphProperties] = host_only
+    validate_graph: Callable[[_Lists, Run], GraphProperties]
     #: The sum of the absolute values of the edges of a matching, each once; on a GPU, an array of
     #: shape ().
-    matched_weight: Callable[[_Lists, IndexArray], Any] = host_only
+    matched_weight: Callable[[_Lists, IndexArray], Any]
     #: The graph whose edges weigh the larger of two entries, of which one may be absent.
-    take_larger: Callable[[_Lists], _Lists] = host_only
+    take_larger: Callable[[_Lists], _Lists]
     #: The first entry that is to blame, if the properties say that there is one.
-    one_sided_entry: Callable[[_Lists], tuple[int, int] | None] = host_only
-    first_infinite: Callable[[_Lists], tuple[int, int, float]] = host_only
+    one_sided_entry: Callable[[_Lists], tuple[int, int] | None]
+    first_infinite: Callable[[_Lists], tuple[int, int, float]]
 
 
 class CoarseningOps(Operations):
@@ -194,13 +191,13 @@ class CoarseningOps(Operations):
     package = "coarsening"
 
     #: The first vertex whose mate is not matched with it, or -1.
-    wrong_mate: Callable[[IndexArray], int] = host_only
+    wrong_mate: Callable[[IndexArray], int]
     #: The aggregate of each vertex, and indptr, indices and values of the coarse matrix, given a
     #: square matrix by rows or by columns, its values, mates, and whether unmatched vertices join
     #: others.
     galerkin_product: Callable[
         [BipartiteCSR, Array, IndexArray, bool, Run], tuple[Any, Any, Any, Any]
-    ] = host_only
+    ]
 
 
 class StreamOps(Operations):
@@ -210,7 +207,7 @@ class StreamOps(Operations):
 
     #: The report, given a file, mates to be written, whether weights count, the folder of scratch
     #: files, and the run.
-    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run], EdgeReport] = host_only
+    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run], EdgeReport]
 
 
 class LuOps(Operations):
@@ -223,13 +220,13 @@ class LuOps(Operations):
     #: policy (`Policy` of cost.hpp), how much the diagonal is preferred, or None if the analysis
     #: will do, and the share of a block's largest entry below which a pivot is small. None where
     #: arrays are of other types, lists do not ascend or have repeats.
-    factorise: Callable[..., BlockLU | None] = host_only
+    factorise: Callable[..., BlockLU | None]
     #: Factors of nothing yet by an analysis, of numbers like those given; the last two as above.
-    new_factors: Callable[[BlockAnalysis, Array, float, float], BlockLU] = host_only
+    new_factors: Callable[[BlockAnalysis, Array, float, float], BlockLU]
     #: Whether pivots are expected to stay on the diagonal, given indptr, rows and values.
-    steady_diagonal: Callable[[IndexArray, IndexArray, Array, float], bool] = host_only
+    steady_diagonal: Callable[[IndexArray, IndexArray, Array, float], bool]
     #: Whether two arrays of indices are equal.
-    equal_indices: Callable[[IndexArray, IndexArray], bool] = host_only
+    equal_indices: Callable[[IndexArray, IndexArray], bool]
 
 
 class QrOps(Operations):
@@ -239,12 +236,10 @@ class QrOps(Operations):
 
     #: R of a matrix, and Q^H applied to right-hand sides, given its values, these, and for each
     #: column the size up to which what is left of it is zero, and whether it comes last.
-    factorise: Callable[[BipartiteCSR, Array, Array, FloatArray, BoolArray], UpperTrapezoid] = (
-        host_only
-    )
+    factorise: Callable[[BipartiteCSR, Array, Array, FloatArray, BoolArray], UpperTrapezoid]
     #: Solves with the rows of a triangular R, in place: indptr, indices, values, right-hand sides,
     #: and whether with its conjugate transpose.
-    solve_upper: Callable[[IndexArray, IndexArray, Array, Array, bool], None] = host_only
+    solve_upper: Callable[[IndexArray, IndexArray, Array, Array, bool], None]
     #: Solves with a triangular R by columns, for sparse right-hand sides; elements of solutions up
     #: to a size become zero.
-    solve_upper_sparse: Callable[[Any, Any, float], Any] = host_only
+    solve_upper_sparse: Callable[[Any, Any, float], Any]

@@ -18,21 +18,21 @@ class RankOps(Operations):
 
     #: An alternating forest, given lists, mates, trees and parents, the starts, the rank, limits,
     #: and whether a tree that has found a path stops growing.
-    forest: Callable[..., Any]
+    forest_over_ranks: Callable[..., Any]
     #: Augmentation along the paths of a forest, given the same arrays, mates to write, and the same
     #: starts.
-    augmentation: Callable[..., Any]
+    augmentation_over_ranks: Callable[..., Any]
     #: The heuristic, given lists, mates and degrees of rows and of columns, the starts, the rank, a
     #: limit and a seed.
-    karp_sipser: Callable[..., Any]
+    karp_sipser_over_ranks: Callable[..., Any]
     #: Given lists, the starts, the rank, the ends of the lists of the result so far, these, whether
     #: to fill them or to count their lengths, and a limit.
-    transposition: Callable[..., Any]
+    transposition_over_ranks: Callable[..., Any]
     #: Trimming of a directed graph, given lists, counts of predecessors, levels to write, the
     #: starts, the rank and a limit.
-    trimming: Callable[..., Any]
+    trimming_over_ranks: Callable[..., Any]
     #: Label propagation in a directed graph, given lists, labels, the starts, the rank, a limit.
-    propagation: Callable[..., Any]
+    propagation_over_ranks: Callable[..., Any]
     #: Write the stable order of keys by owner, and how many each rank owns, given starts.
     owner_order: Callable[[IndexArray, IndexArray, IndexArray, IndexArray], None]
     #: Write the places of elements in the lists of their keys, given the ends of these, moved on.

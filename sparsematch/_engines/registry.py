@@ -167,16 +167,21 @@ def register_module(name: str, kind: str, backend: str, module: ModuleType, **ot
     register(Engine(name=name, kind=kind, backend=backend, improve=improve, **others))
 
 
-def register_operations(backend: str, *offered: Operations) -> None:
-    """Say what a back-end offers of concepts: an instance of a class of `operations` for each.
+def register_operations(
+    backend: str, concept: type[Operations], *places: Mapping[str, Any]
+) -> None:
+    """Say what a back-end offers of a concept: the functions that have the names of its operations.
 
-    On GPUs its functions say more where memory does not suffice.
+    `places` are namespaces of modules, of which those count that are defined there, or dicts. On
+    GPUs functions say more where memory does not suffice.
     """
-    for ops in offered:
-        functions = vars(ops)
-        if backend in _ON_GPUS:
-            functions = {name: advising(f) for name, f in functions.items()}
-        _operations[type(ops), backend] = type(ops)(**functions)
+    offered = {}
+    for place in places:
+        for name in concept.__annotations__.keys() & place.keys():
+            function = place[name]
+            if function.__module__ == place.get("__name__", function.__module__):
+                offered[name] = advising(function) if backend in _ON_GPUS else function
+    _operations[concept, backend] = concept(**offered)
 
 
 def engines(backend: str | None = None, kind: str | None = None) -> tuple[Engine, ...]:

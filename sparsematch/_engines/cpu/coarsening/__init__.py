@@ -25,6 +25,4 @@ def galerkin_product(
     return labels, indptr, indices, sums.view(values.dtype)
 
 
-register_operations(
-    "numpy", CoarseningOps(wrong_mate=_core.wrong_mate, galerkin_product=galerkin_product)
-)
+register_operations("numpy", CoarseningOps, {"wrong_mate": _core.wrong_mate}, globals())

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from sparsematch._base.arrays import IndexArray
+from sparsematch._engines import edges
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import graph_arrays
-from sparsematch._engines.edges import first_infinite, one_sided_entry, take_larger
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Engine, Run, register, register_operations
 from sparsematch._types.graph import Graph, GraphProperties
@@ -43,13 +43,4 @@ for _entry in ENGINES.values():
 _auto = ENGINES["local_max"] | {"name": "auto"}
 register(Engine(**_auto, backend="numpy", improve=improve("local_max")))
 
-register_operations(
-    "numpy",
-    GraphOps(
-        validate_graph=validate_graph,
-        matched_weight=matched_weight,
-        take_larger=take_larger,
-        one_sided_entry=one_sided_entry,
-        first_infinite=first_infinite,
-    ),
-)
+register_operations("numpy", GraphOps, vars(edges), globals())

@@ -25,9 +25,4 @@ def local_max_part(graph: GraphPart, run: Run) -> LocalMaxPart:
     return _core.local_max_part(graph_arrays(graph), layout.row_starts, layout.rank, run.seed)
 
 
-register_operations(
-    "numpy",
-    GraphPartOps(
-        part_properties=part_properties, part_weight=part_weight, local_max_part=local_max_part
-    ),
-)
+register_operations("numpy", GraphPartOps, globals())

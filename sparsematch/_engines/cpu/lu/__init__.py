@@ -15,12 +15,5 @@ def equal_indices(x: IndexArray, y: IndexArray) -> bool:
     return _core.equal_indices(x, y)
 
 
-register_operations(
-    "numpy",
-    LuOps(
-        factorise=_core.factorise_square,
-        new_factors=_core.new_factors,
-        steady_diagonal=_core.steady_diagonal,
-        equal_indices=equal_indices,
-    ),
-)
+_factorise = {"factorise": _core.factorise_square}
+register_operations("numpy", LuOps, vars(_core), globals(), _factorise)

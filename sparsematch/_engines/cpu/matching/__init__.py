@@ -42,16 +42,4 @@ for _entry in ENGINES.values():
         )
     )
 
-register_operations(
-    "numpy",
-    RankOps(
-        forest=_core.forest_over_ranks,
-        augmentation=_core.augmentation_over_ranks,
-        karp_sipser=_core.karp_sipser_over_ranks,
-        transposition=_core.transposition_over_ranks,
-        trimming=_core.trimming_over_ranks,
-        propagation=_core.propagation_over_ranks,
-        owner_order=_core.owner_order,
-        places_in_lists=_core.places_in_lists,
-    ),
-)
+register_operations("numpy", RankOps, vars(_core))

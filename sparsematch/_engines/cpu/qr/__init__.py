@@ -82,7 +82,4 @@ def _gemm(type_code: str) -> Any:
     return cython_blas.__pyx_capi__[{"d": "dgemm", "D": "zgemm"}[type_code]]
 
 
-register_operations(
-    "numpy",
-    QrOps(factorise=factorise, solve_upper=solve_upper, solve_upper_sparse=solve_upper_sparse),
-)
+register_operations("numpy", QrOps, globals())

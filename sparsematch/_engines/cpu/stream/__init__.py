@@ -36,4 +36,4 @@ def _error(file: EdgeFile, fault: dict[str, Any], folder: str, n: int) -> Except
     return ValueError(f"{edge}, {ends}, weighs {fault['weight']}, but weights must be finite")
 
 
-register_operations("numpy", StreamOps(match_edges=match_edges))
+register_operations("numpy", StreamOps, globals())

@@ -98,4 +98,4 @@ def _add_up(code: Any, values: Any, dtype: Any) -> tuple[Any, Any]:
     return code[first], sums
 
 
-register_operations("cupy", CoarseningOps(wrong_mate=wrong_mate, galerkin_product=galerkin_product))
+register_operations("cupy", CoarseningOps, globals())

@@ -4,13 +4,5 @@ from sparsematch._engines.cuda.core import certificates, compile
 from sparsematch._engines.operations import CertificateOps, DeviceCompilerOps
 from sparsematch._engines.registry import register_operations
 
-register_operations(
-    "cupy",
-    DeviceCompilerOps(compile_all=compile.compile_all),
-    CertificateOps(
-        count_entries=certificates.count_entries,
-        wrong_pair=certificates.wrong_pair,
-        free_pair=certificates.free_pair,
-        vertex_cover=certificates.vertex_cover,
-    ),
-)
+register_operations("cupy", DeviceCompilerOps, vars(compile))
+register_operations("cupy", CertificateOps, vars(certificates))

@@ -1,7 +1,7 @@
 """Matching engines for general graphs."""
 
+from sparsematch._engines import edges
 from sparsematch._engines.cuda.graph import local_max, red_blue, rounds
-from sparsematch._engines.edges import first_infinite, one_sided_entry, take_larger
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import register_module, register_operations
 from sparsematch._types.graph import GUARANTEE
@@ -10,13 +10,4 @@ register_module("auto", "approximate", "cupy", local_max, guarantee=GUARANTEE)
 register_module("local_max", "approximate", "cupy", local_max, guarantee=GUARANTEE)
 register_module("red_blue", "approximate", "cupy", red_blue, ranges=red_blue.RANGES)
 
-register_operations(
-    "cupy",
-    GraphOps(
-        validate_graph=rounds.validate_graph,
-        matched_weight=rounds.matched_weight,
-        take_larger=take_larger,
-        one_sided_entry=one_sided_entry,
-        first_infinite=first_infinite,
-    ),
-)
+register_operations("cupy", GraphOps, vars(edges), vars(rounds))

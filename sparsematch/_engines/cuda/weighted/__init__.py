@@ -5,11 +5,4 @@ from sparsematch._engines.cuda.weighted import product_and_sum
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import register_operations
 
-register_operations(
-    "cupy",
-    WeightedOps(
-        maximum_product=product_and_sum.maximum_product,
-        maximum_sum=product_and_sum.maximum_sum,
-        prove=weighted_proof.prove,
-    ),
-)
+register_operations("cupy", WeightedOps, vars(product_and_sum), vars(weighted_proof))

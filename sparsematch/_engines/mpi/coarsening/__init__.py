@@ -121,4 +121,4 @@ def _groups(indptr: IndexArray) -> list[tuple[int, int]]:
     return list(itertools.pairwise(cuts.tolist()))
 
 
-register_operations("mpi", DistributedCoarseningOps(wrong_mate=wrong_mate, coarsen=coarsen))
+register_operations("mpi", DistributedCoarseningOps, globals())

@@ -14,7 +14,6 @@ from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.edges import first_difference, merge_larger, places
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error, exchange_of
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.graph import GraphProperties
 from sparsematch._types.over_ranks.graph_part import GraphPart
@@ -131,13 +130,3 @@ def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[_Places, FloatArray 
 def _operations(part: GraphPart) -> GraphPartOps:
     """Return those of the memory of the part."""
     return operations(GraphPartOps, "numpy" if namespace(part.indptr) is np else "cupy")
-
-
-#: General graphs over ranks and over their GPUs.
-GRAPH_OPERATIONS = GraphOps(
-    validate_graph=validate_graph,
-    matched_weight=matched_weight,
-    take_larger=take_larger,
-    one_sided_entry=one_sided_entry,
-    first_infinite=first_infinite,
-)

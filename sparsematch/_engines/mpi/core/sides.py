@@ -83,7 +83,7 @@ class Side:
     def _transpose(self, filled: IndexArray, lists: IndexArray | None = None) -> None:
         """Fill the lists of the other side, or count their lengths. Collective."""
         starts, rank = (self.major_starts, self.minor_starts), self.exchange.rank
-        make = operations(RankOps, "numpy").transposition
+        make = operations(RankOps, "numpy").transposition_over_ranks
         out = (np.empty(0, self.dtype), False) if lists is None else (lists, True)
         args = self.indptr, self.indices, starts, rank, filled, *out, self.slice_size
         self.exchange.run_until_quiescent(make(*args))

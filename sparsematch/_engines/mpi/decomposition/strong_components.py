@@ -179,7 +179,7 @@ class _Search:
         """Return which own rows are trimmed along these lists, and the level of each."""
         level = np.zeros(side.n_majors, side.dtype)
         owners = side.major_starts, self.exchange.rank, side.slice_size
-        trimming = operations(RankOps, "numpy").trimming
+        trimming = operations(RankOps, "numpy").trimming_over_ranks
         self.exchange.run_until_quiescent(
             trimming(side.indptr, side.indices, count, level, *owners)
         )
@@ -194,7 +194,7 @@ class _Search:
 
     def _propagate(self, side: Side, label: IndexArray) -> None:
         owners = side.major_starts, self.exchange.rank, side.slice_size
-        propagation = operations(RankOps, "numpy").propagation
+        propagation = operations(RankOps, "numpy").propagation_over_ranks
         self.exchange.run_until_quiescent(propagation(side.indptr, side.indices, label, *owners))
 
     def _split(self, keys: IndexArray, done: BoolArray, alone: bool = False) -> None:

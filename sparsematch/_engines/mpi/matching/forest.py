@@ -51,7 +51,7 @@ class Forest:
         )
         exchange = side.exchange
         limits = side.slice_size, max(1, _ANNOUNCED // exchange.size)
-        self._kernel = operations(RankOps, "numpy").forest(
+        self._kernel = operations(RankOps, "numpy").forest_over_ranks(
             self.arrays, self.starts, exchange.rank, limits, prune
         )
         self.levels = 0  #: Exchanges in which it grew.
@@ -104,7 +104,7 @@ class Forest:
         Time: O(own vertices of paths).
         """
         exchange, mates = self.side.exchange, (self.major_mate, self.minor_mate)
-        augmentation = operations(RankOps, "numpy").augmentation
+        augmentation = operations(RankOps, "numpy").augmentation_over_ranks
         kernel = augmentation(self.arrays, mates, self.starts, exchange.rank)
         exchange.run_until_quiescent(kernel)
         return kernel.paths(), 2 * kernel.pairs() - kernel.paths()

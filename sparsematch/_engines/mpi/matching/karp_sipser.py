@@ -52,7 +52,7 @@ def _match(
     other = side.transposed(run, before)
     # degree, and exclusive or of the free neighbours, of each vertex
     left = [np.empty(2 * mate.size, side.dtype) for mate in (matching.row_mate, matching.col_mate)]
-    kernel = operations(RankOps, "numpy").karp_sipser(
+    kernel = operations(RankOps, "numpy").karp_sipser_over_ranks(
         ((side.indptr, side.indices), matching.row_mate, left[0]),
         ((other.indptr, other.indices), matching.col_mate, left[1]),
         (side.major_starts, side.minor_starts),

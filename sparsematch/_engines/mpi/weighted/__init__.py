@@ -1,7 +1,7 @@
 """Weighted transversals of matrices distributed over ranks."""
 
 from sparsematch._engines.distributed_operations import DistributedWeightedOps
-from sparsematch._engines.mpi.weighted.product import maximum_product
+from sparsematch._engines.mpi.weighted import product
 from sparsematch._engines.registry import register_operations
 
-register_operations("mpi", DistributedWeightedOps(maximum_product=maximum_product))
+register_operations("mpi", DistributedWeightedOps, vars(product))

@@ -3,8 +3,9 @@
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cuda.graph import rounds
 from sparsematch._engines.distributed_operations import GraphPartOps
-from sparsematch._engines.mpi.core.graph_parts import GRAPH_OPERATIONS
+from sparsematch._engines.mpi.core import graph_parts
 from sparsematch._engines.nccl.graph import local_max
+from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Run, register_module, register_operations
 from sparsematch._types.graph import GUARANTEE
 from sparsematch._types.over_ranks.graph_part import GraphPart, PartProperties
@@ -24,5 +25,5 @@ for _name in ("auto", "local_max"):
     register_module(_name, "approximate", "nccl", local_max, guarantee=GUARANTEE)
 
 # On each GPU: what the back-end for one of them, which knows nothing of ranks, does not register.
-register_operations("cupy", GraphPartOps(part_properties=part_properties, part_weight=part_weight))
-register_operations("nccl", GRAPH_OPERATIONS)
+register_operations("cupy", GraphPartOps, globals())
+register_operations("nccl", GraphOps, vars(graph_parts))
