@@ -47,19 +47,12 @@ class EdgeFile:
         return "weight" in (self.record.names or ())
 
     @property
-    def layout(self) -> dict[str, int]:
-        """What the core reads: in bytes but for the count; without weights, theirs have none."""
+    def layout(self) -> tuple[int, ...]:
+        """What the core's EdgeLayout has: bytes, but for the count; none of absent weights."""
         weight, place = self._field("weight") if self.weighted else (np.dtype("V0"), 0)
-        return {
-            "offset": self.offset,
-            "count": self.n_edges,
-            "size": self.record.itemsize,
-            "u": self._field("u")[1],
-            "v": self._field("v")[1],
-            "weight": place,
-            "index_bytes": self.dtype.itemsize,
-            "weight_bytes": weight.itemsize,
-        }
+        places = self._field("u")[1], self._field("v")[1], place
+        sizes = self.dtype.itemsize, weight.itemsize
+        return self.offset, self.n_edges, self.record.itemsize, *places, *sizes
 
     def slices(self, begin: int, end: int) -> Iterator[tuple[NDArray[Any], ...]]:
         """Yield fields of some edges at a time, at least once, as that gives their types."""
