@@ -1,5 +1,5 @@
 // Bindings for a matrix over several ranks: kernels that Python steps, exchanging their messages in
-// between, and the sorts of elements to send. A kernel keeps the arrays alive that it works on.
+// between, and the sorts of elements to send.
 #include <nanobind/stl/string.h>
 
 #include "bindings/nanobind_helpers.hpp"
@@ -9,48 +9,54 @@
 #include "matching/over_ranks/karp_sipser.hpp"
 #include "matching/over_ranks/transposition.hpp"
 
-using namespace sparsematch;
-using namespace sparsematch::over_ranks;
+namespace sparsematch {
 
-namespace {
+using namespace over_ranks;
 
-using Starts = In<std::int64_t>;
-using BothStarts = std::pair<Starts, Starts>;  // of majors, of minors
+// Where the vertices of each rank begin, and the own rank.
 template <class Index>
-using Lists = std::pair<Starts, In<Index>>;  // indptr and indices
-template <std::size_t argument>
-using Keep = nb::keep_alive<0, argument>;
+struct Passed<Owners<Index>> {
+    using Given = std::pair<In<std::int64_t>, int>;
+    static Owners<Index> get(const Given& given) {
+        const auto& [starts, rank] = given;
+        return {starts.data(), static_cast<int>(starts.size()) - 1, rank};
+    }
+};
+template <class Index>
+struct Passed<const Owners<Index>&> : Passed<Owners<Index>> {};
 
 template <class Index>
-Owners<Index> owners(const Starts& starts, int rank) {
-    return {starts.data(), static_cast<int>(starts.size()) - 1, rank};
-}
+using Lists = std::pair<In<std::int64_t>, In<Index>>;  // indptr and indices
 
 // Lists; mates, trees, parent and before; leaf.
 template <class Index>
-using ForestArg =
-    std::tuple<Lists<Index>, std::tuple<Sides<const Index>, Sides<Index>, Sides<Index>>,
-               Out<Index>>;
-template <class Index>
-ForestArrays<Index> view(const ForestArg<Index>& given) {
-    const auto& [lists, pairs, leaf] = given;
-    const auto& [mates, trees, links] = pairs;
-    return {lists.first.data(),  lists.second.data(), mates.first.data(),
-            mates.second.data(), trees.first.data(),  trees.second.data(),
-            links.first.data(),  links.second.data(), leaf.data()};
-}
+struct Passed<const ForestArrays<Index>&> {
+    using Given =
+        std::tuple<Lists<Index>, std::tuple<Sides<const Index>, Sides<Index>, Sides<Index>>,
+                   Out<Index>>;
+    static ForestArrays<Index> get(const Given& given) {
+        const auto& [lists, pairs, leaf] = given;
+        const auto& [mates, trees, links] = pairs;
+        return {lists.first.data(),  lists.second.data(), mates.first.data(),
+                mates.second.data(), trees.first.data(),  trees.second.data(),
+                links.first.data(),  links.second.data(), leaf.data()};
+    }
+};
 
 // Lists, mate, and degree and last neighbour of each vertex.
 template <class Index>
-using SideArg = std::tuple<Lists<Index>, Out<Index>, Out<Index>>;
-template <class Index>
-KarpSipserSide<Index> view(const SideArg<Index>& given) {
-    using Residual = typename KarpSipserSide<Index>::Residual;
-    static_assert(sizeof(Residual) == 2 * sizeof(Index));
-    const auto& [lists, mate, residual] = given;
-    return {lists.first.data(), lists.second.data(), mate.data(),
-            reinterpret_cast<Residual*>(residual.data())};
-}
+struct Passed<const KarpSipserSide<Index>&> {
+    using Given = std::tuple<Lists<Index>, Out<Index>, Out<Index>>;
+    static KarpSipserSide<Index> get(const Given& given) {
+        using Residual = typename KarpSipserSide<Index>::Residual;
+        static_assert(sizeof(Residual) == 2 * sizeof(Index));
+        const auto& [lists, mate, residual] = given;
+        return {lists.first.data(), lists.second.data(), mate.data(),
+                reinterpret_cast<Residual*>(residual.data())};
+    }
+};
+
+namespace {
 
 // The methods of every kernel: see Kernel of mpi/core/exchange.py. Arrays are the kernel's, to be
 // used before it is stepped again.
@@ -76,8 +82,26 @@ nb::class_<Kernel> bind_kernel(nb::module_& m, const std::string& name) {
     return kernel;
 }
 
+// A function that makes a kernel, which keeps alive what it is given; the parameters are those of
+// its constructor.
+template <class Kernel, class... Parameters>
+void def_maker(nb::module_& m, const char* name) {
+    [&]<std::size_t... k>(std::index_sequence<k...>) {
+        m.def(
+            name,
+            [](const typename Passed<Parameters>::Given&... given) {
+                return new Kernel(Passed<Parameters>::get(given)...);
+            },
+            nb::keep_alive<0, k + 1>()...);
+    }(std::index_sequence_for<Parameters...>());
+}
+
 template <class Index>
-void bind_matching_kernels(nb::module_& m, const std::string& bits) {
+void bind(nb::module_& m, const std::string& bits) {
+    using Rank = Owners<Index>;
+    using Number = std::int64_t;
+    using Arrays = const ForestArrays<Index>&;
+    using Rows = const KarpSipserSide<Index>&;
     bind_kernel<Forest<Index>>(m, "Forest" + bits)
         .def("plant", &Forest<Index>::plant)
         .def("release", [](Forest<Index>& self, In<bool> done) { self.release(done.data()); })
@@ -85,90 +109,33 @@ void bind_matching_kernels(nb::module_& m, const std::string& bits) {
              [](const Forest<Index>& self) { return owned(std::vector<Index>(self.roots())); })
         .def("edges", &Forest<Index>::edges)
         .def("has_found", &Forest<Index>::has_found);
-    m.def(
-        "forest_over_ranks",
-        [](const ForestArg<Index>& arrays, const BothStarts& starts, int rank,
-           std::pair<std::int64_t, std::int64_t> limits, bool prune) {
-            return new Forest<Index>(view(arrays), owners<Index>(starts.first, rank),
-                                     owners<Index>(starts.second, rank), limits.first,
-                                     limits.second, prune);
-        },
-        Keep<1>());
+    def_maker<Forest<Index>, Arrays, Rank, Rank, Number, Number, bool>(m, "forest_over_ranks");
     bind_kernel<Augmentation<Index>>(m, "Augmentation" + bits)
         .def("paths", &Augmentation<Index>::paths)
         .def("pairs", &Augmentation<Index>::pairs);
-    m.def(
-        "augmentation_over_ranks",
-        [](const ForestArg<Index>& arrays, const Sides<Index>& mates, const BothStarts& starts,
-           int rank) {
-            return new Augmentation<Index>(view(arrays), mates.first.data(), mates.second.data(),
-                                           owners<Index>(starts.first, rank),
-                                           owners<Index>(starts.second, rank));
-        },
-        Keep<1>(), Keep<2>());
+    def_maker<Augmentation<Index>, Arrays, Index*, Index*, Rank, Rank>(m,
+                                                                       "augmentation_over_ranks");
     bind_kernel<KarpSipser<Index>>(m, "KarpSipser" + bits).def("edges", &KarpSipser<Index>::edges);
-    m.def(
-        "karp_sipser_over_ranks",
-        [](const SideArg<Index>& rows, const SideArg<Index>& cols, const BothStarts& starts,
-           int rank, std::int64_t budget, std::uint64_t seed) {
-            return new KarpSipser<Index>(view(rows), view(cols), owners<Index>(starts.first, rank),
-                                         owners<Index>(starts.second, rank), budget, seed);
-        },
-        Keep<1>(), Keep<2>());
+    def_maker<KarpSipser<Index>, Rows, Rows, Rank, Rank, Number, std::uint64_t>(
+        m, "karp_sipser_over_ranks");
     bind_kernel<Transposition<Index>>(m, "Transposition" + bits);
-    m.def(
-        "transposition_over_ranks",
-        [](Starts indptr, In<Index> indices, const BothStarts& starts, int rank,
-           Out<std::int64_t> filled, Out<Index> lists, bool fill, std::int64_t budget) {
-            return new Transposition<Index>(
-                indptr.data(), indices.data(), owners<Index>(starts.first, rank),
-                owners<Index>(starts.second, rank), filled.data(), lists.data(), fill, budget);
-        },
-        Keep<1>(), Keep<2>(), Keep<5>(), Keep<6>());
-}
-
-template <class Index>
-void bind_decomposition_kernels(nb::module_& m, const std::string& bits) {
+    def_maker<Transposition<Index>, const Number*, const Index*, Rank, Rank, Number*, Index*, bool,
+              Number>(m, "transposition_over_ranks");
     bind_kernel<Trimming<Index>>(m, "Trimming" + bits);
-    m.def(
-        "trimming_over_ranks",
-        [](Starts indptr, In<Index> indices, Out<Index> count, Out<Index> level, Starts starts,
-           int rank, std::int64_t budget) {
-            return new Trimming<Index>(indptr.data(), indices.data(), count.data(), level.data(),
-                                       owners<Index>(starts, rank), budget);
-        },
-        Keep<1>(), Keep<2>(), Keep<3>(), Keep<4>());
+    def_maker<Trimming<Index>, const Number*, const Index*, Index*, Index*, Rank, Number>(
+        m, "trimming_over_ranks");
     bind_kernel<Propagation<Index>>(m, "Propagation" + bits);
-    m.def(
-        "propagation_over_ranks",
-        [](Starts indptr, In<Index> indices, Out<Index> label, Starts starts, int rank,
-           std::int64_t budget) {
-            return new Propagation<Index>(indptr.data(), indices.data(), label.data(),
-                                          owners<Index>(starts, rank), budget);
-        },
-        Keep<1>(), Keep<2>(), Keep<3>());
-}
-
-template <class Index>
-void bind(nb::module_& m, const std::string& bits) {
-    bind_matching_kernels<Index>(m, bits);
-    bind_decomposition_kernels<Index>(m, bits);
-    m.def("owner_order",
-          [](Starts starts, In<Index> keys, Out<std::int64_t> order, Out<std::int64_t> counts) {
-              const ReleasedGil released;
-              owner_order(owners<Index>(starts, 0), keys.data(), keys.size(), order.data(),
-                          counts.data());
-          });
-    m.def("places_in_lists",
-          [](In<Index> keys, Out<std::int64_t> filled, Out<std::int64_t> places) {
-              const ReleasedGil released;
-              places_in_lists(keys.data(), keys.size(), filled.data(), places.data());
-          });
+    def_maker<Propagation<Index>, const Number*, const Index*, Index*, Rank, Number>(
+        m, "propagation_over_ranks");
+    m.def("owner_order", Bound<owner_order<Index>>::alone);
+    m.def("places_in_lists", Bound<places_in_lists<Index>>::alone);
 }
 
 }  // namespace
 
-void sparsematch::bind_over_ranks(nb::module_& m) {
+void bind_over_ranks(nb::module_& m) {
     bind<std::int32_t>(m, "32");
     bind<std::int64_t>(m, "64");
 }
+
+}  // namespace sparsematch

@@ -224,7 +224,7 @@ class Exchange:
         """Return the stable order of keys by owner, and how many go to each."""
         keys = np.ascontiguousarray(keys, None if keys.dtype in _INDEX_TYPES else np.int64)
         order, counts = np.empty(keys.size, np.int64), np.empty(self.size, np.int64)
-        operations(RankOps, "numpy").owner_order(starts, keys, order, counts)
+        operations(RankOps, "numpy").owner_order((starts, 0), keys, keys.size, order, counts)
         return order, counts
 
     def _receive_counts(self, counts: Array) -> Array:

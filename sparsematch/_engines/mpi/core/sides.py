@@ -55,6 +55,11 @@ class Side:
         return cls(A.indptr, A.indices, (A.row_starts, A.col_starts), exchange)
 
     @property
+    def owners(self) -> tuple[tuple[IndexArray, int], ...]:
+        """The owners of the majors and of the minors, as arguments of kernels."""
+        return (self.major_starts, self.exchange.rank), (self.minor_starts, self.exchange.rank)
+
+    @property
     def dtype(self) -> Any:
         """The type of numbers of vertices."""
         return self.indices.dtype
@@ -82,10 +87,9 @@ class Side:
 
     def _transpose(self, filled: IndexArray, lists: IndexArray | None = None) -> None:
         """Fill the lists of the other side, or count their lengths. Collective."""
-        starts, rank = (self.major_starts, self.minor_starts), self.exchange.rank
         make = operations(RankOps, "numpy").transposition_over_ranks
         out = (np.empty(0, self.dtype), False) if lists is None else (lists, True)
-        args = self.indptr, self.indices, starts, rank, filled, *out, self.slice_size
+        args = self.indptr, self.indices, *self.owners, filled, *out, self.slice_size
         self.exchange.run_until_quiescent(make(*args))
 
     def transposed(self, run: Run, before: "SideByProducts | None") -> "Side":
@@ -162,7 +166,7 @@ class Lists:
         """Append elements to the lists that keys name, in the order given."""
         at = np.empty(keys.size, np.int64)
         keys = np.ascontiguousarray(keys, np.int64)
-        operations(RankOps, "numpy").places_in_lists(keys, self._filled, at)
+        operations(RankOps, "numpy").places_in_lists(keys, keys.size, self._filled, at)
         for mine, values in zip(self.columns, columns, strict=True):
             mine[at] = values
 

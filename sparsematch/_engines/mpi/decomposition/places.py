@@ -49,7 +49,8 @@ class Places:
         """Return the next place for each of these keys, in random order: they arrive by rank."""
         order, shuffled_places = self._rng.permutation(own.size), np.empty(own.size, np.int64)
         shuffled = np.ascontiguousarray(own[order], np.int64)
-        operations(RankOps, "numpy").places_in_lists(shuffled, ends, shuffled_places)
+        fill = operations(RankOps, "numpy").places_in_lists
+        fill(shuffled, own.size, ends, shuffled_places)
         places = np.empty(own.size, self.dtype)
         places[order] = shuffled_places
         return places

@@ -178,10 +178,9 @@ class _Search:
     def _trimmed(self, side: Side, count: IndexArray) -> tuple[BoolArray, IndexArray]:
         """Return which own rows are trimmed along these lists, and the level of each."""
         level = np.zeros(side.n_majors, side.dtype)
-        owners = side.major_starts, self.exchange.rank, side.slice_size
         trimming = operations(RankOps, "numpy").trimming_over_ranks
         self.exchange.run_until_quiescent(
-            trimming(side.indptr, side.indices, count, level, *owners)
+            trimming(side.indptr, side.indices, count, level, side.owners[0], side.slice_size)
         )
         return count == 0, level
 
@@ -193,9 +192,10 @@ class _Search:
         return label[self.active] > 0
 
     def _propagate(self, side: Side, label: IndexArray) -> None:
-        owners = side.major_starts, self.exchange.rank, side.slice_size
         propagation = operations(RankOps, "numpy").propagation_over_ranks
-        self.exchange.run_until_quiescent(propagation(side.indptr, side.indices, label, *owners))
+        self.exchange.run_until_quiescent(
+            propagation(side.indptr, side.indices, label, side.owners[0], side.slice_size)
+        )
 
     def _split(self, keys: IndexArray, done: BoolArray, alone: bool = False) -> None:
         """Sort by keys, which are the new classes, and remove the vertices done. Collective.

@@ -52,7 +52,7 @@ class Forest:
         exchange = side.exchange
         limits = side.slice_size, max(1, _ANNOUNCED // exchange.size)
         self._kernel = operations(RankOps, "numpy").forest_over_ranks(
-            self.arrays, self.starts, exchange.rank, limits, prune
+            self.arrays, *side.owners, *limits, prune
         )
         self.levels = 0  #: Exchanges in which it grew.
 
@@ -63,11 +63,6 @@ class Forest:
         trees = self.major_tree, self.minor_tree
         links = self.minor_parent, self.minor_before
         return (self.side.indptr, self.side.indices), (mates, trees, links), self.leaf
-
-    @property
-    def starts(self) -> tuple[IndexArray, IndexArray]:
-        """Where the majors and minors of each rank begin."""
-        return self.side.major_starts, self.side.minor_starts
 
     @property
     def edges(self) -> int:
@@ -103,10 +98,9 @@ class Forest:
         minors (`over_ranks/augment.hpp`). Reads: leaves, parents. Writes: both mates. Collective.
         Time: O(own vertices of paths).
         """
-        exchange, mates = self.side.exchange, (self.major_mate, self.minor_mate)
         augmentation = operations(RankOps, "numpy").augmentation_over_ranks
-        kernel = augmentation(self.arrays, mates, self.starts, exchange.rank)
-        exchange.run_until_quiescent(kernel)
+        kernel = augmentation(self.arrays, self.major_mate, self.minor_mate, *self.side.owners)
+        self.side.exchange.run_until_quiescent(kernel)
         return kernel.paths(), 2 * kernel.pairs() - kernel.paths()
 
 

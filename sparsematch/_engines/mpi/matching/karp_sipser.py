@@ -55,8 +55,7 @@ def _match(
     kernel = operations(RankOps, "numpy").karp_sipser_over_ranks(
         ((side.indptr, side.indices), matching.row_mate, left[0]),
         ((other.indptr, other.indices), matching.col_mate, left[1]),
-        (side.major_starts, side.minor_starts),
-        side.exchange.rank,
+        *side.owners,
         side.slice_size,
         run.seed,
     )
