@@ -3,10 +3,10 @@ Transport with scikit-fem, swept along the flow
 ===============================================
 
 With discontinuous elements and upwind fluxes, an element depends only on those from
-which the flow comes. Where no flow returns, the elements can be solved one by one, if
-they are swept in the right order. :func:`sparsematch.block_triangular_form` finds
-this order from the matrix, and where a flow does return, the elements that must be
-solved together.
+which the flow comes. Where no flow returns, the elements can be solved one by one,
+swept in the right order. :func:`sparsematch.block_triangular_form` finds this order
+from the matrix, and where a flow does return, the elements that must be solved
+together.
 """
 
 # %%
