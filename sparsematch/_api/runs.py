@@ -6,12 +6,12 @@ from sparsematch._base.arrays import UNMATCHED, IndexArray, advising, namespace
 from sparsematch._engines.edges import add_up_duplicates
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import ByProducts, Engine, Run, operations
-from sparsematch._types.graph import GUARANTEE, Adjacency
+from sparsematch._types.graph import GUARANTEE, Graph
 from sparsematch._types.mates import Mates
 from sparsematch._types.run_info import RunInfo
 
 Chosen = tuple[Engine | None, Engine | None]
-_Lists = TypeVar("_Lists", bound=Adjacency)
+_Lists = TypeVar("_Lists", bound=Graph)
 
 
 def improve(graph: Any, matching: Mates, chosen: Chosen, run: Run) -> ByProducts | None:
@@ -57,7 +57,7 @@ def checked(graph: _Lists, run: Run, symmetrize: bool) -> _Lists:
 
 
 def matched(
-    graph: Adjacency, engine: Engine, method: str, run: Run
+    graph: Graph, engine: Engine, method: str, run: Run
 ) -> tuple[IndexArray, tuple[Any, float, RunInfo]]:
     """Run an engine; return the mates, and weight, guarantee and account of the matching."""
     mate = advising(namespace(graph.indptr).full)(graph.indptr.size - 1, UNMATCHED, graph.dtype)

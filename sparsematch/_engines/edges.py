@@ -7,15 +7,17 @@ import numpy as np
 
 from sparsematch._base.arrays import FloatArray, namespace, stable_order
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.graph import Adjacency, Graph
+from sparsematch._types.graph import Graph
 from sparsematch._types.matching import Matching
 
-_Lists = TypeVar("_Lists", bound=Adjacency)
+_Lists = TypeVar("_Lists", bound=Graph)
 
 
 def add_up_duplicates(graph: _Lists) -> _Lists:
     """Return a copy of the graph, duplicates added up, neighbours ascending."""
-    code, order = _sorted_codes(graph)
+    code = _codes(graph)
+    order = stable_order(code)
+    code = code[order]
     first, group = groups(code)
     if graph.weight is None:
         return _from_codes(graph, code[first], None)
@@ -25,26 +27,22 @@ def add_up_duplicates(graph: _Lists) -> _Lists:
 def take_larger(graph: Graph) -> Graph:
     """Return the graph whose edges weigh the larger of two entries, one of which may be absent."""
     rows, cols = places(graph)
-    code, mirrored = rows * graph.n + cols, cols * graph.n + rows
-    return merge_larger(graph, code, (mirrored, graph.weight))
+    return merge_larger(graph, cols * graph.n + rows, graph.weight)
 
 
-def merge_larger(graph: _Lists, code: Any, mirrored: tuple[Any, FloatArray | None]) -> _Lists:
-    """Return the graph with other entries put beside its own, the larger of two in one place.
-
-    `code` are the places of its entries as numbers; `mirrored` are places and weights of others.
-    """
-    xp = namespace(code)
-    code = xp.concatenate([code, mirrored[0]])
+def merge_larger(graph: _Lists, there: Any, weight: FloatArray | None) -> _Lists:
+    """Return the graph with other entries put beside its own, the larger of two in one place."""
+    xp = namespace(there)
+    code = xp.concatenate([_codes(graph), there])
     order = stable_order(code)
     first, _ = groups(code[order])
     code = code[order][first]
-    if graph.weight is None or mirrored[1] is None:
+    if graph.weight is None or weight is None:
         return _from_codes(graph, code, None)
     # no more than two entries are in one place
     last = xp.concatenate([first, xp.asarray([order.size])])[1:] - 1
-    weight = xp.abs(xp.concatenate([graph.weight, mirrored[1]])[order])
-    return _from_codes(graph, code, xp.maximum(weight[first], weight[last]))
+    both = xp.abs(xp.concatenate([graph.weight, weight])[order])
+    return _from_codes(graph, code, xp.maximum(both[first], both[last]))
 
 
 def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
@@ -53,17 +51,16 @@ def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
     The entries must ascend. Those of a graph on a GPU are copied to the host: this is the way to an
     error.
     """
-    graph = _in_host_memory(graph)
+    graph = graph.get()
     rows, cols = places(graph)
     return first_difference(graph, cols * graph.n + rows, graph.weight)
 
 
 def first_difference(
-    graph: Adjacency, there: Any, weight: FloatArray | None, first_row: int = 0
+    graph: Graph, there: Any, weight: FloatArray | None, first_row: int = 0
 ) -> tuple[int, int] | None:
     """Return the first entry of a graph, or of entries at other places, that the other has not."""
-    rows, cols = places(graph)
-    here = rows * graph.n + cols
+    here = _codes(graph)
     size, end = max(here.size, there.size), (graph.indptr.size - 1) * graph.n
     order = stable_order(there)
     there = np.append(there[order], np.full(size - there.size, end))
@@ -80,24 +77,19 @@ def first_difference(
     return (i, j) if mine <= there[p] else (j, i)
 
 
-def first_infinite(graph: Graph) -> tuple[int, int, float]:
-    """Return the first entry off the diagonal that is not finite, and its value."""
-    graph = _in_host_memory(graph)
-    assert graph.weight is not None
+def first_infinite(graph: Graph, first_row: int = 0) -> Any:
+    """Return the first entry off the diagonal that is not finite, and its value; None: all are."""
+    graph = graph.get()
+    if graph.weight is None:
+        return None
     rows, cols = places(graph)
-    p = int(np.flatnonzero(~np.isfinite(graph.weight) & (rows != cols))[0])
-    return int(rows[p]), int(cols[p]), float(graph.weight[p])
+    rows += first_row
+    wrong = np.flatnonzero(~np.isfinite(graph.weight) & (rows != cols))[:1]
+    found = ((int(rows[p]), int(cols[p]), float(graph.weight[p])) for p in wrong)
+    return next(found, None)
 
 
-def _in_host_memory(graph: Graph) -> Graph:
-    if graph.backend == "numpy":
-        return graph
-    on_gpu: Any = graph
-    weight = None if graph.weight is None else on_gpu.weight.get()
-    return Graph(graph.n, on_gpu.indptr.get(), on_gpu.indices.get(), weight, "numpy", graph.nnz)
-
-
-def places(graph: Adjacency | BipartiteCSR) -> tuple[Any, Any]:
+def places(graph: Graph | BipartiteCSR) -> tuple[Any, Any]:
     """Return the row and the column of each entry, as 64-bit integers."""
     xp = namespace(graph.indptr)
     cols = graph.indices[: graph.nnz].astype(np.int64)
@@ -109,12 +101,10 @@ def places(graph: Adjacency | BipartiteCSR) -> tuple[Any, Any]:
     return rows.astype(np.int64, copy=False), cols
 
 
-def _sorted_codes(graph: Adjacency) -> tuple[Any, Any]:
-    """Return the places of the entries as ascending numbers, and the order that sorts them."""
+def _codes(graph: Graph) -> Any:
+    """Return the places of the entries as numbers."""
     rows, cols = places(graph)
-    code = rows * graph.n + cols
-    order = stable_order(code)
-    return code[order], order
+    return rows * graph.n + cols
 
 
 def groups(code: Any) -> tuple[Any, Any]:

@@ -5,12 +5,12 @@ structure is checked where a graph is read; whether both triangles agree, and th
 the back-end finds in one pass (`validate_graph`).
 """
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, IndexArray, on_gpu
 
 #: Of the greatest weight, a matching by local max has this share at least, as a maximal one has of
 #: the greatest number of pairs.
@@ -18,8 +18,8 @@ GUARANTEE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Adjacency:
-    """Lists of neighbours in compressed rows: of a `Graph`, or of a rank's part of one."""
+class Graph:
+    """Lists of neighbours in compressed rows, each edge in those of both its ends."""
 
     n: int  #: Number of vertices.
     #: C-contiguous: the neighbours of vertex v are ``indices[indptr[v]:indptr[v + 1]]``, in
@@ -37,11 +37,13 @@ class Adjacency:
         """The type of the indices, hence of the mates."""
         return self.indptr.dtype
 
-
-class Graph(Adjacency):
-    """A graph in compressed rows, each edge in the lists of both its ends."""
-
-    __slots__ = ()
+    def get(self) -> Self:
+        """Return the graph in host memory: itself, or a copy of one on a GPU."""
+        if not on_gpu(self.indptr):
+            return self
+        arrays: Any = {name: getattr(self, name) for name in ("indptr", "indices", "weight")}
+        here: Any = {name: None if array is None else array.get() for name, array in arrays.items()}
+        return replace(self, **here, backend="numpy")
 
 
 class GraphProperties(NamedTuple):

@@ -1,15 +1,15 @@
 """The rows of one rank of a general graph, and what the back-end of its memory does with them."""
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 from sparsematch._base.arrays import IndexArray
-from sparsematch._types.graph import Adjacency
+from sparsematch._types.graph import Graph
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 @dataclass(frozen=True, slots=True)
-class GraphPart(Adjacency):
+class GraphPart(Graph):
     """Consecutive rows of a graph over ranks.
 
     `n` counts the vertices of the whole; the arrays are those of the own rows, with neighbours
@@ -18,13 +18,9 @@ class GraphPart(Adjacency):
 
     layout: DistributedCSR  #: The matrix, with the rows and columns that each rank owns.
 
-    def get(self) -> "GraphPart":
-        """Return the part in host memory: itself, or a copy of one on a GPU."""
-        if self.backend != "nccl":
-            return self
-        arrays: Any = {name: getattr(self, name) for name in ("indptr", "indices", "weight")}
-        here: Any = {name: None if array is None else array.get() for name, array in arrays.items()}
-        return replace(self, **here, backend="mpi", layout=self.layout.get())
+    def get(self) -> Self:
+        """Return the part in host memory, as that of a matrix there."""
+        return replace(Graph.get(self), backend="mpi", layout=self.layout.get())
 
 
 class PartProperties(NamedTuple):

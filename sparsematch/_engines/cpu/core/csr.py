@@ -2,7 +2,7 @@
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.graph import Adjacency
+from sparsematch._types.graph import Graph
 from sparsematch._types.matching import Matching
 
 #: A pattern: number of columns, indptr, indices. A row of the core is a stored row (major), what
@@ -25,7 +25,7 @@ def csr(graph: BipartiteCSR) -> Csr:
     return graph.n_rows if graph.flipped else graph.n_cols, graph.indptr, graph.indices
 
 
-def graph_arrays(graph: Adjacency) -> tuple[IndexArray, IndexArray, FloatArray | None]:
+def graph_arrays(graph: Graph) -> tuple[IndexArray, IndexArray, FloatArray | None]:
     """Return the lists of a general graph, and weights."""
     return graph.indptr, graph.indices, graph.weight
 

@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray, IndexArray, namespace
+from sparsematch._engines import edges
 from sparsematch._engines.distributed_operations import GraphPartOps
-from sparsematch._engines.edges import first_difference, merge_larger, places
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error, exchange_of
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.graph import GraphProperties
 from sparsematch._types.over_ranks.graph_part import GraphPart
 from sparsematch._types.over_ranks.matrix import DistributedCSR
-
-_Places = NDArray[np.int64]
 
 
 def validate_graph(part: GraphPart, run: Run) -> GraphProperties:
@@ -64,16 +62,8 @@ def mates_by_column(A: DistributedCSR, mate: IndexArray) -> IndexArray:
 
 def first_infinite(part: GraphPart) -> tuple[int, int, float]:
     """Return the first entry off the diagonal that is not finite, and its value. Collective."""
-    part = part.get()
     with abort_on_error(part.layout.comm):
-        found = None
-        if part.weight is not None:
-            rows, cols = places(part)
-            rows += part.layout.first_row
-            wrong = np.flatnonzero(~np.isfinite(part.weight) & (rows != cols))
-            if wrong.size:
-                p = int(wrong[0])
-                found = int(rows[p]), int(cols[p]), float(part.weight[p])
+        found = edges.first_infinite(part, part.layout.first_row)
         entry: tuple[int, int, float] = Exchange(part.layout.comm).first(found)
         return entry
 
@@ -86,7 +76,7 @@ def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
     part = part.get()
     with abort_on_error(part.layout.comm):
         exchange = Exchange(part.layout.comm)
-        place = first_difference(part, *_mirrored(part, exchange), part.layout.first_row)
+        place = edges.first_difference(part, *_mirrored(part, exchange), part.layout.first_row)
         first: tuple[int, int] | None = exchange.first(place)
         return first
 
@@ -98,20 +88,13 @@ def take_larger(part: GraphPart) -> GraphPart:
     """
     here, to = part.get(), namespace(part.indptr).asarray
     with abort_on_error(here.layout.comm):
-        mirrored = _mirrored(here, Exchange(here.layout.comm))
-        larger = merge_larger(here, _places(here), mirrored)
+        larger = edges.merge_larger(here, *_mirrored(here, Exchange(here.layout.comm)))
     weight = None if larger.weight is None else to(larger.weight)
     indptr, indices = to(larger.indptr), to(larger.indices)
     return replace(part, indptr=indptr, indices=indices, weight=weight, nnz=larger.nnz)
 
 
-def _places(part: GraphPart) -> _Places:
-    """Return the places of the own entries as numbers, ascending as the entries do."""
-    rows, cols = places(part)
-    return rows * part.n + cols
-
-
-def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[_Places, FloatArray | None]:
+def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[NDArray[np.int64], FloatArray | None]:
     """Return place and magnitude of the entries whose transposed entry is in an own row."""
     starts = part.layout.row_starts
     side = Side(part.layout.indptr, part.indices, (starts, starts), exchange)
