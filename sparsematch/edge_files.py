@@ -15,7 +15,7 @@ from sparsematch._base.arrays import UNMATCHED
 from sparsematch._base.errors import check_count
 from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import Run, operations
-from sparsematch._types.edge_file import EdgeFile, EdgeReport, as_edge_file
+from sparsematch._types.edge_file import EdgeReport, as_edge_file
 from sparsematch._types.graph import GUARANTEE
 from sparsematch._types.matching import GraphMatching
 from sparsematch._types.run_info import RunInfo, StepInfo
@@ -91,19 +91,17 @@ def match_edge_file(
     check_flags(weights=weights)
     seed, begin = read_seed(rng), perf_counter()
     file = as_edge_file(path)
-    mate = np.full(_n_vertices(file, n_vertices), UNMATCHED, file.dtype)
+    if n_vertices is None:
+        n = file.n_vertices(0, file.n_edges)
+    else:
+        check_count("n_vertices", n_vertices)
+        n = file.in_range(operator.index(n_vertices))
+    mate = np.full(n, UNMATCHED, file.dtype)
     weighted = bool(weights) and file.weighted
     with tempfile.TemporaryDirectory(prefix="sparsematch-", dir=scratch) as folder:
         match = operations(StreamOps, "numpy").match_edges
         report = match(file, mate, weighted, folder, Run(seed=seed))
     return _result(mate, report, perf_counter() - begin)
-
-
-def _n_vertices(file: EdgeFile, given: Any) -> int:
-    if given is not None:
-        check_count("n_vertices", given)
-        return file.in_range(operator.index(given))
-    return file.n_vertices(0, file.n_edges)
 
 
 def _result(mate: Any, report: EdgeReport, seconds: float) -> GraphMatching:

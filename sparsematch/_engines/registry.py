@@ -71,6 +71,10 @@ class Steps(list[StepInfo]):
             took = step.engine, step.cardinality, 1e3 * step.seconds, step.reason or "chosen"
             _LOGGER.debug("%s: %d pairs, %.3f ms; %s", *took)
 
+    def amend_last(self, **fields: Any) -> None:
+        """Replace fields of the step that has ended last."""
+        self[-1] = self[-1]._replace(**fields)
+
 
 @dataclass(slots=True)
 class Run:

@@ -67,14 +67,17 @@ def _on_gpu(graph: BipartiteCSR, data: Any) -> WeightedCSR:
 
 
 def _doubles(
-    graph: BipartiteCSR, data: NDArray[Any], threads: int
+    graph: BipartiteCSR, data: NDArray[Any], threads: int, signed: bool = False
 ) -> tuple[FloatArray, bool, float, float]:
     """Return doubles with these magnitudes, whether no entry is repeated, the least, the largest.
 
-    They are the numbers themselves if these are doubles. The largest is NaN if one is not finite.
+    They are the numbers themselves if these are doubles, or `signed`. The largest is NaN if one is
+    not finite.
     """
-    values = np.ascontiguousarray(data)
-    if values.dtype != _DOUBLE:
+    if signed or data.dtype == _DOUBLE:
+        with np.errstate(over="ignore"):
+            values = np.ascontiguousarray(data, np.float64)
+    else:
         values = np.empty(graph.nnz)
         _write_magnitudes(data, values, threads)
     read = operations(WeightedOps, graph.backend).read_values
@@ -108,25 +111,13 @@ def as_signed(
     graph, data = entries.graph, entries.values
     if data.dtype.kind == "c":
         raise TypeError(f"{name} must hold real numbers, not {data.dtype}")
-    weight, ascending, largest = _real(graph, data, threads)
+    weight, ascending, _, largest = _doubles(graph, data, threads, True)
     if not ascending:
         graph, data = add_up(graph, data, type_of_sums(data.dtype))
-        weight, _, largest = _real(graph, data, threads)
+        weight, _, _, largest = _doubles(graph, data, threads, True)
     if must_be_finite and not largest < np.inf:
         refuse_value(graph, data, weight, name)
     return SignedCSR(graph, weight, largest)
-
-
-def _real(graph: BipartiteCSR, data: NDArray[Any], threads: int) -> tuple[FloatArray, bool, float]:
-    """Return the numbers as doubles, whether no entry is repeated, the largest magnitude or NaN."""
-    if data.dtype == _DOUBLE:
-        weight = np.ascontiguousarray(data)
-    else:
-        with np.errstate(over="ignore"):
-            weight = np.ascontiguousarray(data, np.float64)
-    read = operations(WeightedOps, graph.backend).read_values
-    ascending, _, largest = read(graph, weight, threads)
-    return weight, ascending, largest
 
 
 def refuse_value(graph: Any, data: Any, magnitude: Any, name: str, why: str = "") -> None:

@@ -304,9 +304,7 @@ class BlockForm(Blocks):
             raise ValueError(
                 f"rr tells a structural rank of {rank}, but cc one of {q.size - n_free}"
             )
-        mates = np.full(p.size, UNMATCHED, np.int64), np.full(q.size, UNMATCHED, np.int64)
-        mates[0][p[:rank]], mates[1][q[n_free:]] = q[n_free:], p[:rank]
-        return frozen(cls(p, q, r, s, cc, rr, Matching(*mates)))
+        return frozen(cls(p, q, r, s, cc, rr, Matching(*_mates(p, q, rank))))
 
     def _repr_html_(self) -> str:
         tops, lefts = (_on_host(ends).tolist() for ends in (self.row_blocks, self.col_blocks))
@@ -345,8 +343,7 @@ class BlockForm(Blocks):
 def square_form(row_perm: IndexArray, col_perm: IndexArray, row_blocks: IndexArray) -> BlockForm:
     """Put together the block form of a square matrix whose rows and columns are all matched."""
     n, dtype = row_perm.size, row_perm.dtype
-    mates = np.empty(n, dtype), np.empty(n, dtype)
-    mates[0][row_perm], mates[1][col_perm] = col_perm, row_perm
+    mates = _mates(row_perm, col_perm, n)
     coarse = np.array([0, 0, n, n, n], dtype), np.array([0, 0, 0, n, n], dtype)
     arrays = row_perm, col_perm, row_blocks, row_blocks.copy(), coarse[1], coarse[0]
     return frozen(BlockForm(*arrays, Matching(*mates)))
@@ -378,15 +375,20 @@ def block_layout(form: BlockForm) -> BlockLayout | None:
         return None
     if not (cc.size == rr.size == 5 and _parts_fit(r, s, cc, rr)):
         return None
-    rank, n_free = int(rr[3]), int(cc[1])
     blocks = np.empty(p.size, np.int64), np.empty(q.size, np.int64)
     blocks[0][p] = np.repeat(np.arange(r.size - 1), np.diff(r))
     blocks[1][q] = np.repeat(np.arange(s.size - 1), np.diff(s))
-    mates = np.full(p.size, UNMATCHED, np.int64), np.full(q.size, UNMATCHED, np.int64)
-    mates[0][p[:rank]], mates[1][q[n_free:]] = q[n_free:], p[:rank]
+    mates = _mates(p.astype(np.int64), q.astype(np.int64), int(rr[3]))
     if not all(map(np.array_equal, mates, given)):
         return None
     return BlockLayout(*blocks, *mates, r.size - 1)
+
+
+def _mates(p: IndexArray, q: IndexArray, rank: int) -> tuple[IndexArray, IndexArray]:
+    """Return the mates: the first rows have the last columns."""
+    rows, cols = np.full(p.size, UNMATCHED, p.dtype), np.full(q.size, UNMATCHED, q.dtype)
+    rows[p[:rank]], cols[q[q.size - rank :]] = q[q.size - rank :], p[:rank]
+    return rows, cols
 
 
 def _on_host(array: Any) -> Any:

@@ -4,31 +4,17 @@ The core's table says which engines there are, what is known of each, and their 
 heuristic that suits each stands here.
 """
 
-from functools import partial
+from collections.abc import Callable
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.run_engine import ENGINES, HostByProducts, run_engine
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.rank_operations import RankOps
-from sparsematch._engines.registry import (
-    Engine,
-    Run,
-    register,
-    register_module,
-    register_operations,
-)
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.matching import Matching
+from sparsematch._engines.registry import Engine, register, register_module, register_operations
 
 
-def _improve(
-    name: str,
-    graph: BipartiteCSR,
-    matching: Matching,
-    run: Run,
-    before: HostByProducts | None = None,
-) -> HostByProducts:
-    return run_engine(name, graph, matching, run, before)[1]
+def _improve(name: str) -> Callable[..., HostByProducts]:
+    return lambda *given: run_engine(name, *given)[1]
 
 
 register_module("auto", "exact", "numpy", auto, transpose="optional", multithreaded=True)
@@ -38,7 +24,7 @@ for _entry in ENGINES.values():
             **_entry,
             backend="numpy",
             default_init="cheap" if _entry["kind"] == "exact" else "none",
-            improve=partial(_improve, _entry["name"]),
+            improve=_improve(_entry["name"]),
         )
     )
 

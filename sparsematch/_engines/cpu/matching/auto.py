@@ -276,16 +276,9 @@ class Progress:
     def _match_diagonal(self, stage: "Stage") -> None:
         begin = perf_counter()
         if _core.match_diagonal(csr(self.graph), mates(self.graph, self.matching)):
-            self.rank, seconds = self.graph.n_rows, perf_counter() - begin
-            self.run.steps.append(
-                StepInfo(
-                    "diagonal",
-                    seconds,
-                    edges=self.graph.nnz,
-                    cardinality=self.rank,
-                    reason=stage.reason,
-                )
-            )
+            self.rank = self.graph.n_rows
+            how: Any = {"edges": self.graph.nnz, "cardinality": self.rank, "reason": stage.reason}
+            self.run.steps.append(StepInfo("diagonal", perf_counter() - begin, **how))
 
     def _restart(self, stage: "Stage") -> None:
         """Run a heuristic from the empty matching; adopt that if it is larger, or forced."""

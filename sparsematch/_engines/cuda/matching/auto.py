@@ -60,7 +60,7 @@ def improve(
             known.host_result = _search(seen, matching, run, choice.levels)
         elif name != "transpose":  # it was there before the features of its lists
             _start(name, seen.searched, matching, run, known)
-            _give_reason(run, reason)
+            run.steps.amend_last(reason=run.steps[-1].reason or reason)
     known.finished = None  # they were those of the graph that was searched
     return known
 
@@ -94,19 +94,16 @@ class _Seen:
         """Transpose if need be, and measure; keep what later steps need of it."""
         if self._lists is None:
             if transposed:
-                self._search_transposed()
+                known = self.known
+                found = known.transposed or transpose(self.graph, self._run, known.symmetric)
+                self.searched = known.transposed = found
+                known.finished = known.finished and known.finished[::-1]
             _preload(self.searched)
             width = ms_bfs.shape(self.searched)["WIDTH"]
             self._lists = seen = features(self.searched, width, POLICY)
             self.linked = seen.linked
             self.known.in_order, self.known.symmetric = seen.in_order, seen.symmetric
         return self._lists
-
-    def _search_transposed(self) -> None:
-        graph, known = self.graph, self.known
-        known.transposed = known.transposed or transpose(graph, self._run, known.symmetric)
-        known.finished = known.finished and known.finished[::-1]
-        self.searched = known.transposed
 
 
 def _start(
@@ -121,12 +118,6 @@ def _start(
         known.finished = row_singletons.match_row_singletons(graph, matching, run)
     else:
         _STARTS[name](graph, matching, run, known)
-
-
-def _give_reason(run: Run, reason: str) -> None:
-    """Say why the last step was run, if it does not say so itself."""
-    if not run.steps[-1].reason:
-        run.steps[-1] = run.steps[-1]._replace(reason=reason)
 
 
 def _search(seen: _Seen, matching: Matching, run: Run, levels: int | None) -> HostResult | None:
@@ -146,7 +137,7 @@ def _search_small(
 ) -> HostResult | None:
     """Search in one launch; after a phase of `levels` levels the host gets the matrix."""
     stopped = one_block.search(graph, matching, run, levels)
-    _give_reason(run, reason)
+    run.steps.amend_last(reason=reason)
     if not stopped:
         return None
     why = f"a phase of more than {levels} levels"

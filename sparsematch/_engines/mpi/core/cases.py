@@ -17,6 +17,7 @@ from sparsematch._engines.mpi.core.exchange import abort_on_error, exchange_of
 from sparsematch._engines.registry import ByProducts, Run, select
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
+from sparsematch._types.mates import Mates
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
@@ -48,27 +49,14 @@ class Cases:
         """
         with abort_on_error(A.comm):
             if A.n_ranks == 1 and self.fits_alone(A):
-                _match_alone(A, matching, run)
+                _match_whole(A, (A.indptr, A.indices), matching, run)
             elif A.n_ranks > 1 and self.is_small(A):
                 _match_gathered(A, matching, run, self)
             else:
                 if not run.warm:
                     before = self.start(A, matching, run, before)
                 self.search(A, matching, run, before)
-                give_reason(run, self.together)
-
-
-def give_reason(run: Run, reason: str) -> None:
-    """Write into the account why the last step was run."""
-    run.steps[-1] = run.steps[-1]._replace(reason=reason)
-
-
-def _match_alone(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
-    """Match a matrix of which all rows are here."""
-    given = Matching(matching.row_mate, matching.col_mate)
-    row_mate, col_mate = _matched(A, (A.indptr, A.indices), given, run)
-    if row_mate is not matching.row_mate:
-        matching.row_mate[:], matching.col_mate[:] = row_mate, col_mate
+                run.steps.amend_last(reason=self.together)
 
 
 def _match_gathered(
@@ -83,8 +71,7 @@ def _match_gathered(
     if exchange.rank == 0:
         indptr = xp.zeros(A.n_rows + 1, np.int64)
         indptr[1:] = xp.cumsum(degrees)
-        whole = _matched(A, (indptr, indices), Matching(*mates), run)
-        mates = [mate.astype(A.dtype, copy=False) for mate in whole]
+        _match_whole(A, (indptr, indices), Matching(*mates), run)
     matching.row_mate[:] = exchange.scatterv(A.row_starts, mates[0], A.dtype)
     matching.col_mate[:] = exchange.scatterv(A.col_starts, mates[1], A.dtype)
     (steps, *_) = exchange.allgather(run.steps[before:])
@@ -100,13 +87,10 @@ def _match_gathered(
     run.steps[before:] = [*steps[:-1], last]
 
 
-def _matched(
-    A: DistributedCSR, arrays: tuple[IndexArray, IndexArray], matching: Matching, run: Run
-) -> tuple[IndexArray, IndexArray]:
-    """Return the mates of a maximum matching of a matrix that is here as a whole.
-
-    They are the given ones, changed, unless their type cannot count the entries.
-    """
+def _match_whole(
+    A: DistributedCSR, arrays: tuple[IndexArray, IndexArray], matching: Mates, run: Run
+) -> None:
+    """Make a matching of a matrix that is here as a whole maximum."""
     xp, dtype = namespace(A.indptr), A.dtype if A.nnz < 2**31 else np.dtype(np.int64)
     indptr, indices = (xp.ascontiguousarray(a.astype(dtype, copy=False)) for a in arrays)
     backend = "numpy" if xp is np else "cupy"
@@ -116,4 +100,5 @@ def _matched(
     alone = Run(run.workers, run.seed, warm=bool(run.matched), detailed=run.detailed)
     select("auto", backend, "exact").improve(graph, mates, alone)
     run.steps.extend(alone.steps)
-    return mates.row_mate, mates.col_mate
+    if mates.row_mate is not matching.row_mate:  # whose type cannot count the entries
+        matching.row_mate[:], matching.col_mate[:] = mates.row_mate, mates.col_mate

@@ -60,8 +60,3 @@ def step(
                 carrier=exchange.carrier,
             )
         )
-
-
-def count_edges(run: Run) -> None:
-    """Let the last step count the edges of a graph that are matched: half of the vertices."""
-    run.steps[-1] = run.steps[-1]._replace(cardinality=run.steps[-1].cardinality // 2)

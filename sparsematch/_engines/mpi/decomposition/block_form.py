@@ -10,7 +10,6 @@ import numpy as np
 
 from sparsematch._base.arrays import BoolArray, IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
-from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.decomposition.coarse_parts import coarse_parts
 from sparsematch._engines.mpi.decomposition.pair_graph import pair_graph
 from sparsematch._engines.mpi.decomposition.strong_components import Order, strong_components
@@ -30,18 +29,11 @@ def block_form(A: DistributedCSR, given: DistributedMatching, run: Run) -> Distr
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         in_square = coarse.row_part == SQUARE
-        square = _square_graph(A, given, coarse, exchange)
-        order = strong_components(square.pop(), in_square, run.seed)
+        mate = np.where(coarse.col_part == SQUARE, given.col_mate, A.dtype.type(-1))
+        # the graph has no name here, so that it can be freed there
+        order = strong_components(pair_graph(A, in_square, mate, exchange), in_square, run.seed)
         blocks = _numbered(order, in_square, exchange, A.dtype)
         return _assembled(A, given, coarse, order.place, blocks, exchange)
-
-
-def _square_graph(
-    A: DistributedCSR, matching: DistributedMatching, coarse: CoarseParts, exchange: Exchange
-) -> list[Side]:
-    """Return the graph of the square part in a list, so that the caller can drop it from there."""
-    mate = np.where(coarse.col_part == SQUARE, matching.col_mate, A.dtype.type(-1))
-    return [pair_graph(A, coarse.row_part == SQUARE, mate, exchange)]
 
 
 class _Blocks(NamedTuple):

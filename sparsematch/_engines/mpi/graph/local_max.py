@@ -15,7 +15,7 @@ import numpy as np
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.distributed_operations import GraphPartOps
-from sparsematch._engines.mpi.core.steps import count_edges, step
+from sparsematch._engines.mpi.core.steps import step
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.over_ranks.graph_part import GraphPart
 
@@ -43,4 +43,4 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
             arrived = exchange.alltoallv(graph.layout.row_starts, to, what)
             to, what, edges = part.receive(*map(np.ascontiguousarray, arrived))
         part.mates(mate)
-    count_edges(run)
+    run.steps.amend_last(cardinality=run.steps[-1].cardinality // 2)  # edges, not vertices

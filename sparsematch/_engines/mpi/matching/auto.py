@@ -4,7 +4,7 @@ See `core/cases.py`. The features are the number of ranks, the size of the matri
 entries near the diagonal, by an allreduce.
 """
 
-from sparsematch._engines.mpi.core.cases import Cases, give_reason
+from sparsematch._engines.mpi.core.cases import Cases
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.host import GATHERED, is_small
 from sparsematch._engines.mpi.core.sides import Side, SideByProducts
@@ -30,7 +30,8 @@ def _start(
     by_chance = 1 / A.n_ranks
     start = by_rank if near >= by_chance + NEAR * (1 - by_chance) else karp_sipser
     found = start.improve(A, matching, run, before)
-    give_reason(run, f"{near:.0%} of the entries are in columns with the numbers of the rows")
+    why = f"{near:.0%} of the entries are in columns with the numbers of the rows"
+    run.steps.amend_last(reason=why)
     return found
 
 

@@ -10,14 +10,15 @@ import numpy as np
 
 from sparsematch._base.arrays import FloatArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
-from sparsematch._engines.mpi.core.host import is_small
+from sparsematch._engines.mpi.core.host import is_small, local_pattern
 from sparsematch._engines.mpi.weighted.auction import auction
 from sparsematch._engines.mpi.weighted.duals import Duals, best_duals
-from sparsematch._engines.mpi.weighted.gathered import on_one_rank
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
-from sparsematch._engines.registry import Run, select
+from sparsematch._engines.operations import WeightedOps
+from sparsematch._engines.registry import Run, operations, select
 from sparsematch._types.over_ranks.matching import DistributedMatching, DistributedTransversal
 from sparsematch._types.over_ranks.matrix import DistributedCSR
+from sparsematch._types.weighted import WeightedCSR
 from sparsematch._types.weighted_proof import cut_factors, warn_of_cut_factors
 
 
@@ -30,7 +31,7 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         if A.n_ranks == 1 or is_small(A):
-            return _result(A, *on_one_rank(A, exchange, run), scaling)
+            return _result(A, *_on_one_rank(A, exchange, run), scaling)
         costs, matching = ScaledCosts(A, exchange), DistributedMatching.start(A)
         price = auction(costs, matching)
         settings = Run(run.workers, run.seed, warm=True)
@@ -45,15 +46,44 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
         return _result(A, matching, duals, objective, scaling)
 
 
+def _on_one_rank(
+    A: DistributedCSR, exchange: Exchange, run: Run
+) -> tuple[DistributedMatching, Duals, float]:
+    """Return the transversal with the largest product, duals, and its objective. Collective.
+
+    Time: that of the engine for host memory, on rank 0.
+    """
+    assert A.values is not None
+    degrees = exchange.gatherv(np.diff(A.indptr))
+    indices, magnitude = exchange.gatherv(A.indices), exchange.gatherv(A.values)
+    whole: list[np.ndarray] | list[None] = [None] * 4
+    objective = 0.0
+    if degrees is not None and indices is not None and magnitude is not None:
+        indptr = np.concatenate([[0], np.cumsum(degrees)])
+        weighted = WeightedCSR(
+            local_pattern(indptr, indices, A.shape), magnitude, float(magnitude.max(initial=0))
+        )
+        product = operations(WeightedOps, "numpy").maximum_product
+        best = product(weighted, False, False, run.workers, 0.0)
+        whole = [best.matching.row_mate, best.matching.col_mate, best.row_dual, best.col_dual]
+        objective = best.objective
+    types = A.dtype, A.dtype, np.float64, np.float64
+    row_mate, col_mate, row_dual, col_dual = (
+        exchange.scatterv(starts, array, dtype)
+        for starts, array, dtype in zip((A.row_starts, A.col_starts) * 2, whole, types, strict=True)
+    )
+    objective = exchange.allgather(objective)[0]
+    matching = DistributedMatching(row_mate, col_mate, A).freeze()
+    # the engine has proved that it is optimal
+    return matching, Duals(row_dual, col_dual, -objective), objective
+
+
 def _result(
     A: DistributedCSR, matching: DistributedMatching, duals: Duals, objective: float, scaling: bool
 ) -> DistributedTransversal:
-    row_scale = col_scale = None
-    if scaling:
-        row_scale, col_scale = (_factors(dual) for dual in (duals.row_dual, duals.col_dual))
-    return DistributedTransversal(
-        matching, objective, -duals.bound, duals.row_dual, duals.col_dual, row_scale, col_scale
-    ).freeze()
+    both = duals.row_dual, duals.col_dual
+    scales = map(_factors, both) if scaling else ()
+    return DistributedTransversal(matching, objective, -duals.bound, *both, *scales).freeze()
 
 
 def _factors(dual: FloatArray) -> FloatArray:

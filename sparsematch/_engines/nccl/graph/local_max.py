@@ -14,7 +14,7 @@ from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.graph import rounds
-from sparsematch._engines.mpi.core.steps import Account, count_edges, step
+from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.core.layout import Counts
 from sparsematch._engines.registry import Run
@@ -35,7 +35,7 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
     """
     with step("local_max", graph.layout, mate, run) as (exchange, account):
         _Part(graph, mate, exchange, run).match(account, run.detailed)
-    count_edges(run)
+    run.steps.amend_last(cardinality=run.steps[-1].cardinality // 2)  # edges, not vertices
 
 
 def own_rows(part: GraphPart) -> Graph:

@@ -11,21 +11,12 @@ from sparsematch._engines.mpi.core.cases import Cases
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import cheap, min_degree, ms_bfs
 from sparsematch._engines.nccl.matching.gathered import GATHERED, is_small
-from sparsematch._engines.registry import ByProducts, Run
-from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "One GPU alone, a small matrix on one; else a heuristic, then `ms_bfs`, over all."
 
 #: Degrees that are read at a time; rows; bounds the workspace.
 SLICE = 1 << 24
-
-
-def _start(
-    A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None
-) -> ByProducts | None:
-    """Run the heuristic chosen by the row degrees."""
-    return (min_degree if _are_long_and_uneven(A) else cheap).improve(A, matching, run, before)
 
 
 def _are_long_and_uneven(A: DistributedCSR) -> bool:
@@ -49,7 +40,7 @@ improve = Cases(
     is_small=is_small,
     small=f"at most {GATHERED:,} rows, columns and entries, and a third of its free memory: "
     "gathered on the GPU of rank 0",
-    start=_start,
+    start=lambda A, *rest: (min_degree if _are_long_and_uneven(A) else cheap).improve(A, *rest),
     search=ms_bfs.improve,
     together="augmenting paths may lead through several GPUs",
 ).improve

@@ -147,7 +147,9 @@ class Forest:
             arrived, sent = self._send_claims(everyone)
             found = int(self.counts.field(everyone, "found").sum())
             if found > self.found or self.counts.field(everyone, "pending").any():
-                self._agree()
+                ended, n_others = self._fields["ended"], np.int32(self.exchange.size - 1)
+                others = self.exchange.allgather_others(ended)
+                self._launch("agree", ended.size, others, np.int64(ended.size), n_others)
             if not again:
                 self.width = int(grown[self.exchange.rank]) + arrived
                 self._launch("advance", 1)
@@ -242,13 +244,6 @@ class Forest:
         arrived, n = self._claims.alltoallv(claims)
         self._launch("receive", int(n), arrived, n)
         return int(n), int(claims.sum())
-
-    def _agree(self) -> None:
-        """Unite the sets of trees with a path over all ranks. Collective."""
-        size, ended = self.exchange.size, self._fields["ended"]
-        words = ended.size
-        others = self.exchange.allgather_others(ended)
-        self._launch("agree", words, others, np.int64(words), np.int32(size - 1))
 
     def _launch(self, kernel: str, n: int, *arguments: Any) -> None:
         self.kernels.launch(kernel, n, self._state, *arguments)

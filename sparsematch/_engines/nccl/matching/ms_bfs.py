@@ -9,7 +9,6 @@ when no tree finds a path, or no row or column is left that could be matched.
 
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.mpi.core.steps import step
-from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.forest import Forest
 from sparsematch._engines.registry import ByProducts, Run
 from sparsematch._types.over_ranks.matching import DistributedMatching
@@ -30,7 +29,10 @@ def improve(
     """
     with step("ms_bfs", A, matching.row_mate, run) as (exchange, account):
         forest = Forest(A, matching.row_mate, matching.col_mate, exchange, account)
-        if forest.plant(_free_columns(A, matching, exchange, before)):
+        most = before.most_pairs if before and before.most_pairs is not None else A.n_cols
+        matched = namespace(A.indptr).count_nonzero(matching.row_mate >= 0)
+        # once as many columns are matched as can be, no phase is needed that finds no path
+        if forest.plant(most - exchange.allreduce(int(matched))[0]):
             account.phases = 1
             while forest.grow():
                 forest.augment()
@@ -39,18 +41,3 @@ def improve(
                 forest.replant()
                 account.phases += 1
         forest.finish()
-
-
-def _free_columns(
-    A: DistributedCSR, matching: DistributedMatching, exchange: Exchange, before: ByProducts | None
-) -> int:
-    """Return an upper bound on the columns that can still be matched. Collective.
-
-    Once they are matched, the search ends without a last phase that finds no path. The heuristic
-    `min_degree` gives the bound.
-    """
-    most = A.n_cols
-    if before and before.most_pairs is not None:
-        most = before.most_pairs
-    (pairs,) = exchange.allreduce(int(namespace(A.indptr).count_nonzero(matching.row_mate >= 0)))
-    return most - pairs
