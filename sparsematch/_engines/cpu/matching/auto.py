@@ -364,6 +364,9 @@ class Progress:
         return columns < rows
 
 
+Guard = Callable[[Progress], bool]
+
+
 class Stage(NamedTuple):
     """A row of the table.
 
@@ -391,7 +394,7 @@ class Stage(NamedTuple):
     """
 
     engine: str
-    guard: Callable[[Progress], bool]
+    guard: Guard
     reason: str
     allowance: str = ""
     start: str = ""
@@ -413,30 +416,10 @@ class Stage(NamedTuple):
         return Matched.REPLACEABLE if replaces else Matched.GIVEN
 
 
-def is_square(p: Progress) -> bool:
-    """Tell whether the matrix is square."""
-    return p.graph.n_rows == p.graph.n_cols
-
-
-def always(_: Progress) -> bool:
-    """Tell whether anything is left."""
-    return True
-
-
 def suits_cheap(p: Progress) -> bool:
     """Tell whether the numbering is good, degrees ascend, or it is lopsided, or warm."""
     f = p.features
     return p.run.warm or f.lopsided or f.numbered or f.order.ascending
-
-
-def has_no_start(p: Progress) -> bool:
-    """Tell whether no start has been made."""
-    return not p.start
-
-
-def is_scrambled_mesh(p: Progress) -> bool:
-    """Tell whether that has given up, and it is a mesh."""
-    return p.gave_up and p.features.mesh
 
 
 def chains_lead(p: Progress) -> bool:
@@ -447,30 +430,10 @@ def chains_lead(p: Progress) -> bool:
     return p.gave_up and f.chains
 
 
-def has_given_up(p: Progress) -> bool:
-    """Tell whether it has given up, and none of these ran."""
-    return p.gave_up
-
-
 def few_are_free(p: Progress) -> bool:
     """Tell whether `cheap` has left few rows free, and the numbering is not good."""
     free = p.graph.n_major - p.rank
     return p.start == "cheap" and not p.features.numbered and free <= p.policy.few * p.graph.n_major
-
-
-def on_scrambled_mesh(p: Progress) -> bool:
-    """Tell whether `cheap` went first on a mesh whose numbering is not good."""
-    return p.start == "cheap" and not p.features.numbered and p.features.mesh
-
-
-def was_pushed(p: Progress) -> bool:
-    """Tell whether that has left some rows."""
-    return p.pushed
-
-
-def may_search_jointly(p: Progress) -> bool:
-    """Tell whether there are many workers; not after pushes."""
-    return p.many_workers and not p.pushed
 
 
 def much_is_left(p: Progress) -> bool:
@@ -479,16 +442,6 @@ def much_is_left(p: Progress) -> bool:
     if p.start != "cheap" or p.pushed:
         return False
     return not (f.lopsided or f.order.ascending) and p.may_match_more_than(p.policy.many)
-
-
-def starts_again_at_once(p: Progress) -> bool:
-    """Tell whether there are many workers, and much may be matched after `cheap`, in no order."""
-    return p.many_workers and much_is_left(p)
-
-
-def may_start_again(p: Progress) -> bool:
-    """Tell whether likewise with few workers: searches go first."""
-    return not p.many_workers and much_is_left(p)
 
 
 def many_are_free(p: Progress) -> bool:
@@ -500,22 +453,12 @@ def many_are_free(p: Progress) -> bool:
     return free > p.policy.many * min(graph.shape)
 
 
-def few_are_left(p: Progress) -> bool:
-    """Tell whether the few that are left have a pass each within the allowance."""
-    return not p.has_core and not p.pushed and min(p.free()) <= p.policy.search
-
-
 def may_search(p: Progress) -> bool:
     """Tell whether there are few workers, or a good numbering and little left; not after pushes."""
     if p.pushed or not p.many_workers:
         return not p.pushed
     little = not p.may_match_more_than(p.policy.many)
     return little and p.features.numbered and not p.has_core
-
-
-def has_restarted(p: Progress) -> bool:
-    """Tell whether there is a new start since."""
-    return not p.many_workers and p.search is None and not p.pushed
 
 
 def may_peel(p: Progress) -> bool:
@@ -535,15 +478,45 @@ def may_pick(p: Progress) -> bool:
     return p.may_match_more_than(p.policy.picks) and may_peel(p)
 
 
-def has_peeled(p: Progress) -> bool:
-    """Tell whether that was adopted: what it has left has no start yet."""
-    return p.start == "peeling"
+def when(words: str, holds: Guard) -> Guard:
+    """Return a guard of one expression; the words are the table's text."""
+    holds.__doc__ = f"Tell whether {words}."
+    return holds
 
 
-def has_many_workers(p: Progress) -> bool:
-    """Tell whether there are many workers."""
-    return p.many_workers
-
+is_square = when("the matrix is square", lambda p: p.graph.n_rows == p.graph.n_cols)
+always = when("anything is left", lambda _: True)
+has_no_start = when("no start has been made", lambda p: not p.start)
+is_scrambled_mesh = when(
+    "that has given up, and it is a mesh", lambda p: p.gave_up and p.features.mesh
+)
+has_given_up = when("it has given up, and none of these ran", lambda p: p.gave_up)
+on_scrambled_mesh = when(
+    "`cheap` went first on a mesh whose numbering is not good",
+    lambda p: p.start == "cheap" and not p.features.numbered and p.features.mesh,
+)
+was_pushed = when("that has left some rows", lambda p: p.pushed)
+may_search_jointly = when(
+    "there are many workers; not after pushes", lambda p: p.many_workers and not p.pushed
+)
+starts_again_at_once = when(
+    "there are many workers, and much may be matched after `cheap`, in no order",
+    lambda p: p.many_workers and much_is_left(p),
+)
+may_start_again = when(
+    "likewise with few workers: searches go first", lambda p: not p.many_workers and much_is_left(p)
+)
+few_are_left = when(
+    "the few that are left have a pass each within the allowance",
+    lambda p: not p.has_core and not p.pushed and min(p.free()) <= p.policy.search,
+)
+has_restarted = when(
+    "there is a new start since", lambda p: not p.many_workers and p.search is None and not p.pushed
+)
+has_peeled = when(
+    "that was adopted: what it has left has no start yet", lambda p: p.start == "peeling"
+)
+has_many_workers = when("there are many workers", lambda p: p.many_workers)
 
 #: The engines that run of a small matrix, one after the other; the core's `small_stages` has the
 #: guards of all but the last.
