@@ -464,6 +464,8 @@ TABLES = {
         *("docs/howto/use_with_networkx_and_pyomo.md", False),
     ),
 }
+#: The packages of each; of the others SciPy alone.
+SHOWN = {"beside": [*PACKAGES], "graphs": ["NetworkX"]}
 
 
 def main():
@@ -475,13 +477,15 @@ def main():
     text = "put the tables between the marks of the pages of a clone (default: of this one)"
     parser.add_argument("--write", nargs="?", type=pathlib.Path, const=PAGES, help=text)
     args = parser.parse_args()
-    versions = [f"{name} {metadata.version(PACKAGES[name])}" for name in there()]
-    conditions = driver.conditions(
-        args, "scale", "limit", "seed", packages=["NumPy"], more=versions
-    )
-    for measure, what, page, is_real in (TABLES[name] for name in args.only or TABLES):
+    for table in args.only or TABLES:
+        measure, what, page, is_real = TABLES[table]
         if is_real and not (args.folder or args.matrices):
             continue
+        shown = [name for name in there() if name in SHOWN.get(table, ["SciPy"])]
+        versions = [f"{name} {metadata.version(PACKAGES[name])}" for name in shown]
+        conditions = driver.conditions(
+            args, "scale", "limit", "seed", packages=["NumPy"], more=versions
+        )
         where = argparse.Namespace(write=args.write and args.write / page)
         driver.publish(measure(args), where, what, conditions)
         print()
