@@ -83,3 +83,11 @@ def test_the_recipe_requires_what_the_package_does():
     assert {name: found.get(name) for name in wanted} == wanted
     listed = PROJECT["dependency-groups"]["wheel"]
     assert {name: found.get(name) for name in bounds(listed)} == bounds(listed)
+
+
+def test_wheels_are_tested_with_all_that_tests_import():
+    """Where only these folders of the source are: by cibuildwheel, and for conda-forge."""
+    wanted = {path.split("/")[0] for path in PROJECT["tool"]["pytest"]["ini_options"]["pythonpath"]}
+    assert wanted | {"pyproject.toml"} == set(PROJECT["tool"]["cibuildwheel"]["test-sources"])
+    text = (ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8")
+    assert all(re.search(rf"^ +- {name}/$", text, re.MULTILINE) for name in wanted)

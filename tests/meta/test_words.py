@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+if not (ROOT / ".ci").is_dir():
+    pytest.skip("needs a clone: an sdist has no .ci", allow_module_level=True)
 SPEC = importlib.util.spec_from_file_location("check_words", ROOT / ".ci" / "check_words.py")
 check_words = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(check_words)
