@@ -51,8 +51,8 @@ class Circuits(NamedTuple):
     def basis(self) -> Any:
         """Return them in the user's units."""
         basis, exponents = self.scaled.copy(), np.log2(self.scaling[1]).astype(int)
-        exponents = exponents[basis.indices] - _repeated(exponents[self.free], basis)
-        basis.data = times_power(basis.data, exponents)
+        columns = np.repeat(self.free, np.diff(basis.indptr))
+        basis.data = times_power(basis.data, exponents[basis.indices] - exponents[columns])
         return basis
 
 
@@ -102,8 +102,8 @@ def orthonormal(vectors: Any) -> NDArray[Any]:
             f"an orthonormal basis of {k:,} vectors of {n:,} elements takes {need / 2**30:.1f} GiB "
             f"of memory, of which {room / 2**30:.1f} GiB are left; a sparse one may fit"
         )
-    largest = largest_exponents(basis.data, _repeated(np.arange(k), basis), k)
-    basis.data = times_power(basis.data, -_repeated(largest, basis))
+    columns = np.repeat(np.arange(k), np.diff(basis.indptr))
+    basis.data = times_power(basis.data, -largest_exponents(basis.data, columns, k)[columns])
     dense = basis.toarray()
     order = np.argsort(-np.abs(dense).max(axis=1, initial=0), kind="stable")
     how: dict[str, Any] = {"mode": "economic", "pivoting": True, "check_finite": False}
@@ -142,11 +142,6 @@ def two_residuals(
             terms = row_maxima(abs(mine.data) * of_columns[mine.indices], mine.indptr)
             result[some] = np.where(terms > 0, left / np.where(terms > 0, terms, 1), 0)
     return np.nan_to_num(out, nan=np.inf)
-
-
-def _repeated(of_columns: IndexArray, matrix: Any) -> IndexArray:
-    """Return what belongs to the column of each entry."""
-    return np.repeat(of_columns, np.diff(matrix.indptr))
 
 
 def _pieces(lengths: IndexArray, vectors: Any) -> Iterator[slice]:

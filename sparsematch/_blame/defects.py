@@ -8,7 +8,6 @@ regular (`null_space`), and from these combinations of few rows and of few colum
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.tolerances import NEARLY_SINGULAR, TINY
@@ -71,8 +70,8 @@ def lines_of(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> di
         shift = np.clip(np.log2(own) - np.log2(scale), -_MOST_SHIFT, _MOST_SHIFT).astype(int)
         units.append((np.zeros_like(shift), shift))
     return {
-        "rows": Lines("rows", csr_array(B), row_scale, units[1]),
-        "columns": Lines("columns", csr_array(B.T), col_scale, units[0]),
+        "rows": Lines("rows", B.tocsr().T, row_scale, units[1]),
+        "columns": Lines("columns", B, col_scale, units[0]),
     }
 
 

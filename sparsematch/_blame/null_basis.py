@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.tolerances import GOOD_ERROR, HALF_OF_THE_DIGITS, TINY, UNSTABLE
@@ -66,7 +66,7 @@ class Lines(NamedTuple):
     """A matrix whose rows are to be combined, or whose columns are, which are its rows then."""
 
     side: str
-    scaled: Any  #: CSR: rows and columns scaled.
+    scaled: Any  #: CSC, its columns being the rows: rows and columns scaled.
     factors: FloatArray  #: Those of the rows.
     units: tuple[IndexArray, ...]  #: Powers of two that columns are multiplied by, to be judged.
 
@@ -127,15 +127,15 @@ def _first_independent(vectors: Values) -> list[int]:
 
 def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuits: Values) -> None:
     """Subtract from circuits what makes them vanish, as long as less is left each time."""
-    if space.cancel is None:
+    if space.cancel is None or not circuits.shape[1]:
         return
     residuals = local.residuals(circuits)
     for _ in range(_CORRECTIONS):
         if not (bad := np.flatnonzero(~(residuals <= UNSTABLE))).size:
             break
-        whole = np.zeros((lines.scaled.shape[0], bad.size), circuits.dtype)
+        whole = np.zeros((lines.scaled.shape[1], bad.size), circuits.dtype)
         whole[space.indices] = circuits[:, bad]
-        better = circuits[:, bad] - space.cancel(lines.scaled.T @ whole)
+        better = circuits[:, bad] - space.cancel(lines.scaled @ whole)
         left = local.residuals(better)
         less = left < residuals[bad]
         circuits[:, bad[less]], residuals[bad[less]] = better[:, less], left[less]
@@ -270,23 +270,21 @@ class _LocalLines:
     ) -> None:
         self._side, self._indices, self._tolerance = lines.side, indices, tolerance
         self._factors = lines.factors[indices]
-        self._scaled, used = _rows(lines.scaled, indices, others)
-        self._units = [np.ldexp(1.0, system[used]) for system in lines.units]
-        self._transposed, size = self._scaled.T, abs(self._scaled)
-        values = (size.data * units[size.indices] for units in self._units)
-        self._largest = [row_maxima(of, size.indptr) for of in values]
+        self._scaled, used = _columns(lines.scaled, indices, others)
+        self._units = np.array([np.ldexp(1.0, system[used]) for system in lines.units])
+        terms = np.abs(self._scaled.data) * self._units[:, self._scaled.indices]
+        self._largest = np.array([row_maxima(of, self._scaled.indptr) for of in terms])
 
     def residuals(self, vectors: Values) -> FloatArray:
         """Return the largest entry of each combination over the largest of its terms.
 
         In that system of units in which it is larger.
         """
-        left = np.abs(self._transposed @ vectors).astype(float)
-        size, worst = np.abs(vectors).astype(float), np.zeros(vectors.shape[1])
-        for units, largest in zip(self._units, self._largest, strict=True):
-            terms = (size * largest[:, np.newaxis]).max(axis=0, initial=0)
-            now = (left * units[:, np.newaxis]).max(axis=0, initial=0) / terms
-            worst = np.maximum(worst, np.where(now == now, now, np.inf))
+        left = np.abs(self._scaled @ vectors).astype(float)
+        terms = np.abs(vectors).astype(float) * self._largest[..., np.newaxis]
+        left = (left * self._units[..., np.newaxis]).max(axis=1, initial=0)
+        left /= terms.max(axis=1, initial=0)
+        worst: FloatArray = np.where(left == left, left, np.inf).max(axis=0)
         worst[~vectors[self._largest[0] > 0].any(axis=0)] = 0  # rows without entries
         return worst
 
@@ -327,12 +325,9 @@ class _LocalLines:
 
     def _shares(self, vectors: Values) -> FloatArray:
         """Return what each member contributes, of the largest contribution."""
-        size = np.abs(vectors)
-        shares = np.zeros_like(size)
-        for largest in self._largest:
-            terms = size * largest[:, np.newaxis]
-            np.maximum(shares, terms / np.maximum(terms.max(axis=0), TINY), out=shares)
-        return shares
+        terms = np.abs(vectors) * self._largest[..., np.newaxis]
+        shares: FloatArray = terms / np.maximum(terms.max(axis=1, keepdims=True), TINY)
+        return shares.max(axis=0)
 
     def _fitted(self, vector: Values, shares: FloatArray) -> Values:
         """Return a combination of the fewest first members that will do, with new coefficients.
@@ -367,15 +362,12 @@ class _LocalLines:
 
         None if they are too many.
         """
-        rows, used = _used_columns(self._scaled[members])
-        if rows.shape[0] * rows.shape[1] > DENSE_ENTRIES:
+        rows, used = _columns(self._scaled, members)
+        if members.size * used.size > DENSE_ENTRIES:
             return None
-        size = np.abs(vector)
-        weights = [
-            units[used] / max((size * largest).max(), TINY)
-            for units, largest in zip(self._units, self._largest, strict=True)
-        ]
-        return np.asarray(rows.toarray() * vector[members, np.newaxis] * np.max(weights, axis=0))
+        most = np.maximum((np.abs(vector) * self._largest).max(axis=1, keepdims=True), TINY)
+        weights = (self._units[:, used] / most).max(axis=0)
+        return np.asarray(rows.toarray().T * vector[members, np.newaxis] * weights)
 
     def _checked(self, vectors: Values) -> list[Dependence]:
         """Return those that vanish in long double; with simple coefficients, if they do so too."""
@@ -472,28 +464,27 @@ def in_units(coefficients: Values, factors: FloatArray) -> Values:
     return times_power(times_power(coefficients, -own), exponents)
 
 
-def _rows(matrix: Any, indices: IndexArray, others: IndexArray | None) -> tuple[Any, IndexArray]:
-    """Return rows of a CSR matrix without the columns that have no entries, and those that do."""
-    rows = matrix if indices.size == matrix.shape[0] else matrix[indices]
+def _columns(
+    matrix: Any, indices: IndexArray, others: IndexArray | None = None
+) -> tuple[Any, IndexArray]:
+    """Return columns of a CSC matrix without the rows that have no entries, and those that do."""
+    lengths = matrix.indptr[indices + 1] - matrix.indptr[indices]
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    entries = np.repeat(matrix.indptr[indices] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    rows, n = matrix.indices[entries], matrix.shape[0]
     if others is not None:
-        place = np.minimum(np.searchsorted(others, rows.indices), others.size - 1)
-        keep = others[place] == rows.indices
-        indptr = np.concatenate([[0], np.cumsum(keep)])[rows.indptr]
-        rows = csr_array((rows.data[keep], rows.indices[keep], indptr), shape=rows.shape)
-    return _used_columns(rows)
-
-
-def _used_columns(rows: Any) -> tuple[Any, IndexArray]:
-    used = distinct(rows.indices, rows.shape[1])
-    if used.size == rows.shape[1]:
-        return rows, used
-    if rows.indices.size < rows.shape[1] // 16:
-        indices = np.searchsorted(used, rows.indices)
-    else:
-        place = np.empty(rows.shape[1], np.intp)
+        place = np.minimum(np.searchsorted(others, rows), others.size - 1)
+        keep = others[place] == rows
+        indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
+        entries, rows = entries[keep], rows[keep]
+    used = distinct(rows, n)
+    if rows.size < n // 16:
+        rows = np.searchsorted(used, rows)
+    elif used.size < n:
+        place = np.empty(n, np.intp)
         place[used] = np.arange(used.size)
-        indices = place[rows.indices]
-    return csr_array((rows.data, indices, rows.indptr), shape=(rows.shape[0], used.size)), used
+        rows = place[rows]
+    return csc_array((matrix.data[entries], rows, indptr), (used.size, indices.size)), used
 
 
 def _simplified(coefficients: Values) -> Iterator[Values]:

@@ -149,8 +149,9 @@ def _small(
     size = np.abs(x).max(axis=0)
     # by both together: vectors may be parallel, and what they leave is not small then
     r = qr(np.vstack([m, x]) / size, mode="r")
-    u, left_over, vh = svd(solve_triangular(r.T, (m / size).T, lower=True).T)
-    weights = solve_triangular(r, vh.conj().T) / size[:, np.newaxis]
+    inverse = solve_triangular(r, np.eye(size.size, dtype=r.dtype))
+    u, left_over, vh = svd((m / size) @ inverse)
+    weights = inverse @ vh.conj().T / size[:, np.newaxis]
     values = left_over / np.sqrt(np.maximum(1 - left_over**2, EPSILON))
     d = int((values <= tolerance).sum())
     if 0 < d < values.size and values[-d - 1] < _GAP * values[-d]:  # the limit is in no gap

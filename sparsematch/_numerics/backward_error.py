@@ -40,19 +40,27 @@ def normwise_by_terms(A: Any, x: Values, b: Values) -> FloatArray:
         return _finite(residual / np.where(size > 0, size, 1))
 
 
+def tiny_by_norms(size: Values, A: Any, x: Values, b: Values) -> tuple[Values, Values]:
+    """Return sums of terms, ``|A| |x| + |b|``, tiny ones with norms of rows and of x; and these.
+
+    Arioli, Demmel, Duff, Solving sparse linear systems with sparse backward error (SIAM J. Matrix
+    Anal. Appl. 10, 1989).
+    """
+    by_norm = abs(A).max(axis=1).toarray().reshape(-1, 1) * np.abs(x).max(axis=0)
+    tiny = 1000 * A.shape[0] * EPSILON * (by_norm + np.abs(b))
+    return np.where(size <= tiny, size + by_norm, size), by_norm
+
+
 def componentwise(A: Any, x: Values, b: Values) -> FloatArray:
     """Return the componentwise errors, of rows whose terms are tiny by their norms.
 
-    Arioli, Demmel, Duff, Solving sparse linear systems with sparse backward error (SIAM J. Matrix
-    Anal. Appl. 10, 1989). Infinite where rows are too small to be measured, or x is not finite.
+    Infinite where rows are too small to be measured, or x is not finite.
     """
     if not b.shape[0]:
         return np.zeros(b.shape[1])
     with np.errstate(all="ignore"):
         size, residual = _in_range(A, x, b)
-        by_norm = abs(A).max(axis=1).toarray().reshape(-1, 1) * np.abs(x).max(axis=0)
-        tiny = 1000 * A.shape[0] * EPSILON * (by_norm + np.abs(b))
-        size = np.where(size <= tiny, size + by_norm, size)
+        size, by_norm = tiny_by_norms(size, A, x, b)
         residual[(size < TINY) & (by_norm > 0)] = np.inf
         return _finite((residual / np.where(size > 0, size, 1)).max(axis=0, initial=0))
 

@@ -11,7 +11,7 @@ ones are, has little influence, unlike on the scaling by the transversal of larg
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 
 from sparsematch._base.arrays import Array, FloatArray, IndexArray, scale_entries
 from sparsematch._engines.operations import DecompositionOps, WeightedOps
@@ -171,8 +171,8 @@ def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
         step = z + energy / before * step
     row, col = (np.asarray(np.round(half), np.float64) for half in (x[:m], x[m:]))
     for _ in range(2):
-        row -= _largest(exponents + row[A.indices] + col[cols], A.indices, m)
-        col -= _largest(exponents + row[A.indices] + col[cols], cols, n)
+        row -= np.ceil(_largest(exponents + row[A.indices] + col[cols], A.indices, m))
+        col -= np.ceil(_largest(exponents + row[A.indices] + col[cols], cols, n))
     # a factor for all rows and its inverse for all columns: none is cut off if that can be
     middle = np.floor((max(row.max(), -col.min()) + min(row.min(), -col.max())) / 2)
     return power_of_two(row - middle), power_of_two(col + middle)
@@ -195,12 +195,10 @@ def maxima_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     """
     m, n = A.shape
     exponents = np.log2(np.abs(A.data))
-    places = csr_array(csc_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape))
-    cols = np.repeat(np.arange(n), np.diff(A.indptr))
-    sides = [(A.indices, places.indptr, places.data), (cols, A.indptr, slice(None))]
+    sides = (A.indices, m), (np.repeat(np.arange(n), np.diff(A.indptr)), n)
     total = [np.zeros(m), np.zeros(n)]
     for _ in range(_SWEEPS):
-        halves = [row_maxima(exponents[order], indptr) / 2 for _, indptr, order in sides]
+        halves = [_largest(exponents, *side) / 2 for side in sides]
         for k, half in enumerate(halves):
             total[k] -= half
             exponents -= half[sides[k][0]]
@@ -226,4 +224,4 @@ def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
 def _largest(exponents: FloatArray, of: Any, n: int) -> FloatArray:
     largest: FloatArray = np.full(n, -np.inf)
     np.maximum.at(largest, of, exponents)
-    return np.where(np.isfinite(largest), np.ceil(largest), 0)
+    return np.where(np.isfinite(largest), largest, 0)

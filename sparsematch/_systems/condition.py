@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import Array, FloatArray, IndexArray
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.tolerances import SINGULAR
 from sparsematch._numerics.scaling import product_scaling
 
@@ -53,34 +53,24 @@ def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
     return best if np.isfinite(best) else np.inf
 
 
-def reciprocal_condition(
-    solve: Solve, block: Any, row_of: IndexArray, rcond: float | None = None
-) -> float:
-    """Estimate the reciprocal condition of a block, scaled by its factors where that is better.
+def reciprocal_condition(solve: Solve, block: Any, rcond: float | None = None) -> float:
+    """Estimate the reciprocal condition of a CSC array, scaled by its factors where that is better.
 
-    ``solve`` counts rows by pivots: element c belongs to row ``row_of[c]`` of `block`, a CSC array.
     `rcond` is the estimate without factors, if it is known.
     """
     # a copy, as SciPy sorts what it takes the absolute values of, and others share its arrays
-    A, ones = block.copy(), np.ones(row_of.size)
-    rcond = scaled_rcond(solve, A, ones, ones, row_of) if rcond is None else rcond
+    A, ones = block.copy(), np.ones(block.shape[0])
+    rcond = scaled_rcond(solve, A, ones, ones) if rcond is None else rcond
     if rcond >= SINGULAR or (scaling := product_scaling(abs(A))) is None:
         return rcond
-    return max(rcond, scaled_rcond(solve, A, *scaling, row_of))
+    return max(rcond, scaled_rcond(solve, A, *scaling))
 
 
-def scaled_rcond(
-    solve: Solve,
-    A: Any,
-    rows: FloatArray,
-    cols: FloatArray,
-    row_of: IndexArray | slice = slice(None),
-) -> float:
+def scaled_rcond(solve: Solve, A: Any, rows: FloatArray, cols: FloatArray) -> float:
     """Estimate the same of any matrix, its rows and columns multiplied by factors."""
-    first, last = rows[row_of], cols
 
     def scaled(b: Array, adjoint: bool) -> Array:
-        return solve(b / (last if adjoint else first), adjoint) / (first if adjoint else last)
+        return solve(b / (cols if adjoint else rows), adjoint) / (rows if adjoint else cols)
 
     with np.errstate(all="ignore"):
         norm = float(((abs(A).T @ rows) * cols).max(initial=0))

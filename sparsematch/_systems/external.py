@@ -187,7 +187,7 @@ class ScaledFactor:
 
         n = self._indptr.size - 1
         block = sp.csc_array((self._scaled, self._rows, self._indptr), shape=(n, n))
-        return reciprocal_condition(solve, block, np.arange(n))
+        return reciprocal_condition(solve, block)
 
     def _solve(self, b: Array, trans: str) -> Array:
         if getattr(self._factor, "shared", False):

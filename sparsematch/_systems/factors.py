@@ -30,7 +30,7 @@ _COMPLEX128: np.dtype[Any] = np.dtype(np.complex128)
 #: UMFPACK's range of 1e-3 to 0.1, in which fill changes little; and partial pivoting.
 DIAGONAL, STRICT, PARTIAL = 0.01, 0.1, 1.0
 #: Factor within which an estimate and the pivots may change unseen: 3 and 2, with some room.
-_NEAR = 10.0
+NEAR = 10.0
 #: Solutions of several right-hand sides, and the error of each.
 Solutions = tuple[Array, FloatArray]
 _PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a better solution")
@@ -238,23 +238,19 @@ class BlockFactors:
         product has it, if that is better: rows and columns that differ by many orders of magnitude
         are no reason to call a block singular.
         """
-        first, end = self.plan.starts[k : k + 2].tolist()
-        if end - first == 1:
+        if (n := int(np.diff(self.plan.starts[k : k + 2])[0])) == 1:
             return 1.0
         if k in self._external:
             return self._external[k].rcond()
         if (rcond := self.numbers.rcond(k)) >= SINGULAR:
             return rcond
-        numbers, x = self.numbers, np.zeros(self.plan.starts[-1], self.dtype)
 
         def solve(b: Array, adjoint: bool) -> Array:
-            x[first:end] = b
-            numbers.solve_scaled(k, x, adjoint)
-            return x[first:end].copy()
+            return self.solve_block(k, b[:, np.newaxis], adjoint)[:, 0]
 
         indptr, rows, _ = self.plan.blocks.block(k, False)
-        block = csc_array((numbers.scaled_values(k), rows, indptr), shape=(end - first,) * 2)
-        return reciprocal_condition(solve, block, numbers.row_of[first:end] - first, rcond)
+        block = csc_array((self.numbers.scaled_values(k), rows, indptr), shape=(n, n))
+        return reciprocal_condition(solve, block, rcond)
 
     def singular_blocks(self) -> Iterator[tuple[int, float]]:
         """Yield the blocks that are singular to working precision, each with its estimate.
@@ -262,7 +258,7 @@ class BlockFactors:
         What was not near the limit is not estimated again for about the same pivots.
         """
         for k, rcond in self.ill_conditioned.items():
-            if rcond is None or SINGULAR / _NEAR < rcond < SINGULAR * _NEAR:
+            if rcond is None or SINGULAR / NEAR < rcond < SINGULAR * NEAR:
                 rcond = self.ill_conditioned[k] = self.rcond(k)
             if rcond < SINGULAR:
                 yield k, rcond
@@ -274,11 +270,9 @@ class BlockFactors:
         the entries is, or beside each in the units of the scaling, if that is less: no units of
         either side count (Skeel, Scaling for numerical stability, J. ACM 26, 1979).
         """
-        sides, A = ("N", "H"), abs(self.matrix().copy())
-        A.eliminate_zeros()
-        rows, units = logarithmic_scaling(A)
-        if trans != "N":
-            sides, A, units = ("H", "N"), A.T, rows
+        matrix = abs(self.matrix())
+        matrix.eliminate_zeros()
+        sides, A = (("N", "H"), matrix) if trans == "N" else (("H", "N"), matrix.T)
 
         def estimate(size: FloatArray, beside: Any) -> float:
             terms = A @ size
@@ -292,7 +286,10 @@ class BlockFactors:
 
         size = np.abs(x)
         rcond = estimate(size, size.max()) if size.any() else 1.0
-        return rcond if rcond >= SINGULAR else max(rcond, estimate(units, units))
+        if rcond >= SINGULAR:
+            return rcond
+        units = logarithmic_scaling(matrix)[trans == "N"]
+        return max(rcond, estimate(units, units))
 
     def solve_block(self, k: int, b: Array, adjoint: bool) -> Array:
         """Solve with block k alone, scaled, or its conjugate transpose, for the columns of `b`.

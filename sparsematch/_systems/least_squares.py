@@ -25,6 +25,7 @@ from sparsematch._base.arrays import Array, BoolArray, IndexArray
 from sparsematch._base.tolerances import POOR_ERROR, ROUNDING_OF_RESIDUALS, SINGULAR
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
+from sparsematch._numerics.backward_error import tiny_by_norms
 from sparsematch._numerics.refinement import refine_norms
 from sparsematch._numerics.scaling import (
     OwnUnits,
@@ -39,10 +40,9 @@ from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._systems.factors import BlockFactors
 from sparsematch._systems.orthogonal import Complement, OrthogonalFactors, norms_of_columns
-from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, Parts
+from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
 from sparsematch._types.least_squares import LeastSquares
 
-_Map = Callable[[Array], Array]
 _Solvers = dict[int, Callable[[Any, Array, float], "_Solved | None"]]
 
 
@@ -131,7 +131,7 @@ def _in_turn(
     return _Solved(x, rank, left, is_settled)
 
 
-def _by_parts(A: Any, b: Array, rcond: float, parts: list[Parts]) -> _Solved | None:
+def _by_parts(A: Any, b: Array, rcond: float, parts: Sequence[IndexArray]) -> _Solved | None:
     """Solve by the coarse parts; None if one of them is deficient."""
     solvers: _Solvers = {VERTICAL: _by_columns, SQUARE: _with_square, HORIZONTAL: _by_rows}
     return _in_turn(A, b, rcond, parts, solvers, must_be_full=True)
@@ -173,7 +173,7 @@ def _by_columns(A: Any, b: Array, rcond: float, minimum_norm: bool = True) -> _S
     own, unit = scaled_columns(A)
     factors = OrthogonalFactors(own, b, rcond, not minimum_norm)
     adjoint = own.T.conj(copy=False)
-    project: _Map = lambda x: x
+    project: Callable[[Array], Array] = lambda x: x
     if minimum_norm and factors.dead.size:
         project = Complement(factors.null_vectors(), unit)
 
@@ -226,10 +226,12 @@ def _is_poor(A: Any, x: Array, b: Array, left: Array) -> bool:
 
 def _measure(A: Any, x: Array, b: Array, left: Array) -> Array:
     """Return the backward errors: of what is left, or, if that is less, by the residual's angle."""
-    size = column_norms(abs(A) @ np.abs(x) + np.abs(b))
-    error = np.where(np.isfinite(size), left / np.where(size > 0, size, 1), np.inf)
-    if (error <= ROUNDING_OF_RESIDUALS).all():
-        return error
+    terms = abs(A) @ np.abs(x) + np.abs(b)
+    for by_norm in (False, True):  # rows whose terms are tiny
+        size = column_norms(tiny_by_norms(terms, A, x, b)[0] if by_norm else terms)
+        error = np.where(np.isfinite(size), left / np.where(size > 0, size, 1), np.inf)
+        if (error <= ROUNDING_OF_RESIDUALS).all():
+            return error
     r = b - A @ x
     norm = column_norms(r)
     own, _ = scaled_columns(A)

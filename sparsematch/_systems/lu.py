@@ -18,7 +18,7 @@ from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import SINGULAR, UNSTABLE
 from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import IllConditionedWarning, name_block
-from sparsematch._systems.factors import NO_STATE, BlockFactors, Solutions
+from sparsematch._systems.factors import NEAR, NO_STATE, BlockFactors, Solutions
 from sparsematch._systems.operator import InverseOperator
 from sparsematch._systems.plan import FactorisationPlan
 from sparsematch._systems.whole_matrix import WholeMatrix
@@ -188,6 +188,7 @@ class BlockTriangularLU(InverseOperator):
     _rcond: FloatArray | None = None
     _whole: WholeMatrix | None = None
     _is_doubtful = False  # whether the condition of the whole may be worse than that of blocks
+    _coupled = 0.0  # the reciprocal of that, when it was asked for last, with about these pivots
     _n_refactorised = 0  # calls, by which `PatternSolver` knows that somebody else called
 
     def __init__(self) -> None:
@@ -254,7 +255,9 @@ class BlockTriangularLU(InverseOperator):
             raise
 
     def _warn_of_ill_conditioned(self) -> None:
-        self._is_doubtful = bool(self._factors.ill_conditioned)
+        estimates = self._factors.ill_conditioned.values()
+        self._coupled = 0.0 if None in estimates else self._coupled
+        self._is_doubtful = bool(estimates) and self._coupled < NEAR * SINGULAR
         for k, rcond in self._factors.singular_blocks():
             block = name_block(*self._factors.block(k), *self._factors.plan.names)
             self._warn_singular(f"{block} has", rcond)
@@ -262,8 +265,11 @@ class BlockTriangularLU(InverseOperator):
     def _warn_of_coupling(self, x: Array, trans: Side) -> None:
         """Ask once for the condition of the whole: what couples blocks may multiply theirs."""
         self._is_doubtful = False
-        if np.isfinite(x).all() and (rcond := self._factors.rcond_for(x, trans)) < SINGULAR:
-            self._warn_singular("for this right-hand side the matrix has", rcond)
+        if not np.isfinite(x).all():
+            return
+        self._coupled = self._factors.rcond_for(x, trans)
+        if self._coupled < SINGULAR:
+            self._warn_singular("for this right-hand side the matrix has", self._coupled)
 
     def _warn_singular(self, what: str, rcond: float) -> None:
         self._is_doubtful = False

@@ -166,12 +166,9 @@ class PatternSolver:
         return functools.partial(PatternSolver, **self._settings), ()
 
     def __repr__(self) -> str:
-        known, done = (
-            count(len(self._known), "pattern"),
-            count(self.n_factorisations, "factorisation"),
-        )
+        known, done = count(len(self._known), "pattern"), self.n_factorisations
         analyses = "1 analysis" if self.n_analyses == 1 else f"{self.n_analyses} analyses"
-        return f"PatternSolver({known} known, {analyses}, {done})"
+        return f"PatternSolver({known} known, {analyses}, {count(done, 'factorisation')})"
 
 
 class _Known:

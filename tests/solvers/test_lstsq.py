@@ -383,6 +383,24 @@ def test_units(which):
         assert np.isclose(found.residual_norm, residual, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("error")
+def test_rows_whose_terms_are_tiny_are_measured_by_norms():
+    """Elements of x that are zero but for rounding are all that a row in large units has."""
+    rng, rounded = np.random.default_rng(9), 0
+    for _ in range(40):
+        D = rng.integers(-3, 4, (5, 8)) * 1.0
+        D[0] = np.where(np.arange(8) == 2, 1.0, 0)
+        b = D @ rng.integers(-2, 3, 8)
+        b[0] = 0
+        if np.linalg.matrix_rank(D) < 5:
+            continue
+        units = 2.0 ** np.array([300, 0, -200, 10, -90])
+        x = lstsq(sp.csr_array(D * units[:, np.newaxis]), b * units).x
+        np.testing.assert_allclose(x, np.linalg.lstsq(D, b)[0], atol=1e-13 * np.abs(x).max())
+        rounded += x[2] != 0
+    assert rounded > 5
+
+
 @pytest.mark.parametrize(("unit", "right"), [(1e-200, 1e200), (1e200, 1e-200)])
 def test_what_is_beyond_the_range_is_warned_of(unit, right):
     """Above it, and below."""

@@ -88,6 +88,31 @@ def test_other_values_by_any_storage(kind, form):
     assert refactorised > 40
 
 
+@pytest.mark.parametrize("form", ["csc", "csr"])
+def test_entries_in_any_order(form):
+    """Lists that do not ascend, and entries in parts: factors are those of the lists in order."""
+    rng = np.random.default_rng(6)
+    for pattern in PATTERNS:
+        D = filled(rng, pattern, "real")
+        for repeats, index in itertools.product((1, 2), (np.int32, np.int64)):
+            ordered = matrix_of(D, pattern, form)
+            lists = np.repeat(np.arange(3), np.diff(ordered.indptr))
+            order = np.lexsort((rng.random(repeats * lists.size), np.tile(lists, repeats)))
+            data = np.tile(ordered.data / repeats, repeats)[order]
+            arrays = data, np.tile(ordered.indices, repeats)[order], repeats * ordered.indptr
+            A = type(ordered)((data, *(side.astype(index) for side in arrays[1:])), shape=(3, 3))
+            A.indptr, A.indices = (getattr(A, side).astype(index) for side in ("indptr", "indices"))
+            lu, expected = solvers.splu(A), solvers.splu(ordered)
+            for scale in (1, 3):
+                b = rng.standard_normal(3)
+                np.testing.assert_array_equal(lu.solve(b), expected.solve(b))
+                lu.refactorise(scale * A.data)
+                expected.refactorise(scale * ordered.data)
+            np.testing.assert_array_equal(solvers.spsolve(A, b), solvers.spsolve(ordered, b))
+            np.testing.assert_array_equal(A.indices, arrays[1])
+            np.testing.assert_array_equal(A.data, data)
+
+
 def test_solutions_by_large_factors_are_refined_after_easy_ones():
     """Wilkinson's matrix: entries of U double. Easy solutions come first; the error is 3e-13."""
     n = 20

@@ -17,7 +17,8 @@ from linear_systems import case
 from sparsematch import linalg, solvers
 from sparsematch._numerics.backward_error import normwise_by_terms
 from sparsematch._systems.condition import inverse_norm
-from sparsematch.solvers import IllConditionedWarning, SingularMatrixError
+from sparsematch._systems.factors import BlockFactors
+from sparsematch.solvers import IllConditionedWarning, SingularMatrixError, splu
 from test_solvers import turned
 
 
@@ -379,3 +380,22 @@ def test_no_digits_are_lost_in_silence():
         assert not [
             words for k in range(60) for words in graded_case(np.random.default_rng([3, k]))
         ]
+
+
+def test_the_condition_of_the_whole_is_estimated_once_for_pivots(monkeypatch):
+    """A block with a small pivot makes it worth that, and other pivots do again."""
+    asked, estimate = [], BlockFactors.rcond_for
+    monkeypatch.setattr(
+        BlockFactors, "rcond_for", lambda *given: asked.append(1) or estimate(*given)
+    )
+    D = np.triu(np.ones((4, 4))) + np.diag([1.0, 2.0, 3.0, 0.0])
+    D[3, 2] = 1.0
+    lu, b = None, np.ones(4)
+    for small, times in ((1e-9, 1), (1e-9, 1), (1.5e-9, 1), (1e-5, 1), (1e-9, 2), (1e-10, 3)):
+        D[3, 3] = D[2, 3] / D[2, 2] + small
+        A = sp.csc_array(D)
+        lu = lu or splu(A)
+        lu.refactorise(A)
+        for _ in range(2):
+            assert np.abs(A @ lu.solve(b) - b).max() < 1e-5
+        assert len(asked) == times

@@ -85,15 +85,7 @@ nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
         indptr.push_back(static_cast<Index>(plan.inner_start[c] - begin));
     auto rows = copied(plan.inner_row.data() + begin, count),
          from = copied(plan.inner_from.data() + begin, count);
-    std::vector<std::pair<Index, Index>> column;
-    for (std::size_t c = 0; ascending && c + 1 < indptr.size(); ++c) {
-        column.clear();
-        for (Index p = indptr[c]; p < indptr[c + 1]; ++p)
-            column.emplace_back(rows.data()[p], from.data()[p]);
-        std::sort(column.begin(), column.end());
-        for (Index p = indptr[c]; p < indptr[c + 1]; ++p)
-            std::tie(rows.data()[p], from.data()[p]) = column[p - indptr[c]];
-    }
+    if (ascending) sort_columns(indptr, rows.data(), from.data());
     return nb::make_tuple(copied(indptr), rows, from);
 }
 
@@ -219,7 +211,8 @@ auto released_unless_brief(std::int64_t entries, const Call& call) {
 }
 
 // Analyses and factorises compressed columns, or rows; without a search, only reads them, and the
-// mates of the rows are to follow. None where arrays are of other types, or not canonical.
+// mates of the rows are to follow. None where arrays are of other types, or
+// inconsistent, or have several entries in one place.
 template <class Index, class Value>
 nb::object begin(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
                  bool by_rows, bool drop_zeros, bool search, const Policy& policy,
@@ -229,13 +222,14 @@ nb::object begin(nb::handle indptr, nb::handle indices, nb::handle values, std::
     if (!starts.fits_vector(n + 1)) return nb::none();
     const auto nnz = static_cast<std::size_t>(starts.data()[n]);
     if (!lists.fits_vector(nnz) || !v.fits_vector(nnz) ||
-        !is_canonical(starts.data(), static_cast<Index>(n), lists.data(), nnz))
+        !is_compressed(starts.data(), static_cast<Index>(n), lists.data(), nnz))
         return nb::none();
     // A first factorisation takes as long as some sixteen passes over the entries.
     constexpr std::int64_t passes = 16;
     auto held =
         released_unless_brief(passes * static_cast<std::int64_t>(nnz), [&](RunContext& run) {
             Entries<Index> entries(starts.data(), lists.data(), static_cast<Index>(n), by_rows);
+            if (entries.has_repeats()) return std::unique_ptr<Held<Index, Value>>();
             if (drop_zeros) entries.drop_zeros(v.data());
             auto analysis = std::make_shared<Analysis<Index>>(
                 Analysis<Index>{std::move(entries), policy, {}, {}, {}});
@@ -244,6 +238,7 @@ nb::object begin(nb::handle indptr, nb::handle indices, nb::handle values, std::
             if (search) out->state = out->go_on(nullptr, run);
             return out;
         });
+    if (!held) return nb::none();
     return nb::cast(held.release(), nb::rv_policy::take_ownership);
 }
 
@@ -357,6 +352,18 @@ nb::tuple triangles(const Held<Index, Value>& held) {
 }
 
 template <class Index, class Value>
+void bind_values(nb::module_& m) {
+    m.def("new_factors", [](std::shared_ptr<Analysis<Index>> analysis, In<Value> /* like these */,
+                            double preference, double small) {
+        return new Held<Index, Value>(std::move(analysis), {preference, small});
+    });
+    m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values, double share) {
+        return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
+                               values.data(), share);
+    });
+}
+
+template <class Index, class Value>
 void bind_factors(nb::module_& m, const char* name) {
     using Bound = Held<Index, Value>;
     nb::class_<Bound>(m, name)
@@ -402,18 +409,7 @@ void bind_factors(nb::module_& m, const char* name) {
         .def_prop_ro("entries", [](const Bound& held) { return held.lu->entries(); })
         .def_prop_ro("growth", [](const Bound& held) { return copied(held.lu->growth); })
         .def("scaled_values", &scaled_values<Index, Value>);
-}
-
-template <class Index, class Value>
-void bind_values(nb::module_& m) {
-    m.def("new_factors", [](std::shared_ptr<Analysis<Index>> analysis, In<Value> /* like these */,
-                            double preference, double small) {
-        return new Held<Index, Value>(std::move(analysis), {preference, small});
-    });
-    m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values, double share) {
-        return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
-                               values.data(), share);
-    });
+    bind_values<Index, Value>(m);
 }
 
 }  // namespace
@@ -422,13 +418,9 @@ void bind_lu(nb::module_& m) {
     bind_analysis<std::int32_t>(m, "Analysis32");
     bind_analysis<std::int64_t>(m, "Analysis64");
     bind_factors<std::int32_t, double>(m, "Factorisation32");
-    bind_values<std::int32_t, double>(m);
     bind_factors<std::int64_t, double>(m, "Factorisation64");
-    bind_values<std::int64_t, double>(m);
     bind_factors<std::int32_t, std::complex<double>>(m, "FactorisationComplex32");
-    bind_values<std::int32_t, std::complex<double>>(m);
     bind_factors<std::int64_t, std::complex<double>>(m, "FactorisationComplex64");
-    bind_values<std::int64_t, std::complex<double>>(m);
     m.def("factorise_square", factorise, "indptr"_a, "indices"_a, "values"_a, "n"_a, "by_rows"_a,
           "drop_zeros"_a, "search"_a, "policy"_a, "preference"_a.none(), "small"_a);
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -12,21 +14,37 @@
 
 namespace sparsematch {
 
-// Whether these are compressed columns, or rows, of a square matrix, each ascending without
-// repeats. Time: O(n + nnz).
+// Whether these are compressed columns, or rows, of a square matrix. Time: O(n + nnz).
 template <class Index>
-bool is_canonical(const Index* indptr, Index n, const Index* indices, std::size_t size) {
+bool is_compressed(const Index* indptr, Index n, const Index* indices, std::size_t size) {
     if (indptr[0] != 0 || indptr[n] < 0 || static_cast<std::size_t>(indptr[n]) > size) return false;
     for (Index j = 0; j < n; ++j)  // before an index is read: no start lies beyond the end
         if (indptr[j + 1] < indptr[j]) return false;
-    for (Index j = 0; j < n; ++j) {
-        Index last = -1;
-        bool rises = true;
-        for (Index p = indptr[j]; p < indptr[j + 1]; ++p)
-            rises &= indices[p] > last, last = indices[p];
-        if (!rises || last >= n) return false;
-    }
+    bool inside = true;
+    for (Index p = 0; p < indptr[n]; ++p) inside &= indices[p] >= 0 && indices[p] < n;
+    return inside;
+}
+
+// Whether each list ascends without repeats.
+template <class Index>
+bool ascend(const std::vector<Index>& start, const std::vector<Index>& lists) {
+    for (std::size_t j = 0; j + 1 < start.size(); ++j)
+        for (Index p = start[j] + 1; p < start[j + 1]; ++p)
+            if (lists[p] <= lists[p - 1]) return false;
     return true;
+}
+
+// Puts the rows of each column in order, and with them what else belongs to the entries.
+template <class Index>
+void sort_columns(const std::vector<Index>& indptr, Index* rows, Index* other) {
+    std::vector<std::pair<Index, Index>> column;
+    for (std::size_t j = 0; j + 1 < indptr.size(); ++j) {
+        column.clear();
+        for (Index p = indptr[j]; p < indptr[j + 1]; ++p) column.emplace_back(rows[p], other[p]);
+        std::sort(column.begin(), column.end());
+        for (Index p = indptr[j]; p < indptr[j + 1]; ++p)
+            std::tie(rows[p], other[p]) = column[p - indptr[j]];
+    }
 }
 
 // What has become of values: all is well, one is not finite, or one is not zero that was left out.
@@ -35,12 +53,17 @@ enum class Taken { all, not_finite, not_zero };
 template <class Index>
 class Entries {
   public:
-    // Copies canonical arrays of n columns, or rows.
+    // Copies arrays of n columns, or rows.
     Entries(const Index* indptr, const Index* indices, Index n, bool by_rows)
         : indptr(indptr, indptr + n + 1), indices(indices, indices + indptr[n]), by_rows(by_rows) {
         if (by_rows) order_by_columns(n);
+        if (by_rows || ascend(this->indptr, this->indices)) return;
+        copy_columns();
+        sort_columns(start_, row_.data(), place_.data());
     }
 
+    // Whether there are several in one place.
+    bool has_repeats() const { return !are_columns() && !ascend(start_, row_); }
     // Whether the columns are what was given, entry by entry.
     bool are_columns() const { return start_.empty(); }
     Csr<Index> columns() const {
@@ -55,10 +78,7 @@ class Entries {
     template <class Value>
     void drop_zeros(const Value* values) {
         if (std::find(values, values + indices.size(), Value(0)) == values + indices.size()) return;
-        if (are_columns()) {
-            start_ = indptr, row_ = indices, place_.resize(indices.size());
-            std::iota(place_.begin(), place_.end(), Index{0});
-        }
+        if (are_columns()) copy_columns();
         Index to = 0, p = 0;
         for (std::size_t j = 0; j + 1 < start_.size(); ++j) {
             for (const Index end = start_[j + 1]; p < end; ++p)
@@ -88,6 +108,10 @@ class Entries {
     bool by_rows;
 
   private:
+    void copy_columns() {
+        start_ = indptr, row_ = indices, place_.resize(indices.size());
+        std::iota(place_.begin(), place_.end(), Index{0});
+    }
     // By counting.
     void order_by_columns(Index n) {
         start_.assign(indptr.size(), 0);
