@@ -118,6 +118,7 @@ class BlockFactors:
             own_made=numbers.entries - sum(block.rows for block in external),
             own_seconds=plan.blocks.seconds,
             external=external,
+            asked=plan.chooser.policy.get("forced", ""),
         )
 
     @property

@@ -67,6 +67,9 @@ class FactorisationReport:
         What one factorisation of these blocks was predicted to take on one core.
     external : tuple of BlockReport
         The blocks that external solvers have factorised.
+    asked : str
+        The external solver that was asked for, which takes blocks of more than 16 rows; empty if
+        none was.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class FactorisationReport:
     own_made: int
     own_seconds: float
     external: tuple[BlockReport, ...]
+    asked: str = ""
 
     def __str__(self) -> str:
         own = self.n_blocks - len(self.external)
@@ -97,8 +101,9 @@ class FactorisationReport:
             f"{_number(self.above, 'entry', 'entries')} above the blocks"
         ]
         if own:
+            why = f", as solver={self.asked!r} takes larger ones" if self.asked else ""
             lines.append(
-                f"factorised here: {_number(own, 'block')}; entries of the factors: "
+                f"factorised here{why}: {_number(own, 'block')}; entries of the factors: "
                 f"{self.own_predicted:,} predicted, {self.own_made:,} made; "
                 f"{self.own_seconds:.1e} s predicted"
             )

@@ -73,6 +73,13 @@ def test_replaced_pivots_beyond_help_are_left_to_superlu(stand_in):
     assert "instead of pardiso: PARDISO has replaced 1 pivots" in str(lu.report())
 
 
+def test_what_is_not_left_to_the_solver_that_was_asked_for_is_said(stand_in):
+    report = solvers.splu(system(), solver="pardiso").report()
+    assert [(block.rows, block.solver) for block in report.external] == [(30, "pardiso")]
+    assert "factorised here, as solver='pardiso' takes larger ones: 2 blocks;" in str(report)
+    assert "larger ones" not in str(solvers.splu(system()).report())
+
+
 def test_what_turns_out_useless_while_solving_is_left_to_superlu(stand_in, monkeypatch):
     A = system()
     lu = solvers.splu(A, solver=outside("pardiso"))
