@@ -112,6 +112,41 @@ def test_all_small_patterns_as_by_hand(couplings):
             assert np.array_equal(found, ~core)
 
 
+def scrambled_chains(n, seed):
+    """A path, a triangle with few entries, and a tree: one pair forces the next, all the way."""
+    rng = np.random.default_rng(seed)
+    v = np.arange(n)
+    path = sp.coo_array((np.ones(2 * n - 1), (np.r_[v, v[1:]], np.r_[v, v[:-1]])))
+    above = np.minimum(rng.integers(v, n), v + 50), np.minimum(rng.integers(v, n), v + 9)
+    triangle = sp.coo_array((np.ones(3 * n), (np.r_[v, v, v], np.r_[v, *above])))
+    parent = rng.integers(0, np.maximum(v[1:], 1))
+    tree = sp.coo_array((np.ones(2 * n - 2), (np.r_[v[1:], parent], np.r_[parent, v[1:]])))
+    A = sp.block_diag([path, triangle, tree], format="csr")
+    return sp.csr_array(A[rng.permutation(3 * n)][:, rng.permutation(3 * n)])
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_forces_a_pair_was_forced_before(workers, seed):
+    """All other columns of a row, or rows of a column, belong to pairs earlier in the list."""
+    A = scrambled_chains(20_000, seed)
+    for form in (A, A.tocsc()):
+        graph, matching, _, left = start(form, workers, degree_one_only=True)
+        rows, by_row, by_col = left.forced
+        assert by_row + by_col == matching.cardinality > 0
+        lists = form if form is A else A.T.tocsr()
+        mate = graph.orient(matching.row_mate, matching.col_mate)
+        for matrix, forced, partners in (
+            (lists, rows[:by_row], mate[0][rows[:by_row]]),
+            (lists.T.tocsr(), mate[0][rows[::-1][:by_col]], rows[::-1][:by_col]),
+        ):
+            place = np.full(matrix.shape[1], np.iinfo(int).max)
+            place[partners] = np.arange(partners.size)
+            assert np.unique(forced).size == forced.size
+            entries = matrix[forced].tocoo()
+            assert (place[entries.col] <= entries.row).all()
+
+
 @pytest.mark.parametrize("couplings", [0, 3000, 12_000])
 def test_all_small_patterns_with_picks(couplings):
     """The matching is maximal, and maximum once the core has been searched."""

@@ -181,6 +181,14 @@ LARGE = {
     "horizontal": lambda: random_matrix(40_000, 70_000, 2, seed=227),
     "vertical": lambda: random_matrix(70_000, 40_000, 2, seed=229),
     "mesh": lambda: scrambled(grid(240), seed=233),
+    # rows enough for a sort by all workers, of few frequent labels and of many others
+    "large parts": lambda: random_matrix(120_000, 115_000, 2, seed=281),
+    "a large component": lambda: scrambled(
+        sp.block_diag(
+            [grid(250), random_matrix(40_000, 40_000, 1.1, seed=283) + sp.eye_array(40_000)]
+        ),
+        seed=293,
+    ),
 }
 
 

@@ -152,6 +152,7 @@ BlockLimits searching(double likely, double wide) {
     limits.frontier = small_frontiers(wide);
     limits.likely = likely, limits.go_on = any, limits.large = any;
     limits.many_arcs = 2;
+    limits.trimmed_together = limits.trimmed_at_a_time = 1;
     limits.at_a_time = limits.bits_at_a_time = 64;
     return limits;
 }

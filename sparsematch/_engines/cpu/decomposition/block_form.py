@@ -39,14 +39,16 @@ def block_labels(
     """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
 
     Without a transpose what is left is a depth-first search; where that would wait for memory at
-    every vertex, it is built.
+    every vertex, it is built, and where many workers could search from free columns.
     """
     before = before or HostByProducts()
-    transposed = before.transposed
-    if transposed is None and _is_scattered(graph, matching):
+    transposed, workers = before.transposed, worthwhile(run.workers, graph.nnz)
+    if transposed is None and (
+        (workers >= auto.POLICY.many_workers and matching.cardinality < graph.n_minor)
+        or _is_scattered(graph, matching)
+    ):
         transposed = transpose(graph, run)
     group = np.empty(graph.n_major, graph.dtype)
-    workers = worthwhile(run.workers, graph.nnz)
     n_square = _core.block_labels(
         csr(graph),
         csr(transposed) if transposed else None,

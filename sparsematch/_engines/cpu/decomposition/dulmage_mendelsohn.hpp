@@ -65,6 +65,8 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "core/csr.hpp"
 #include "decomposition/coarse_parts.hpp"
@@ -120,33 +122,49 @@ class Blocks {
     // only: it can be at the beginning. Whatever was matched afterwards, those in the square
     // part are still pairs, for there is no other way to match them.
     void settle_forced() {
-        const auto settle = [&](Index i, Index number) {
-            const Index j = m_.row_mate[i];
-            group_[i] = number;
-            parts_.settled_col.set_if(std::max<Index>(j, 0), j >= 0);
-            return parts_.settled_row.insert(i);
-        };
-        each_forced([&](Index i) { component_ -= settle(i, component_); },
-                    [&](Index i) { n_first_ += settle(i, in_horizontal<Index> + 1 + n_first_); });
-    }
-    // by_row(i) and by_col(i) for the rows forced by either.
-    template <class ByRow, class ByCol>
-    void each_forced(const ByRow& by_row, const ByCol& by_col) const {
-        const auto prefetch = [&](Index i) SPARSEMATCH_INLINE {
-            SPARSEMATCH_PREFETCH(&group_[i], 1);
-            SPARSEMATCH_PREFETCH(&m_.row_mate[i]);
-        };
         const auto& [rows, n_by_row, n_by_col] = run_.forced;
+        if (!rows) return;
         const Index* const row = run_.forced.template rows_as<Index>();
-        const Index* const end = row + (rows ? a_.n_rows : 0);
-        for (std::int64_t k = 0; k < n_by_row; ++k) {
-            prefetch(row[std::min(k + ahead, n_by_row - 1)]);
-            by_row(row[k]);
-        }
-        for (std::int64_t k = 1; k <= n_by_col; ++k) {
-            prefetch(end[-std::min(k + ahead, n_by_col)]);
-            by_col(end[-k]);
-        }
+        const Index* const end = row + a_.n_rows;
+        component_ -= settle_each(
+            n_by_row, [&](std::int64_t k) { return row[k]; },
+            [&](Index k) { return component_ - k; });
+        n_first_ += settle_each(
+            n_by_col, [&](std::int64_t k) { return end[-1 - k]; },
+            [&](Index k) { return in_horizontal<Index> + 1 + n_first_ + k; });
+    }
+    // Settles those of n rows, row(k), that are not yet, and numbers them in this order; how many.
+    template <class Row, class Number>
+    Index settle_each(std::int64_t n, const Row& row, const Number& number) {
+        const std::int64_t piece = limits_.at_a_time;
+        const bool alone = run_.team.size() == 1;
+        std::vector<Index> first(n / piece + 2, 0);  // of each piece, the number of its first row
+        const auto is_new = [&](Index i) { return !parts_.settled_row.test(i); };
+        if (!alone)
+            run_.team.loop(n, piece, [&](int, std::int64_t begin, std::int64_t end) {
+                for (std::int64_t k = begin; k < end; ++k) first[begin / piece] += is_new(row(k));
+            });
+        std::exclusive_scan(first.begin(), first.end(), first.begin(), Index{0});
+        run_.team.loop(n, piece, [&](int, std::int64_t begin, std::int64_t end) {
+            Index k = first[begin / piece];
+            for (std::int64_t p = begin; p < end; ++p) {
+                const Index later = row(std::min(p + ahead, end - 1)), i = row(p);
+                SPARSEMATCH_PREFETCH(&group_[later], 1);
+                SPARSEMATCH_PREFETCH(&m_.row_mate[later]);
+                if (!is_new(i)) continue;
+                const Index j = m_.row_mate[i];
+                group_[i] = number(k++);
+                if (alone) {
+                    parts_.settled_row.set(i);
+                    parts_.settled_col.set_if(std::max<Index>(j, 0), j >= 0);
+                } else {
+                    parts_.settled_row.set_shared(i);
+                    if (j >= 0) parts_.settled_col.set_shared(j);
+                }
+            }
+            if (alone) first.back() = k;
+        });
+        return first.back();
     }
 
     // With the transpose: first of all where a large component is likely, else of what is left by
@@ -156,9 +174,21 @@ class Blocks {
                    was_forced = run_.forced.by_row + run_.forced.by_col > 0;
         if (likely) ForwardBackward(a_, t, m_, parts_, large, limits_, run_).search();
         if (large.size > 0 || run_.stopped() || (likely && was_forced)) return;
-        if (!was_forced)
-            Trimming<Index>(a_, t, m_.row_mate, parts_, limits_).trim(group_, component_, run_);
+        if (!was_forced) trim(t, run_.team.size() > 1);
         ForwardBackward(a_, t, m_, parts_, large, limits_, run_).search();
+    }
+
+    // At the end; at the beginning only if that is wanted: depth-first search finds those vertices
+    // about as fast as one worker here.
+    void trim(const Csr<Index>& t, bool both_ends) {
+        Bitmap &row = parts_.settled_row, &col = parts_.settled_col;
+        component_ -= Trimming<Index>(a_, t, m_.row_mate, row, col, limits_, run_)
+                          .trim([&](Index i, Index k) { group_[i] = component_ - k; });
+        if (both_ends && !run_.stopped())
+            n_first_ += Trimming<Index>(t, a_, m_.col_mate, col, row, limits_, run_)
+                            .trim([&](Index j, Index k) {
+                                group_[m_.col_mate[j]] = in_horizontal<Index> + 1 + n_first_ + k;
+                            });
     }
 
     // Depth-first search of all that is left, in the matrix as it is; nothing has been trimmed.

@@ -24,8 +24,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "core/csr.hpp"
 #include "core/options.hpp"
@@ -53,10 +57,17 @@ class KarpSipser {
     static constexpr int batch = 32, picks = 16, losses = 256;
     using Words = ResidualWords<Threads, Word, Index>;
 
+    // Rows whose pair was forced by their side's degree, in the order of batches of all workers.
+    struct ForcedRows {
+        std::vector<Index> row;
+        std::vector<std::int64_t> batch;
+    };
     struct Worker {
         Worker(RunContext& run, int rank) : counter(run, rank) {}
         WorkCounter counter;
+        std::int64_t batch = 0;
         DegreeOneStack<Index> stack[2];  // by side
+        ForcedRows forced[2];            // likewise
     };
 
   public:
@@ -86,17 +97,51 @@ class KarpSipser {
         });
     }
 
-    // Records what is forced, if that is wanted: by one worker, as no order is common to several.
+    // Records what is forced, if that is wanted.
     void match_degree_one(bool cold) {
         auto timer = run_.time("degree one");
-        forced_ = !Threads && cold && run_.forced.rows ? &run_.forced : nullptr;
+        forced_ = cold && run_.forced.rows ? &run_.forced : nullptr;
+        if (Threads && forced_) {
+            by_worker_.resize(run_.team.size());
+            recorded_ = Bitmap(side_[0].lists.n_rows);
+        }
         each_piece(2, [&](Worker& worker, int s, Index v, Index end) {
             side_[s].scan(v, end, worker.stack[s]);
             while (step(worker, batch)) {
             }
         });
+        if (Threads && forced_) {
+            auto* const rows = forced_->template rows_as<Index>();
+            forced_->by_row = in_order(0, rows, 1);
+            forced_->by_col = in_order(1, rows + side_[0].lists.n_rows - 1, -1);
+        }
         forced_ = nullptr;
         SPARSEMATCH_ASSERT(run_.stopped() || (is_exact(0) && is_exact(1)));
+    }
+    // Writes the rows that all workers have recorded of a side, by ascending batch; how many. Each
+    // worker counts and places those of a range of batches.
+    std::int64_t in_order(int s, Index* rows, std::int64_t step) {
+        std::int64_t all = 0;
+        for (const auto& forced : by_worker_) all += forced[s].row.size();
+        run_.team.share_out(batches_.load(), [&](int, std::int64_t begin, std::int64_t end) {
+            std::vector<Index> place(end - begin + 1, 0);
+            std::int64_t before = 0;
+            const auto each = [&](const auto& use) {
+                for (const auto& forced : by_worker_) {
+                    const auto& [row, batch] = forced[s];
+                    const auto from = std::ranges::lower_bound(batch, begin) - batch.begin();
+                    for (std::size_t k = from; k < row.size() && batch[k] < end; ++k)
+                        use(row[k], place[batch[k] - begin]);
+                }
+            };
+            for (const auto& forced : by_worker_)
+                before +=
+                    std::ranges::lower_bound(forced[s].batch, begin) - forced[s].batch.begin();
+            each([](Index, Index& n) { ++n; });
+            std::exclusive_scan(place.begin(), place.end(), place.begin(), Index{0});
+            each([&](Index i, Index& k) { rows[step * (before + k++)] = i; });
+        });
+        return all;
     }
     bool is_exact(int s) const {
         for (Index v = 0; v < side_[s].lists.n_rows; ++v)
@@ -151,6 +196,8 @@ class KarpSipser {
             }
             while (step(worker, 1)) {
             }
+            if (Threads && forced_)
+                for (int s : {0, 1}) by_worker_[rank][s] = std::move(worker.forced[s]);
         };
         if constexpr (Threads) run_.team.each(work);
         else work(0);
@@ -174,7 +221,9 @@ class KarpSipser {
         return worked && !run_.stopped();
     }
 
+    // Batches have numbers: what has brought a vertex down to degree one was in one before its own.
     void match_batch(Worker& worker, int s) {
+        if (Threads && forced_) worker.batch = batches_.fetch_add(1, std::memory_order_acq_rel);
         Words &side = side_[s], &other = side_[1 - s];
         DegreeOneStack<Index>& stack = worker.stack[s];
         Index vertex[batch], partner[batch];
@@ -204,7 +253,7 @@ class KarpSipser {
             }
             SPARSEMATCH_ASSERT(side.degree_of(v) == 1 || side.is_matched_to(v, w));
             side.match(v, w);
-            record(s, v, w);
+            record(worker, s, s == 0 ? v : w, degree);
         }
         side.lower(loss, n_losses, stack);
         worker.counter.add(n);
@@ -239,11 +288,18 @@ class KarpSipser {
         }
     }
 
-    void record(int s, Index v, Index w) {
-        if (Threads || !forced_) return;
-        Index* const rows = forced_->template rows_as<Index>();
-        if (s == 0) rows[forced_->by_row++] = v;
-        else rows[side_[0].lists.n_rows - ++forced_->by_col] = w;
+    // Two workers may match a pair whose ends both have degree one.
+    void record(Worker& worker, int s, Index row, unsigned degree) {
+        if (!forced_) return;
+        if constexpr (Threads) {
+            if (degree == 1 && !recorded_.template claim<true>(row)) return;
+            worker.forced[s].row.push_back(row);
+            worker.forced[s].batch.push_back(worker.batch);
+        } else {
+            Index* const rows = forced_->template rows_as<Index>();
+            if (s == 0) rows[forced_->by_row++] = row;
+            else rows[side_[0].lists.n_rows - ++forced_->by_col] = row;
+        }
     }
 
     // Removes vertices that have been matched: their neighbours lose one. Most lists are short and
@@ -272,6 +328,9 @@ class KarpSipser {
     RunContext& run_;
     Words side_[2];  // rows, columns
     Forced* forced_ = nullptr;
+    std::vector<std::array<ForcedRows, 2>> by_worker_;  // by side
+    Bitmap recorded_{0};
+    std::atomic<std::int64_t> batches_{0};
 };
 
 template <class Index>

@@ -151,7 +151,7 @@ class ResidualWords {
         stack.extend(end - v, [&](Index* top) {
             for (; v < end; ++v) {
                 *top = v;
-                top += degree_of(v) == 1;
+                top += degree(peek(word_[v], std::memory_order_acquire)) == 1;
             }
             return top;
         });
@@ -181,8 +181,10 @@ class ResidualWords {
     static Word degree_word(Index degree) {
         return static_cast<Word>(std::min<Index>(degree, many)) << shift;
     }
+    // Who brings a vertex down to degree one knows what was done before its neighbours were removed.
     static bool swap(Word& word, Word& seen, Word next) {
-        return std::atomic_ref(word).compare_exchange_weak(seen, next, std::memory_order_relaxed);
+        return std::atomic_ref(word).compare_exchange_weak(seen, next, std::memory_order_acq_rel,
+                                                           std::memory_order_relaxed);
     }
     // Returns the word before. Branch-free for one worker (decision 0005).
     static Word lower(Word& word, Word removed) {
