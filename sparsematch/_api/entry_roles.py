@@ -18,7 +18,6 @@ from sparsematch._input.bipartite import read_entries
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.bipartite import BipartiteCSR, entry_places
-from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExactMethod
 from sparsematch._types.sparse_like import Local
 from sparsematch._types.weighted import SignedCSR, WeightedMatching, WeightedTransversal
@@ -110,7 +109,10 @@ def entry_roles(
     rows, cols = _coordinates(given, graph)
     block = row_of[rows]
     roles = xp.where(block == col_of[cols], xp.int8(_SOMETIMES), xp.int8(_NEVER))
-    roles[(roles == _SOMETIMES) & _is_single(form)[block]] = _ALWAYS
+    begins, starts = form.row_blocks, form.col_blocks
+    is_single = (begins[:-1] >= form.coarse_rows[1]) & (begins[:-1] < form.coarse_rows[2])
+    is_single &= (begins[1:] - begins[:-1] == 1) & (starts[1:] - starts[:-1] == 1)
+    roles[(roles == _SOMETIMES) & is_single[block]] = _ALWAYS
     return roles
 
 
@@ -173,10 +175,3 @@ def _coordinates(A: Any, graph: BipartiteCSR) -> tuple[IndexArray, IndexArray]:
         coordinates = check_sparse(A, "A") if graph.backend == "numpy" else A
         return coordinates.row, coordinates.col
     return entry_places(graph)
-
-
-def _is_single(form: BlockForm) -> Any:
-    """Tell for each block whether it is one row and one column of the square part."""
-    rows, cols = form.row_blocks, form.col_blocks
-    within = (rows[:-1] >= form.coarse_rows[1]) & (rows[:-1] < form.coarse_rows[2])
-    return within & (rows[1:] - rows[:-1] == 1) & (cols[1:] - cols[:-1] == 1)

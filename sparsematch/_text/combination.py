@@ -101,7 +101,9 @@ def readable(coefficients: Array) -> Array:
     Decimals if neither is possible: 1/3 of the first and all of the second are 1 and 3.
     """
     if _is_whole(coefficients * 100) or np.iscomplexobj(coefficients):
-        return _rounded(coefficients, 100)
+        near = np.round(coefficients * 100) / 100
+        is_near = np.abs(coefficients - near) <= _EXACT * np.abs(coefficients)
+        return np.where(is_near, near, coefficients)
     least = np.abs(coefficients).min()
     for k in range(1, 13):
         scaled = coefficients * (k / least)
@@ -125,12 +127,6 @@ def number(value: Any) -> str:
 
 def _is_whole(values: Array) -> bool:
     return bool(np.all(np.abs(values - np.round(values)) <= _EXACT * np.abs(values)))
-
-
-def _rounded(values: Array, unit: int) -> Array:
-    """Round what is a whole number of units but for rounding."""
-    near = np.round(values * unit) / unit
-    return np.where(np.abs(values - near) <= _EXACT * np.abs(values), near, values)
 
 
 def bracketed(name: str) -> str:

@@ -92,7 +92,10 @@ def _advice(
         noun, verb, rest = "variable", "fix", ", or write an equation that notices the change"
         how = " as the reference" if by_reference else ""
     if d == 1:
-        which = f"one of these {noun}s ({_which(one)}){how}"
+        choice = "any will do"
+        if np.abs(one.coefficients).min() < _TINY:  # which leaves the matrix nearly singular
+            choice = f"best a large {'factor' if over else 'change'}"
+        which = f"one of these {noun}s ({choice}){how}"
     else:
         names = wording.names(one.side)
         which = f"one {noun} of each" if n_sets == d else count(d, noun)
@@ -103,13 +106,6 @@ def _advice(
         otherwise = "there is no solution" if exact else "solutions are huge"
         lines.append(f"         unless the right-hand sides cancel as well, {otherwise}")
     return lines
-
-
-def _which(one: Dependence) -> str:
-    """Say which member to choose: one of a tiny coefficient leaves the matrix nearly singular."""
-    if np.abs(one.coefficients).min() >= _TINY:
-        return "any will do"
-    return f"best a large {'factor' if one.side == 'rows' else 'change'}"
 
 
 def _describe(one: Dependence | Multiples, wording: Wording, indent: int) -> list[Line]:

@@ -138,8 +138,11 @@ def _options() -> dict[str, dict[str, Any]]:
 def _engine_options() -> dict[str, dict[str, Any]]:
     alone = "exact engine (default auto; none: the initialisation alone, only maximal)"
 
+    backend = "numpy" if ranks.communicator() is None else "mpi"
+
     def engine(text: str, kind: str, *more: str) -> dict[str, Any]:
-        choices = list(dict.fromkeys(["auto", *more, *ranks.engine_names(kind)]))
+        names = [engine.name for engine in sparsematch.engines(kind, backend=backend)]
+        choices = list(dict.fromkeys(["auto", *more, *names]))
         return {"choices": choices, "default": "auto", "help": text}
 
     return {

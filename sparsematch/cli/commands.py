@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import sparsematch
-from sparsematch import BlockForm, DistributedCSR, RunInfo, plot
+from sparsematch import DistributedCSR, RunInfo, plot
 from sparsematch._base.arrays import import_cupy
 from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import operations
@@ -57,8 +57,12 @@ def btf(arguments: Namespace) -> int:
     fields = summary.block_fields(arguments.file, matrix, form) | zeros
     if arguments.plot:
         _draw(arguments, progress, lambda title: plot.spy_blocks(matrix, form, title=title))
-    whole = _whole(arguments, form)
-    return _finish(arguments, fields, run, progress, _block_arrays(whole) if whole else {})
+    arrays = {}
+    if whole := _whole(arguments, form):
+        names = "row_perm", "col_perm", "row_blocks", "col_blocks", "coarse_rows", "coarse_cols"
+        arrays = {name: np.asarray(getattr(whole, name)) for name in names}
+        arrays |= _mates(whole.matching)
+    return _finish(arguments, fields, run, progress, arrays)
 
 
 def explain(arguments: Namespace) -> int:
@@ -90,20 +94,15 @@ def explain(arguments: Namespace) -> int:
     def words(fields: dict[str, Any]) -> str:
         if arguments.brief:
             return summary.one_line(fields)
-        said = why.text(max_pieces=arguments.pieces) + _about_values(matrix, why)
+        said = why.text(max_pieces=arguments.pieces)
+        if why.numbers is not None and matrix.nnz and np.all(matrix.data == 1):
+            said += "\n\nAll values are 1, as are those of a file that holds a pattern only."
         said = said.replace(NOT_LOOKED_AT, NOT_LOOKED_AT.replace("numeric=True", "--numeric"))
         return summary.explanation_text(fields, said)
 
     print_result(arguments, fields, words)
     singular = why.is_singular or why.is_numerically_singular
     return _SINGULAR if arguments.check and singular else _DONE
-
-
-def _about_values(matrix: Any, why: Any) -> str:
-    """Say of values that were looked at that there may be none."""
-    if why.numbers is not None and matrix.nnz and np.all(matrix.data == 1):
-        return "\n\nAll values are 1, as are those of a file that holds a pattern only."
-    return ""
 
 
 def diagnose(arguments: Namespace) -> int:
@@ -230,12 +229,6 @@ def _whole(arguments: Namespace, result: Any) -> Any:
 
 def _mates(matching: Any) -> dict[str, Any]:
     return {"row_mate": matching.row_mate, "col_mate": matching.col_mate}
-
-
-def _block_arrays(form: BlockForm) -> dict[str, Any]:
-    names = ("row_perm", "col_perm", "row_blocks", "col_blocks", "coarse_rows", "coarse_cols")
-    arrays = {name: np.asarray(getattr(form, name)) for name in names}
-    return arrays | _mates(form.matching)
 
 
 def _finish(

@@ -39,18 +39,6 @@ def communicator() -> Any:
     return world if world.Get_size() > 1 else None
 
 
-def engine_names(kind: str) -> list[str]:
-    """Return which engines a command can name."""
-    backend = "numpy" if communicator() is None else "mpi"
-    return [engine.name for engine in sparsematch.engines(kind, backend=backend)]
-
-
-def speak_for_all(comm: Any) -> None:
-    """Let rank 0 alone print."""
-    if comm.Get_rank() > 0:
-        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-
-
 def check(arguments: Namespace) -> None:
     """Refuse what several ranks cannot do."""
     name, size = arguments.name, communicator().Get_size()
@@ -66,7 +54,9 @@ def check(arguments: Namespace) -> None:
 
 
 def common_status(comm: Any, run: Callable[[], int]) -> int:
-    """Run a command on every rank; return the largest status on all of them."""
+    """Run a command on every rank, of which 0 prints; return the largest status on all of them."""
+    if comm.Get_rank() > 0:
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     from sparsematch._engines.mpi.core.exchange import abort_on_error
 
     with abort_on_error(comm):

@@ -25,7 +25,6 @@ def run(argv: Sequence[str] | None) -> int:
         return _fail(error, _NO_RESULT)
     if comm is None:
         return _run(argv)
-    ranks.speak_for_all(comm)
     return ranks.common_status(comm, lambda: _run(argv))
 
 

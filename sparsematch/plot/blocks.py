@@ -90,7 +90,9 @@ def spy_blocks(
     rows, cols = inverse(form.row_perm)[rows], inverse(form.col_perm)[cols]
     draw_entries(after, rows, cols, matrix.shape, bar=True)
     for ax, name in zip(enlarged, small, strict=True):
-        _mark(after, _coarse_boxes(form)[name], PARTS[name][2])
+        top, left, height, width = _coarse_boxes(form)[name]
+        centre, edge = (left + (width - 1) / 2, top + (height - 1) / 2), PARTS[name][2]
+        after.plot(*centre, marker="s", markersize=12, mfc="none", mec=edge, mew=2, zorder=4)
         _enlarge(ax, form, rows, cols, name)
     outlined = _draw_outlines(after, form)
     blocks = count(form.n_blocks, "block")
@@ -147,12 +149,6 @@ def _small_parts(form: BlockForm) -> list[str]:
         for name, (_, _, height, width) in _coarse_boxes(form).items()
         if name != "square" and max(height, width) < limit and min(height, width) > 0
     ]
-
-
-def _mark(ax: Any, box: tuple[int, int, int, int], colour: str) -> None:
-    top, left, height, width = box
-    centre = left + (width - 1) / 2, top + (height - 1) / 2
-    ax.plot(*centre, marker="s", markersize=12, mfc="none", mec=colour, mew=2, zorder=4)
 
 
 def _enlarge(ax: Any, form: BlockForm, rows: Array, cols: Array, name: str) -> None:

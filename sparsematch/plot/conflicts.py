@@ -124,9 +124,10 @@ def spy_conflicts(
     groups = _worth_seeing(why, entries)
     figure, whole, *close = _panels(entries.shape, groups, figure)
     draw_entries(whole, entries.row, entries.col, entries.shape, bar=True)
-    whole.set_title(
-        f"{entries.shape[0]:,} x {entries.shape[1]:,}, {_rank(why, groups)}", fontsize=11
-    )
+    rank = f"structural rank {why.structural_rank:,}{'' if groups else ': no conflict'}"
+    if why.numbers is not None:
+        rank = f"rank {why.numbers.rank:,} with these values"
+    whole.set_title(f"{entries.shape[0]:,} x {entries.shape[1]:,}, {rank}", fontsize=11)
     _name_small(whole, why)
     _mark(figure, whole, why, groups)
     for ax, group in zip(close, groups, strict=True):
@@ -134,12 +135,6 @@ def spy_conflicts(
     if title:
         figure.suptitle(title, fontsize=13, fontweight="bold")
     return figure
-
-
-def _rank(why: Explanation, groups: list[_Group]) -> str:
-    if why.numbers is not None:
-        return f"rank {why.numbers.rank:,} with these values"
-    return f"structural rank {why.structural_rank:,}{'' if groups else ': no conflict'}"
 
 
 def _worth_seeing(why: Explanation, entries: Any) -> list[_Group]:

@@ -225,7 +225,11 @@ def _regular(
         rank = n - int((spectrum.smallest <= ROUNDING * spectrum.largest).sum())
         if rank < n or _nearly_dependent(spectrum):
             why = _explain(A, basics)
-            why = why if _names_some(why) else None
+            found = why.numbers
+            near = (
+                isinstance(found, NumericalDefects) and found.near_equations + found.near_variables
+            )
+            why = why if near or why.is_numerically_singular else None
     rcond = system.rcond(1 / system.row_scale, 1 / system.col_scale)
     scaled_rcond = system.rcond(np.ones(n), np.ones(n))
     starts = system.factors.plan.starts
@@ -242,13 +246,6 @@ def _regular(
         explanation=why,
         **(_digits(system, b, rng) if rank == n else {}),
     )
-
-
-def _names_some(why: Explanation) -> bool:
-    """Tell whether rows or columns are named that depend on each other, or nearly so."""
-    numbers = why.numbers
-    near = isinstance(numbers, NumericalDefects) and numbers.near_equations + numbers.near_variables
-    return bool(near or why.is_numerically_singular)
 
 
 def _nearly_dependent(spectrum: Spectrum) -> bool:

@@ -78,9 +78,11 @@ def run_rounds(
     kernels, rounds, words = _load(graph), 0, None
     while words is None or not words["done"]:
         if run.detailed:
-            account.append(
-                (int(words["matched"]) if words is not None else 0, _live_edges(graph, mate))
-            )
+            live = namespace(mate).zeros(1, np.uint64)  # each edge twice
+            n, g = graph.dtype.type(graph.n), adjacency(kernels, graph)
+            kernels.launch("count_live", 32 * graph.n, n, g, mate, live)
+            matched = int(words["matched"]) if words is not None else 0
+            account.append((matched, int(live[0]) // 2))
         rounds += 1 if run.detailed else LIMIT
         launch(rounds)
         words = kernels.read("Control", control)
@@ -98,14 +100,6 @@ def report(run: Run, words: Any, edges: int, account: list[tuple[int, int]]) -> 
         return counts | {"edges": edges}
     matched, live = zip(*account, strict=True)
     return counts | {"edges": edges, "matched": matched[1:], "live_edges": live[:-1]}
-
-
-def _live_edges(graph: Graph, mate: IndexArray) -> int:
-    """Return the number of edges with both ends free; waits for the device."""
-    kernels, count = _load(graph), namespace(mate).zeros(1, np.uint64)
-    n, g = graph.dtype.type(graph.n), adjacency(kernels, graph)
-    kernels.launch("count_live", 32 * graph.n, n, g, mate, count)
-    return int(count[0]) // 2
 
 
 def validate_graph(graph: Graph, run: Run) -> GraphProperties:

@@ -82,7 +82,11 @@ def least_cost(
         sides = _assign_parts(graph, cost, matching, tolerance / unit, workers)
     row_mate, col_mate = graph.orient(*sides[:2])
     row_dual, col_dual = graph.orient(*sides[2:])
-    _balance(row_dual, col_dual)
+    if graph.n_rows and graph.n_cols:  # both sides around the same value
+        u, v = row_dual, col_dual
+        shift = float(np.rint(float(v.max() + v.min() - u.max() - u.min()) / 4))
+        u += shift
+        v -= shift
     found = LeastCost(Matching(row_mate, col_mate), row_dual, col_dual, unit)
     return found.in_units_of_costs(), _gap(graph, cost, found) * unit
 
@@ -224,14 +228,6 @@ def _join(
         shift = max(shift, float(u[above].max() - u[free[0]].min()))
     u[above] -= shift
     v[~below] += shift
-
-
-def _balance(u: FloatArray, v: FloatArray) -> None:
-    """Give both sides duals around the same value: a shift that nothing else depends on."""
-    if u.size and v.size:
-        shift = float(np.rint(float(v.max() + v.min() - u.max() - u.min()) / 4))
-        u += shift
-        v -= shift
 
 
 def _gap(graph: BipartiteCSR, cost: FloatArray, found: LeastCost) -> float:

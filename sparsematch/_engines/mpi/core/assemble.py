@@ -27,7 +27,8 @@ def assemble(comm: Any, shape: tuple[int, int], batches: Iterable[Batch]) -> Dis
         arrived = []
         source = iter(batches)
         batch = _next(comm, source)
-        example = _example(exchange, batch)
+        types = exchange.first(None if batch is None else [column.dtype.str for column in batch])
+        example = [np.empty(0, dtype) for dtype in types or ("<i8", "<i8")]
         while exchange.any(batch is not None):
             arrived.append(exchange.alltoallv(starts, *(example if batch is None else batch)))
             batch = _next(comm, source)
@@ -48,10 +49,3 @@ def _next(comm: Any, source: Iterator[Batch]) -> Batch | None:
     with agreeing(comm, "assembling of a matrix"):
         batch = next(source, None)
     return batch
-
-
-def _example(exchange: Exchange, batch: Batch | None) -> Batch:
-    """Return an empty batch, also where there is none."""
-    types = None if batch is None else [column.dtype.str for column in batch]
-    known = exchange.first(types) or ["<i8", "<i8"]
-    return tuple(np.empty(0, t) for t in known)
