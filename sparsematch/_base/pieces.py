@@ -2,6 +2,7 @@
 
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 _R = TypeVar("_R")
@@ -39,7 +40,10 @@ def in_pieces(work: Callable[[int, int], _R], size: int, threads: int) -> list[_
             finally:
                 ended[k].release()
 
-    _start(serve, pieces - 1)
+    # as many as the system allows: Thread.start would wait for ever for one that has no memory
+    with suppress(RuntimeError, MemoryError):
+        for _ in range(pieces - 1):
+            start_new_thread(serve, ())
     serve()
     for lock in ended:
         lock.acquire()
@@ -47,15 +51,3 @@ def in_pieces(work: Callable[[int, int], _R], size: int, threads: int) -> list[_
         if error is not None:
             raise error
     return results
-
-
-def _start(serve: Callable[[], None], threads: int) -> None:
-    """Start threads, or as many as the system allows.
-
-    ``threading.Thread.start`` would wait for ever for one that has no memory to begin with.
-    """
-    try:
-        for _ in range(threads):
-            start_new_thread(serve, ())
-    except (RuntimeError, MemoryError):
-        pass

@@ -29,7 +29,12 @@ def check_outputs(arguments: Namespace) -> None:
     """Refuse before the work what could only fail after it, or would overwrite what is read."""
     for name in _given(arguments, _OUTPUTS):
         if name == STREAM:
-            _check_stream(arguments)
+            if arguments.json or getattr(arguments, "arrays", False):
+                raise WrongUsage("--save - and --json cannot both have the standard output")
+            if sys.stdout.isatty():
+                raise WrongUsage(
+                    "--save - writes bytes: redirect the standard output, which is a terminal"
+                )
             continue
         for source in _given(arguments, _INPUTS):
             if _is_same_file(name, source):
@@ -116,13 +121,6 @@ def _is_same_file(output: str, source: str) -> bool:
     except (AttributeError, OSError, ValueError):  # one of them does not exist, or is no file
         return False
     return os.path.samestat(there, read)
-
-
-def _check_stream(arguments: Namespace) -> None:
-    if arguments.json or getattr(arguments, "arrays", False):
-        raise WrongUsage("--save - and --json cannot both have the standard output")
-    if sys.stdout.isatty():
-        raise WrongUsage("--save - writes bytes: redirect the standard output, which is a terminal")
 
 
 def _check_picture(name: str) -> None:

@@ -123,9 +123,12 @@ def _connected(comm: Any, xp: Any) -> Any:
     device = int(xp.cuda.runtime.getDevice())
     known: _Link | None = comm.Get_attr(_key())
     mine = known if known is not None and known.device == device else None
-    everyone = comm.allgather((mine is not None, _gpu(xp, device)))
+    gpu = None
+    if _import_nccl() is not None:  # which GPU of which machine
+        gpu = platform.node(), str(xp.cuda.runtime.deviceGetPCIBusId(device))
+    everyone = comm.allgather((mine is not None, gpu))
     if not all(made for made, _ in everyone):
-        places = [gpu for _, gpu in everyone]
+        places = [place for _, place in everyone]
         mine = _Link(None, device)
         if None not in places and len(set(places)) == len(places):
             nccl = _import_nccl()
@@ -134,10 +137,3 @@ def _connected(comm: Any, xp: Any) -> Any:
         comm.Set_attr(_key(), mine)
     assert mine is not None
     return mine.nccl
-
-
-def _gpu(xp: Any, device: int) -> tuple[str, str] | None:
-    """Return which GPU of which machine this is, or None if CuPy has no NCCL."""
-    if _import_nccl() is None:
-        return None
-    return platform.node(), str(xp.cuda.runtime.deviceGetPCIBusId(device))
