@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sparsematch._base.errors import check_choice
-from sparsematch._systems.external import Singular
+from sparsematch._systems.external import Singular, superlu_errors
 from sparsematch._types.upstream_warnings import upstream_warnings_raised
 
 
@@ -135,12 +135,8 @@ class HostSuperLUFactor:
         """Factorise any matrix."""
         from cupyx.scipy.sparse.linalg import splu
 
-        try:
+        with superlu_errors():
             self._lu = splu(A)
-        except RuntimeError as error:
-            if "singular" in str(error):
-                raise Singular from error
-            raise
 
     def solve(self, b: Any, trans: str) -> Any:
         """Solve."""

@@ -267,11 +267,10 @@ class BlockTriangularLU(InverseOperator):
     def _warn_of_coupling(self, x: Array, trans: Side) -> None:
         """Ask once for the condition of the whole: what couples blocks may multiply theirs."""
         self._is_doubtful = False
-        if not np.isfinite(x).all():
-            return
-        self._coupled = self._factors.rcond_for(x, trans)
-        if self._coupled < SINGULAR:
-            self._warn_singular("for this right-hand side the matrix has", self._coupled)
+        if np.isfinite(x).all():
+            self._coupled = self._factors.rcond_for(x, trans)
+            if self._coupled < SINGULAR:
+                self._warn_singular("for this right-hand side the matrix has", self._coupled)
 
     def _warn_singular(self, what: str, rcond: float) -> None:
         self._is_doubtful = False
