@@ -16,7 +16,7 @@ namespace sparsematch {
 inline constexpr std::int64_t labels_at_a_time = 1 << 16;
 
 // The same by many workers, who read and write more often: two gain nothing. What has a frequent
-// label is listed apart, in order; the rest is the transpose of a matrix with one entry in each row,
+// label is listed apart, in order; the rest is the transpose of a matrix with one entry in a row,
 // in which one label for many would be the work of one worker.
 template <class Index>
 class SharedSort {

@@ -181,7 +181,7 @@ class ResidualWords {
     static Word degree_word(Index degree) {
         return static_cast<Word>(std::min<Index>(degree, many)) << shift;
     }
-    // Who brings a vertex down to degree one knows what was done before its neighbours were removed.
+    // Who brings a vertex down to degree one knows what was done before neighbours were removed.
     static bool swap(Word& word, Word& seen, Word next) {
         return std::atomic_ref(word).compare_exchange_weak(seen, next, std::memory_order_acq_rel,
                                                            std::memory_order_relaxed);
