@@ -5,8 +5,6 @@ from __future__ import annotations  # readable names in help()
 import operator
 import os
 import tempfile
-from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -15,10 +13,10 @@ from sparsematch._base.arrays import UNMATCHED
 from sparsematch._base.errors import check_count
 from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import Run, operations
-from sparsematch._types.edge_file import EdgeReport, as_edge_file
+from sparsematch._types.edge_file import as_edge_file
 from sparsematch._types.graph import GUARANTEE
 from sparsematch._types.matching import GraphMatching
-from sparsematch._types.run_info import RunInfo, StepInfo
+from sparsematch._types.run_info import RunInfo
 
 __all__ = ["match_edge_file"]
 
@@ -89,8 +87,7 @@ def match_edge_file(
     [1, 0, 3, 2]
     """
     check_flags(weights=weights)
-    seed, begin = read_seed(rng), perf_counter()
-    file = as_edge_file(path)
+    run, file = Run(seed=read_seed(rng)), as_edge_file(path)
     if n_vertices is None:
         n = file.n_vertices(0, file.n_edges)
     else:
@@ -100,20 +97,7 @@ def match_edge_file(
     weighted = bool(weights) and file.weighted
     with tempfile.TemporaryDirectory(prefix="sparsematch-", dir=scratch) as folder:
         match = operations(StreamOps, "numpy").match_edges
-        report = match(file, mate, weighted, folder, Run(seed=seed))
-    return _result(mate, report, perf_counter() - begin)
-
-
-def _result(mate: Any, report: EdgeReport, seconds: float) -> GraphMatching:
-    pairs = report.matched[-1] // 2 if report.matched else 0
-    step = StepInfo(
-        "local_max",
-        seconds,
-        phases=len(report.matched),
-        edges=report.scanned,
-        cardinality=pairs,
-        matched=report.matched,
-        live_edges=report.live_edges,
-    )
-    info = RunInfo("local_max", "none", (step,), pairs, 1, 0, 0.0)
-    return GraphMatching(mate, mate, report.weight, GUARANTEE, info).freeze()
+        weight = match(file, mate, weighted, folder, run)
+    (step,) = run.steps
+    info = RunInfo("local_max", "none", (step,), step.cardinality, 1, 0, 0.0)
+    return GraphMatching(mate, mate, weight, GUARANTEE, info).freeze()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sparsematch._engines.registry import Run
     from sparsematch._types.bipartite import BipartiteCSR
     from sparsematch._types.block_form import BlockLayout
-    from sparsematch._types.edge_file import EdgeFile, EdgeReport
+    from sparsematch._types.edge_file import EdgeFile
     from sparsematch._types.factors import BlockAnalysis, BlockLU, UpperTrapezoid
     from sparsematch._types.graph import GraphProperties
     from sparsematch._types.labels import (
@@ -205,9 +205,9 @@ class StreamOps(Operations):
 
     package = "stream"
 
-    #: The report, given a file, mates to be written, whether weights count, the folder of scratch
+    #: The weight, given a file, mates to be written, whether weights count, the folder of scratch
     #: files, and the run.
-    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run], EdgeReport]
+    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run], float]
 
 
 class LuOps(Operations):

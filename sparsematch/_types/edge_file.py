@@ -7,7 +7,7 @@ weights, `weight`.
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -79,16 +79,6 @@ class EdgeFile:
         assert self.record.fields is not None
         dtype, offset, *_ = self.record.fields[name]
         return dtype, offset
-
-
-class EdgeReport(NamedTuple):
-    """What the pass over a file of edges reports; the mates are written elsewhere."""
-
-    weight: float  #: That of the matching; the number of pairs, if weights do not count.
-    scanned: int  #: Edges read in all rounds together.
-    #: Of each round: vertices matched by its end, edges with both ends free at its beginning.
-    matched: tuple[int, ...]
-    live_edges: tuple[int, ...]
 
 
 def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:

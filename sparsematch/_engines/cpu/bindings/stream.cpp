@@ -12,7 +12,8 @@ namespace {
 using LayoutArg = std::tuple<std::int64_t, std::int64_t, std::size_t, std::size_t, std::size_t,
                              std::size_t, int, int>;
 
-// Returns what is wrong, its kind first, which is None if nothing is, and what EdgeReport has.
+// Returns what is wrong, its kind first, which is None if nothing is; weight, edges read,
+// and, after each round, vertices matched and, before it, live edges.
 template <class Index>
 nb::tuple run_match_edges(const char* path, const LayoutArg& layout, const char* folder,
                           Out<Index> mate, bool weighted, std::uint64_t seed) {

@@ -4,17 +4,19 @@ from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import Run, register_operations
-from sparsematch._types.edge_file import EdgeFile, EdgeReport
+from sparsematch._types.edge_file import EdgeFile
 
 
-def match_edges(
-    file: EdgeFile, mate: IndexArray, weighted: bool, folder: str, run: Run
-) -> EdgeReport:
-    """Write the mates that local max gives. Time: O(n_edges), expected."""
-    wrong, report = _core.match_edges(file.path, file.layout, folder, mate, weighted, run.seed)
-    if wrong[0]:
-        raise _error(file, folder, mate.size, *wrong)
-    return EdgeReport(*report)
+def match_edges(file: EdgeFile, mate: IndexArray, weighted: bool, folder: str, run: Run) -> float:
+    """Write the mates that local max gives; return their weight. Time: O(n_edges), expected."""
+    with run.step("local_max") as counts:
+        wrong, report = _core.match_edges(file.path, file.layout, folder, mate, weighted, run.seed)
+        if wrong[0]:
+            raise _error(file, folder, mate.size, *wrong)
+        weight, edges, matched, live = report
+        counts |= {"phases": len(matched), "edges": edges, "matched": matched, "live_edges": live}
+        counts["cardinality"] = matched[-1] // 2 if matched else 0
+    return float(weight)
 
 
 def _error(
