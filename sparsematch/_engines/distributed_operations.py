@@ -10,9 +10,10 @@ from typing import Any
 from sparsematch._base.arrays import Array, FloatArray, IndexArray
 from sparsematch._engines.operations import Operations
 from sparsematch._engines.registry import Run
+from sparsematch._types.graph import GraphProperties
 from sparsematch._types.labels import CoarseParts
 from sparsematch._types.over_ranks.block_form import DistributedBlockForm
-from sparsematch._types.over_ranks.graph_part import GraphPart, LocalMaxPart, PartProperties
+from sparsematch._types.over_ranks.graph_part import GraphPart, LocalMaxPart
 from sparsematch._types.over_ranks.matching import DistributedMatching, DistributedTransversal
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
@@ -40,7 +41,7 @@ class GraphPartOps(Operations):
     package = "graph.part"
 
     #: What one pass over its entries finds.
-    part_properties: Callable[[GraphPart, Run], PartProperties]
+    part_properties: Callable[[GraphPart, Run], GraphProperties]
     #: The sum of the absolute values of the matched edges whose smaller end is its own vertex,
     #: given the mates of its own.
     part_weight: Callable[[GraphPart, IndexArray], float]

@@ -56,9 +56,7 @@ def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
     return first_difference(graph, cols * graph.n + rows, graph.weight)
 
 
-def first_difference(
-    graph: Graph, there: Any, weight: FloatArray | None, first_row: int = 0
-) -> tuple[int, int] | None:
+def first_difference(graph: Graph, there: Any, weight: FloatArray | None) -> tuple[int, int] | None:
     """Return the first entry of a graph, or of entries at other places, that the other has not."""
     here = _codes(graph)
     size, end = max(here.size, there.size), (graph.indptr.size - 1) * graph.n
@@ -73,17 +71,17 @@ def first_difference(
     p = int(np.flatnonzero(differ)[0])
     mine = int(here[p]) if p < here.size else end
     i, j = divmod(min(mine, int(there[p])), graph.n)
-    i += first_row
+    i += graph.first_row
     return (i, j) if mine <= there[p] else (j, i)
 
 
-def first_infinite(graph: Graph, first_row: int = 0) -> Any:
+def first_infinite(graph: Graph) -> Any:
     """Return the first entry off the diagonal that is not finite, and its value; None: all are."""
     graph = graph.get()
     if graph.weight is None:
         return None
     rows, cols = places(graph)
-    rows += first_row
+    rows += graph.first_row
     wrong = np.flatnonzero(~np.isfinite(graph.weight) & (rows != cols))[:1]
     found = ((int(rows[p]), int(cols[p]), float(graph.weight[p])) for p in wrong)
     return next(found, None)

@@ -37,6 +37,11 @@ class Graph:
         """The type of the indices, hence of the mates."""
         return self.indptr.dtype
 
+    @property
+    def first_row(self) -> int:
+        """The vertex of the first list."""
+        return 0
+
     def get(self) -> Self:
         """Return the graph in host memory: itself, or a copy of one on a GPU."""
         if not on_gpu(self.indptr):
@@ -47,12 +52,19 @@ class Graph:
 
 
 class GraphProperties(NamedTuple):
-    """What one pass over the entries finds about a graph."""
+    """What one pass over the entries finds about a graph, or about the part of a rank."""
 
     #: Whether the neighbours of each vertex ascend strictly: there are no duplicates.
     ascending: bool
-    #: Whether each entry has a partner of the same absolute value across the diagonal. Found by a
-    #: 64-bit fingerprint of both triangles: where they differ it says so, but for one case in
-    #: 2**64.
-    symmetric: bool
     finite: bool  #: Whether all weights off the diagonal are.
+    #: A fingerprint of the entries above the diagonal less that of those below, modulo 2**64; those
+    #: of all parts add up to that of the whole.
+    balance: int
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether each entry has a partner of the same absolute value across the diagonal.
+
+        Where both triangles differ it says so, but for one case in 2**64.
+        """
+        return not self.balance

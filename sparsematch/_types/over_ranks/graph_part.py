@@ -1,7 +1,7 @@
 """The rows of one rank of a general graph, and what the back-end of its memory does with them."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol, Self
+from typing import Protocol, Self
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._types.graph import Graph
@@ -18,20 +18,14 @@ class GraphPart(Graph):
 
     layout: DistributedCSR  #: The matrix, with the rows and columns that each rank owns.
 
+    @property
+    def first_row(self) -> int:
+        """The vertex of the first own row."""
+        return self.layout.first_row
+
     def get(self) -> Self:
         """Return the part in host memory, as that of a matrix there."""
         return replace(Graph.get(self), backend="mpi", layout=self.layout.get())
-
-
-class PartProperties(NamedTuple):
-    """What one pass over the own entries finds about a graph; see `GraphProperties`."""
-
-    #: As there, of the own rows.
-    ascending: bool
-    finite: bool
-    #: The fingerprint of the own entries above the diagonal less that of those below, modulo 2**64.
-    #: If the balances of all ranks add up to 0, the graph is symmetric.
-    balance: int
 
 
 #: Of equal length: vertices of other ranks, and what they are told, a vertex v of this rank: v if

@@ -29,13 +29,16 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
 
 def validate_graph(graph: Graph, run: Run) -> GraphProperties:
     """Return what one pass over the entries finds. Time: O(n + nnz)."""
-    ascending, finite, balance = _core.validate_graph(graph_arrays(graph), 0, run.workers)
-    return GraphProperties(ascending=ascending, symmetric=not balance, finite=finite)
+    found = _core.validate_graph(graph_arrays(graph), graph.first_row, run.workers)
+    return GraphProperties(*found)
 
 
 def matched_weight(graph: Graph, mate: IndexArray) -> float:
-    """Return the sum of the absolute values of the matched edges. Time: O(n log(degree))."""
-    return _core.matched_weight(graph_arrays(graph), mate, 0)
+    """Return the sum of the absolute values of the matched edges, each counted at its smaller end.
+
+    Time: O(n log(degree)).
+    """
+    return _core.matched_weight(graph_arrays(graph), mate, graph.first_row)
 
 
 for _entry in ENGINES.values():

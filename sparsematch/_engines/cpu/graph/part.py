@@ -1,22 +1,11 @@
 """What a rank of several does alone with its rows of a graph."""
 
-from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import graph_arrays
+from sparsematch._engines.cpu.graph import matched_weight, validate_graph
 from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.registry import Run, register_operations
-from sparsematch._types.over_ranks.graph_part import GraphPart, LocalMaxPart, PartProperties
-
-
-def part_properties(graph: GraphPart, run: Run) -> PartProperties:
-    """Return what one pass over the own entries finds. Time: O(own rows + entries)."""
-    layout = graph.layout
-    return PartProperties(*_core.validate_graph(graph_arrays(graph), layout.first_row, run.workers))
-
-
-def part_weight(graph: GraphPart, mate: IndexArray) -> float:
-    """Return the sum of the magnitudes of the pairs whose smaller end is an own vertex."""
-    return _core.matched_weight(graph_arrays(graph), mate, graph.layout.first_row)
+from sparsematch._types.over_ranks.graph_part import GraphPart, LocalMaxPart
 
 
 def local_max_part(graph: GraphPart, run: Run) -> LocalMaxPart:
@@ -25,4 +14,5 @@ def local_max_part(graph: GraphPart, run: Run) -> LocalMaxPart:
     return _core.local_max_part(graph_arrays(graph), layout.row_starts, layout.rank, run.seed)
 
 
-register_operations("numpy", GraphPartOps, globals())
+_as_of_a_whole = {"part_properties": validate_graph, "part_weight": matched_weight}
+register_operations("numpy", GraphPartOps, _as_of_a_whole, globals())

@@ -104,24 +104,20 @@ def report(run: Run, words: Any, edges: int, account: list[tuple[int, int]]) -> 
 
 def validate_graph(graph: Graph, run: Run) -> GraphProperties:
     """Return the properties, from one pass over the entries; waits once. Time: O(n + nnz)."""
-    ascending, finite, balance = survey(graph)
-    return GraphProperties(ascending=ascending, symmetric=not balance, finite=finite)
+    return survey(graph)
 
 
-def survey(graph: Graph, first: int = 0) -> tuple[bool, bool, int]:
-    """Return whether lists ascend and weights are finite, and the balance of both triangles.
-
-    The lists are those of vertices from `first` on. Waits once. Time: O(n + nnz).
-    """
+def survey(graph: Graph, first: int = 0) -> GraphProperties:
+    """Do so for the lists of vertices from `first` on."""
     if not graph.n:
-        return True, True, 0
+        return GraphProperties(True, True, 0)
     kernels, xp = _load(graph), namespace(graph.indptr)
     n, g, cut = graph.dtype.type(graph.n), adjacency(kernels, graph, 0, first), cuts(kernels, graph)
     control, properties = kernels.zeros(xp, "Control"), kernels.zeros(xp, "Properties")
     kernels.launch("survey", shape(graph)["LANES"] * graph.n, n, g, cut, control, properties)
     kernels.launch("survey_long", compile.FILLING, g, cut, control, properties)
     found = kernels.read("Properties", properties)
-    return not found["falls"], not found["infinite"], int(found["balance"])
+    return GraphProperties(not found["falls"], not found["infinite"], int(found["balance"]))
 
 
 def matched_weight(graph: Graph, mate: IndexArray, first: int = 0) -> Any:

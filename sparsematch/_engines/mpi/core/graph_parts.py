@@ -29,9 +29,7 @@ def validate_graph(part: GraphPart, run: Run) -> GraphProperties:
         exchange = exchange_of(part.layout.comm, part.indptr)
         own = exchange.allgather(_operations(part).part_properties(part, run))
         ascending, finite, balance = zip(*own, strict=True)
-        return GraphProperties(
-            ascending=all(ascending), symmetric=sum(balance) % 2**64 == 0, finite=all(finite)
-        )
+        return GraphProperties(all(ascending), all(finite), sum(balance) % 2**64)
 
 
 def matched_weight(part: GraphPart, mate: IndexArray) -> float:
@@ -63,7 +61,7 @@ def mates_by_column(A: DistributedCSR, mate: IndexArray) -> IndexArray:
 def first_infinite(part: GraphPart) -> tuple[int, int, float]:
     """Return the first entry off the diagonal that is not finite, and its value. Collective."""
     with abort_on_error(part.layout.comm):
-        found = edges.first_infinite(part, part.layout.first_row)
+        found = edges.first_infinite(part)
         entry: tuple[int, int, float] = Exchange(part.layout.comm).first(found)
         return entry
 
@@ -76,7 +74,7 @@ def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
     part = part.get()
     with abort_on_error(part.layout.comm):
         exchange = Exchange(part.layout.comm)
-        place = edges.first_difference(part, *_mirrored(part, exchange), part.layout.first_row)
+        place = edges.first_difference(part, *_mirrored(part, exchange))
         first: tuple[int, int] | None = exchange.first(place)
         return first
 
@@ -106,7 +104,7 @@ def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[NDArray[np.int64], F
             columns.append(np.abs(part.weight[begin:end]))
         arrived.append(exchange.alltoallv(starts, *columns))
     rows, cols, *weight = (np.concatenate(column) for column in zip(*arrived, strict=True))
-    code = (rows - part.layout.first_row).astype(np.int64) * part.n + cols
+    code = (rows - part.first_row).astype(np.int64) * part.n + cols
     return code, weight[0] if weight else None
 
 

@@ -7,18 +7,18 @@ from sparsematch._engines.mpi.core import graph_parts
 from sparsematch._engines.nccl.graph import local_max
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Run, register_module, register_operations
-from sparsematch._types.graph import GUARANTEE
-from sparsematch._types.over_ranks.graph_part import GraphPart, PartProperties
+from sparsematch._types.graph import GUARANTEE, GraphProperties
+from sparsematch._types.over_ranks.graph_part import GraphPart
 
 
-def part_properties(part: GraphPart, run: Run) -> PartProperties:
+def part_properties(part: GraphPart, run: Run) -> GraphProperties:
     """Return what one pass over the own entries finds."""
-    return PartProperties(*rounds.survey(local_max.own_rows(part), part.layout.first_row))
+    return rounds.survey(local_max.own_rows(part), part.first_row)
 
 
 def part_weight(part: GraphPart, mate: IndexArray) -> float:
     """Return the sum of the magnitudes of the matched edges whose smaller end is an own vertex."""
-    return float(rounds.matched_weight(local_max.own_rows(part), mate, part.layout.first_row))
+    return float(rounds.matched_weight(local_max.own_rows(part), mate, part.first_row))
 
 
 for _name in ("auto", "local_max"):
