@@ -79,6 +79,18 @@ def test_no_example_escapes(page):
     assert not escaped, f"{name_of(page)}: fence what follows these lines as pycon: {escaped}"
 
 
+def test_the_command_of_getting_started_prints_what_is_shown(tmp_path, monkeypatch):
+    """All but the line of times."""
+    page = DOCS / "getting_started/index.md"
+    (shown,) = (text.splitlines() for language, _, text in blocks(page) if language == "console")
+    shutil.copy(page.parent / "west0479.mtx", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    result = run_python("-m", *shown[0].split()[1:])
+    printed = result.stdout.rstrip("\n").splitlines()
+    assert [line.split() for line in printed[:-1]] == [line.split() for line in shown[1:-1]]
+    assert printed[-1].split()[:2] == shown[-1].split()[:2] == ["time", "read"]
+
+
 def test_code_fits_the_page():
     """Examples have at most 100 columns, programs of the gallery 85: more is cut off."""
     lines = [
