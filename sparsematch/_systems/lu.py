@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray, inverse
 from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.lazy import lazy_attribute
-from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, SINGULAR, UNSTABLE
+from sparsematch._base.tolerances import SINGULAR, UNSTABLE
 from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import IllConditionedWarning, name_block
 from sparsematch._systems.factors import NEAR, NO_STATE, BlockFactors, Solutions
@@ -255,13 +255,11 @@ class BlockTriangularLU(InverseOperator):
             raise
 
     def _warn_of_ill_conditioned(self) -> None:
-        factors = self._factors
-        self._coupled = 0.0 if None in factors.ill_conditioned.values() else self._coupled
-        singular = list(factors.singular_blocks())
-        worst = min((rcond or 0.0 for rcond in factors.ill_conditioned.values()), default=1.0)
-        self._is_doubtful = worst < HALF_OF_THE_DIGITS and self._coupled < NEAR * SINGULAR
-        for k, rcond in singular:
-            block = name_block(*factors.block(k), *factors.plan.names)
+        estimates = self._factors.ill_conditioned.values()
+        self._coupled = 0.0 if None in estimates else self._coupled
+        self._is_doubtful = bool(estimates) and self._coupled < NEAR * SINGULAR
+        for k, rcond in self._factors.singular_blocks():
+            block = name_block(*self._factors.block(k), *self._factors.plan.names)
             self._warn_singular(f"{block} has", rcond)
 
     def _warn_of_coupling(self, x: Array, trans: Side) -> None:
