@@ -35,7 +35,8 @@ void run_least_cost(CsrArg<Index> matrix, In<double> cost, Out<Index> mates, Out
     });
 }
 
-// numbers: costs and values. results: duals, and factors if scaling. flags: flipped, scaling, warm.
+// numbers: values, and costs if they are not to be their logarithms, else none. results: duals, and
+// factors if scaling. flags: flipped, scaling, warm.
 template <class Index>
 std::pair<double, bool> run_largest_product(CsrArg<Index> matrix,
                                             std::pair<In<double>, In<double>> numbers,
@@ -49,7 +50,10 @@ std::pair<double, bool> run_largest_product(CsrArg<Index> matrix,
         const auto [r, c] = sides_of(results.data() + (scaling ? mates.size() : 0), a, flipped);
         const ProductResult<Index> to{{row_mate, col_mate},  u, v,
                                       scaling ? r : nullptr, c, flipped};
-        return largest_product(a, numbers.second.data(), numbers.first.data(), to, {}, warm, run);
+        const auto& [values, costs] = numbers;
+        const auto logs = costs.size() ? Buffer<double>() : product_costs(a, values.data(), run);
+        const double* const cost = costs.size() ? costs.data() : logs.data();
+        return largest_product(a, values.data(), cost, to, {}, warm, run);
     });
 }
 

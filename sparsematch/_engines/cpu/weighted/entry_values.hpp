@@ -99,21 +99,20 @@ void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, R
 
 // Logarithms of many numbers, without a branch or a table, so that compilers take several at once.
 //
-// Writes -log of the magnitudes of n finite numbers; least: none is below it, nor 0. Error: below 1
-// ulp. One is 2^k (1 + f), with 1 + f between sqrt(1/2) and sqrt(2); log(1 + f) is f - f^2 / 2 +
-// s (f^2 / 2 + R(s^2)), where s is f / (2 + f): reduction and coefficients are those of fdlibm (Sun
+// Writes -log of the magnitudes of n finite numbers that are not 0. Error: below 1 ulp. One is
+// 2^k (1 + f), with 1 + f between sqrt(1/2) and sqrt(2); log(1 + f) is f - f^2 / 2 + s (f^2 / 2 +
+// R(s^2)), where s is f / (2 + f): reduction and coefficients are those of fdlibm (Sun
 // Microsystems, 1993, e_log.c).
-inline void write_costs(const double* x, double* cost, std::size_t n, double least) {
+SPARSEMATCH_WIDE inline void write_costs(const double* x, double* cost, std::size_t n) {
     constexpr std::uint64_t one = 0x3ff0000000000000, root = 0x3fe6a09e667f3bcd,  // sqrt(1/2)
-        fraction = 0x000fffffffffffff, two_52 = 0x4330000000000000;
+        fraction = 0x000fffffffffffff, two_52 = 0x4330000000000000, least = 0x0010000000000000;
     constexpr double log_2_high = 6.93147180369123816490e-01,
                      log_2_low = 1.90821492927058770002e-10;
-    if (least < std::numeric_limits<double>::min()) {  // some have another format
-        for (std::size_t p = 0; p < n; ++p) cost[p] = -std::log(std::abs(x[p]));
-        return;
-    }
+    std::uint64_t below = 0;  // its sign: whether a number is below the least of full precision
     for (std::size_t p = 0; p < n; ++p) {
-        const auto bits = std::bit_cast<std::uint64_t>(std::abs(x[p])) + (one - root);
+        const auto size = std::bit_cast<std::uint64_t>(std::abs(x[p]));
+        below |= size - least;
+        const auto bits = size + (one - root);
         // k + 1023, as the last bits of a double
         const double k = std::bit_cast<double>((bits >> 52) | two_52) - (0x1p52 + 1023);
         const double f = std::bit_cast<double>((bits & fraction) + root) - 1;
@@ -127,6 +126,8 @@ inline void write_costs(const double* x, double* cost, std::size_t n, double lea
         const double rest = s * (half + (odd + even)) + k * log_2_low;
         cost[p] = ((half - rest) - f) - k * log_2_high;
     }
+    if (below >> 63 == 0) return;  // else some have another format
+    for (std::size_t p = 0; p < n; ++p) cost[p] = -std::log(std::abs(x[p]));
 }
 
 }  // namespace sparsematch

@@ -30,6 +30,16 @@ struct ProductResult {
     bool flipped;  // see ScaleFactors
 };
 
+// The costs of values, by all workers. Time: O(nnz).
+template <class Index>
+Buffer<double> product_costs(const Csr<Index>& a, const double* value, RunContext& run) {
+    Buffer<double> cost(a.nnz());
+    run.team.loop(a.nnz(), 1 << 16, [&](int, std::size_t begin, std::size_t end) {
+        write_costs(value + begin, &cost[begin], end - begin);
+    });
+    return cost;
+}
+
 // Returns the sum of the logarithms, and whether all factors are in the range of doubles.
 // Time: that of LeastCostMatching.
 template <class Index>
@@ -131,7 +141,7 @@ class ProductBatchSearch {
                 leave_out(a, value, to, 0);
                 value = to;
             }
-            write_costs(value, cost.data(), static_cast<std::size_t>(pattern.nnz()), found.least);
+            write_costs(value, cost.data(), static_cast<std::size_t>(pattern.nnz()));
             return true;
         }
 

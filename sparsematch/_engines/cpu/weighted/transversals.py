@@ -21,6 +21,8 @@ from sparsematch._types.weighted_proof import cut_factors, warn_of_cut_factors
 
 #: Entries that tell, on most matrices, that not all are whole numbers.
 _FEW = 16
+#: Logarithms are the costs.
+_NO_COST = np.empty(0)
 
 
 def maximum_product(
@@ -41,7 +43,7 @@ def maximum_product(
     mates, numbers = to_begin_with(graph, start, numbers=2 if by_logs else 1)
     objective, in_range = _core.largest_product(
         csr(graph),
-        ((_rounded_cost if approximate else product_cost)(values, workers), values),
+        (values, _rounded_cost(values, workers) if approximate else _NO_COST),
         mates,
         numbers,
         (graph.flipped, by_logs, start is not None),
@@ -57,8 +59,7 @@ def maximum_product(
                 row_scale, col_scale = np.exp2(duals[0]), np.exp2(duals[1])
             in_range = not cut_factors(row_scale) | cut_factors(col_scale)
         duals = duals[0] * np.log(2), duals[1] * np.log(2)
-        cost = product_cost(values, workers)
-        objective = 0.0 - _matched_sum(graph, cost, matching, workers)  # no negative zero
+        objective = float(np.log(np.abs(values[pairs_among(graph, matching)])).sum())
     if not in_range:
         warn_of_cut_factors()
     found = WeightedTransversal(
@@ -121,19 +122,6 @@ def is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bo
 def read_values(graph: BipartiteCSR, values: FloatArray, workers: int) -> tuple[bool, float, float]:
     """Return whether no entry is repeated, the least magnitude, the largest or NaN."""
     return _core.read_values(csr(graph), values, worthwhile(workers, graph.nnz))
-
-
-def product_cost(values: FloatArray, workers: int) -> FloatArray:
-    """Return the costs -log(abs(values))."""
-    cost = np.empty_like(values)
-
-    def write(begin: int, end: int) -> None:
-        piece = cost[begin:end]
-        np.abs(values[begin:end], out=piece)
-        np.negative(np.log(piece, out=piece), out=piece)
-
-    in_pieces(write, cost.size, workers)
-    return cost
 
 
 def _rounded_cost(values: FloatArray, workers: int) -> FloatArray:
