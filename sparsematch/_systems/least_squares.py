@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import Array, BoolArray, IndexArray
+from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
 from sparsematch._base.tolerances import POOR_ERROR, ROUNDING_OF_RESIDUALS, SINGULAR
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
@@ -51,6 +51,7 @@ class _Solved(NamedTuple):
     rank: int
     left: Array  #: For each right-hand side, the norm of what A's range has of the residual.
     is_settled: bool  #: Whether the rank is proved.
+    seconds: FloatArray | float = 0.0  #: What QR factorisations are predicted to take, and lsmr.
 
 
 def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[LeastSquares, bool]:
@@ -67,7 +68,9 @@ def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[L
             left = left + column_norms(abs(own.A) @ lost)
         error = _measure(own.A, kept, own.b, left)
         error[~np.isfinite(norm)] = np.inf
-    found = LeastSquares(x, norm, solved.rank, A.shape, error, minimum_norm)
+    ours, by_lsmr = np.broadcast_to(solved.seconds, 2).tolist()
+    gain = ours / by_lsmr if by_lsmr > 0 else 0.0
+    found = LeastSquares(x, norm, solved.rank, A.shape, error, minimum_norm, gain)
     return found, solved.is_settled
 
 
@@ -115,7 +118,7 @@ def _in_turn(
     None if each must have full rank, and one has not.
     """
     x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
-    rank, left, is_settled = 0, np.zeros(b.shape[1]), True
+    rank, left, is_settled, seconds = 0, np.zeros(b.shape[1]), True, np.zeros(2)
     for group, solve in solvers.items():
         rows, cols = (np.flatnonzero(of == group) for of in groups)
         if not rows.size or not cols.size:
@@ -128,7 +131,8 @@ def _in_turn(
         x[cols] = solved.x
         rank, left = rank + solved.rank, np.hypot(left, solved.left)
         is_settled &= solved.is_settled
-    return _Solved(x, rank, left, is_settled)
+        seconds += solved.seconds
+    return _Solved(x, rank, left, is_settled, seconds)
 
 
 def _by_parts(A: Any, b: Array, rcond: float, parts: Sequence[IndexArray]) -> _Solved | None:
@@ -186,7 +190,7 @@ def _by_columns(A: Any, b: Array, rcond: float, minimum_norm: bool = True) -> _S
     x, size = refine_norms(step(factors.top), left, step)
     if _is_poor(A, x, b, size):
         x, size = refine_norms(x, lambda x: factors.apply_adjoint(b - A @ x), step)
-    return _Solved(x, factors.rank, size, factors.is_settled)
+    return _Solved(x, factors.rank, size, factors.is_settled, factors.seconds())
 
 
 def _by_rows(A: Any, b: Array, rcond: float) -> _Solved:
@@ -216,7 +220,7 @@ def _by_rows(A: Any, b: Array, rcond: float) -> _Solved:
         c = factors.to_rows(right)
         x, _ = refine_norms(x, lambda x: c - factors.apply_adjoint(x), step)
         size = column_norms(b - A @ x)
-    return _Solved(x, factors.rank, size, factors.is_settled)
+    return _Solved(x, factors.rank, size, factors.is_settled, factors.seconds())
 
 
 def _is_poor(A: Any, x: Array, b: Array, left: Array) -> bool:

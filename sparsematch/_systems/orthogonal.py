@@ -44,6 +44,11 @@ _LARGEST = 100
 #: Elements of null vectors that are rounding errors of R. Without them vectors are as sparse as
 #: they are.
 _ROUNDING = 2 * EPSILON
+#: Seconds that `lstsq` takes, for an entry of R, and for each product of two of a row; and those of
+#: a step of SciPy's lsmr, for an entry of B; steps to ten digits, times the least singular value.
+#: Quotients of both times, on 12 problems of 300 to 12,000 rows: 0.3 to 1.5 times those measured,
+#: on another whose fronts are dense 5, on one of half the rank 0.05.
+_OURS, _LSMR, _LSMR_STEPS = (2e-3, 2e-7, 9e-10), (60e-6, 3e-9), 12
 #: Entries of null vectors up to which these are factorised by LAPACK.
 _DENSE_ENTRIES = 1 << 20
 
@@ -61,8 +66,8 @@ class OrthogonalFactors:
         norms = norms_of_columns(self._rows)
         self._largest = norms.max(initial=0)
         self._least = rcond * self._largest
-        #: The smallest singular value of R1, of the largest norm of a column.
-        self.smallest = np.inf
+        #: The smallest singular value of R1, of the largest norm of a column; at most that of B.
+        self.smallest = self._smallest_of_all = np.inf
         self._ops = operations(QrOps, "numpy")
         graph = BipartiteCSR(m, n, self._rows.indptr, indices, "numpy")
         factorise = partial(self._ops.factorise, graph, values)
@@ -111,6 +116,13 @@ class OrthogonalFactors:
         """The numerical rank of B."""
         return self._live.size - (self._rows.shape[1] - self._n_columns)
 
+    def seconds(self) -> FloatArray:
+        """Predict how long this takes with its solutions, and how long SciPy's lsmr would."""
+        lengths = np.diff(self._indptr) + np.diff(self._beside.indptr).astype(float)
+        ours = np.dot(_OURS, [1, lengths.sum(), (lengths**2).sum()])
+        steps = _LSMR_STEPS / self._smallest_of_all
+        return np.array([ours, steps * np.dot(_LSMR, [1, self._rows.nnz])])
+
     def apply_adjoint(self, y: Array) -> Array:
         """Return Q^H y to a rounding error of y, by another factorisation.
 
@@ -152,7 +164,9 @@ class OrthogonalFactors:
                 return self._live[[error.row]]
             tiny = found.inverse * self._least >= 1
             if not tiny.any():
-                self.smallest = 1 / (found.inverse[0] * self._largest)
+                values = 1 / (found.inverse * self._largest)
+                # those of R1 and of B lie between each other
+                self.smallest, self._smallest_of_all = values[0], values[: self.dead.size + 1][-1]
                 break
             if width == n or not tiny.all():
                 largest = pivots(found.right[:, tiny].conj().T)

@@ -383,6 +383,20 @@ def test_units(which):
         assert np.isclose(found.residual_norm, residual, rtol=1e-12, atol=1e-12)
 
 
+def test_lsmr_is_named_where_it_is_faster_by_far():
+    """A random network, whose factor fills up, and a chain of second differences."""
+    rng = np.random.default_rng(4)
+    ends = rng.integers(0, 1500, (9000, 2))
+    edges = np.repeat(np.arange(9000), 2)
+    network = sp.csr_array((np.tile([1.0, -1.0], 9000), (ends.ravel(), edges)), shape=(1500, 9000))
+    chain = sp.csr_array(sp.diags_array([1.0, -2.0, 1.0], offsets=[0, 1, 2], shape=(900, 902)).T)
+    for A, is_named in ((network, True), (network.T, True), (chain, False), (chain.T, False)):
+        found = lstsq(A, rng.standard_normal(A.shape[0]))
+        assert (found.lsmr_gain > 10) == is_named
+        assert ("lsmr is predicted to be" in found.report()) == is_named
+        assert found.report().startswith(repr(found))
+
+
 @pytest.mark.filterwarnings("error")
 def test_rows_whose_terms_are_tiny_are_measured_by_norms():
     """Elements of x that are zero but for rounding are all that a row in large units has."""
