@@ -238,7 +238,8 @@ def maximum_matching(
     """Find a maximum matching by exact engines only; also return the run and its by-products."""
     chosen = plan_exact(graph.backend, method)
     settings = read_options(options, *chosen)
-    run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
+    warm = initial is not None
+    run = Run(resolve_workers(workers), options=settings, warm=warm, for_blocks=True)
     matching = _start(graph, initial, name)
     by_products = improve(graph, matching, chosen, run)
     return matching, run, by_products

@@ -89,6 +89,7 @@ class Run:
     transposes_built: int = 0
     transpose_seconds: float = 0.0  #: Time they took to build.
     warm: bool = False  #: Whether a matching was given.
+    for_blocks: bool = False  #: Whether forced pairs are wanted, as a decomposition follows.
     steps: Steps = field(default_factory=Steps)  #: One entry for each engine that ran.
 
     @property

@@ -29,7 +29,7 @@ TELL = "Tell whether "
 def run_stages(A, *engines, policy=auto.POLICY, before=None):
     """The progress after these engines, each as the first of the stages that names it says."""
     graph = as_bipartite(A)
-    progress = auto.Progress(graph, Matching.start(graph), Run(), policy, before)
+    progress = auto.Progress(graph, Matching.start(graph), Run(for_blocks=True), policy, before)
     for engine in engines:
         progress.run_stage(next(s for s in auto.STAGES if (s.engine, s.starts) == engine))
     return progress
@@ -317,8 +317,9 @@ def test_the_core_that_karp_sipser_leaves_is_searched(workers):
     B = sm.block_triangular_form(A, workers=workers)
     assert B.n_blocks == sm.block_triangular_form(A).n_blocks
     graph = as_bipartite(A)
-    found = auto.improve(graph, Matching.start(graph), Run(workers))
+    found = auto.improve(graph, Matching.start(graph), Run(workers, for_blocks=True))
     assert found.forced is not None
+    assert auto.improve(graph, Matching.start(graph), Run(workers)).forced is None
 
 
 @pytest.mark.parametrize("workers", [1, 2, 8])

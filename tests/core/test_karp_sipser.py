@@ -90,7 +90,7 @@ def small_patterns():
 
 def start(A, workers, **options):
     """The graph, the matching that the start leaves, the run and the by-products."""
-    graph, run = as_bipartite(A), Run(workers, 0, options)
+    graph, run = as_bipartite(A), Run(workers, 0, options, for_blocks=True)
     matching = Matching.start(graph)
     flags = HostByProducts(finished=nothing_finished(graph))
     _, found = run_engine("karp_sipser", graph, matching, run, flags)

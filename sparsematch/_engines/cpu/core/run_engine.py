@@ -60,8 +60,9 @@ def run_engine(
     """Run one engine on a matching, and add its account to the run's; return it, and by-products.
 
     `before` are those of the step before, to which this one adds. If they have flags of finished
-    rows and columns, Karp-Sipser, from the empty matching, writes them, and finds the forced pairs;
-    the single-source search reads them, unless it is one-sided, and adds its trees that failed.
+    rows and columns, Karp-Sipser, from the empty matching, writes them, and the forced pairs if the
+    run is for blocks; the single-source search reads them, unless it is one-sided, and adds its
+    trees that failed.
     `sides`: exchanged, the engine's rows are what `indices` names, which needs the transpose; one,
     the transpose is left out, also of push-relabel, which may give up then. After about
     `edge_limit` entries (0: never) it stops short of the goal, and is ``exhausted``. `options` and
@@ -78,7 +79,9 @@ def run_engine(
     if sides == "exchanged" and transposed:
         matrix, other, pair = transposed, graph if other else None, pair[::-1]
         finished = finished and finished[::-1]
-    forced = np.empty(matrix.n_major, graph.dtype) if finished and name == "karp_sipser" else None
+    forced = None
+    if finished and name == "karp_sipser" and run.for_blocks:
+        forced = np.empty(matrix.n_major, graph.dtype)
     settings = edge_limit, run.detailed, run.seed
     account, n_forced = _core.run_engine(
         name,

@@ -109,6 +109,7 @@ def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: s
         found = Matching(row_mate.get(), col_mate.get()) if run.warm else Matching.start(here)
         counts["cardinality"] = found.cardinality
     host = Run(run.workers, run.seed, detailed=run.detailed, warm=run.warm)
+    host.for_blocks = run.for_blocks
     by_products = select("auto", "numpy", "exact").improve(here, found, host)
     run.steps += host.steps
     row_mate.set(found.row_mate)
