@@ -94,9 +94,9 @@ class SingularMatrixError(RuntimeError, np.linalg.LinAlgError):
     """A matrix cannot be factorised, and which rows and columns are to blame.
 
     It is a RuntimeError, as SciPy's "Factor is exactly singular" is, and a LinAlgError, as that of
-    a dense matrix is. Nothing is looked for until `report`, `rows`, `cols` or the text is read,
-    once: an error that is caught and dropped costs nothing. ``args[0]`` is one line, ``str`` of the
-    error adds the report, and that `lstsq` solves such systems in the least-squares sense.
+    a dense matrix is. Nothing is looked for until ``report``, ``rows``, ``cols`` or the text is
+    read, once: an error that is caught and dropped costs nothing. ``args[0]`` is one line, ``str``
+    of the error adds the report, and that `lstsq` solves such systems in the least-squares sense.
 
     Attributes
     ----------
