@@ -17,13 +17,16 @@ inline constexpr std::int64_t labels_at_a_time = 1 << 16;
 
 // The same by many workers, who read and write more often: two gain nothing. What has a frequent
 // label is listed apart, in order; the rest is the transpose of a matrix with one entry in a row,
-// in which one label for many would be the work of one worker.
+// in which one label for many would be the work of one worker. Presumes at least 512 labels.
 template <class Index>
 class SharedSort {
   public:
     SharedSort(const Index* label, Index n, Index n_labels, RunContext& run)
         : label_(label), n_(n), n_labels_(n_labels), run_(run) {
+        // Labels that are looked at; as many of one make it frequent: each of 16 workers has as
+        // much. Not varied.
         constexpr Index samples = 512, often = samples / 16;
+        SPARSEMATCH_ASSERT(n >= samples);
         std::array<Index, samples> seen;
         for (std::int64_t k = 0; k < samples; ++k) seen[k] = label[n * k / samples];
         std::sort(seen.begin(), seen.end());

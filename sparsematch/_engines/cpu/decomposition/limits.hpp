@@ -36,7 +36,7 @@ struct BlockLimits {
     // over at first: a component that is kept.
     double go_on = 1 / 4., large = 1 / 8.;
     unsigned char many_arcs = 255;  // of a row that is never trimmed
-    // Vertices of a level of trimming that repay waking the others; claimed at a time.
+    // Vertices of a level of trimming that repay waking the others; claimed at a time. Not varied.
     std::size_t trimmed_together = 1 << 11;
     std::int64_t trimmed_at_a_time = 1 << 7;
     std::int64_t at_a_time = 1 << 14;       // rows or columns; a multiple of 64

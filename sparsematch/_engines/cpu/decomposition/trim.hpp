@@ -17,7 +17,8 @@
 namespace sparsematch {
 
 // The lists of `a` have what follows, those of `t` what is before. Counts of arcs are kept in a
-// byte: a row with more is left to others, and so is one whose own entry is repeated.
+// byte: a row with more is left to others, and so is one whose own entry is repeated. Presumes that
+// rows which are not settled have mates, which are not settled either.
 template <class Index>
 class Trimming {
   public:
@@ -43,6 +44,7 @@ class Trimming {
             for (; head_ < end; ++head_) {
                 PrefetchAhead<8>::mate_lists(t_, mate_, queue_.data(), head_, tail_);
                 const Index i = queue_[head_], j = mate_[i];
+                SPARSEMATCH_ASSERT(j != UNMATCHED<Index> && !settled_col_.test(j));
                 settle(i, static_cast<Index>(head_));
                 settled_row_.set(i);
                 settled_col_.set(j);
@@ -91,6 +93,7 @@ class Trimming {
             for (; k < end; ++k) {
                 PrefetchAhead<8>::mate_lists(t_, mate_, queue_.data(), first + k, last);
                 const Index i = queue_[first + k], j = mate_[i];
+                SPARSEMATCH_ASSERT(j != UNMATCHED<Index> && !settled_col_.test(j));
                 settle(i, static_cast<Index>(first) + k);
                 settled_row_.set_shared(i);
                 settled_col_.set_shared(j);
