@@ -273,6 +273,7 @@ def matching_of(
     *sides: tuple[Any, Any],
     is_maximum: bool = True,
     threads: int = 1,
+    read: Callable[[BipartiteCSR, Any, str], Matching | None] = read_matching,
 ) -> Matching | None:
     """Return a copy of the matching of a result if it is one of this matrix, and maximum.
 
@@ -285,7 +286,7 @@ def matching_of(
     if not all(array is None or array.shape == (size,) for array, size in arrays):
         return None
     try:
-        given = read_matching(graph, result.matching, f"{name}.matching")
+        given = read(graph, result.matching, f"{name}.matching")
     except ValueError:
         return None
     more = (threads,) if graph.backend == "numpy" else ()

@@ -2,13 +2,14 @@
 
 import math
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray, namespace
+from sparsematch._base.arrays import FloatArray, IndexArray, namespace
 from sparsematch._base.errors import warn
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import (
     SignedCSR,
     WeightedCSR,
@@ -69,6 +70,15 @@ def as_matching(
         dual_unit=transversal.dual_unit,
     )
     return SignedCSR(graph, weight, largest), found
+
+
+def left_over(costs: Any, matching: Matching, capacities: IndexArray | None) -> tuple[Any, Any]:
+    """Return which rows and columns are unmatched, or have room, and what that costs each."""
+    mate, free = matching.row_mate, [matching.row_mate < 0, matching.col_mate < 0]
+    if capacities is not None:
+        room = capacities - np.bincount(mate[mate >= 0], minlength=capacities.size)
+        free[1], costs = room > 0, (costs[0], costs[1] * room)
+    return free, [costs[0][free[0]], costs[1][free[1]]]
 
 
 def objectives(matched: FloatArray, left: list[FloatArray], maximize: bool) -> tuple[float, float]:
