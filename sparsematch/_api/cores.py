@@ -17,10 +17,7 @@ VARIABLE = "SPARSEMATCH_CORES"
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use, at least 1.
-
-    The affinity is read in every call, the quota once.
-    """
+    """Return how many cores this process may use, at least 1; the quota is read only once."""
     told = os.environ.get(VARIABLE, "")
     if told.isdecimal() and int(told) > 0:
         return int(told)

@@ -22,10 +22,7 @@ def as_one_type(
     name: str,
     fields: tuple[str, str] = ("indptr", "indices"),
 ) -> tuple[Any, Any]:
-    """Return two index arrays of NumPy or CuPy as they are, if int32 is their type and will do.
-
-    Otherwise both as int64.
-    """
+    """Return two index arrays as they are if both are int32, and that will do, else int64."""
     if first.dtype == second.dtype == _INT32 and max(shape) <= INT32_MAX:
         return first, second
     return as_int64(first, name, fields[0]), as_int64(second, name, fields[1])

@@ -57,11 +57,9 @@ class Circuits(NamedTuple):
 
 
 def find_circuits(A: Any, rcond: float, drop: float) -> Circuits:
-    """Find the circuits of a CSC matrix without stored zeros and duplicates.
-
-    Columns are dependent if no more than `rcond` is left of them; coefficients of `drop` or less,
-    of scaled columns, are zero.
-    """
+    """Find the circuits of a CSC matrix without stored zeros and duplicates."""
+    # Columns are dependent if no more than `rcond` is left of them; coefficients of `drop` or less,
+    # of scaled columns, are zero.
     m, n = A.shape
     with np.errstate(all="ignore"):
         scaling = logarithmic_scaling(A)
@@ -90,10 +88,8 @@ def _on_own_columns(basis: Any) -> tuple[IndexArray, Any]:
 
 
 def orthonormal(vectors: Any) -> NDArray[Any]:
-    """Return an orthonormal basis, dense, of what the columns of a CSC matrix span.
-
-    With rows in descending order and pivots among the columns, errors are relative to each row.
-    """
+    """Return an orthonormal basis, dense, of what the columns of a CSC matrix span."""
+    # With rows in descending order and pivots among the columns, errors are relative to each row.
     basis = vectors.copy()
     n, k = basis.shape
     need = 4.0 * basis.dtype.itemsize * n * k

@@ -24,10 +24,8 @@ MOST_DIGITS = float(-np.log10(EPSILON))
 def expected_errors(
     A: Any, x: NDArray[Any], b: NDArray[Any], solve: SolveColumns, rng: np.random.Generator
 ) -> FloatArray:
-    """Estimate the error of each element of x: of what it leaves, and of data that are rounded.
-
-    Infinite where nothing is known of it.
-    """
+    """Estimate the error of each element of x: of what it leaves, and of data that are rounded."""
+    # Infinite where nothing is known of it.
     with np.errstate(all="ignore"):
         squares = abs(A).power(2) @ (np.abs(x) ** 2) + np.abs(b) ** 2
         size = np.hypot(EPSILON * np.sqrt(squares), np.abs(A @ x - b))

@@ -73,10 +73,8 @@ class BorderedMatrix:
     def null_space(
         self, which: IndexArray, side: str, tolerance: float, inside: IndexArray | None = None
     ) -> NullSpace:
-        """Return the null space of a connected part, ``inside``: of a diagonal block alone.
-
-        That is x with B x = 0 for the columns, y with y^T B = 0 for the rows.
-        """
+        """Return the null space of a connected part, ``inside``: of a diagonal block alone."""
+        # That is x with B x = 0 for the columns, y with y^T B = 0 for the rows.
         entries = self._entries
         places = entries.rows if side == "rows" else entries.cols
         used, x = self._solve(side)
@@ -142,10 +140,8 @@ def _finite(x: Values) -> Values:
 def _small(
     indices: IndexArray, x: Values, m: Values, tolerance: float
 ) -> tuple[NullSpace, Callable[[Values], Values]]:
-    """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish.
-
-    Also what maps residuals to the least other combination that has them.
-    """
+    """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish."""
+    # Also what maps residuals to the least other combination that has them.
     size = np.abs(x).max(axis=0)
     # by both together: vectors may be parallel, and what they leave is not small then
     r = qr(np.vstack([m, x]) / size, mode="r")

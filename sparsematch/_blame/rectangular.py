@@ -102,10 +102,8 @@ def _named(
 
 
 def _of_one_sign(A: Any, found: list[Dependence]) -> list[Dependence]:
-    """Return combinations, sums in the place of differences where others make these no longer.
-
-    What is conserved is a total. Of columns of `A`, and as independent.
-    """
+    """Return combinations, sums in the place of differences where others make these no longer."""
+    # What is conserved is a total. Of columns of `A`, and as independent.
     least = min((np.abs(one.coefficients).min() for one in found), default=0)
     if A.dtype.kind == "c" or sum(one.size for one in found) > _READABLE or least < _ALIKE:
         return found
@@ -122,10 +120,8 @@ def _of_one_sign(A: Any, found: list[Dependence]) -> list[Dependence]:
 
 
 def _as_sum(A: Any, members: IndexArray, vector: FloatArray, other: FloatArray) -> Any:
-    """Return a vector, the other one so often added that it has one sign and no more members.
-
-    None if it has one already, or that cannot be.
-    """
+    """Return a vector, the other one so often added that it has one sign and no more members."""
+    # None if it has one already, or that cannot be.
     if _has_one_sign(vector):
         return None
     shared = np.flatnonzero(vector * other)

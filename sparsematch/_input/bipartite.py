@@ -34,10 +34,7 @@ class Entries(NamedTuple):
 
     @property
     def values(self) -> Any:
-        """The numbers, one for each entry of the pattern, where the matrix is.
-
-        Raises TypeError if they are no numbers, ValueError if there are fewer of them, or none.
-        """
+        """The numbers, one for each entry; TypeError of others, ValueError of too few."""
         if isinstance(self.matrix, BipartiteCSR):
             raise no_values(self.name)
         host, nnz = issparse(self.matrix), self.graph.nnz

@@ -10,10 +10,7 @@ from sparsematch._types.bipartite import BipartiteCSR, with_arrays
 
 
 def has_duplicates(graph: BipartiteCSR) -> bool:
-    """Tell whether some row or column may have duplicates: its indices do not strictly ascend.
-
-    Waits for a GPU.
-    """
+    """Tell whether indices of some list do not strictly ascend: there may be duplicates."""
     nnz = graph.nnz
     falls = namespace(graph.indptr).zeros(nnz + 1, bool)
     falls[1:-1] = graph.indices[1:nnz] <= graph.indices[: max(nnz - 1, 0)]
@@ -28,10 +25,8 @@ def type_of_sums(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def add_up(graph: BipartiteCSR, data: Array, dtype: Any = None) -> tuple[BipartiteCSR, Array]:
-    """Sort the entries of each row, and add up those in the same place, in host memory.
-
-    Sums are of the type `dtype`, by default that of `data`; half precision is added up as single.
-    """
+    """Sort the entries of each row, and add up those in the same place, in host memory."""
+    # Sums are of the type `dtype`, by default that of `data`; half precision is added up as single.
     dtype = np.dtype(dtype or data.dtype)
     dtype = np.dtype(np.float32) if dtype == np.float16 else dtype  # which SciPy does not have
     cuts = np.arange(SORTED_AT_ONCE, graph.nnz, SORTED_AT_ONCE)
@@ -51,10 +46,8 @@ def add_up(graph: BipartiteCSR, data: Array, dtype: Any = None) -> tuple[Biparti
 
 
 def add_up_on_gpu(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, Any]:
-    """Do the same on a GPU, in the order in which they are stored; nothing where none repeats.
-
-    Time: that of a sort, and a pass over the places for the largest number of entries in one.
-    """
+    """Do the same on a GPU, in the order in which they are stored; nothing where none repeats."""
+    # Time: that of a sort, and a pass over the places for the largest number of entries in one.
     xp, nnz = namespace(data), graph.nnz
     minor = graph.indices[:nnz]
     entry = xp.arange(nnz, dtype=graph.dtype)

@@ -48,10 +48,8 @@ def _from_cvxopt(A: Any) -> Any:
 
 
 def _from_casadi(A: Any) -> Any:
-    """Return a DM of CasADi as a matrix, a Sparsity as the view of a pattern; columns ascend.
-
-    Raises TypeError if it is symbolic: its values are not known.
-    """
+    """Return a DM of CasADi as a matrix, a Sparsity as the view of a pattern; columns ascend."""
+    # Raises TypeError if it is symbolic: its values are not known.
     if not (hasattr(A, "colind") and hasattr(A, "row") and hasattr(A, "is_dense")):
         return None
     pattern = A.sparsity() if hasattr(A, "sparsity") else A

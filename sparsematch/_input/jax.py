@@ -7,10 +7,7 @@ from sparsematch._input.assembled import compressed_matrix, coordinate_matrix
 
 
 def convert(A: Any) -> Any:
-    """Return a matrix, or None if this is none of these arrays.
-
-    Entries whose index is not inside are padding, as in JAX.
-    """
+    """Return a matrix, without JAX's padding outside, or None if this is none of these arrays."""
     if not (hasattr(A, "n_batch") and hasattr(A, "n_dense") and hasattr(A, "indices")):
         return None
     shape = tuple(A.shape)

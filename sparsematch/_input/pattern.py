@@ -37,11 +37,8 @@ class Pattern:
         return self.arrays[-1].size
 
     def is_of(self, A: Any) -> bool:
-        """Tell whether a SciPy matrix by rows, columns or coordinates has this pattern, as stored.
-
-        Its index arrays are compared, whoever they are: sorting the indices of a matrix changes
-        them in place. Time: that of reading them once.
-        """
+        """Tell whether a SciPy matrix by rows, columns or coordinates has this pattern."""
+        # Its index arrays are compared, whoever they are: sorting indices changes them in place.
         if A.format != self.layout or A.shape != self.graph.shape:
             return False
         equal = operations(LuOps, self.graph.backend).equal_indices

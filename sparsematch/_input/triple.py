@@ -7,10 +7,7 @@ from scipy.sparse import coo_array
 
 
 def convert(A: Any) -> Any:
-    """Return a matrix as large as the indices need, or None if this is no such pair.
-
-    Raises TypeError if there are labels in the place of indices.
-    """
+    """Return a matrix as large as indices need, or None of no such pair; labels: TypeError."""
     if not isinstance(A, tuple) or len(A) != 2 or not isinstance(A[1], tuple | list):
         return None
     data, coords = A

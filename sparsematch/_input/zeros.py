@@ -21,11 +21,9 @@ def no_values(name: str) -> ValueError:
 
 @advising
 def split_zeros(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, int, Any]:
-    """Return the pattern of the entries that are not zero, how many are, and the others' values.
-
-    `data` are the values, one for each entry of `graph`, in the same memory. If none is zero, both
-    come back as they are. Time: O(nnz), where indices ascend; else they are sorted first.
-    """
+    """Return the pattern of the entries that are not zero, how many are, and the others' values."""
+    # `data` are the values, one for each entry of `graph`, in the same memory. If none is zero,
+    # both come back as they are. Time: O(nnz), where indices ascend; else they are sorted first.
     given, places = data, graph
     if on_gpu(data):
         places, data = add_up_on_gpu(graph, data)

@@ -75,10 +75,8 @@ def svd(x: NDArray[Any], **how: Any) -> Any:
 
 
 def pivots(x: NDArray[Any]) -> NDArray[Any]:
-    """Return the columns in the order in which SciPy's QR factorisation pivots them.
-
-    SciPy 1.18 holds the GIL meanwhile: there, Ctrl-C waits for its end.
-    """
+    """Return the columns in the order in which SciPy's QR factorisation pivots them."""
+    # SciPy 1.18 holds the GIL meanwhile: there, Ctrl-C waits for its end.
     return interruptible(2.0 * _dense_work(x), linalg.qr, x, mode="r", pivoting=True)[1]
 
 

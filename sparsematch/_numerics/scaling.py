@@ -208,10 +208,8 @@ def maxima_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
 
 
 def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
-    """Return powers of two that scale the transversal of largest product to about 1; None if none.
-
-    Of the duals, not of the factors: these may be beyond the range of doubles.
-    """
+    """Return powers of two that scale the transversal of largest product to 1, or None."""
+    # Of the duals, not of the factors: these may be beyond the range of doubles.
     from sparsematch._input.weighted import as_weighted  # what few blocks need
 
     best = operations(WeightedOps, "numpy").maximum_product(as_weighted(A), False, False, 1, 0.0)

@@ -143,10 +143,8 @@ class ScaledFactor:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the condition is worth an estimate: a solution of ones of either sign is large.
-
-        Or whether the solver says so, by its pivots.
-        """
+        """Whether the condition is worth an estimate: a solution of ones is large."""
+        # Of ones of either sign. Or whether the solver says so, by its pivots.
         if (known := getattr(self._factor, "doubtful", None)) is not None:
             return bool(known)
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (self._indptr.size - 1, 1))

@@ -55,10 +55,8 @@ class _Solved(NamedTuple):
 
 
 def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[LeastSquares, bool]:
-    """Solve for the columns of `b`, `A` being by columns, of the same type, without zeros.
-
-    Also return whether the rank is proved.
-    """
+    """Solve for the columns of `b`, `A` being by columns, of the same type, without zeros."""
+    # Also return whether the rank is proved.
     with np.errstate(all="ignore"):
         own = in_own_units(A, b)
         solved = _solve(own, rcond, minimum_norm)

@@ -124,10 +124,8 @@ class OrthogonalFactors:
         return np.array([ours, steps * np.dot(_LSMR, [1, self._rows.nnz])])
 
     def apply_adjoint(self, y: Array) -> Array:
-        """Return Q^H y to a rounding error of y, by another factorisation.
-
-        R^-H makes it of B^H y with a rounding error times the condition.
-        """
+        """Return Q^H y to a rounding error of y, by another factorisation."""
+        # R^-H makes it of B^H y with a rounding error times the condition.
         found = self._again(cut_dense_rows(self._given, y)[1])
         if not np.array_equal(found.columns[found.start[:-1]], self._live):  # threads of a BLAS
             return self.to_rows(sp.csr_array(self._given.conj().T) @ y)
@@ -182,10 +180,8 @@ class OrthogonalFactors:
         return self.dead[(parts != 0).any(axis=1)]
 
     def _wrongly_dead(self, decreed: BoolArray) -> tuple[IndexArray, FloatArray]:
-        """Return dead columns that are so by decree only, with tolerances by which they are not.
-
-        What is left of a column is a rounding error if it is one beside its null vector.
-        """
+        """Return dead columns that are so by decree only, with tolerances by which they are not."""
+        # What is left of a column is a rounding error if it is one beside its null vector.
         null = self._null(self.dead[decreed], self._beside[:, decreed])
         size, left = norms_of_columns(null), norms_of_columns(self._rows @ null)
         wrong = ~(left <= 2 * np.sqrt(self._rows.shape[1]) * self._least * size)
@@ -210,10 +206,8 @@ class OrthogonalFactors:
         return np.concatenate([self.dead[~is_poor], largest])
 
     def null_vectors(self, drop: float = _ROUNDING) -> Any:
-        """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank).
-
-        Elements up to `drop` are zero, beside the 1 of a dead column.
-        """
+        """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank)."""
+        # Elements up to `drop` are zero, beside the 1 of a dead column.
         return self._null(self.dead, self._beside, drop)[: self._n_columns]
 
     def _null(self, dead: IndexArray, beside: Any, drop: float = _ROUNDING) -> Any:

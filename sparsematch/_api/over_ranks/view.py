@@ -11,10 +11,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
 
 def view(A: DistributedCSR, zeros: str, device: str | None) -> DistributedCSR:
-    """Return the matrix itself, or one without stored zeros. Collective.
-
-    No rank sends any of its entries. Raises ValueError on all ranks if there are no values.
-    """
+    """Return the matrix, or one without stored zeros; ValueError without values. Collective."""
     with agreed(A, "view", zeros=zeros, device=device):
         check_choice("zeros", zeros, get_args(Zeros))
         if device is not None:

@@ -54,10 +54,8 @@ def load_core() -> ModuleType | None:
 
 
 def source_digest() -> str:
-    """Return the SHA-256 of the C++ source beside this file, however its lines end.
-
-    The build compiles it into the core.
-    """
+    """Return the SHA-256 of the C++ source beside this file, however its lines end."""
+    # The build compiles it into the core.
     found = hashlib.sha256()
     for path in sorted(p for p in _HERE.rglob("*") if p.suffix in (".hpp", ".cpp")):
         found.update(f"{path.relative_to(_HERE).as_posix()}\n{path.read_text('utf-8')}".encode())

@@ -40,11 +40,8 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, _: object = None)
 def search(
     graph: BipartiteCSR, col_mate: IndexArray, start: int
 ) -> tuple[dict[int, int], int | None, int]:
-    """Grow an alternating tree from a free row until it meets a free column.
-
-    Returns the row from which each column was reached, the free column or None, and the number of
-    entries looked at.
-    """
+    """Grow an alternating tree from a free row until it meets a free column."""
+    # Returns the row from which each column was reached, that column or None, and the entries read.
     parent: dict[int, int] = {}
     queue = deque([start])
     scanned = 0

@@ -66,10 +66,7 @@ def collect(comm: Any, call: str, make: Callable[[], _T], **same: Any) -> list[_
 
 @contextmanager
 def agreeing(comm: Any, call: str, **same: Any) -> Iterator[None]:
-    """Run a block that needs no other rank; an error in it is raised on all ranks.
-
-    Collective; as `collect`.
-    """
+    """Run a block that needs no other rank; raise an error in it on all ranks. Collective."""
     error = None
     try:
         yield

@@ -176,10 +176,8 @@ class Features:
 
     @lazy_attribute
     def chains(self) -> bool:
-        """Whether pairs that are forced, one by the other, lead through much of the matrix.
-
-        Rows of degree one come first in `min_degree`, too; columns do not.
-        """
+        """Whether pairs that are forced, one by the other, lead through much of the matrix."""
+        # Rows of degree one come first in `min_degree`, too; columns do not.
         policy = self.policy
         if self.rows.mean > policy.sparse or self.has_leaves:
             return False
@@ -348,10 +346,8 @@ class Progress:
             self.search = step
 
     def _passes_of_searches(self, passes: float, workers: int) -> float:
-        """Return the allowance of searches from one vertex after the other; 0: to the end.
-
-        A search costs a pass at most, so as many rows as passes need no limit.
-        """
+        """Return the allowance of searches from one vertex after the other; 0: to the end."""
+        # A search costs a pass at most, so as many rows as passes need no limit.
         passes *= 1 if self.many_workers else workers
         left = self.graph.n_major - self.rank - self.features.rows.empty
         return passes if left > passes else 0.0

@@ -12,10 +12,8 @@ INT_MAX = 2**31 - 1
 
 
 def lane_shift(entries: int, lists: int, *, each: int = 2, most: int = 5) -> int:
-    """Return how many threads share a list, as a power of two.
-
-    About one for `each` entries of the mean list, 2^most at most.
-    """
+    """Return how many threads share a list, as a power of two."""
+    # About one for `each` entries of the mean list, 2^most at most.
     return min((max(entries // max(lists, 1), 0) // each).bit_length(), most)
 
 

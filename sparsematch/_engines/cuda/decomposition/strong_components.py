@@ -53,10 +53,8 @@ def block_labels(
 
 
 def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[int], IndexArray]:
-    """Label the blocks of one row at both ends.
-
-    Return the numbers of rows: all, first, last; and the degrees left.
-    """
+    """Label the blocks of one row at both ends."""
+    # Return the numbers of rows: all, first, last; and the degrees left.
     graph, mates, inside = square.by_row, square.matching, (square.rows_in, square.cols_in)
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     kernels, n, shift = load(dtype), dtype.type(n_rows), lanes_of(graph)
@@ -94,10 +92,8 @@ def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[in
 
 
 def _split_core(square: Square, size: list[int], from_row: IndexArray) -> None:
-    """Label the components of what trimming has left: of a pivot, of small pieces, of the rest.
-
-    Where all of it may be one small piece, there is no pivot.
-    """
+    """Label the components of what trimming has left: of a pivot, of small pieces, of the rest."""
+    # Where all of it may be one small piece, there is no pivot.
     core, begin = size[0] - size[1] - size[2], size[1]
     if core <= LARGE:
         rest = _listed(square, core, begin)
@@ -107,10 +103,8 @@ def _split_core(square: Square, size: list[int], from_row: IndexArray) -> None:
 
 
 def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
-    """List the n rows whose block is still to be found.
-
-    They become one segment, which begins at `begin`, unless that is negative.
-    """
+    """List the n rows whose block is still to be found."""
+    # They become one segment, which begins at `begin`, unless that is negative.
     graph = square.by_row
     xp, dtype = namespace(graph.indptr), graph.dtype
     rest = xp.empty(n, dtype)
@@ -122,11 +116,9 @@ def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
 
 
 def _split(square: Square, begin: int, from_row: IndexArray) -> int:
-    """Label the component of the row with the most entries left; return how many rows it has.
-
-    What leads to it, what does neither and what it leads to are segments; the first begins at
-    `begin`.
-    """
+    """Label the component of the row with the most entries left; return how many rows it has."""
+    # What leads to it, what does neither and what it leads to are segments; the first begins at
+    # `begin`.
     graph, mates = square.by_row, square.matching
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     kernels, n = load(dtype), dtype.type(n_rows)

@@ -71,10 +71,8 @@ def _of_slots(macros: dict[str, int]) -> dict[str, int]:
 
 
 def shape(graph: BipartiteCSR) -> dict[str, int]:
-    """Return the macros that suit lists of this length.
-
-    Short lists stand in slots, where a row is found without its bounds.
-    """
+    """Return the macros that suit lists of this length."""
+    # Short lists stand in slots, where a row is found without its bounds.
     mean = graph.indices.size / max(graph.n_major, 1)
     width = 4 if mean <= 3 else 8 if mean <= 8 else 16 if mean <= 15 else 0
     if width and graph.n_major + graph.indices.size // (width - 2) >= np.iinfo(graph.dtype).max - 8:
@@ -171,10 +169,7 @@ class Search:
         self._barrier = xp.zeros(2, np.int32)
 
     def start(self, limits: dict[str, int]) -> Callable[[], Any]:
-        """Launch the search; return what reads its control, which alone stays in memory for it.
-
-        Waits for the device, to learn how many rows are free.
-        """
+        """Launch the search, once told how many rows are free; return what reads its control."""
         graph, macros, kernels, control = self._graph, self._macros, self._kernels, self._control
         free = kernels.read("Control", control)
         n_roots, paths = int(free["free_rows"]), int(free["free_columns"])

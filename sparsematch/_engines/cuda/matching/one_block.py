@@ -47,10 +47,8 @@ def improve(
 
 
 def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None = None) -> bool:
-    """Search until the matching is maximum; return whether a phase was deeper than is allowed.
-
-    The rest is then left. The graph must fit. Waits for the device if there is a limit.
-    """
+    """Search until the matching is maximum; return whether a phase was deeper than is allowed."""
+    # The rest is then left. The graph must fit. Waits for the device if there is a limit.
     with run.step("one_block") as counts:
         xp, n_rows, n_cols = namespace(graph.indptr), graph.n_major, graph.n_minor
         kernels = _load(graph.dtype)

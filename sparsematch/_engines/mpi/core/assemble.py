@@ -16,10 +16,7 @@ Batch = tuple[Array, ...]
 
 
 def assemble(comm: Any, shape: tuple[int, int], batches: Iterable[Batch]) -> DistributedCSR:
-    """Return a matrix, in balanced blocks of rows, of entries within its shape. Collective.
-
-    Every rank has any number of batches. Time: O(entries). Workspace: twice the own block.
-    """
+    """Return a matrix, in balanced blocks of rows, of any number of batches. Collective."""
     with abort_on_error(comm):
         exchange = Exchange(comm)
         starts = balanced(shape[0], exchange.size)

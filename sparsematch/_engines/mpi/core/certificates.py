@@ -16,10 +16,7 @@ _ROW, _COLUMN, _ENTRY = "col_disagrees", "row_disagrees", "no_entry"
 
 
 def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> _Flaw | None:
-    """Return the flaw found on the first rank that has one; see `FLAWS`. Collective.
-
-    Time: O(own vertices and entries).
-    """
+    """Return the flaw found on the first rank that has one; see `FLAWS`. Collective."""
     with abort_on_error(A.comm):
         exchange = exchange_of(A.comm, A.indptr)
         rows, cols = given.row_mate, given.col_mate
@@ -34,10 +31,7 @@ def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> _Flaw | None:
 
 
 def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] | None:
-    """Return an entry whose row and column are both unmatched. Collective.
-
-    Time: O(own entries).
-    """
+    """Return an entry whose row and column are both unmatched. Collective."""
     with abort_on_error(A.comm):
         exchange, pair = exchange_of(A.comm, A.indptr), None
         side, free_rows = Side.of_rows(A, exchange), given.row_mate < 0

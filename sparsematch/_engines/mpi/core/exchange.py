@@ -120,11 +120,9 @@ class Exchange:
         return self._send([keys, *columns], order, counts, self._receive_counts(counts))
 
     def query(self, starts: IndexArray, keys: Array, answer: Callable[[Array], Array]) -> Array:
-        """Return for each key what its owner answers: two exchanges.
-
-        `answer` maps an array of keys of this rank, as numbered within the whole, to an array of
-        the same length.
-        """
+        """Return for each key what its owner answers: two exchanges."""
+        # `answer` maps an array of keys of this rank, as numbered within the whole, to an array of
+        # the same length.
         if self.size == 1:
             return answer(keys)
         order, counts = self._by_owner(starts, keys)
@@ -141,10 +139,7 @@ class Exchange:
         return self.query(starts, keys, lambda own: table[own - first])
 
     def starts_of(self, n: Any) -> NDArray[np.int64]:
-        """Return where the elements of each rank begin, given the number of own ones, and the end.
-
-        That is, shape (ranks + 1,).
-        """
+        """Return where the elements of each rank begin, given how many are own, and all end."""
         return np.concatenate([[0], np.cumsum(self.allgather_numbers([n]))])
 
     def run_until_quiescent(self, kernel: Any) -> int:
@@ -177,10 +172,7 @@ class Exchange:
         self.comm.Alltoall(out, back)
 
     def gatherv(self, array: Any, sizes: Array | None = None) -> Any:
-        """Return the arrays of all ranks, in their order, on rank 0; None on the others.
-
-        `sizes` are their lengths, if they are known.
-        """
+        """Return the arrays of all ranks, of `sizes` if known, on rank 0; None on the others."""
         if self.size == 1:
             return array
         sizes = self.allgather_numbers([array.size])[:, 0] if sizes is None else sizes
@@ -208,11 +200,9 @@ class Exchange:
     def alltoallv_parts(
         self, array: Any, counts: Array, arriving: Array, begin: Array | None = None
     ) -> Any:
-        """Send to each rank its `counts` elements of an array; return those that arrive, by sender.
-
-        The parts follow each other, unless `begin` says where each begins. How many arrive must be
-        known.
-        """
+        """Send to each rank its `counts` elements of an array; return those that arrive."""
+        # The parts follow each other, unless `begin` says where each begins; how many arrive is
+        # known.
         back = self.xp.empty(int(arriving.sum()), array.dtype)
         if self.size > 1:
             begin = _offsets(counts) if begin is None else begin

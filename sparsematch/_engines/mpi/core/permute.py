@@ -10,11 +10,8 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> DistributedCSR:
-    """Return the matrix with its rows permuted; each rank has as many rows as before. Collective.
-
-    Where the matrix is, by way of host memory. Time: O(own rows and entries). Workspace: as large
-    as the result, and slices.
-    """
+    """Return the matrix, rows permuted, as many on each rank as before. Collective."""
+    # Where the matrix is, by way of host memory.
     xp, A, given = namespace(A.indptr), A.get(), given.get()
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
@@ -37,10 +34,7 @@ def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> D
 
 
 def scale(A: DistributedCSR, row_scale: FloatArray, col_scale: FloatArray) -> DistributedCSR:
-    """Return the matrix with its values multiplied by factors of the own rows and columns.
-
-    Collective. Time: O(own entries). Workspace: the new values, and slices.
-    """
+    """Return the matrix, its values multiplied by factors of rows and columns. Collective."""
     assert A.values is not None
     with abort_on_error(A.comm):
         side = Side.of_rows(A, Exchange(A.comm))
@@ -53,10 +47,8 @@ def scale(A: DistributedCSR, row_scale: FloatArray, col_scale: FloatArray) -> Di
 
 
 def places(A: DistributedCSR, matching: DistributedMatching, exchange: Exchange) -> Array:
-    """Return the place of each own row: the inverse of `Matching.as_permutation`. Collective.
-
-    The k-th row that has no place by its mate gets the k-th free place.
-    """
+    """Return the place of each own row: the inverse of `Matching.as_permutation`. Collective."""
+    # The k-th row that has no place by its mate gets the k-th free place.
     place = matching.row_mate.copy()
     left = np.flatnonzero((place < 0) | (place >= A.n_rows))
     cols = np.arange(A.own_cols.start, A.own_cols.stop, dtype=A.dtype)

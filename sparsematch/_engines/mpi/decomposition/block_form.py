@@ -21,10 +21,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def block_form(A: DistributedCSR, given: DistributedMatching, run: Run) -> DistributedBlockForm:
-    """Return the block form of a matrix; the matching must be maximum. Collective.
-
-    Time: that of `coarse_parts` and of `strong_components`.
-    """
+    """Return the block form of a matrix; the matching must be maximum. Collective."""
     coarse = coarse_parts(A, given)
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)

@@ -30,10 +30,8 @@ class Places:
         self._rng = np.random.default_rng([seed, exchange.rank])
 
     def sort(self, keys: Array) -> IndexArray:
-        """Return a place for each element, by ascending key, at random among equal ones.
-
-        Collective. Time: O(own elements + own places).
-        """
+        """Return a place for each element, by ascending key, at random among equal ones."""
+        # Collective. Time: O(own elements + own places).
         (counts,) = self.count(keys)
         ends = self.starts_of(counts)
         order = np.arange(keys.size, dtype=self.dtype)
@@ -56,10 +54,8 @@ class Places:
         return places
 
     def starts_of(self, counts: Array) -> IndexArray:
-        """Return where the elements of each own key begin, given how many there are of each.
-
-        Collective. A settled place counts as one element with this key.
-        """
+        """Return where the elements of each own key begin, given how many there are of each."""
+        # Collective. A settled place counts as one element with this key.
         ends = np.cumsum(counts + self.settled)
         ends += self.exchange.starts_of(ends[-1] if ends.size else 0)[self.exchange.rank]
         return ends - counts - self.settled

@@ -43,10 +43,8 @@ def propose(
     account: Account,
     majors: Array | None = None,
 ) -> None:
-    """Propose until no free major has a free minor. Collective.
-
-    `majors`: the own free ones that may have one, if known.
-    """
+    """Propose until no free major has a free minor. Collective."""
+    # `majors`: the own free ones that may have one, if known.
     exchange = side.exchange
     if majors is None:
         majors = np.flatnonzero((major_mate < 0) & (np.diff(side.indptr) > 0))
