@@ -43,12 +43,10 @@ def check_compressed(
     *,
     major: str = "row",
 ) -> None:
-    """Raise ValueError unless every entry lies in the matrix, which messages call `name`.
-
-    `indptr` runs over as many rows, columns or block rows (`major`) as the first of `sides`, and
-    `indices`, of the same type, number the second; they may be longer than ``indptr[-1]``. Time:
-    O(n_major + nnz), two passes.
-    """
+    """Raise ValueError unless every entry lies in the matrix, which messages call `name`."""
+    # `indptr` runs over as many rows, columns or block rows (`major`) as the first of `sides`, and
+    # `indices`, of the same type, number the second; they may be longer than ``indptr[-1]``. Time:
+    # O(n_major + nnz), two passes.
     n_major, n_minor = sides
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != n_major + 1 or min(sides) < 0:
         _refuse_lengths(indptr, indices, sides, name, major)

@@ -32,10 +32,8 @@ class lazy_attribute(Generic[_T]):
 def offered(
     package: str, file: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__``, ``__all__`` of a package, by the stub beside its file.
-
-    Each name is imported when it is first used, so that the command line starts at once.
-    """
+    """Return ``__getattr__``, ``__dir__``, ``__all__`` of a package, by its file's stub."""
+    # Each name is imported when it is first used, so that the command line starts at once.
     with open(f"{file}i", encoding="utf-8") as stub:
         words = stub.read().replace("(", "").split()
     places = {words[k - 1]: words[k - 3] for k, word in enumerate(words) if word == "as"}

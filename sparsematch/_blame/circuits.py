@@ -111,12 +111,10 @@ def orthonormal(vectors: Any) -> NDArray[Any]:
 def two_residuals(
     A: Any, scaling: tuple[FloatArray, FloatArray], vectors: Any, units: FloatArray | None = None
 ) -> FloatArray:
-    """Return the largest element of ``A @ vector`` over the largest of its terms, for each.
-
-    In two units: those of a scaling, and such that the largest entries of rows and columns are
-    about 1. Those of columns cancel; rows are multiplied by powers of two after the product, in
-    long double, which holds them all. Elements of vectors are multiplied by `units` before.
-    """
+    """Return the largest element of ``A @ vector`` over the largest of its terms, for each."""
+    # In two units: those of a scaling, and such that the largest entries of rows and columns are
+    # about 1. Those of columns cancel; rows are multiplied by powers of two after the product, in
+    # long double, which holds them all. Elements of vectors are multiplied by `units` before.
     (m, n), k = A.shape, vectors.shape[1]
     out = np.zeros((2, k))
     if not A.nnz or not vectors.nnz:

@@ -188,11 +188,9 @@ def row_maxima(values: Array, indptr: IndexArray) -> Array:
 
 
 def maxima_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
-    """Return powers of two that bring the largest entry of rows and columns of a CSC matrix near 1.
-
-    Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices (RAL-TR-2001-
-    034, 2001). Stored entries are not zero.
-    """
+    """Return powers of two that bring the largest entries of a CSC matrix's lines near 1."""
+    # Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices
+    # (RAL-TR-2001-034, 2001). Stored entries are not zero.
     m, n = A.shape
     exponents = np.log2(np.abs(A.data))
     sides = (A.indices, m), (np.repeat(np.arange(n), np.diff(A.indptr)), n)

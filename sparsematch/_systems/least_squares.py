@@ -111,10 +111,8 @@ def _in_turn(
     solvers: _Solvers,
     must_be_full: bool = False,
 ) -> _Solved | None:
-    """Solve groups of rows and columns, each with what those before have left of `b`.
-
-    None if each must have full rank, and one has not.
-    """
+    """Solve groups of rows and columns, each with what those before have left of `b`."""
+    # None if each must have full rank, and one has not.
     x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
     rank, left, is_settled, seconds = 0, np.zeros(b.shape[1]), True, np.zeros(2)
     for group, solve in solvers.items():

@@ -255,12 +255,10 @@ class Complement:
 
 
 def _by_reflections(N: Array) -> Callable[[Array], Array]:
-    """Return what finds the combination of the columns of a dense matrix that is nearest to `x`.
-
-    With rows in descending order and pivots among the columns, errors are relative to each row,
-    which may differ by many orders: Cox, Higham, Stability of Householder QR factorization for
-    weighted least squares problems (Numerical Analysis 1997, Pitman 380).
-    """
+    """Return what finds the combination of the columns of a dense matrix that is nearest to `x`."""
+    # With rows in descending order and pivots among the columns, errors are relative to each row,
+    # which may differ by many orders: Cox, Higham, Stability of Householder QR factorization for
+    # weighted least squares problems (Numerical Analysis 1997, Pitman 380).
     order, k = np.argsort(-np.abs(N).max(axis=1), kind="stable"), N.shape[1]
     work = 2.0 * N.size * k
     how: dict[str, Any] = {"mode": "raw", "pivoting": True, "check_finite": False}

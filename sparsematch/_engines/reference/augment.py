@@ -18,10 +18,8 @@ SUMMARY = "Readable Python, one breadth-first search per row; the oracle of the 
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run, _: object = None) -> None:
-    """Search from every free row once.
-
-    Reads: the graph. Writes: both mates. Workspace: two dicts. Time: O(n nnz).
-    """
+    """Search from every free row once."""
+    # Reads: the graph. Writes: both mates. Workspace: two dicts. Time: O(n nnz).
     with run.step("reference") as counts:
         row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
         counts |= dict.fromkeys(("phases", "edges", "augmentations", "path_edges"), 0)

@@ -36,11 +36,9 @@ _HUBS = 3.0
 def block_labels(
     graph: BipartiteCSR, matching: Matching, run: Run, before: HostByProducts | None = None
 ) -> BlockLabels:
-    """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
-
-    Without a transpose what is left is a depth-first search; where that would wait for memory at
-    every vertex, it is built, and where many workers could search from free columns.
-    """
+    """Return the group of every row; the matching must be maximum."""
+    # Without a transpose what is left is a depth-first search; where that would wait for memory at
+    # every vertex, it is built, and where many workers could search from free columns.
     before = before or HostByProducts()
     transposed, workers = before.transposed, worthwhile(run.workers, graph.nnz)
     if transposed is None and (

@@ -607,11 +607,9 @@ def improve(
     before: HostByProducts | None = None,
     policy: Policy | None = None,
 ) -> HostByProducts | None:
-    """Make the matching maximum.
-
-    Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
-    second matching. Time: that of the engines it runs.
-    """
+    """Make the matching maximum."""
+    # Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
+    # second matching. Time: that of the engines it runs.
     policy = policy or POLICY
     if (nnz := graph.nnz) < policy.small:
         return _improve_small(graph, matching, run, ceil(policy.search * nnz), before)

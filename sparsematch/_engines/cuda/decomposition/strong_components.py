@@ -23,13 +23,10 @@ load = compile.declare("decomposition/strong_components", THREADS=compile.THREAD
 def block_labels(
     by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching, most: int
 ) -> BlockLabels:
-    """Return the group of every row; the matching must be maximum.
-
-    Raises `TooDeepError` after more than `most` levels. Workspace: six indices per row,
-    two per column, and what sorting the rest takes. Time: O(n_rows + n_cols + nnz), a barrier per
-    level of each search, three waits for the device, two for the pivot and each round over the
-    rest.
-    """
+    """Return the group of every row; the matching must be maximum."""
+    # Raises `TooDeepError` after more than `most` levels. Workspace: six indices per row, two per
+    # column, and what sorting the rest takes. Time: O(n_rows + n_cols + nnz), a barrier per level
+    # of each search, three waits for the device, two for the pivot and each round over the rest.
     xp, dtype, n_rows = namespace(by_row.indptr), by_row.dtype, by_row.n_rows
     if not n_rows:
         return BlockLabels(xp.empty(0, dtype), 0)

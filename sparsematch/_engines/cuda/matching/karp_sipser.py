@@ -36,11 +36,9 @@ load = compile.declare("matching/karp_sipser", STRETCH=start_common.STRETCH)
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> DeviceByProducts:
-    """Make the matching maximal.
-
-    With `degree_one_only`, add only pairs that some maximum matching contains. Reads: the graph.
-    Writes: both mates. Time: O(nnz).
-    """
+    """Make the matching maximal."""
+    # With `degree_one_only`, add only pairs that some maximum matching contains. Reads: the graph.
+    # Writes: both mates. Time: O(nnz).
     one_only = bool(run.options.get("degree_one_only", OPTIONS["degree_one_only"]))
     warm = bool(run.matched)
     known = before or DeviceByProducts()

@@ -40,11 +40,9 @@ OWN_LEVELS = 4
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> DeviceByProducts | None:
-    """Make the matching maximum.
-
-    Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 3 and its slots for
-    each row, 2 more for each free row.
-    """
+    """Make the matching maximum."""
+    # Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 3 and its slots
+    # for each row, 2 more for each free row.
     with run.step("ms_bfs") as counts:
         counts |= account(search(graph, matching, run, before), run)
     return before

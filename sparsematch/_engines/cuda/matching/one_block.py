@@ -34,10 +34,8 @@ def fits(graph: BipartiteCSR) -> bool:
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> DeviceByProducts | None:
-    """Make the matching maximum: of what does not fit, by as many blocks as `ms_bfs` has.
-
-    Reads: the graph. Writes: both mates. Workspace: none if it `fits`.
-    """
+    """Make the matching maximum: of what does not fit, by as many blocks as `ms_bfs` has."""
+    # Reads: the graph. Writes: both mates. Workspace: none if it `fits`.
     if fits(graph):
         search(graph, matching, run)
     else:

@@ -63,13 +63,11 @@ class Parts(NamedTuple):
 def least_cost(
     graph: BipartiteCSR, cost: FloatArray, tolerance: float, workers: int
 ) -> tuple[LeastCost, float]:
-    """Return a maximum matching, its duals, and by how much it may cost more than the best.
-
-    Its pairs cost at most `tolerance` more than their duals, but for rounding. Duals of unmatched
-    rows and columns are the largest of their side. Workspace: 4 indices and 4 doubles for each row
-    and column, where some stay unmatched twice as much again as the matrix. Time: that of the
-    phases.
-    """
+    """Return a maximum matching, its duals, and by how much it may cost more than the best."""
+    # Its pairs cost at most `tolerance` more than their duals, but for rounding. Duals of unmatched
+    # rows and columns are the largest of their side. Workspace: 4 indices and 4 doubles for each
+    # row and column, where some stay unmatched twice as much again as the matrix. Time: that of the
+    # phases.
     unit = unit_of(graph, cost)
     cost = cost if unit == 1 else cost / unit
     matching, run = Matching.start(graph), Run(workers)

@@ -108,12 +108,10 @@ class Exchange:
         return next((thing for thing in self.allgather(found) if thing is not None), None)
 
     def alltoallv(self, starts: IndexArray, keys: Array, *columns: Array) -> tuple[Array, ...]:
-        """Send each key, and the elements that go with it, to the owner of the key.
-
-        `starts` says where the keys of each rank begin: int64, shape (size + 1,). Keys come in any
-        order, repeated or not. Returns the keys and columns that arrived here, by ascending sender,
-        and in the order in which each sent them.
-        """
+        """Send each key, and the elements that go with it, to the owner of the key."""
+        # `starts` says where the keys of each rank begin: int64, shape (size + 1,). Keys come in
+        # any order, repeated or not. Returns the keys and columns that arrived here, by ascending
+        # sender, and in the order in which each sent them.
         if self.size == 1:
             return keys, *columns
         order, counts = self._by_owner(starts, keys)
