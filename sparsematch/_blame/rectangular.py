@@ -31,16 +31,9 @@ _READABLE, _ALIKE, _EQUAL = 1000, 1e-3, 1e-9
 
 
 def numerical_rank(A: Any, *, tolerance: float = 1e-10) -> NumericalRank:
-    """Find the rank of a CSC matrix of any shape, and what depends on each other.
-
-    It is of float64 or complex128, without duplicates and stored zeros. Time: that of two QR
-    factorisations, and of the combinations.
-
-    >>> from scipy.sparse import csc_array
-    >>> found = numerical_rank(csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]]))
-    >>> found.rank, found.equations[0].coefficients.tolist(), found.undetermined_cols.tolist()
-    (1, [1.0, -0.5], [0, 1, 2])
-    """
+    """Find the rank of a CSC matrix of any shape, and what depends on each other."""
+    # It is of float64 or complex128, without duplicates and stored zeros. Time: that of two QR
+    # factorisations, and of the combinations.
     m, n = A.shape
     transposed = sp.csc_array(A.T)
     by_row, by_col = (find_circuits(B, tolerance, _SHARE * tolerance) for B in (transposed, A))

@@ -187,24 +187,7 @@ class Features:
 
 
 class Progress:
-    """What is known of a call by now: guards read it.
-
-    Attributes
-    ----------
-    rank : int
-        Pairs in the matching.
-    start : str
-        The heuristic that has made it; ``"peeling"``: Karp-Sipser without picks, ``"core"``: also a
-        maximal matching of what that has left.
-    gave_up : bool
-        Whether that heuristic has given up: its matching is worth nothing.
-    search : StepInfo or None
-        The last searches from one vertex after the other that began with this start.
-    pushed : bool
-        Whether rows were pushed through a mesh.
-    by_products : HostByProducts
-        Those of the stages that are done; trees that failed are finished.
-    """
+    """What is known of a call by now: guards read it."""
 
     def __init__(
         self,
@@ -215,11 +198,18 @@ class Progress:
         before: HostByProducts | None = None,
     ) -> None:
         self.graph, self.matching, self.run, self.policy = graph, matching, run, policy
+        #: Those of the stages that are done; trees that failed are finished.
         self.by_products = before or HostByProducts()
         self.features = Features(graph, policy, run.workers)
-        self.rank, self.start, self.gave_up, self.pushed = 0, "", False, False
+        self.rank = 0  #: Pairs in the matching.
+        #: The heuristic that has made it; ``"peeling"``: Karp-Sipser without picks, ``"core"``:
+        #: also a maximal matching of what that has left.
+        self.start = ""
+        self.gave_up = False  #: Whether that has given up: its matching is worth nothing.
+        self.pushed = False  #: Whether rows were pushed through a mesh.
+        #: The last searches from one vertex after the other that began with this start.
         self.search: StepInfo | None = None
-        self.proved = False  # that no augmenting path is left
+        self.proved = False  #: That no augmenting path is left.
 
     @property
     def is_maximum(self) -> bool:
@@ -364,39 +354,18 @@ Guard = Callable[[Progress], bool]
 
 
 class Stage(NamedTuple):
-    """A row of the table.
+    """A row of the table."""
 
-    Attributes
-    ----------
-    engine : str
-        An engine of the core, or ``"diagonal"``.
-    guard : callable
-        Tells whether it runs now; its docstring is the table's text.
-    reason : str
-        Why, for `StepInfo.reason`.
-    allowance : str
-        The field of `Policy` that is its allowance; none: it runs to its end.
-    start : str
-        What `Progress.start` becomes where that is not the name of a heuristic.
-    restart : bool
-        It begins from the empty matching, and its own is adopted if it is larger.
-    one_sided : bool
-        It does without a transpose.
-    options : mapping
-        Of the engine.
-    alone : bool
-        One worker runs it: several claim columns on each other's short paths, and the rows that
-        this blocks are searched again (CONT-200_kkt: 13 ms by two workers, 1.8 by one).
-    """
-
-    engine: str
-    guard: Guard
-    reason: str
-    allowance: str = ""
-    start: str = ""
-    restart: bool = False
-    one_sided: bool = False
-    options: Mapping[str, bool] = MappingProxyType({})
+    engine: str  #: An engine of the core, or ``"diagonal"``.
+    guard: Guard  #: Tells whether it runs now; its docstring is the table's text.
+    reason: str  #: Why, for `StepInfo.reason`.
+    allowance: str = ""  #: The field of `Policy` that is its allowance; none: it runs to its end.
+    start: str = ""  #: What `Progress.start` becomes where that is not the name of a heuristic.
+    restart: bool = False  #: It begins from the empty matching; its own is adopted if larger.
+    one_sided: bool = False  #: It does without a transpose.
+    options: Mapping[str, bool] = MappingProxyType({})  #: Of the engine.
+    #: One worker runs it: several claim columns on each other's short paths, and the rows that
+    #: this blocks are searched again (CONT-200_kkt: 13 ms by two workers, 1.8 by one).
     alone: bool = False
 
     @property
