@@ -16,9 +16,9 @@ from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._input import cupy
 from sparsematch._input.assembled import compressed_matrix
+from sparsematch._input.duplicates import no_values, split_zeros
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import compress
-from sparsematch._input.zeros import no_values, split_zeros
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.view import MatrixView
 

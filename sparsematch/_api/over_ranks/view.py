@@ -4,7 +4,7 @@ from typing import get_args
 
 from sparsematch._base.compressed import as_one_type, check_values
 from sparsematch._base.errors import check_choice
-from sparsematch._input.zeros import no_values, split_zeros
+from sparsematch._input.duplicates import no_values, split_zeros
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import Zeros
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
