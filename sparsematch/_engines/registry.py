@@ -207,9 +207,7 @@ def operations(concept: type[_Ops], backend: str) -> _Ops:
 
 
 def select(name: str, backend: str, kind: str, *, also: tuple[str, ...] = ()) -> Engine:
-    """Look up an engine."""
-    # Raises TypeError or ValueError if there is none, naming the argument and the choices: those of
-    # this kind, and what `also` is understood.
+    """Look up an engine; errors name the choices, and what `also` is understood."""
     _load(backend, _PACKAGES[kind])
     engine = _engines.get((backend, kind, name)) if isinstance(name, str) else None
     if engine is None:

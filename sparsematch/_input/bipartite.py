@@ -83,10 +83,6 @@ def read_entries(
 def as_bipartite(A: Any, *, name: str = "A", threads: int = 1) -> BipartiteCSR:
     """View a sparse matrix as a bipartite graph; indices are int32 if both arrays of `A` are."""
     # Messages call the matrix `name`; `threads` check the indices of a large one in host memory.
-    # Raises TypeError if `A` is no sparse matrix, or its index arrays do not hold integers;
-    # ValueError if they are inconsistent, there are not two dimensions, it is on another GPU than
-    # the current one, or zeros are to be dropped and there are no values; ImportError, RuntimeError
-    # if a GPU is asked for and CuPy, the driver or the GPU is missing.
     return read_entries(A, name=name, threads=threads).graph
 
 

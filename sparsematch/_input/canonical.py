@@ -17,8 +17,7 @@ _SHOWN = 10
 
 def canonical_columns(entries: Entries, names: BothNames = (None, None)) -> tuple[Any, int]:
     """Return a CSC copy of a matrix, without duplicates and zeros; how many zeros it had."""
-    # Its values are float64 or complex128; rows ascend. Raises TypeError if values are no numbers,
-    # ValueError if some are not finite, by their `names`.
+    # Its values are float64 or complex128; rows ascend.
     graph, values = entries.graph, entries.values
     dtype = np.complex128 if values.dtype.kind == "c" else np.float64
     form, arrays = "csc" if graph.flipped else "csr", (graph.indptr, graph.indices[: graph.nnz])

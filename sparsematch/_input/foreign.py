@@ -87,7 +87,6 @@ def _from_cvxopt(A: Any) -> Any:
 
 def _from_casadi(A: Any) -> Any:
     """Return a DM of CasADi as a matrix, a Sparsity as the view of a pattern; columns ascend."""
-    # Raises TypeError if it is symbolic: its values are not known.
     if not (hasattr(A, "colind") and hasattr(A, "row") and hasattr(A, "is_dense")):
         return None
     pattern = A.sparsity() if hasattr(A, "sparsity") else A
@@ -95,7 +94,7 @@ def _from_casadi(A: Any) -> Any:
     if pattern is A:
         n_rows, n_cols = pattern.shape
         return BipartiteCSR(n_rows, n_cols, indptr, indices, "numpy", True)
-    if type(A).__name__ != "DM":
+    if type(A).__name__ != "DM":  # values of symbols are not known
         raise wrong_type("a matrix of CasADi", A, "a DM; A.sparsity() is the pattern of any")
     return compressed_matrix("csc", pattern.shape, indptr, indices, np.array(A.nonzeros()))
 

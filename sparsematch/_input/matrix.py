@@ -33,8 +33,7 @@ def checked(A: Any, name: str) -> Any:
 
 
 def checked_like(A: Any, shape: tuple[int, int], like: Any, whose: str) -> Any:
-    """Return what `checked` does of a matrix of this shape that is where an array is."""
-    # `whose` array that is, messages say. Raises TypeError if the matrix is not there.
+    """Return what `checked` does of a matrix of this shape that is where `whose` array is."""
     A = from_other_library(A)
     here = on_gpu(like)
     if not (on_gpu(A) if here else issparse(A)):

@@ -105,9 +105,7 @@ def read_pattern(
     """Read the pattern of a sparse matrix by columns or rows, or of a triangle and its mirror."""
     # If `by_columns` is None by the side of which there are fewer, which is what matchings of least
     # cost search from, and as it comes if it is square. Entries in one place stay in the order in
-    # which they come. SciPy's conversions sort by counting, with the places as values. Raises
-    # TypeError if `A` is no sparse matrix in host memory; ValueError if its index arrays are
-    # inconsistent.
+    # which they come. SciPy's conversions sort by counting, with the places as values.
     A = from_other_library(A)
     if sp.issparse(A) and A.format == "coo":
         A = check_sparse(A, "A")

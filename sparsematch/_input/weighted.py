@@ -20,9 +20,7 @@ _DOUBLE = np.dtype(np.float64)
 def as_weighted(A: Any, *, threads: int = 1) -> WeightedCSR:
     """View a sparse matrix as a bipartite graph with its entries, whose magnitudes are weights."""
     # Entries in the same place are added up, as SciPy does; what is zero then is no entry. The
-    # arrays are those of `A` where nothing had to be left out. Raises TypeError if `A` is no sparse
-    # matrix of numbers; ValueError if its index arrays are inconsistent, or the magnitude of an
-    # entry is not a finite double, naming the first. What is on a GPU stays there.
+    # arrays are those of `A` where nothing had to be left out. What is on a GPU stays there.
     entries = read_entries(A, threads=threads, valued=True)
     graph, data = entries.graph, entries.values
     if graph.backend == "cupy":

@@ -26,8 +26,7 @@ _PACKED: dict[bytes, Callable[[bytes], bytes]] = {
 
 def read_matrix(path: str | os.PathLike[str]) -> Any:
     """Read a sparse matrix from a file whose extension says what it is, as in `FORMATS`."""
-    # It is CSR or CSC, as SciPy reads it, its structure checked. Raises UnreadableFile if the file
-    # is missing, has an unrecognised extension, or is malformed.
+    # It is CSR or CSC, as SciPy reads it, its structure checked.
     path = Path(path)
     check_is_file(path)
     reader, opener = _reader_of(path)

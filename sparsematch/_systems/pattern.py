@@ -30,7 +30,6 @@ LAYOUTS: dict[type, str] = {
 
 def convert(A: Any) -> tuple[Pattern, Array]:
     """Return the pattern of a square matrix by columns, and its values in that order."""
-    # Raises TypeError or ValueError unless it is a square matrix of numbers, and consistent.
     A = compress(A) if sp.issparse(A) else A
     pattern = read_pattern(A, by_columns=True)
     check_square(pattern.graph.shape)
@@ -48,8 +47,6 @@ def pattern_of(analysis: BlockAnalysis) -> Pattern:
 
 def values_of(pattern: Pattern, A: Any) -> Array:
     """Return the values of a matrix of this pattern, or of an array, as the core is given them."""
-    # Raises TypeError if `A` is neither a sparse matrix nor an array of numbers; ValueError if its
-    # pattern is another one.
     return _arranged(pattern, pattern.read(without_view(A)[0], 1, "A, an array of values,"))
 
 
