@@ -50,12 +50,10 @@ class Entries(NamedTuple):
 def read_entries(
     A: Any, *, name: str = "A", threads: int = 1, valued: bool = False, in_host: bool = False
 ) -> Entries:
-    """Read a sparse matrix of any library; what is on a GPU stays there.
-
-    CSR and CSC are viewed without a copy, COO is converted, other formats are converted with a
-    `SparseEfficiencyWarning`. A view is checked again, and refused if the matrix is to be `valued`,
-    as is a matrix on a GPU if it is to be `in_host` memory. Raises as `as_bipartite` does.
-    """
+    """Read a sparse matrix of any library; what is on a GPU stays there."""
+    # CSR and CSC are viewed without a copy, COO is converted, other formats are converted with a
+    # `SparseEfficiencyWarning`. A view is checked again, and refused if the matrix is to be
+    # `valued`, as is a matrix on a GPU if it is to be `in_host` memory.
     if isinstance(A, MatrixView):
         if in_host and A.device:
             raise TypeError(f"{name} is viewed on a GPU, but this is done in host memory only")

@@ -67,11 +67,8 @@ class Pattern:
         return data[: self.nnz]
 
     def read(self, values: Any, ndim: int, name: str = "values") -> Array:
-        """Return values of a matrix, or of several, in its own order: shape (nnz,) or (k, nnz).
-
-        `values` is an array, or for one matrix a sparse matrix with this pattern. Raises TypeError
-        if it is neither, or does not hold numbers; ValueError if its shape or pattern is another.
-        """
+        """Return values of a matrix, or of several, in its own order: shape (nnz,) or (k, nnz)."""
+        # `values` is an array, or for one matrix a sparse matrix with this pattern.
         values = from_other_library(values)
         if ndim == 1 and sp.issparse(values):
             return self.data_of(values)

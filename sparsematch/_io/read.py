@@ -50,12 +50,9 @@ def read_stream(stream: BinaryIO) -> Any:
 
 
 def read_names(path: str | os.PathLike[str], size: int, noun: str, what: str = "name") -> list[str]:
-    """Read the names of all rows or all columns, one per line, blanks around them removed.
-
-    There must be `size` of them; `noun` says in messages what has them, in the plural, and `what`
-    what they are. Empty lines are empty names, but those left over at the end do not count. Raises
-    UnreadableFile if the file is missing, is no text in UTF-8, or has another number of names.
-    """
+    """Read the names of all rows or all columns, one per line, blanks around them removed."""
+    # There must be `size` of them; `noun` says in messages what has them, in the plural, and `what`
+    # what they are. Empty lines are empty names, but those left over at the end do not count.
     path = Path(path)
     check_is_file(path)
     with in_one_sentence(str(path)):

@@ -188,11 +188,10 @@ class OrthogonalFactors:
         return self.dead[decreed][wrong], self._least * size[wrong]
 
     def _better_dead(self, is_basic: bool) -> IndexArray:
-        """Return the columns that had better be dead, none if those that are may stay so.
-
-        In place of those with large null vectors, as far as these are few, and, if dead columns are
-        to be zero, of added ones, which are not: columns with most part in their null vectors.
-        """
+        """Return the columns that had better be dead, none if those that are may stay so."""
+        # In place of those with large null vectors, as far as these are few, and, if dead columns
+        # are to be zero, of added ones, which are not: columns with most part in their null
+        # vectors.
         # smaller elements decide nothing
         null = self._null(self.dead, self._beside, HALF_OF_THE_DIGITS)[: self._n_columns]
         size = np.zeros(self.dead.size)

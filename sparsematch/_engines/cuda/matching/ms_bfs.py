@@ -84,10 +84,9 @@ def shapes(dtype: np.dtype[Any]) -> list[dict[str, int]]:
 
 
 def _macros(dtype: np.dtype[Any], width: int, lanes: int) -> dict[str, int]:
-    """Return the macros for rows of `width` slots, and `lanes` threads for a list.
-
-    Two small blocks on a processor hide each other's waits, but a long list keeps a large one busy.
-    """
+    """Return the macros for rows of `width` slots, and `lanes` threads for a list."""
+    # Two small blocks on a processor hide each other's waits, but a long list keeps a large one
+    # busy.
     small = width in (4, 8) or dtype.itemsize == 8
     macros = {"LOCKSTEP": 0, "WIDTH": width, "LANES": lanes, "UNROLL": 2}
     macros |= {"PART": PART, "ROOM": ROOM, "LINKED": LINKED, "THREADS": 512 if small else 1024}
@@ -109,11 +108,10 @@ def search(
     linked: int | None = None,
     **macros: int,
 ) -> Callable[[], Any]:
-    """Run the kernels; return what reads their control.
-
-    `linked` is what `features` counts, if it is known. Waits for the device once, to learn how many
-    rows are free. Where the memory does not suffice for rows of slots, lists are read in place.
-    """
+    """Run the kernels; return what reads their control."""
+    # `linked` is what `features` counts, if it is known. Waits for the device once, to learn how
+    # many rows are free. Where the memory does not suffice for rows of slots, lists are read in
+    # place.
     lockstep, macros = macros, shape(graph) | macros
     try:
         if linked is None:

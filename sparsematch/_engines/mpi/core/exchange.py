@@ -141,13 +141,12 @@ class Exchange:
         return np.concatenate([[0], np.cumsum(self.allgather_numbers([n]))])
 
     def run_until_quiescent(self, kernel: Any) -> int:
-        """Step a kernel, and exchange its messages, until no rank has work; return the steps.
-
-        A kernel is what a rank does alone between two exchanges. Its messages to another rank are
-        packed into an array of indices: a short one stands in a header of fixed length, a long one
-        follows (`over_ranks/message_buffers.hpp`). One collective call a step, and one more where
-        messages are long. Every rank learns whether another one is busy, so all end together.
-        """
+        """Step a kernel, and exchange its messages, until no rank has work; return the steps."""
+        # A kernel is what a rank does alone between two exchanges. Its messages to another rank are
+        # packed into an array of indices: a short one stands in a header of fixed length, a long
+        # one follows (`over_ranks/message_buffers.hpp`). One collective call a step, and one more
+        # where messages are long. Every rank learns whether another one is busy, so all end
+        # together.
         steps, quiet = 0, False
         while True:
             kernel.step(quiet)
