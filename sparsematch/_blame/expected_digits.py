@@ -34,13 +34,11 @@ def expected_errors(
             samples = (samples + 1j * rng.standard_normal(samples.shape)) / np.sqrt(2)
         changes = solve(size[:, np.newaxis] * samples, False)
         errors = np.sqrt((np.abs(changes) ** 2).mean(axis=1))
-    known: FloatArray = np.where(np.isnan(errors), np.inf, errors)
-    return known
+    return np.where(np.isnan(errors), np.inf, errors)
 
 
 def digits_of(errors: FloatArray, x: NDArray[Any]) -> FloatArray:
     """Return how many digits elements with these errors have, at most those of a double."""
     with np.errstate(all="ignore"):
         digits = -np.log10(np.where(errors > 0, errors / np.abs(x), 0))
-    clipped: FloatArray = np.clip(digits, 0, MOST_DIGITS)
-    return clipped
+    return np.clip(digits, 0, MOST_DIGITS)

@@ -184,8 +184,7 @@ def _shortest(met: list[Values], circuits: Values, at: IndexArray, place: IndexA
 
 
 def _circuits(basis: Values, pivots: IndexArray) -> Values:
-    circuits: Values = basis @ np.linalg.inv(basis[pivots])
-    return circuits
+    return basis @ np.linalg.inv(basis[pivots])
 
 
 def _telling_rows(circuits: Values, pivots: IndexArray) -> IndexArray:

@@ -156,8 +156,7 @@ def _small(
 
     def pseudo_inverse(left: Values) -> Values:
         parts = u[:, large].conj().T @ left / left_over[large, np.newaxis]
-        combined: Values = x @ (weights[:, large] @ parts)
-        return combined
+        return x @ (weights[:, large] @ parts)
 
     least = slice(None, -d - 1, -1)
     return NullSpace(indices, x @ weights[:, least], values[least]), pseudo_inverse

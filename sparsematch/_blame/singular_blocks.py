@@ -169,8 +169,7 @@ def _amplifying(B: Any, factors: BlockFactors) -> NDArray[np.bool_]:
     diagonal = csc_array((B.data * inside, B.indices, B.indptr), shape=B.shape)
     given = np.maximum.reduceat(np.abs(diagonal @ x)[row_perm], starts[:-1])
     made = np.maximum.reduceat(np.abs(x)[col_perm], starts[:-1])
-    is_amplifying: NDArray[np.bool_] = ~(made <= _AMPLIFIED * given) & (np.diff(starts) > 1)
-    return is_amplifying
+    return ~(made <= _AMPLIFIED * given) & (np.diff(starts) > 1)
 
 
 def _places_by_decomposition(

@@ -50,8 +50,7 @@ def iterate_inverse(
         solved = _without(sides[not adjoint], solve(_without(sides[adjoint], x), adjoint))
         if not np.isfinite(solved).all():
             raise NotFinite(solved)
-        found: tuple[Array, Array] = qr(solved)
-        return found
+        return qr(solved)
 
     x = start
     with np.errstate(all="ignore"):

@@ -32,8 +32,7 @@ _FAR = 5000
 def exponents_of(values: Array) -> IndexArray:
     """Return e with the larger part of each value from 2^(e - 1) to below 2^e; 0 of a zero."""
     # by parts: of a complex number of doubles the absolute value need not be one
-    exponents: IndexArray = np.frexp(np.maximum(np.abs(values.real), np.abs(values.imag)))[1]
-    return exponents
+    return np.frexp(np.maximum(np.abs(values.real), np.abs(values.imag)))[1]
 
 
 def largest_exponents(values: Array, of: IndexArray, n: int) -> IndexArray:
@@ -138,8 +137,7 @@ def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
     high, low = np.full(n, -_FAR), np.full(n, _FAR)
     np.maximum.at(high, label, exponents)
     np.minimum.at(low, label, exponents)
-    middle: IndexArray = (high + low) // 2
-    return middle
+    return (high + low) // 2
 
 
 def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:

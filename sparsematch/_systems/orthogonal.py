@@ -129,8 +129,7 @@ class OrthogonalFactors:
         found = self._again(cut_dense_rows(self._given, y)[1])
         if not np.array_equal(found.columns[found.start[:-1]], self._live):  # threads of a BLAS
             return self.to_rows(sp.csr_array(self._given.conj().T) @ y)
-        top: Array = found.top
-        return top
+        return found.top
 
     def to_rows(self, c: Array) -> Array:
         """Return R^-H c: of B^H r, what the range of B has of r, Q^H r."""
@@ -222,8 +221,7 @@ class OrthogonalFactors:
 
 def norms_of_columns(B: Any) -> FloatArray:
     """Return the 2-norms of the columns of a matrix by rows."""
-    norms: FloatArray = np.sqrt(np.bincount(B.indices, np.abs(B.data) ** 2, minlength=B.shape[1]))
-    return norms
+    return np.sqrt(np.bincount(B.indices, np.abs(B.data) ** 2, minlength=B.shape[1]))
 
 
 class Complement:

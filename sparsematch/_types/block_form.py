@@ -124,8 +124,7 @@ class BlockForm(Blocks):
     def block_sizes(self) -> IndexArray:
         """Rows and columns of each fine block, shape (n_blocks, 2)."""
         xp = namespace(self.row_blocks)
-        sizes: IndexArray = xp.stack([xp.diff(self.row_blocks), xp.diff(self.col_blocks)], axis=1)
-        return sizes
+        return xp.stack([xp.diff(self.row_blocks), xp.diff(self.col_blocks)], axis=1)
 
     @property
     def horizontal(self) -> Part:

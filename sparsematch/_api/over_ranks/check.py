@@ -41,5 +41,4 @@ def read_own(
         raise TypeError(f"{name} is on {here}, but the matrix is {there}")
     given = mates if on_gpu(mates) else np.asarray(mates)
     check_mates(given, own, other, name, " of this rank")
-    mate: IndexArray = given.astype(A.dtype)
-    return mate
+    return given.astype(A.dtype)

@@ -58,5 +58,4 @@ class HostNumbers:
     def read(self) -> list[int]:
         """Return the numbers; waits for the device."""
         self._stream.synchronize()
-        numbers: list[int] = self._numbers.tolist()
-        return numbers
+        return self._numbers.tolist()

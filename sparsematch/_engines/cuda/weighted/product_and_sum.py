@@ -75,8 +75,7 @@ def _matched_values(graph: BipartiteCSR, matching: Matching, magnitude: FloatArr
 def _rounded_cost(magnitude: FloatArray) -> FloatArray:
     """Return the costs -log2(magnitude), rounded down."""
     fraction, exponent = namespace(magnitude).frexp(magnitude)
-    cost: FloatArray = (fraction == 0.5).astype(np.float64) - exponent
-    return cost
+    return (fraction == 0.5).astype(np.float64) - exponent
 
 
 def _factors(

@@ -26,8 +26,7 @@ def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> _Flaw | None:
             _one_sided(exchange, _COLUMN, (cols, A.first_col), rows, A.row_starts),
             _not_an_entry(Side.of_rows(A, exchange), rows),
         ]
-        flaw: _Flaw | None = exchange.first(next((flaw for flaw in flaws if flaw), None))
-        return flaw
+        return exchange.first(next((flaw for flaw in flaws if flaw), None))
 
 
 def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] | None:
@@ -43,8 +42,7 @@ def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] 
             if pair is None and free.any():
                 p = int(free.argmax())
                 pair = int(rows[p]), int(cols[p])
-        found: tuple[int, int] | None = exchange.first(pair)
-        return found
+        return exchange.first(pair)
 
 
 def _one_sided(

@@ -54,8 +54,7 @@ def first_infinite(part: GraphPart) -> tuple[int, int, float]:
     """Return the first entry off the diagonal that is not finite, and its value. Collective."""
     with abort_on_error(part.layout.comm):
         found = edges.first_infinite(part)
-        entry: tuple[int, int, float] = Exchange(part.layout.comm).first(found)
-        return entry
+        return Exchange(part.layout.comm).first(found)
 
 
 def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
@@ -64,8 +63,7 @@ def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
     with abort_on_error(part.layout.comm):
         exchange = Exchange(part.layout.comm)
         place = edges.first_difference(part, *_mirrored(part, exchange))
-        first: tuple[int, int] | None = exchange.first(place)
-        return first
+        return exchange.first(place)
 
 
 def take_larger(part: GraphPart) -> GraphPart:

@@ -123,5 +123,4 @@ def _of_columns(
 def _before(exchange: Exchange, groups: Any) -> list[int]:
     """Return how many of each group are on earlier ranks. Collective."""
     counts = exchange.allgather_numbers([np.count_nonzero(flags) for flags, _ in groups])
-    before: list[int] = counts[: exchange.rank].sum(axis=0).tolist()
-    return before
+    return counts[: exchange.rank].sum(axis=0).tolist()
