@@ -8,11 +8,9 @@ _T = TypeVar("_T")
 
 
 class lazy_attribute(Generic[_T]):
-    """As ``functools.cached_property`` of Python 3.12 on, which holds no lock meanwhile.
+    """As ``functools.cached_property`` of Python 3.12 on, which holds no lock meanwhile."""
 
-    That of 3.11 holds one for all objects: a process forked then would wait for it for ever.
-    """
-
+    # That of 3.11 holds one for all objects: a process forked then would wait for it for ever.
     def __init__(self, function: Callable[[Any], _T]) -> None:
         self._function, self.__doc__ = function, function.__doc__
 

@@ -52,12 +52,10 @@ class NullSpace(NamedTuple):
 
 
 class BorderedMatrix:
-    """The matrix with the added entries, factorised.
+    """The matrix with the added entries, factorised."""
 
-    Connected parts of the matrix know nothing of each other, so each has one of its right-hand
-    sides in every vector.
-    """
-
+    # Connected parts of the matrix know nothing of each other, so each has one of its right-hand
+    # sides in every vector.
     def __init__(self, border: Border) -> None:
         self._entries, self._matrix, self._factors = border.entries, border.matrix, border.factors
         self._row_part, self._part, self._turn = _parts(border.matrix, border.entries.cols)

@@ -143,11 +143,9 @@ def _read_edges(path: Path, comm: Any, n_vertices: int | None) -> DistributedCSR
 
 
 class _EdgeSlices:
-    """The edges in a file (`sparsematch.edge_files`), as entries of the symmetric matrix.
+    """The edges in a file (`sparsematch.edge_files`), as entries of the symmetric matrix."""
 
-    The number of vertices is one more than the largest in the own slice, until it is set.
-    """
-
+    # The number of vertices is one more than the largest in the own slice, until it is set.
     def __init__(self, path: Path, rank: int, size: int) -> None:
         try:
             self.file = as_edge_file(path)

@@ -95,15 +95,13 @@ def superlu_errors() -> Iterator[None]:
 
 
 class ScaledFactor:
-    """A block scaled by powers of two, as the core scales its own, and external factors of it.
+    """A block scaled by powers of two, as the core scales its own, and external factors of it."""
 
-    The largest entry of each row is between 1 and 2, then that of each column; nothing is rounded.
-    `fallback` factorises it where the external solver that was chosen is not reliable.
-    Where pivots are to stay on a diagonal that is small even so, the block is scaled first, by the
-    duals of the transversal with the largest product, which make its entries the largest (Duff,
-    Koster 2001).
-    """
-
+    # The largest entry of each row is between 1 and 2, then that of each column; nothing is
+    # rounded. `fallback` factorises it where the external solver that was chosen is not reliable.
+    # Where pivots are to stay on a diagonal that is small even so, the block is scaled first, by
+    # the duals of the transversal with the largest product, which make its entries the largest
+    # (Duff, Koster 2001).
     def __init__(
         self,
         choice: Choice,

@@ -54,11 +54,9 @@ _DENSE_ENTRIES = 1 << 20
 
 
 class OrthogonalFactors:
-    """R of a matrix B given by rows, and Q^H applied to right-hand sides, shape (rows, k).
+    """R of a matrix B given by rows, and Q^H applied to right-hand sides, shape (rows, k)."""
 
-    The largest entry of each column is about 1: `scaled_columns`.
-    """
-
+    # The largest entry of each column is about 1: `scaled_columns`.
     def __init__(self, B: Any, right: Array, rcond: float, is_basic: bool = False) -> None:
         self._given, self._n_columns = B, B.shape[1]
         self._rows, right = cut_dense_rows(B, right)
@@ -225,11 +223,9 @@ def norms_of_columns(B: Any) -> FloatArray:
 
 
 class Complement:
-    """Projects vectors onto the orthogonal complement of the columns of N, in units of its rows.
+    """Projects vectors onto the orthogonal complement of the columns of N, in units of its rows."""
 
-    N is sparse, by rows; their units are 2^-unit.
-    """
-
+    # N is sparse, by rows; their units are 2^-unit.
     def __init__(self, N: Any, unit: IndexArray) -> None:
         exponents = -np.repeat(unit, np.diff(N.indptr))
         largest = np.full(N.shape[1], np.iinfo(np.int32).min)

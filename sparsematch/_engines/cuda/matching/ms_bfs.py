@@ -126,13 +126,11 @@ def search(
 
 
 class Search:
-    """What the kernels work on, and their launches.
+    """What the kernels work on, and their launches."""
 
-    All that does not depend on how many rows are free is under way when the host waits for that.
-    Workspace: 2 indices for each column, 3 for each row and linked row and a few for long lists, 2
-    for each root, and the slots.
-    """
-
+    # All that does not depend on how many rows are free is under way when the host waits for that.
+    # Workspace: 2 indices for each column, 3 for each row and linked row and a few for long lists,
+    # 2 for each root, and the slots.
     def __init__(
         self,
         graph: BipartiteCSR,

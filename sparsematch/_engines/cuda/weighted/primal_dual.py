@@ -61,11 +61,9 @@ def part_worse(problem: Assignment, near: Tolerances, count: Any = None) -> None
 
 
 class Phases:
-    """The phases after the first, and the workspace that they share.
+    """The phases after the first, and the workspace that they share."""
 
-    3 indices for each row, a double for each column.
-    """
-
+    # 3 indices for each row, a double for each column.
     def __init__(self, problem: Assignment, largest: float) -> None:
         xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
         self.problem, self.kernels, self._xp = problem, _load(dtype), xp

@@ -28,13 +28,11 @@ def slice_size(n: int) -> int:
 
 
 class Side:
-    """The own lists of one side.
+    """The own lists of one side."""
 
-    The minors of each own major are numbered within the whole matrix. Starts say where the majors
-    and minors of each rank begin, int64 of shape (ranks + 1,); the first ones and the numbers are
-    those that this rank owns.
-    """
-
+    # The minors of each own major are numbered within the whole matrix. Starts say where the majors
+    # and minors of each rank begin, int64 of shape (ranks + 1,); the first ones and the numbers are
+    # those that this rank owns.
     def __init__(
         self,
         indptr: IndexArray,

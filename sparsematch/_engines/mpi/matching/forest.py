@@ -32,12 +32,10 @@ _ANNOUNCED = 1 << 15
 
 
 class Forest:
-    """An alternating forest, and the part of this rank in it.
+    """An alternating forest, and the part of this rank in it."""
 
-    It grows from the majors of `side`, given the mates of the own vertices, numbered within the
-    whole matrix. If `prune`, a tree that has found a path stops growing.
-    """
-
+    # It grows from the majors of `side`, given the mates of the own vertices, numbered within the
+    # whole matrix. If `prune`, a tree that has found a path stops growing.
     def __init__(
         self, side: Side, major_mate: IndexArray, minor_mate: IndexArray, *, prune: bool = True
     ) -> None:

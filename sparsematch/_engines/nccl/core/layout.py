@@ -33,11 +33,9 @@ def capacity_for(messages: int, entries: int, size: int) -> int:
 
 
 class SendBuffers:
-    """Buffers for messages of `width` numbers, one for each other rank. Collective.
+    """Buffers for messages of `width` numbers, one for each other rank. Collective."""
 
-    Kernels write to `counts` (int64) how many each has; `largest_capacity` is that of any rank.
-    """
-
+    # Kernels write to `counts` (int64) how many each has; `largest_capacity` is that of any rank.
     def __init__(
         self, exchange: Exchange, counts: Any, width: int, capacity: int, dtype: Any
     ) -> None:
@@ -66,13 +64,11 @@ class SendBuffers:
 
 
 class Counts:
-    """Counters of kernels on the device, which a kernel reports to the host.
+    """Counters of kernels on the device, which a kernel reports to the host."""
 
-    The array `device` has the counts of messages, for each of the `buffers` and each rank, and then
-    the fields of the struct ``Progress``. A report clears the counts of messages, and the first
-    `cleared` fields.
-    """
-
+    # The array `device` has the counts of messages, for each of the `buffers` and each rank, and
+    # then the fields of the struct ``Progress``. A report clears the counts of messages, and the
+    # first `cleared` fields.
     def __init__(
         self, kernels: Kernels, exchange: Exchange, xp: Any, *, buffers: int, cleared: int
     ) -> None:

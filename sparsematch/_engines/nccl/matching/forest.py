@@ -45,13 +45,11 @@ def lanes_of(mean: float) -> int:
 
 
 class Forest:
-    """The part of a forest on one rank: trees from all free rows.
+    """The part of a forest on one rank: trees from all free rows."""
 
-    `width` is an upper bound on the rows of this rank's frontier; `n_roots` are the trees of all
-    ranks, `most` bounds their paths, `found` counts their leaves, of which a tree may have several,
-    and `paths` those augmented.
-    """
-
+    # `width` is an upper bound on the rows of this rank's frontier; `n_roots` are the trees of all
+    # ranks, `most` bounds their paths, `found` counts their leaves, of which a tree may have
+    # several, and `paths` those augmented.
     def __init__(
         self,
         A: DistributedCSR,
