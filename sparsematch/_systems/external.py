@@ -95,15 +95,13 @@ def superlu_errors() -> Iterator[None]:
 
 
 class ScaledFactor:
-    """A block scaled by powers of two, as the core scales its own, and external factors of it.
+    """A block scaled by powers of two, as the core scales its own, and external factors of it."""
 
-    The largest entry of each row is between 1 and 2, then that of each column; nothing is rounded.
-    `fallback` factorises it where the external solver that was chosen is not reliable.
-    Where pivots are to stay on a diagonal that is small even so, the block is scaled first, by the
-    duals of the transversal with the largest product, which make its entries the largest (Duff,
-    Koster 2001).
-    """
-
+    # The largest entry of each row is between 1 and 2, then that of each column; nothing is
+    # rounded. `fallback` factorises it where the external solver that was chosen is not reliable.
+    # Where pivots are to stay on a diagonal that is small even so, the block is scaled first, by
+    # the duals of the transversal with the largest product, which make its entries the largest
+    # (Duff, Koster 2001).
     def __init__(
         self,
         choice: Choice,
@@ -143,10 +141,8 @@ class ScaledFactor:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the condition is worth an estimate: a solution of ones of either sign is large.
-
-        Or whether the solver says so, by its pivots.
-        """
+        """Whether the condition is worth an estimate: a solution of ones is large."""
+        # Of ones of either sign. Or whether the solver says so, by its pivots.
         if (known := getattr(self._factor, "doubtful", None)) is not None:
             return bool(known)
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (self._indptr.size - 1, 1))

@@ -98,10 +98,8 @@ def _sum(values: FloatArray) -> float:
 
 
 def has_its_factors(transversal: WeightedTransversal) -> bool:
-    """Tell whether factors, if any, are the exponentials of the duals, or the doubles next to them.
-
-    The rows' are corrected by the rounding of the pairs' duals.
-    """
+    """Tell whether factors, if any, are the exponentials of the duals, or doubles next to them."""
+    # The rows' are corrected by the rounding of the pairs' duals.
     xp, limits = namespace(transversal.row_dual), (math.log(LEAST_FACTOR), math.log(LARGEST_FACTOR))
     rows = transversal.row_dual, transversal.row_scale
     cols = transversal.col_dual, transversal.col_scale
