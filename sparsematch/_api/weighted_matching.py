@@ -61,7 +61,7 @@ def maximum_weight_matching(
     -------
     WeightedMatching
         With ``matching``, ``weight`` (the sum over the pairs), ``objective`` (with the costs of
-        what is unmatched), ``row_dual`` and ``col_dual``; the same for any number of workers.
+        what is unmatched), ``row_dual`` and ``col_dual``; by several workers any of several optima.
 
     {raises_of_numbers}
         Costs and capacities likewise, and if they have the wrong shape or capacities are negative.
