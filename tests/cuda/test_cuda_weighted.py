@@ -147,7 +147,7 @@ def test_the_auction_of_very_large_and_small_costs(name, power, monkeypatch):
 
 @BOTH
 def test_the_host_gets_what_takes_too_many_phases(job, monkeypatch):
-    monkeypatch.setattr(least_cost, "POLICY", least_cost.Policy(phases=1))
+    monkeypatch.setattr(least_cost, "POLICY", least_cost.Policy(entries=10**12, least=0, seen=1))
     for name in ("banded", "coupled"):
         check_exact(LARGER[name](np.random.default_rng(7)), job)
 

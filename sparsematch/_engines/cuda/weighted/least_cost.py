@@ -7,6 +7,7 @@ may stay free have an entry of cost 0 with their copies. Its duals, averaged ove
 those of the matrix.
 """
 
+from math import inf, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,8 +45,12 @@ class Policy(NamedTuple):
     left: float = 1 / 1024
     #: Rounds of a phase of it: what is left is left to the searches.
     rounds: int = 2_000
-    #: Phases of the searches, after which the host gets the matrix. Seen: up to 90, but once.
-    phases: int = 400
+    #: The host gets the matrix where the phases to come are expected to take longer: entries for
+    #: which it takes as long as a phase, at least so many phases, and how many of them tell. A
+    #: phase takes 5 ms on an H200, whatever the size; 16 cores 1 us an entry where paths are long.
+    entries: int = 5_000
+    least: int = 16
+    seen: int = 8
 
 
 POLICY = Policy()
@@ -106,9 +111,9 @@ def _assign(problem: Assignment, tolerance: float, workers: int) -> Assignment:
         _hold_auction(problem, largest, tolerance)
     free = match_tight(problem, _near(problem, largest, tolerance), workers)
     phases = Phases(problem, largest)
-    for _ in range(POLICY.phases):
-        if not free:
-            return problem
+    most = max(POLICY.least, problem.indices.size / POLICY.entries)
+    left = [free]  # free rows, phase by phase
+    while free and _phases_to_come(left) <= most:
         before = free
         phases.move_duals()
         free = match_tight(problem, _near(problem, largest, tolerance), workers)
@@ -116,7 +121,16 @@ def _assign(problem: Assignment, tolerance: float, workers: int) -> Assignment:
             may_bid = False
             _hold_auction(problem, largest, tolerance)
             free = match_tight(problem, _near(problem, largest, tolerance), workers)
+        left.append(free)
     return _on_host(problem, workers) if free else problem
+
+
+def _phases_to_come(left: list[int]) -> float:
+    """Return how many phases match the rest, if each matches the share that the last ones did."""
+    if len(left) <= POLICY.seen:
+        return 0.0
+    share = log(left[-1 - POLICY.seen] / left[-1]) / POLICY.seen
+    return log(left[-1]) / share if share > 0 else inf
 
 
 def _near(problem: Assignment, largest: float, tolerance: float) -> Tolerances:
