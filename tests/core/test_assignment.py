@@ -79,6 +79,8 @@ def random_costs(rng, kind, n):
         return rng.integers(0, 3, n) * np.log(2.0)
     if kind == "sums":
         return -np.exp(5 * rng.standard_normal(n))
+    if kind == "units":
+        return -(10.0 ** rng.uniform(-12, 12, n))
     return 5 * rng.standard_normal(n)
 
 
@@ -124,7 +126,7 @@ FAMILIES = (chain, triangle, blocks, scattered, wide, deficient)
 def test_families(family, limits):
     """Natural, transposed and scrambled: proved by duals, and of one cost."""
     rng = np.random.default_rng(61)
-    for kind in ("ties", "sums", "normal"):
+    for kind in ("ties", "sums", "units", "normal"):
         for n in (8, 40, 300):
             i, j, shape = family(n, rng)
             shape = shape or (max(i) + 1, max(j) + 1)

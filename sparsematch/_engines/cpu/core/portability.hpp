@@ -41,7 +41,7 @@
 // at hand, if it has wider ones than all have. None are fused, so that results are the same.
 // Resolving the choice needs glibc, and is in the way of sanitizers.
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(SPARSEMATCH_CHECKS)
-#define SPARSEMATCH_WIDE [[gnu::target_clones("avx2", "default")]]
+#define SPARSEMATCH_WIDE [[gnu::target_clones("avx512f", "avx2", "default")]]
 #else
 #define SPARSEMATCH_WIDE
 #endif

@@ -77,22 +77,26 @@ struct AssignmentState {
         return displaced;
     }
 
-    // The entries with the best column of a row and the next best, and the cost less dual of both:
-    // infinite where there is none.
+    // The entry with the best column of a row, and the cost less dual of it and of the next best:
+    // infinite where there is none. Without branches, which would not be predicted: half the time.
     struct Offer {
-        Index best, next;
+        Index best;
         double first, second;
     };
     template <class Dual>
     Offer offer(Index i, const Dual& dual) const {
-        Offer o{UNMATCHED<Index>, UNMATCHED<Index>, infinity, infinity};
-        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
-            const double h = cost[p] - dual(a.indices[p]);
-            if (h >= o.second) continue;
-            if (h < o.first) o = {p, o.best, h, o.first};
-            else o.next = p, o.second = h;
-        }
-        return o;
+        const auto scan = [&](const auto& read) {
+            Offer o{UNMATCHED<Index>, infinity, infinity};
+            for (Index p = a.indptr[i], end = a.indptr[i + 1]; p < end; ++p) {
+                const double h = cost[p] - read(dual(a.indices[p]));
+                o.second = std::min(o.second, std::max(o.first, h));
+                o.best = h < o.first ? p : o.best;
+                o.first = std::min(o.first, h);
+            }
+            return o;
+        };
+        // a shared read takes a tenth longer
+        return shared ? scan([](double& v) { return peek(v); }) : scan([](double v) { return v; });
     }
 
     // Exchanges the pairs along the path of parents from column j back to the free row.

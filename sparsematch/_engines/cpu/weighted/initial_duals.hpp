@@ -60,17 +60,11 @@ bool row_minima(AssignmentState<Index>& s, Index* to) {
     s.run.team.loop(a.n_rows, 1 << 13, [&](int rank, Index begin, Index end) {
         WorkCounter counter(s.run, rank);
         for (Index i = begin; i < end; ++i) {
-            double least = s.infinity;
-            Index first = UNMATCHED<Index>;
-            bool tied = false;
-            for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
-                const double h = s.cost[p] - s.col[a.indices[p]].v;
-                tied = (tied && h >= least) || h == least;
-                if (h < least) least = h, first = a.indices[p];
-            }
-            s.u[i] = least;
-            to[i] = tied ? ~first : first;
-            if (first == UNMATCHED<Index>) complete.store(false, std::memory_order_relaxed);
+            const auto [best, first, second] =
+                s.offer(i, [&s](Index j) -> double& { return s.col[j].v; });
+            s.u[i] = first;
+            if (best == UNMATCHED<Index>) complete.store(false, std::memory_order_relaxed);
+            else to[i] = first == second ? ~a.indices[best] : a.indices[best];
             if (!counter.add(a.degree(i))) return;
         }
     });

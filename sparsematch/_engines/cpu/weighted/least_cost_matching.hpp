@@ -181,9 +181,13 @@ class LeastCostMatching {
     // stay whole.
     void balance() {
         if (a_.n_rows == 0 || a_.n_cols == 0) return;
-        const auto [u_least, u_most] = std::minmax_element(u_, u_ + a_.n_rows);
-        const auto [v_least, v_most] = std::minmax_element(v_, v_ + a_.n_cols);
-        const double shift = std::nearbyint((*u_most + *u_least - *v_most - *v_least) / 4);
+        const auto middle = [](const double* x, Index n) {  // twice it; minmax_element branches
+            double least = x[0], most = x[0];
+            for (Index k = 1; k < n; ++k)
+                least = std::min(least, x[k]), most = std::max(most, x[k]);
+            return most + least;
+        };
+        const double shift = std::nearbyint((middle(u_, a_.n_rows) - middle(v_, a_.n_cols)) / 4);
         const auto all = [](Index) { return true; };
         move(shift, all, all);
     }

@@ -112,24 +112,29 @@ class PathSearch {
         return end_ == UNMATCHED<Index> ? Result::none : Result::matched;
     }
 
-    // Columns beyond the nearest free one are not kept.
+    // Columns beyond the nearest free one are not kept. What the loop reads is at hand: kept in
+    // members, it would be read again after each entry.
     void scan(Index i) {
-        const double base = level_ - s_.u[i];
-        for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p) {
-            const Index j = s_.a.indices[p];
-            auto& col = s_.col[j];
-            const double d = std::max(base + (s_.cost[p] - col.v), level_);  // rounding
-            if (d >= best_ || d >= col.distance) continue;
+        const double level = level_, base = level - s_.u[i];
+        const Index *const indptr = s_.a.indptr, *const indices = s_.a.indices;
+        const double* const cost = s_.cost;
+        auto* const cols = s_.col.data();
+        double best = best_;
+        for (Index p = indptr[i], end = indptr[i + 1]; p < end; ++p) {
+            const Index j = indices[p];
+            auto& col = cols[j];
+            const double d = std::max(base + (cost[p] - col.v), level);  // rounding
+            if (d >= std::min(best, col.distance)) continue;
             col.parent = i;
             if (col.mate == UNMATCHED<Index>) {
-                best_ = d, end_ = j;
-                if (d <= level_) return;
+                best = best_ = d, end_ = j;
+                if (d <= level) return;
                 continue;
             }
             if (col.distance == s_.infinity) touched_.push_back(j);
             col.distance = d;
             s_.prefetch(col.mate, UNMATCHED<Index>, UNMATCHED<Index>);
-            if (d <= level_) near_.push_back(j);
+            if (d <= level) near_.push_back(j);
             else heap_.push(d, j);
         }
     }
