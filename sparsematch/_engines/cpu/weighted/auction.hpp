@@ -224,15 +224,17 @@ Index reduce_row(AssignmentState<Index>& s, Index i, int rank, bool& strictly) {
     }
 }
 
-// Three rounds over the free rows, within a budget. Several chains of displaced rows in turn, so
-// that what the next row of each needs is fetched meanwhile: 0.4 to 0.9 of the time. False:
+// Three rounds over the free rows, within a budget. Where the matrix is not in the second-level
+// cache, several chains of displaced rows in turn, so that what the next row of each needs is
+// fetched meanwhile: 0.4 to 0.9 of the time. One after the other they may leave fewer rows. False:
 // stopped.
 template <class Index>
 bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
     // Two rows that want one column displace each other until its dual has made up for what their
     // other columns lack: a long chain waits for the next round.
     constexpr int most_displaced = 16;
-    constexpr std::size_t n_chains = 8;
+    constexpr std::size_t most_chains = 8;
+    const std::size_t n_chains = s.pass() < 1 << 16 ? 1 : most_chains, last = n_chains - 1;
     struct Chain {
         Index i = UNMATCHED<Index>;
         int n = 0;  // rows so far
@@ -244,9 +246,9 @@ bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
         for (auto& rows : waiting) rows.clear();
         s.run.team.loop(s.free.size(), 1 << 8, [&](int rank, std::size_t begun, std::size_t end) {
             WorkCounter counter(s.run, rank);
-            Chain chains[n_chains];
+            Chain chains[most_chains];
             for (std::size_t k = 0, idle = 0; idle < n_chains; ++k) {
-                auto& [i, n] = chains[k % n_chains];
+                auto& [i, n] = chains[k & last];
                 if (i != UNMATCHED<Index> &&
                     (n++ == most_displaced || work[rank] >= budget / n_workers))
                     waiting[rank].push_back(std::exchange(i, UNMATCHED<Index>));
@@ -261,7 +263,7 @@ bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
                 }
                 if (i == UNMATCHED<Index> && begun < end) i = s.free[begun++], n = 0;
                 idle = i == UNMATCHED<Index> ? idle + 1 : 0;
-                s.prefetch(i, chains[(k + 5) % n_chains].i, chains[(k + 2) % n_chains].i);
+                s.prefetch(i, chains[(k + 5) & last].i, chains[(k + 2) & last].i);
             }
         });
         s.free.clear();
