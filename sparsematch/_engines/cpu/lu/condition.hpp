@@ -139,7 +139,7 @@ std::vector<std::pair<Index, bool>> blocks_in_doubt(BlockLU<Index, Value>& lu, d
     std::vector<std::pair<Index, bool>> out;
     std::vector<Value> x;
     for (Index k = 0; k < lu.plan.n_blocks(); ++k) {
-        if (lu.plan.external[k] > 0 || lu.plan.size(k) == 1) continue;
+        if (lu.plan.is_external(k) || lu.plan.size(k) == 1) continue;
         double least = infinity;
         for (Index c = lu.plan.starts[k]; c < lu.plan.starts[k + 1]; ++c)
             least = std::min(least, magnitude(lu.pivot[c]));

@@ -25,7 +25,7 @@ struct Cost {
 };
 
 // What factorises a block: this package, a library by its name, or a solver of the user's.
-enum class Kernel : signed char { own, superlu, umfpack, pardiso, mumps, user };
+enum class Kernel : signed char { own, fronts, superlu, umfpack, pardiso, mumps, user };
 struct KernelRow {
     const char* name;
     Cost cost;
@@ -40,6 +40,7 @@ struct KernelRow {
 inline constexpr std::array kernel_table{
     // repeated: medians of 70 matrices; moved pivots: fitted to qh882, gemat12, ex6, pilotnov
     KernelRow{"own", {3.5e-6, 20e-9, 16e-9, 0.5e-9}, true, 0.4, 0.1, 0.6},
+    KernelRow{"fronts", {16e-6, 20e-9, 20e-9, 0.041e-9}, true, 0.5, 0.01, 0.15},
     KernelRow{"superlu", {320e-6, 107e-9, 34e-9, 0.1e-9}, true, 0.75, 0.01, 0.15},
     // by kvxopt, fitted to 16 matrices of 2,700 to 150,000 entries: 0.3 to 1.4 of their times
     KernelRow{"umfpack", {2.9e-3, 200e-9, 37e-9, 0.16e-9}, false},
@@ -99,21 +100,22 @@ struct Policy {
     const Cost& cost(Kernel kernel) const { return kernels[static_cast<std::size_t>(kernel)].cost; }
     bool allows(Kernel kernel, bool complex_numbers) const {
         if (forced != Kernel::own || no_pivot > 0 || whole) return kernel == forced;
-        return kernel == Kernel::own || ((available >> static_cast<int>(kernel) & 1) &&
+        return kernel <= Kernel::fronts || ((available >> static_cast<int>(kernel) & 1) &&
                                          (row_of(kernel).complex_numbers || !complex_numbers));
     }
     // Below what any kernel that follows an order may take.
     EliminationLimits least_prices(double most) const {
-        const Cost &own = cost(Kernel::own), &other = cost(Kernel::superlu);
+        const Cost &own = cost(Kernel::own), &other = cost(Kernel::fronts);
         return {2 * std::min(own.per_fill, other.per_fill),
                 std::min(own.per_multiplication, other.per_multiplication), most};
     }
     // Times the entries predicted, at which a factorisation here ends: by then another kernel would
     // be done.
-    double most(double entries, double fill, double work) const {
+    double most(Kernel kernel, double entries, double fill, double work) const {
         if (whole) return infinity;
-        const double here = cost(Kernel::own).seconds(entries, fill, work),
-                     there = cost(Kernel::superlu).seconds(entries, fill, work);
+        const double here = cost(kernel).seconds(entries, fill, work),
+                     there = cost(kernel == Kernel::own ? Kernel::fronts : Kernel::own)
+                                 .seconds(entries, fill, work);
         return overrun * std::max(1.0, there / here);
     }
     // Entries of L + U over those of a factor of B + B^T, of n rows and a share of whose entries

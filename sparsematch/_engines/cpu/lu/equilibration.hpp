@@ -64,7 +64,7 @@ struct Equilibration {
         shift_.resize(largest.size());
         is_middling_throughout = true;
         return each_block(plan, counter, [&](Index k) {
-            if (plan.external[k] > 0) rescale(plan, k, a, false);
+            if (plan.is_external(k)) rescale(plan, k, a, false);
             else scale(plan, k, a);
         });
     }
@@ -74,13 +74,13 @@ struct Equilibration {
         if (top_.empty()) {
             top_.resize(static_cast<std::size_t>(plan.n));
             const auto find = [&](Index k) {
-                if (plan.external[k] == 0) find_tops(plan, k);
+                if (!plan.is_external(k)) find_tops(plan, k);
             };
             if (!each_block(plan, counter, find)) return false;
         }
         is_middling_throughout = true;
         return each_block(plan, counter, [&](Index k) {
-            if (!rescale(plan, k, a, plan.external[k] == 0)) scale(plan, k, a), find_tops(plan, k);
+            if (!rescale(plan, k, a, !plan.is_external(k))) scale(plan, k, a), find_tops(plan, k);
         });
     }
 

@@ -59,8 +59,8 @@ class Planner {
         place_.resize(n), column_.resize(n + 1), cursor_.resize(n);
         local_.resize(static_cast<std::size_t>(a.nnz()));
         plan_.n = a.n_rows;
-        plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
-        plan_.predicted.resize(n), plan_.overrun.resize(plan_.external.size());
+        plan_.kernel.assign(static_cast<std::size_t>(form.n_blocks()), Kernel::own);
+        plan_.predicted.resize(n), plan_.overrun.resize(plan_.kernel.size());
         plan_.row_perm = form.row_perm, plan_.col_perm = form.col_perm, plan_.starts = form.starts;
     }
 
@@ -129,7 +129,7 @@ class Planner {
         const bool is_ordered = amd_.run(graph_, limits, order_.data(), cost, counter_);
         if (is_open || !is_ordered || limits.exceeded_by(cost)) return choose(cost, is_ordered);
         amd_.accumulate(plan_.predicted.data() + first_);
-        factorise_here(own.seconds(column_[m_], 2 * cost.entries + m_, cost.work), cost, 1);
+        factorise_here(Kernel::own, own.seconds(column_[m_], 2 * cost.entries + m_, cost.work), cost, 1);
         reorder(rows(), order_), reorder(cols(), order_);
     }
     // All columns in an order that was given, and the rows that they are paired with.
@@ -287,9 +287,9 @@ class Planner {
         out.still = std::min(out.still, cost.seconds(column_[m_], fill, work));
         out.moving =
             std::min(out.moving, cost.seconds(column_[m_], by_pattern, work * grown * grown));
-        if (kernel == Kernel::own) grown *= history_.times_of(block_, out);
         Way way = out;
         way.kernel = kernel, way.by_pattern = by_pattern;
+        if (kernel <= Kernel::fronts) grown *= history_.times_of(block_, way);
         way.fill = fill * grown, way.work = work * grown * grown;
         way.seconds = cost.seconds(column_[m_], way.fill, way.work);
         way.again = row_of(kernel).repeated * way.seconds;
@@ -305,28 +305,42 @@ class Planner {
         std::vector<Index>& order = best.row_order;
         if (best.kernel == Kernel::own) {
             std::copy(best.entries.begin(), best.entries.end(), plan_.predicted.begin() + first_);
-            factorise_here(best.seconds, best.cost, best.fill / (2 * best.cost.entries + m_));
+            factorise_here(best.kernel, best.seconds, best.cost, best.fill / (2 * best.cost.entries + m_));
         } else {  // which takes neighbours in the order for relatives in the tree
             arrange(best);
             const EliminationCost cost = tree_.postorder(graph_, order);
-            best.fill = 2 * cost.entries + m_, best.work = cost.work;
-            plan_.external[k] = static_cast<signed char>(best.kernel);
+            plan_.kernel[k] = best.kernel;
+            if (best.kernel == Kernel::fronts) make_fronts(best, cost);
+            else best.fill = 2 * cost.entries + m_, best.work = cost.work;
         }
         plan_.chosen.emplace(k, best);
         reorder(rows(), order), reorder(cols(), best.col_order.empty() ? order : best.col_order);
     }
+    void make_fronts(const Candidate& best, const EliminationCost& cost) {
+        const std::vector<Index>& order = best.row_order;
+        for (Index t = 0; t < m_; ++t) cursor_[order[t]] = t;
+        const auto own = [&](Index t, const auto& add) {
+            for (const Index j : graph_[order[t]])
+                if (cursor_[j] > t) add(cursor_[j]);
+            return std::int64_t{graph_.length[order[t]]};
+        };
+        plan_.fronts[block_] = Fronts<Index>(tree_.parent(), own, counter_);
+        tree_.accumulate(plan_.predicted.data() + first_);
+        plan_.in_fronts += static_cast<std::int64_t>(cost.entries);
+        factorise_here(best.kernel, best.seconds, cost, best.fill / (2 * cost.entries + m_));
+    }
     // plan_.predicted has the entries of L up to each column, and gets those of L + U.
-    void factorise_here(double seconds, const EliminationCost& cost, double times) {
+    void factorise_here(Kernel kernel, double seconds, const EliminationCost& cost, double times) {
         plan_.seconds += seconds, plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
         const double fill = times * (2 * cost.entries + m_);
-        plan_.overrun[block_] = policy_.most(column_[m_], fill, times * times * cost.work);
+        plan_.overrun[block_] = policy_.most(kernel, column_[m_], fill, times * times * cost.work);
         double* const predicted = plan_.predicted.data() + first_;
         for (Index c = 0; c < m_; ++c)
             predicted[c] = times * (2 * predicted[c] + static_cast<double>(c + 1));
     }
     void leave_as_given(Index k, const Way& way) {
         std::sort(rows(), rows() + m_), std::sort(cols(), cols() + m_);
-        plan_.external[k] = static_cast<signed char>(way.kernel);
+        plan_.kernel[k] = way.kernel;
         Way given = way;
         given.diagonal = Diagonal::given, given.order = Order::given, given.fill = given.work = 0;
         plan_.chosen.emplace(k, given);

@@ -1,0 +1,323 @@
+// The LU factorisation of a diagonal block front by front, by dense kernels: for blocks that fill.
+//
+// Duff, Reid, The multifrontal solution of unsymmetric sets of linear equations (SIAM J. Sci. Stat.
+// Comput. 5, 1984): fronts of the tree of B + B^T. A front is square: the entries that begin at its
+// columns and rows, and what its children have left. Its first columns and rows are complete, and a
+// pivot is the largest in its column of these rows, or the diagonal; a column in which that is too
+// small beside the others, and a row, wait for the parent. Columns are halved recursively: Toledo,
+// Locality of reference in LU decomposition with partial pivoting (SIMAX 18, 1997).
+// Rows are named by themselves while pivots are chosen, and by their pivots' columns afterwards, so
+// that other values by the same pivots, and solutions, need no search.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/run_context.hpp"
+#include "elimination/blas.hpp"
+#include "elimination/fronts.hpp"
+#include "lu/block_plan.hpp"
+#include "lu/growing_array.hpp"
+#include "lu/pivot_checks.hpp"
+
+namespace sparsematch {
+
+enum class Outcome { done, singular, unstable, fill_exceeded, stopped };
+
+// How pivots are chosen, and when to give up.
+struct PivotRule {
+    bool fresh = true;              // not those of before
+    double least = 0;               // share of its column that a pivot has at least
+    double most_growth = infinity;  // entries of U
+    double most_entries = infinity;
+};
+
+template <class Index, class Value>
+class FrontalLU {
+  public:
+    // A pivot by its column. Behind it, `count` entries of L from `values` on, in the rows from
+    // lists[rows] on, then as many of U, in the columns from lists[cols] on.
+    struct Step {
+        Index column, count;
+        std::int64_t rows, cols, values;
+    };
+
+    FrontalLU(const BlockPlan<Index>& plan, Index k)
+        : row_of(plan.size(k)), pivot(row_of.size()), fronts_(plan.fronts.at(k).fronts),
+          blas_(Blas<Value>::load()), made_(fronts_.size()), children_(fronts_.size()),
+          waiting_(fronts_.size()), name_(row_of.size()), place_(row_of.size()),
+          row_at_(row_of.size()), col_at_(row_of.size()) {
+        std::vector<std::size_t> front_of;
+        for (std::size_t f = 0; f < fronts_.size(); ++f) {
+            front_of.insert(front_of.end(), fronts_[f].n_pivots, f);
+            if (fronts_[f].parent >= 0) children_[fronts_[f].parent].push_back(f);
+        }
+        const Index first = plan.starts[k];
+        const auto begin = plan.inner_start[first];
+        start_.assign(fronts_.size() + 2, 0);
+        const auto each = [&](const auto& visit) {
+            for (Index c = 0; c < plan.size(k); ++c)
+                for (auto p = plan.inner_start[first + c]; p < plan.inner_start[first + c + 1]; ++p)
+                    visit(front_of[std::min(c, plan.inner_row[p])],
+                          Entry{plan.inner_row[p], c, p - begin});
+        };
+        each([&](std::size_t f, const Entry&) { ++start_[f + 2]; });
+        std::partial_sum(start_.begin(), start_.end(), start_.begin());
+        entries_.resize(static_cast<std::size_t>(start_.back()));
+        each([&](std::size_t f, const Entry& entry) { entries_[start_[f + 1]++] = entry; });
+    }
+
+    // Reads: the entries of the block in the order of its columns. Time: that of the fronts.
+    Outcome factorise(const Value* inner, const PivotRule& rule, WorkCounter& counter) {
+        rule_ = rule, counter_ = &counter, grown = 0;
+        if (rule.fresh) {
+            steps.clear(), lists.clear(), values.clear();
+            std::iota(name_.begin(), name_.end(), Index{0});
+        }
+        for (std::size_t f = 0; f < fronts_.size(); ++f) {
+            Made& front = made_[f];
+            if (rule.fresh && !open(f)) return Outcome::fill_exceeded;
+            size_ = front.size, rows_ = lists.data() + front.lists, cols_ = rows_ + size_;
+            assemble(f, inner);
+            const Index done = eliminate_all(rule.fresh ? front.complete : front.pivots);
+            if (counter.stopped()) return Outcome::stopped;
+            if (!rule.fresh && done < front.pivots) return Outcome::unstable;
+            if (done < front.complete && fronts_[f].parent < 0) return Outcome::singular;
+            front.pivots = done;
+            store(front), keep_rest(f);
+            if (!(grown <= rule.most_growth)) return Outcome::unstable;
+            if (!counter.add(1 + std::int64_t{size_} * size_ / 4)) return Outcome::stopped;
+        }
+        if (rule.fresh) rename_rows();
+        return Outcome::done;
+    }
+
+    std::vector<Step> steps;
+    std::vector<Index> lists;
+    GrowingArray<Value> values;
+    std::vector<Index> row_of;  // of each column, that of its pivot
+    std::vector<Value> pivot;
+    double grown = 0;  // the largest entry of U
+
+  private:
+    struct Entry {
+        Index row, col;
+        std::int64_t from;
+    };
+    // Lists: its rows, then its columns, those with pivots first, then others that are complete.
+    struct Made {
+        Index size = 0, complete = 0, pivots = 0;
+        std::int64_t lists = 0, values = 0;
+    };
+    // Columns eliminated one by one, and multiplications from which on BLAS pays.
+    static constexpr Index narrow = 8;
+    static constexpr std::int64_t large = 4000;
+    // Of an update, after which a run may stop.
+    static constexpr std::int64_t slice = std::int64_t{1} << 25;
+
+    Value& at(Index i, Index c) { return a_[i + std::int64_t{c} * size_]; }
+    Value* column(Index c) { return a_.data() + std::int64_t{c} * size_; }
+
+    // Lists the rows and columns of a front. False: there would be too many entries.
+    bool open(std::size_t f) {
+        const auto& [first, n_pivots, columns, parent] = fronts_[f];
+        Made& front = made_[f];
+        front.lists = static_cast<std::int64_t>(lists.size());
+        front.values = static_cast<std::int64_t>(values.size());
+        for (const bool are_rows : {true, false}) {
+            lists.insert(lists.end(), columns.begin(), columns.begin() + n_pivots);
+            for (const std::size_t child : children_[f]) {
+                const Made& of = made_[child];
+                const auto begin = of.lists + (are_rows ? 0 : of.size);
+                for (Index t = of.pivots; t < of.complete; ++t) lists.push_back(lists[begin + t]);
+            }
+            front.complete = static_cast<Index>(lists.size() - front.lists);
+            lists.insert(lists.end(), columns.begin() + n_pivots, columns.end());
+            if (are_rows) front.size = static_cast<Index>(lists.size() - front.lists);
+        }
+        front.complete -= front.size;
+        const double more = static_cast<double>(front.complete) * (2.0 * front.size - front.complete);
+        return static_cast<double>(values.size()) + more <= rule_.most_entries;
+    }
+
+    void assemble(std::size_t f, const Value* inner) {
+        a_.assign(static_cast<std::size_t>(size_) * size_, Value(0));
+        for (Index i = 0; i < size_; ++i) row_at_[rows_[i]] = col_at_[cols_[i]] = i;
+        for (auto p = start_[f]; p < start_[f + 1]; ++p) {
+            const auto& [row, col, from] = entries_[p];
+            at(row_at_[name_[row]], col_at_[col]) = inner[from];
+        }
+        for (const std::size_t child : children_[f]) {
+            const Made& of = made_[child];
+            const Index *const rows = lists.data() + of.lists + of.pivots, *const cols =
+                                                                              rows + of.size;
+            const Index m = of.size - of.pivots;
+            to_.resize(m);
+            for (Index i = 0; i < m; ++i) to_[i] = row_at_[rows[i]];
+            const Value* from = waiting_[child].data();
+            for (Index c = 0; c < m; ++c, from += m) {
+                Value* const into = column(col_at_[cols[c]]);
+                for (Index i = 0; i < m; ++i) into[to_[i]] += from[i];
+            }
+            waiting_[child] = {};
+        }
+    }
+
+    // Returns the number of pivots, those of the first columns. Columns that wait are tried again.
+    Index eliminate_all(Index complete) {
+        complete_ = complete;
+        Index done = 0;
+        for (Index more = 1; more > 0 && done < complete; done += more)
+            more = eliminate(done, complete);
+        update(0, done, complete, size_);
+        return done;
+    }
+    // Pivots of these columns; those without are behind the others then, updated by them.
+    Index eliminate(Index begin, Index end) {
+        if (end - begin <= narrow) return eliminate_each(begin, end);
+        const Index middle = begin + (end - begin) / 2, left = eliminate(begin, middle);
+        update(begin, left, middle, end);
+        const Index failed = middle - begin - left;
+        if (failed > 0) {
+            std::rotate(column(begin + left), column(middle), column(end));
+            std::rotate(cols_ + begin + left, cols_ + middle, cols_ + end);
+        }
+        const Index right = eliminate(begin + left, end - failed);
+        update(begin + left, right, end - failed, end);
+        return left + right;
+    }
+    Index eliminate_each(Index begin, const Index end) {
+        Index k = begin;
+        for (Index last = end; k < last;) {
+            if (!choose_pivot(k)) {
+                --last;
+                std::swap_ranges(column(k), column(k + 1), column(last));
+                std::swap(cols_[k], cols_[last]);
+                continue;
+            }
+            Value* const x = column(k);
+            const Value by = Value(1) / x[k];
+            for (Index i = k + 1; i < size_; ++i) x[i] = product(x[i], by);
+            subtract(k, 1, k + 1, end), ++k;
+        }
+        return k - begin;
+    }
+    // Brings a pivot to the diagonal of a column; false if none will do.
+    bool choose_pivot(Index k) {
+        constexpr double preferred = 0.1;  // the diagonal, to that share
+        const Value* const x = column(k);
+        double best = 0, below = 0;
+        Index row = k;
+        for (Index i = k; i < complete_; ++i)
+            if (const double v = magnitude(x[i]); v > best) best = v, row = i;
+        for (Index i = complete_; i < size_; ++i) below = std::max(below, magnitude(x[i]));
+        const double diagonal = magnitude(x[k]), most = std::max(best, below);
+        if (!rule_.fresh) return diagonal > 0 && diagonal >= rule_.least * most;
+        if (!(best > 0) || best < rule_.least * below) return false;
+        if (row == k || diagonal >= preferred * most) return true;
+        for (Index c = 0; c < size_; ++c) std::swap(at(k, c), at(row, c));
+        std::swap(rows_[k], rows_[row]);
+        return true;
+    }
+    // Updates columns by the `n` pivots from `first` on.
+    void update(Index first, Index n, Index begin, Index end) {
+        if (n == 0 || begin >= end) return;
+        const Index below = size_ - first - n;
+        const std::int64_t work = std::int64_t{n} * (size_ - first);
+        if (n < 4 || work * (end - begin) < large) return subtract(first, n, begin, end);
+        const auto step = static_cast<Index>(std::max<std::int64_t>(1, slice / work));
+        for (Index c = begin; c < end && !counter_->stopped(); c += step) {
+            const int width = std::min(step, end - c), pivots = n, rest = below, stride = size_;
+            const Value one = 1, minus = -1;
+            Value* const to = &at(first, c);
+            blas_.trsm("L", "L", "N", "U", &pivots, &width, &one, &at(first, first), &stride, to,
+                       &stride);
+            if (rest > 0)
+                blas_.gemm("N", "N", &rest, &width, &pivots, &minus, &at(first + n, first), &stride,
+                           to, &stride, &one, to + n, &stride);
+            counter_->add(work * width / 16);
+        }
+    }
+    void subtract(Index first, Index n, Index begin, Index end) {
+        for (Index c = begin; c < end; ++c) {
+            Value* const x = column(c);
+            for (Index t = first; t < first + n; ++t) {
+                const Value v = x[t];
+                const Value* const l = column(t);
+                if (v != Value(0))
+                    for (Index i = t + 1; i < size_; ++i) x[i] -= product(l[i], v);
+            }
+        }
+    }
+
+    // Appends, or writes again, L and U of a front.
+    void store(const Made& front) {
+        const Index n = front.pivots;
+        const auto place = [&](Index t) {
+            return front.values + std::int64_t{t} * (2 * size_ - t - 1);
+        };
+        if (rule_.fresh) {
+            const auto count = static_cast<std::size_t>(n) * (2 * size_ - n - 1);
+            values.make_room(count), values.set_size(values.size() + count);
+            for (Index t = 0; t < n; ++t) {
+                const auto list = front.lists + t + 1;
+                steps.push_back({cols_[t], size_ - t - 1, list, list + size_, place(t)});
+                place_[rows_[t]] = cols_[t];
+            }
+        }
+        const auto to = [&](Index t) { return values.data() + place(t); };
+        for (Index t = 0; t < n; ++t) {
+            const Value* const x = column(t);
+            pivot[cols_[t]] = x[t];
+            grown = std::max(grown, magnitude(x[t]));
+            std::copy(x + t + 1, x + size_, to(t));
+        }
+        constexpr Index lines = 8;  // of U, written side by side
+        for (Index begin = 0; begin < n; begin += lines) {
+            const Index end = std::min<Index>(begin + lines, n);
+            for (Index c = begin + 1; c < size_; ++c) {
+                const Value* const x = column(c);
+                for (Index t = begin; t < std::min(c, end); ++t) {
+                    to(t)[size_ - t - 1 + c - t - 1] = x[t];
+                    grown = std::max(grown, magnitude(x[t]));
+                }
+            }
+        }
+    }
+    void keep_rest(std::size_t f) {
+        const Index n = made_[f].pivots;
+        auto& rest = waiting_[f];
+        rest.clear(), rest.reserve(static_cast<std::size_t>(size_ - n) * (size_ - n));
+        for (Index c = n; c < size_; ++c) rest.insert(rest.end(), column(c) + n, column(c + 1));
+    }
+    void rename_rows() {
+        for (const Made& front : made_)
+            for (Index i = 0; i < front.size; ++i) {
+                Index& row = lists[front.lists + i];
+                row = place_[row];
+            }
+        name_ = place_;
+        for (std::size_t r = 0; r < name_.size(); ++r) row_of[name_[r]] = static_cast<Index>(r);
+    }
+
+    const std::vector<typename Fronts<Index>::Front>& fronts_;
+    const Blas<Value> blas_;
+    std::vector<Made> made_;
+    std::vector<std::vector<std::size_t>> children_;
+    std::vector<std::vector<Value>> waiting_;  // what fronts have left, by columns
+    std::vector<std::int64_t> start_;          // of each front's entries
+    std::vector<Entry> entries_;
+    std::vector<Index> name_, place_;  // of rows; the columns of their pivots
+    PivotRule rule_;
+    WorkCounter* counter_ = nullptr;
+    // The front at hand: its rows and columns, by columns; where the block's are in it.
+    Index size_ = 0, complete_ = 0;
+    Index *rows_ = nullptr, *cols_ = nullptr;
+    std::vector<Value> a_;
+    std::vector<Index> row_at_, col_at_, to_;
+};
+
+}  // namespace sparsematch
