@@ -30,7 +30,7 @@ class Fronts {
 
     Fronts() = default;
     // Reads: the parent of each place in a postorder. own(k, add) calls add(j) for all places j > k
-    // that column k comes with, and returns how often. Time: O(entries of the factor). After a
+    // that column k comes with, and returns how often. Time: that, and of sorting all lists. After a
     // stop nothing is to be read.
     template <class Own>
     Fronts(const std::vector<Index>& parent, const Own& own, WorkCounter& counter) {
@@ -45,58 +45,49 @@ class Fronts {
     static constexpr double zeros = 0.25;
     static constexpr Index few_pivots = 32;
 
-    // columns[k]: those that row k of R may have.
+    // Lists are marked by the last front that they are of.
     template <class Own>
     bool merge_columns(const std::vector<Index>& parent, const Own& own, WorkCounter& counter) {
         const auto n = static_cast<Index>(parent.size());
-        std::vector<std::vector<Index>> columns(parent.size()), children(parent.size());
-        std::vector<Index> seen(parent.size(), no_front);
+        std::vector<Index> mark(parent.size(), no_front), child(mark), next(mark), added;
         double entries = 0;  // of R in the last front, zeros that it has brought not counted
         for (Index k = 0; k < n; ++k) {
-            auto& list = columns[k];
+            const bool goes_on = k > 0 && parent[k - 1] == k;
+            auto f = static_cast<Index>(fronts.size()) - goes_on;
+            if (!goes_on) fronts.push_back({k, 0, {k}}), mark[k] = f, entries = 0;
+            added.clear();
             const auto add = [&](Index j) {
-                if (seen[j] != k) seen[j] = k, list.push_back(j);
+                if (mark[j] != f) mark[j] = f, added.push_back(j);
             };
-            add(k);
             std::int64_t work = 1 + own(k, add);
-            for (const Index c : children[k]) {
-                for (const Index j : columns[c])
-                    if (j > c) add(j);
-                work += static_cast<std::int64_t>(columns[c].size());
+            for (Index c = child[k]; c != no_front; c = next[c]) {
+                for (const Index j : fronts[c].columns)
+                    if (j > k) add(j);
+                work += static_cast<std::int64_t>(fronts[c].columns.size());
             }
-            assign(k, k > 0 && parent[k - 1] == k, list, entries);
-            for (const Index c : children[k]) columns[c] = {};
-            children[k] = {};
-            if (parent[k] != no_front) children[parent[k]].push_back(k);
+            const double pivots = fronts[f].n_pivots + 1,
+                         width = static_cast<double>(fronts[f].columns.size() + added.size()),
+                         all = pivots * width - pivots * (pivots - 1) / 2,
+                         more = width - pivots + 1;
+            if (pivots > 1 && !added.empty() &&
+                (pivots > few_pivots || all - entries - more > zeros * all)) {
+                next[f] = child[k], child[k] = f;  // for which its columns were only marked
+                const auto& columns = fronts[f++].columns;
+                for (const Index j : columns)
+                    if (j >= k) added.push_back(j);
+                for (const Index j : added) mark[j] = f;
+                fronts.push_back({k, 1, added}), entries = more;
+            } else {
+                auto& columns = fronts[f].columns;
+                columns.insert(columns.end(), added.begin(), added.end());
+                ++fronts[f].n_pivots, entries += more;
+            }
+            if (const Index above = parent[k]; above != no_front && above != k + 1)
+                next[f] = child[above], child[above] = f;
             if (!counter.add(work)) return false;
         }
+        for (auto& front : fronts) std::sort(front.columns.begin(), front.columns.end());
         return true;
-    }
-
-    // Puts column k into the last front, if that is the child's, or begins another one.
-    void assign(Index k, bool has_child, const std::vector<Index>& list, double& entries) {
-        const auto size = static_cast<double>(list.size());
-        if (has_child) {
-            auto& last = fronts.back();
-            const double pivots = last.n_pivots + 1, width = pivots - 1 + size;
-            const double all = pivots * width - pivots * (pivots - 1) / 2;
-            const bool same = size == static_cast<double>(last.columns.size()) - last.n_pivots;
-            if (same || (last.n_pivots < few_pivots && all - entries - size <= zeros * all)) {
-                entries += size, ++last.n_pivots;
-                if (!same) widen(last, k, list);
-                return;
-            }
-        }
-        entries = size;
-        fronts.push_back({k, 1, list});
-        std::sort(fronts.back().columns.begin(), fronts.back().columns.end());
-    }
-    // The columns of its pivots, and those of the last one.
-    void widen(Front& front, Index k, const std::vector<Index>& list) {
-        front.columns.clear();
-        for (Index j = front.first; j < k; ++j) front.columns.push_back(j);
-        front.columns.insert(front.columns.end(), list.begin(), list.end());
-        std::sort(front.columns.begin(), front.columns.end());
     }
 
     void link(const std::vector<Index>& parent) {

@@ -51,11 +51,13 @@ struct History {
     bool knows(Index block) const { return times.contains({block, Diagonal::matched, false, Kernel::own}); }
 };
 
+inline constexpr int no_seed = 1 << 12;
 template <class Index>
 struct BlockPlan {
     Index n = 0;
     std::vector<Index> starts;              // block k is rows and columns starts[k]...starts[k + 1]
     std::vector<Index> row_perm, col_perm;  // the permuted matrix is A[row_perm][:, col_perm]
+    std::vector<int> seed;                  // exponents that rows are to be scaled by, or no_seed
     std::vector<Kernel> kernel;             // of each block
     std::map<Index, Fronts<Index>> fronts;  // of the blocks that these factorise
     // What was chosen for the blocks for which there was a choice.

@@ -40,7 +40,7 @@ struct KernelRow {
 inline constexpr std::array kernel_table{
     // repeated: medians of 70 matrices; moved pivots: fitted to qh882, gemat12, ex6, pilotnov
     KernelRow{"own", {3.5e-6, 20e-9, 16e-9, 0.5e-9}, true, 0.4, 0.1, 0.6},
-    KernelRow{"fronts", {16e-6, 20e-9, 20e-9, 0.041e-9}, true, 0.5, 0.01, 0.15},
+    KernelRow{"fronts", {150e-6, 21e-9, 16e-9, 0.072e-9}, true, 0.6, 0.01, 0.15},
     KernelRow{"superlu", {320e-6, 107e-9, 34e-9, 0.1e-9}, true, 0.75, 0.01, 0.15},
     // by kvxopt, fitted to 16 matrices of 2,700 to 150,000 entries: 0.3 to 1.4 of their times
     KernelRow{"umfpack", {2.9e-3, 200e-9, 37e-9, 0.16e-9}, false},

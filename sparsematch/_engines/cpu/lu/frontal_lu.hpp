@@ -33,6 +33,7 @@ struct PivotRule {
     double least = 0;               // share of its column that a pivot has at least
     double most_growth = infinity;  // entries of U
     double most_entries = infinity;
+    const double* predicted = nullptr;  // entries up to a column: while there are more, less will do
 };
 
 template <class Index, class Value>
@@ -47,13 +48,13 @@ class FrontalLU {
 
     FrontalLU(const BlockPlan<Index>& plan, Index k)
         : row_of(plan.size(k)), pivot(row_of.size()), fronts_(plan.fronts.at(k).fronts),
-          blas_(Blas<Value>::load()), made_(fronts_.size()), children_(fronts_.size()),
-          waiting_(fronts_.size()), name_(row_of.size()), place_(row_of.size()),
+          blas_(Blas<Value>::load()), made_(fronts_.size()), name_(row_of.size()), place_(row_of.size()),
           row_at_(row_of.size()), col_at_(row_of.size()) {
         std::vector<std::size_t> front_of;
         for (std::size_t f = 0; f < fronts_.size(); ++f) {
             front_of.insert(front_of.end(), fronts_[f].n_pivots, f);
-            if (fronts_[f].parent >= 0) children_[fronts_[f].parent].push_back(f);
+            if (const Index above = fronts_[f].parent; above >= 0)
+                made_[f].sibling = made_[above].child, made_[above].child = static_cast<Index>(f);
         }
         const Index first = plan.starts[k];
         const auto begin = plan.inner_start[first];
@@ -72,14 +73,16 @@ class FrontalLU {
 
     // Reads: the entries of the block in the order of its columns. Time: that of the fronts.
     Outcome factorise(const Value* inner, const PivotRule& rule, WorkCounter& counter) {
-        rule_ = rule, counter_ = &counter, grown = 0;
+        rule_ = rule, least_ = rule.least, counter_ = &counter, grown = 0, rests_.clear();
         if (rule.fresh) {
             steps.clear(), lists.clear(), values.clear();
+            values.make_room(static_cast<std::size_t>(rule.predicted[fronts_.back().first]));
             std::iota(name_.begin(), name_.end(), Index{0});
         }
         for (std::size_t f = 0; f < fronts_.size(); ++f) {
             Made& front = made_[f];
             if (rule.fresh && !open(f)) return Outcome::fill_exceeded;
+            if (rule.fresh) choose_least(f);
             size_ = front.size, rows_ = lists.data() + front.lists, cols_ = rows_ + size_;
             assemble(f, inner);
             const Index done = eliminate_all(rule.fresh ? front.complete : front.pivots);
@@ -108,9 +111,10 @@ class FrontalLU {
         std::int64_t from;
     };
     // Lists: its rows, then its columns, those with pivots first, then others that are complete.
+    // Rest: what it has left, by columns.
     struct Made {
-        Index size = 0, complete = 0, pivots = 0;
-        std::int64_t lists = 0, values = 0;
+        Index size = 0, complete = 0, pivots = 0, child = -1, sibling = -1;
+        std::int64_t lists = 0, values = 0, rest = 0;
     };
     // Columns eliminated one by one, and multiplications from which on BLAS pays.
     static constexpr Index narrow = 8;
@@ -129,7 +133,7 @@ class FrontalLU {
         front.values = static_cast<std::int64_t>(values.size());
         for (const bool are_rows : {true, false}) {
             lists.insert(lists.end(), columns.begin(), columns.begin() + n_pivots);
-            for (const std::size_t child : children_[f]) {
+            for (Index child = front.child; child >= 0; child = made_[child].sibling) {
                 const Made& of = made_[child];
                 const auto begin = of.lists + (are_rows ? 0 : of.size);
                 for (Index t = of.pivots; t < of.complete; ++t) lists.push_back(lists[begin + t]);
@@ -143,6 +147,11 @@ class FrontalLU {
         return static_cast<double>(values.size()) + more <= rule_.most_entries;
     }
 
+    void choose_least(std::size_t f) {
+        const auto& front = fronts_[f];
+        const bool is_over = values.size() > rule_.predicted[front.first + front.n_pivots - 1];
+        least_ = is_over && rule_.least <= diagonal_preference ? loose_preference : rule_.least;
+    }
     void assemble(std::size_t f, const Value* inner) {
         a_.assign(static_cast<std::size_t>(size_) * size_, Value(0));
         for (Index i = 0; i < size_; ++i) row_at_[rows_[i]] = col_at_[cols_[i]] = i;
@@ -150,19 +159,19 @@ class FrontalLU {
             const auto& [row, col, from] = entries_[p];
             at(row_at_[name_[row]], col_at_[col]) = inner[from];
         }
-        for (const std::size_t child : children_[f]) {
+        for (Index child = made_[f].child; child >= 0; child = made_[child].sibling) {
             const Made& of = made_[child];
             const Index *const rows = lists.data() + of.lists + of.pivots, *const cols =
                                                                               rows + of.size;
             const Index m = of.size - of.pivots;
             to_.resize(m);
             for (Index i = 0; i < m; ++i) to_[i] = row_at_[rows[i]];
-            const Value* from = waiting_[child].data();
+            const Value* from = rests_.data() + of.rest;
             for (Index c = 0; c < m; ++c, from += m) {
                 Value* const into = column(col_at_[cols[c]]);
                 for (Index i = 0; i < m; ++i) into[to_[i]] += from[i];
             }
-            waiting_[child] = {};
+            rests_.set_size(std::min(rests_.size(), static_cast<std::size_t>(of.rest)));
         }
     }
 
@@ -215,8 +224,8 @@ class FrontalLU {
             if (const double v = magnitude(x[i]); v > best) best = v, row = i;
         for (Index i = complete_; i < size_; ++i) below = std::max(below, magnitude(x[i]));
         const double diagonal = magnitude(x[k]), most = std::max(best, below);
-        if (!rule_.fresh) return diagonal > 0 && diagonal >= rule_.least * most;
-        if (!(best > 0) || best < rule_.least * below) return false;
+        if (!rule_.fresh) return diagonal > 0 && diagonal >= least_ * most;
+        if (!(best > 0) || best < least_ * below) return false;
         if (row == k || diagonal >= preferred * most) return true;
         for (Index c = 0; c < size_; ++c) std::swap(at(k, c), at(row, c));
         std::swap(rows_[k], rows_[row]);
@@ -289,9 +298,11 @@ class FrontalLU {
     }
     void keep_rest(std::size_t f) {
         const Index n = made_[f].pivots;
-        auto& rest = waiting_[f];
-        rest.clear(), rest.reserve(static_cast<std::size_t>(size_ - n) * (size_ - n));
-        for (Index c = n; c < size_; ++c) rest.insert(rest.end(), column(c) + n, column(c + 1));
+        const auto m = static_cast<std::size_t>(size_ - n);
+        made_[f].rest = static_cast<std::int64_t>(rests_.size());
+        rests_.make_room(m * m), rests_.set_size(rests_.size() + m * m);
+        Value* to = rests_.data() + made_[f].rest;
+        for (Index c = n; c < size_; ++c) to = std::copy(column(c) + n, column(c + 1), to);
     }
     void rename_rows() {
         for (const Made& front : made_)
@@ -306,12 +317,12 @@ class FrontalLU {
     const std::vector<typename Fronts<Index>::Front>& fronts_;
     const Blas<Value> blas_;
     std::vector<Made> made_;
-    std::vector<std::vector<std::size_t>> children_;
-    std::vector<std::vector<Value>> waiting_;  // what fronts have left, by columns
+    GrowingArray<Value> rests_;        // a stack, as fronts come in postorder
     std::vector<std::int64_t> start_;          // of each front's entries
     std::vector<Entry> entries_;
     std::vector<Index> name_, place_;  // of rows; the columns of their pivots
     PivotRule rule_;
+    double least_ = 0;
     WorkCounter* counter_ = nullptr;
     // The front at hand: its rows and columns, by columns; where the block's are in it.
     Index size_ = 0, complete_ = 0;

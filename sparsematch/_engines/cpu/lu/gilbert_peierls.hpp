@@ -211,8 +211,10 @@ class BlockLU {
         auto& block = fronts.try_emplace(k, plan, k).first->second;
         const Value* const inner = equilibration.inner.data() + plan.inner_start[first_];
         PivotRule rule{fresh, fresh ? preference_ : refactor_tolerance, limit_};
-        if (fresh)
+        if (fresh) {
+            rule.predicted = plan.predicted.data() + first_;
             rule.most_entries = end_ - first_ + plan.overrun[k] * plan.predicted[end_ - 1];
+        }
         Outcome outcome = Outcome::unstable;
         while (true) {
             if (rule.least >= 1) rule.most_growth = infinity;

@@ -61,6 +61,7 @@ class Planner {
         plan_.n = a.n_rows;
         plan_.kernel.assign(static_cast<std::size_t>(form.n_blocks()), Kernel::own);
         plan_.predicted.resize(n), plan_.overrun.resize(plan_.kernel.size());
+        plan_.seed.assign(n, no_seed);
         plan_.row_perm = form.row_perm, plan_.col_perm = form.col_perm, plan_.starts = form.starts;
     }
 
@@ -86,7 +87,7 @@ class Planner {
         std::vector<double> entries;
         EliminationCost cost;
         // Share of weak pivots; seconds by the pattern, and those if none moved.
-        double symmetry = 0, loose = 0, weak = 0, moving = infinity, still = infinity;
+        double symmetry = 0, loose = 0, weak = 0, restless = 0, moving = infinity, still = infinity;
 
         Candidate() { this->seconds = this->again = infinity; }
         // How far values may find another order: not where they hold the diagonal, nor where a
@@ -130,7 +131,7 @@ class Planner {
         if (is_open || !is_ordered || limits.exceeded_by(cost)) return choose(cost, is_ordered);
         amd_.accumulate(plan_.predicted.data() + first_);
         factorise_here(Kernel::own, own.seconds(column_[m_], 2 * cost.entries + m_, cost.work), cost, 1);
-        reorder(rows(), order_), reorder(cols(), order_);
+        reorder(order_, order_);
     }
     // All columns in an order that was given, and the rows that they are paired with.
     void follow(const std::vector<std::int64_t>& columns) {
@@ -139,7 +140,7 @@ class Planner {
         for (Index t = 0; t < m_; ++t) order_[t] = cursor_[columns[t]];
         std::fill_n(plan_.predicted.begin(), m_, infinity), plan_.overrun[0] = 1;
         plan_.expected_entries += column_[m_];
-        reorder(rows(), order_), reorder(cols(), order_);
+        reorder(order_, order_);
     }
     // Of ways that are worth looking for, that of the least time. The order by minimum degree is
     // made, or has been begun.
@@ -164,7 +165,7 @@ class Planner {
         };
         if (!is_as_given()) consider(s.given, 1, [&] { return by_degree(Diagonal::given, best); });
         if (any)
-            consider(s.product, std::max(1 - best.still / best.moving, best.weak),
+            consider(s.product, best.kernel == Kernel::fronts && best.restless > 1.0 / 256 ? infinity : std::max(1 - best.still / best.moving, best.weak),
                      [&] { return by_degree(Diagonal::product, best); });
         if (any && policy_.allows(Kernel::own, complex_))
             consider(s.by_values, best.openness(m_), [&] { return by_values(best); });
@@ -201,7 +202,7 @@ class Planner {
         if (!values_) return false;
         look();
         std::vector<Index> row_of(static_cast<std::size_t>(m_));
-        if (!values_->match(block(), row_of.data())) return false;
+        if (!values_->match(block(), row_of.data(), seed())) return false;
         old_.assign(cols(), cols() + m_);
         for (Index c = 0; c < m_; ++c) cols()[row_of[c]] = old_[c];
         return true;
@@ -221,6 +222,7 @@ class Planner {
         translate(), symmetrise();
         if (diagonal == Diagonal::given && symmetry_ <= best.symmetry) return {};
         look();
+        if (diagonal == Diagonal::product) std::fill(share_.begin(), share_.end(), 1);  // as it is scaled
         EliminationCost cost;
         if (!amd_.run(graph_, policy_.least_prices(best.seconds), order_.data(), cost, counter_))
             return {};
@@ -269,15 +271,32 @@ class Planner {
         const auto restless = static_cast<double>(weak(Kernel::own).size());
         if (static_cast<double>(moving.size()) <= few_behind * m_ && put_behind(order_, moving))
             moving.clear();
-        out.row_order = order_;
-        const double all = 2 * cost.entries + m_, kept = policy_.kept(symmetry_, all, m_);
+        out.row_order = order_, out.restless = restless / m_;
+        const double all = 2 * cost.entries + m_, unsymmetric = policy_.kept(symmetry_, all, m_);
         for (std::size_t k = 0; k < kernel_table.size(); ++k)
             if (const auto kernel = static_cast<Kernel>(k); policy_.allows(kernel, complex_)) {
                 const double moved =
                     kernel == Kernel::own ? restless : static_cast<double>(moving.size());
-                price(kernel, out, kept * all, kept * kept * cost.work, grown(kernel, moved, m_));
+                const bool by_fronts = kernel == Kernel::fronts;
+                const double kept = by_fronts ? 1 : unsymmetric,
+                             work = kept * kept * cost.work + by_fronts * passed_on(out.entries);
+                price(kernel, out, kept * all, work, grown(kernel, moved, m_));
             }
         return out;
+    }
+    // Multiplications that take as long as fronts do with what they pass on to others. Columns of L
+    // without entries belong to the one before.
+    static double passed_on(const std::vector<double>& entries) {
+        constexpr double each = 12;
+        double sum = 0, left = 0, before = 0;
+        for (std::size_t t = 0, end; t < entries.size(); t = end) {
+            for (end = t + 1; end < entries.size() && entries[end] == entries[t];) ++end;
+            const auto width = static_cast<double>(end - t);
+            const double below = (entries[t] - before) / width - (width - 1) / 2;
+            if (below + width != left) sum += left * left;
+            left = below, before = entries[t];
+        }
+        return each * sum;
     }
     // Takes a kernel for a candidate if it needs less time than those before; fill grows so much by
     // pivots that move, and as it has here.
@@ -314,7 +333,7 @@ class Planner {
             else best.fill = 2 * cost.entries + m_, best.work = cost.work;
         }
         plan_.chosen.emplace(k, best);
-        reorder(rows(), order), reorder(cols(), best.col_order.empty() ? order : best.col_order);
+        reorder(order, best.col_order.empty() ? order : best.col_order);
     }
     void make_fronts(const Candidate& best, const EliminationCost& cost) {
         const std::vector<Index>& order = best.row_order;
@@ -340,6 +359,7 @@ class Planner {
     }
     void leave_as_given(Index k, const Way& way) {
         std::sort(rows(), rows() + m_), std::sort(cols(), cols() + m_);
+        std::fill_n(seed(), m_, no_seed);
         plan_.kernel[k] = way.kernel;
         Way given = way;
         given.diagonal = Diagonal::given, given.order = Order::given, given.fill = given.work = 0;
@@ -348,9 +368,13 @@ class Planner {
 
     Index* rows() { return plan_.row_perm.data() + first_; }
     Index* cols() { return plan_.col_perm.data() + first_; }
-    void reorder(Index* piece, const std::vector<Index>& order) {
-        old_.assign(piece, piece + m_);
-        for (Index t = 0; t < m_; ++t) piece[t] = old_[order[t]];
+    int* seed() { return plan_.seed.data() + first_; }
+    void reorder(const std::vector<Index>& of_rows, const std::vector<Index>& of_cols) {
+        const auto turn = [this](auto* piece, const std::vector<Index>& order) {
+            old_.assign(piece, piece + m_);
+            for (Index t = 0; t < m_; ++t) piece[t] = static_cast<std::remove_reference_t<decltype(*piece)>>(old_[order[t]]);
+        };
+        turn(rows(), of_rows), turn(seed(), of_rows), turn(cols(), of_cols);
     }
 
     // The columns of the block at hand: column c has rows local_[column_[c]...column_[c + 1]],

@@ -218,15 +218,19 @@ class TriangularSolve {
     // Subtracts from a column what its rows have there.
     template <bool Adjoint>
     void gather(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
+        constexpr int lanes = W == 1 ? 4 : 1;  // sums that do not wait for each other
+        Value sum[lanes][W] = {};
+        const auto take = [&](int lane, std::int64_t q) {
+            const Value* const from = x_ + static_cast<std::int64_t>(row[q]) * W;
+            const Value weight = turned<Adjoint>(value[q]);
+            for (int s = 0; s < W; ++s) sum[lane][s] += product(weight, from[s]);
+        };
+        for (; p + lanes <= end; p += lanes)
+            for (int lane = 0; lane < lanes; ++lane) take(lane, p + lane);
+        for (; p < end; ++p) take(0, p);
         Value* const to = x_ + static_cast<std::int64_t>(c) * W;
-        Value left[W];
-        for (int s = 0; s < W; ++s) left[s] = to[s];
-        for (; p < end; ++p) {
-            const Value* const from = x_ + static_cast<std::int64_t>(row[p]) * W;
-            const Value weight = turned<Adjoint>(value[p]);
-            for (int s = 0; s < W; ++s) left[s] -= product(weight, from[s]);
-        }
-        for (int s = 0; s < W; ++s) to[s] = left[s];
+        for (int lane = 1; lane < lanes; ++lane) sum[0][0] += sum[lane][0];
+        for (int s = 0; s < W; ++s) to[s] -= sum[0][s];
     }
     template <bool Adjoint>
     static Value turned(Value v) {
