@@ -186,9 +186,8 @@ struct Held : Factorisation<Index, Value> {
         std::vector<std::pair<Index, bool>> blocks;
         if (factorised) blocks = blocks_in_doubt(*this->lu, wishes.small);
         const auto& kernels = this->analysis->plan.kernel;
-        const auto is_inside = [](Kernel kernel) { return kernel <= Kernel::fronts; };
         if (factorised && blocks.empty() && !is_replanned &&
-            std::all_of(kernels.begin(), kernels.end(), is_inside))
+            std::all_of(kernels.begin(), kernels.end(), is_own))
             return nb::none();
         return nb::make_tuple(name(state), this->lu ? this->lu->trouble : 0, blocks);
     }
@@ -356,10 +355,6 @@ void bind_values(nb::module_& m) {
     m.def("new_factors", [](std::shared_ptr<Analysis<Index>> analysis, In<Value> /* like these */,
                             double preference, double small) {
         return new Held<Index, Value>(std::move(analysis), {preference, small});
-    });
-    m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values, double share) {
-        return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
-                               values.data(), share);
     });
 }
 

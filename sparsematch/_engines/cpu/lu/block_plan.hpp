@@ -77,7 +77,7 @@ struct BlockPlan {
 
     Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
     Index size(Index k) const { return starts[k + 1] - starts[k]; }
-    bool is_external(Index k) const { return kernel[k] > Kernel::fronts; }
+    bool is_external(Index k) const { return !is_own(kernel[k]); }
 };
 
 }  // namespace sparsematch

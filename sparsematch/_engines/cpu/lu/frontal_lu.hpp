@@ -177,10 +177,12 @@ class FrontalLU {
 
     // Returns the number of pivots, those of the first columns. Columns that wait are tried again.
     Index eliminate_all(Index complete) {
-        complete_ = complete;
+        complete_ = complete, moved_.resize(complete);
         Index done = 0;
-        for (Index more = 1; more > 0 && done < complete; done += more)
+        for (Index more = 1; more > 0 && done < complete; done += more) {
             more = eliminate(done, complete);
+            exchange_rows(done, more, 0, done);
+        }
         update(0, done, complete, size_);
         return done;
     }
@@ -195,13 +197,14 @@ class FrontalLU {
             std::rotate(cols_ + begin + left, cols_ + middle, cols_ + end);
         }
         const Index right = eliminate(begin + left, end - failed);
+        exchange_rows(begin + left, right, begin, begin + left);
         update(begin + left, right, end - failed, end);
         return left + right;
     }
     Index eliminate_each(Index begin, const Index end) {
         Index k = begin;
         for (Index last = end; k < last;) {
-            if (!choose_pivot(k)) {
+            if (!choose_pivot(k, begin, end)) {
                 --last;
                 std::swap_ranges(column(k), column(k + 1), column(last));
                 std::swap(cols_[k], cols_[last]);
@@ -214,8 +217,8 @@ class FrontalLU {
         }
         return k - begin;
     }
-    // Brings a pivot to the diagonal of a column; false if none will do.
-    bool choose_pivot(Index k) {
+    // Brings a pivot to the diagonal of a column, in some columns; false if none will do.
+    bool choose_pivot(Index k, Index begin, Index end) {
         constexpr double preferred = 0.1;  // the diagonal, to that share
         const Value* const x = column(k);
         double best = 0, below = 0;
@@ -226,14 +229,20 @@ class FrontalLU {
         const double diagonal = magnitude(x[k]), most = std::max(best, below);
         if (!rule_.fresh) return diagonal > 0 && diagonal >= least_ * most;
         if (!(best > 0) || best < least_ * below) return false;
-        if (row == k || diagonal >= preferred * most) return true;
-        for (Index c = 0; c < size_; ++c) std::swap(at(k, c), at(row, c));
-        std::swap(rows_[k], rows_[row]);
+        moved_[k] = diagonal >= preferred * most ? k : row;
+        if (moved_[k] != k) exchange_rows(k, 1, begin, end), std::swap(rows_[k], rows_[row]);
         return true;
+    }
+    // In some columns, as `n` pivots from `first` on were brought to the diagonal.
+    void exchange_rows(Index first, Index n, Index begin, Index end) {
+        for (Index c = begin; c < end && rule_.fresh; ++c)
+            for (Index k = first; k < first + n; ++k)
+                if (moved_[k] != k) std::swap(at(k, c), at(moved_[k], c));
     }
     // Updates columns by the `n` pivots from `first` on.
     void update(Index first, Index n, Index begin, Index end) {
         if (n == 0 || begin >= end) return;
+        exchange_rows(first, n, begin, end);
         const Index below = size_ - first - n;
         const std::int64_t work = std::int64_t{n} * (size_ - first);
         if (n < 4 || work * (end - begin) < large) return subtract(first, n, begin, end);
@@ -328,7 +337,7 @@ class FrontalLU {
     Index size_ = 0, complete_ = 0;
     Index *rows_ = nullptr, *cols_ = nullptr;
     std::vector<Value> a_;
-    std::vector<Index> row_at_, col_at_, to_;
+    std::vector<Index> row_at_, col_at_, to_, moved_;
 };
 
 }  // namespace sparsematch

@@ -111,7 +111,7 @@ class Planner {
         if (!is_triangular_) return;
         n_inner_ += column_[m_];
         const bool is_small = m_ <= policy_.few_rows, is_forced = policy_.forced != Kernel::own;
-        if (is_forced && !is_small && !row_of(policy_.forced).follows_order)
+        if (is_forced && !is_small && !is_own(policy_.forced))
             return leave_as_given(k, {.kernel = policy_.forced});
         if (policy_.diagonal == Diagonal::product && exchange()) {
             std::copy(cols(), cols() + m_, form_.col_perm.begin() + first_);
@@ -130,7 +130,10 @@ class Planner {
         const bool is_ordered = amd_.run(graph_, limits, order_.data(), cost, counter_);
         if (is_open || !is_ordered || limits.exceeded_by(cost)) return choose(cost, is_ordered);
         amd_.accumulate(plan_.predicted.data() + first_);
-        factorise_here(Kernel::own, own.seconds(column_[m_], 2 * cost.entries + m_, cost.work), cost, 1);
+        Way way;
+        way.fill = 2 * cost.entries + m_;
+        way.seconds = own.seconds(column_[m_], way.fill, cost.work);
+        factorise_here(way, cost);
         reorder(order_, order_);
     }
     // All columns in an order that was given, and the rows that they are paired with.
@@ -164,11 +167,17 @@ class Planner {
                 best = std::move(found);
         };
         if (!is_as_given()) consider(s.given, 1, [&] { return by_degree(Diagonal::given, best); });
-        if (any)
-            consider(s.product, best.kernel == Kernel::fronts && best.restless > 1.0 / 256 ? infinity : std::max(1 - best.still / best.moving, best.weak),
-                     [&] { return by_degree(Diagonal::product, best); });
-        if (any && policy_.allows(Kernel::own, complex_))
-            consider(s.by_values, best.openness(m_), [&] { return by_values(best); });
+        if (any) {
+            // duals scale what fronts pass on, where many pivots are small as they are
+            const double open = best.kernel == Kernel::fronts && best.restless > few_weak
+                                    ? infinity
+                                    : std::max(1 - best.still / best.moving, best.weak);
+            consider(s.product, open, [&] { return by_degree(Diagonal::product, best); });
+        }
+        if (any && policy_.allows(Kernel::own, complex_)) {
+            const double share = best.kernel == Kernel::fronts ? by_fronts : 1;
+            consider(s.by_values, share * best.openness(m_), [&] { return by_values(best); });
+        }
         consider(s.dissection, 1, [&] { return dissected(best); });
         best.runner_up = best.again == least_ ? second_ : least_;
         spent += best.seconds;  // of new pivots
@@ -267,16 +276,12 @@ class Planner {
             return weak_first(order_, share_, row_of(kernel).weak_pivot, column_.data(),
                               local_.data());
         };
-        auto moving = weak(Kernel::superlu);
-        const auto restless = static_cast<double>(weak(Kernel::own).size());
-        if (static_cast<double>(moving.size()) <= few_behind * m_ && put_behind(order_, moving))
-            moving.clear();
-        out.row_order = order_, out.restless = restless / m_;
+        const Index restless = weak(Kernel::own);
+        out.row_order = order_, out.restless = static_cast<double>(restless) / m_;
         const double all = 2 * cost.entries + m_, unsymmetric = policy_.kept(symmetry_, all, m_);
         for (std::size_t k = 0; k < kernel_table.size(); ++k)
             if (const auto kernel = static_cast<Kernel>(k); policy_.allows(kernel, complex_)) {
-                const double moved =
-                    kernel == Kernel::own ? restless : static_cast<double>(moving.size());
+                const Index moved = kernel == Kernel::own ? restless : weak(kernel);
                 const bool by_fronts = kernel == Kernel::fronts;
                 const double kept = by_fronts ? 1 : unsymmetric,
                              work = kept * kept * cost.work + by_fronts * passed_on(out.entries);
@@ -308,7 +313,7 @@ class Planner {
             std::min(out.moving, cost.seconds(column_[m_], by_pattern, work * grown * grown));
         Way way = out;
         way.kernel = kernel, way.by_pattern = by_pattern;
-        if (kernel <= Kernel::fronts) grown *= history_.times_of(block_, way);
+        if (is_own(kernel)) grown *= history_.times_of(block_, way);
         way.fill = fill * grown, way.work = work * grown * grown;
         way.seconds = cost.seconds(column_[m_], way.fill, way.work);
         way.again = row_of(kernel).repeated * way.seconds;
@@ -319,24 +324,29 @@ class Planner {
 
     void take(Candidate& best) {
         const Index k = block_;
-        if (!row_of(best.kernel).follows_order) return leave_as_given(k, best);
+        if (!is_own(best.kernel)) return leave_as_given(k, best);
+        const bool is_last = !(best.seconds < infinity);  // all have filled up before
+        if (is_last) {
+            best.fill = 2 * best.cost.entries + m_, best.work = best.cost.work;
+            best.seconds = policy_.cost(Kernel::own).seconds(column_[m_], best.fill, best.work);
+        }
         std::copy(best.cols.begin(), best.cols.end(), cols());
         std::vector<Index>& order = best.row_order;
         if (best.kernel == Kernel::own) {
             std::copy(best.entries.begin(), best.entries.end(), plan_.predicted.begin() + first_);
-            factorise_here(best.kernel, best.seconds, best.cost, best.fill / (2 * best.cost.entries + m_));
-        } else {  // which takes neighbours in the order for relatives in the tree
-            arrange(best);
-            const EliminationCost cost = tree_.postorder(graph_, order);
-            plan_.kernel[k] = best.kernel;
-            if (best.kernel == Kernel::fronts) make_fronts(best, cost);
-            else best.fill = 2 * cost.entries + m_, best.work = cost.work;
+            factorise_here(best, best.cost);
+            if (is_last) plan_.overrun[k] = infinity;
+        } else {
+            make_fronts(best);
         }
+        if (best.order == Order::by_values) std::fill_n(seed(), m_, no_seed);
         plan_.chosen.emplace(k, best);
         reorder(order, best.col_order.empty() ? order : best.col_order);
     }
-    void make_fronts(const Candidate& best, const EliminationCost& cost) {
-        const std::vector<Index>& order = best.row_order;
+    void make_fronts(Candidate& best) {
+        arrange(best);
+        std::vector<Index>& order = best.row_order;
+        const EliminationCost cost = tree_.postorder(graph_, order);
         for (Index t = 0; t < m_; ++t) cursor_[order[t]] = t;
         const auto own = [&](Index t, const auto& add) {
             for (const Index j : graph_[order[t]])
@@ -346,13 +356,16 @@ class Planner {
         plan_.fronts[block_] = Fronts<Index>(tree_.parent(), own, counter_);
         tree_.accumulate(plan_.predicted.data() + first_);
         plan_.in_fronts += static_cast<std::int64_t>(cost.entries);
-        factorise_here(best.kernel, best.seconds, cost, best.fill / (2 * cost.entries + m_));
+        plan_.kernel[block_] = best.kernel;
+        factorise_here(best, cost);
     }
     // plan_.predicted has the entries of L up to each column, and gets those of L + U.
-    void factorise_here(Kernel kernel, double seconds, const EliminationCost& cost, double times) {
-        plan_.seconds += seconds, plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
-        const double fill = times * (2 * cost.entries + m_);
-        plan_.overrun[block_] = policy_.most(kernel, column_[m_], fill, times * times * cost.work);
+    void factorise_here(const Way& way, const EliminationCost& cost) {
+        plan_.seconds += way.seconds;
+        plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
+        const double times = way.fill / (2 * cost.entries + m_);
+        plan_.overrun[block_] =
+            policy_.most(way.kernel, column_[m_], way.fill, times * times * cost.work);
         double* const predicted = plan_.predicted.data() + first_;
         for (Index c = 0; c < m_; ++c)
             predicted[c] = times * (2 * predicted[c] + static_cast<double>(c + 1));
