@@ -51,10 +51,17 @@ class FrontalLU {
           blas_(Blas<Value>::load()), made_(fronts_.size()), name_(row_of.size()), place_(row_of.size()),
           row_at_(row_of.size()), col_at_(row_of.size()) {
         std::vector<std::size_t> front_of;
+        std::size_t held = 0;
         for (std::size_t f = 0; f < fronts_.size(); ++f) {
             front_of.insert(front_of.end(), fronts_[f].n_pivots, f);
             if (const Index above = fronts_[f].parent; above >= 0)
                 made_[f].sibling = made_[above].child, made_[above].child = static_cast<Index>(f);
+            const auto left = [this](std::size_t of) {
+                const std::size_t n = fronts_[of].columns.size() - fronts_[of].n_pivots;
+                return n * n;
+            };
+            for (Index c = made_[f].child; c >= 0; c = made_[c].sibling) held -= left(c);
+            most_rest_ = std::max(most_rest_, held += left(f));
         }
         const Index first = plan.starts[k];
         const auto begin = plan.inner_start[first];
@@ -73,9 +80,11 @@ class FrontalLU {
 
     // Reads: the entries of the block in the order of its columns. Time: that of the fronts.
     Outcome factorise(const Value* inner, const PivotRule& rule, WorkCounter& counter) {
-        rule_ = rule, least_ = rule.least, counter_ = &counter, grown = 0, rests_.clear();
+        rule_ = rule, least_ = rule.least, counter_ = &counter, grown = 0, is_unfit_ = false;
+        rests_.clear();
         if (rule.fresh) {
             steps.clear(), lists.clear(), values.clear();
+            rests_.make_room(most_rest_);
             values.make_room(static_cast<std::size_t>(rule.predicted[fronts_.back().first]));
             std::iota(name_.begin(), name_.end(), Index{0});
         }
@@ -87,7 +96,7 @@ class FrontalLU {
             assemble(f, inner);
             const Index done = eliminate_all(rule.fresh ? front.complete : front.pivots);
             if (counter.stopped()) return Outcome::stopped;
-            if (!rule.fresh && done < front.pivots) return Outcome::unstable;
+            if (is_unfit_) return Outcome::unstable;
             if (done < front.complete && fronts_[f].parent < 0) return Outcome::singular;
             front.pivots = done;
             store(front), keep_rest(f);
@@ -227,7 +236,10 @@ class FrontalLU {
             if (const double v = magnitude(x[i]); v > best) best = v, row = i;
         for (Index i = complete_; i < size_; ++i) below = std::max(below, magnitude(x[i]));
         const double diagonal = magnitude(x[k]), most = std::max(best, below);
-        if (!rule_.fresh) return diagonal > 0 && diagonal >= least_ * most;
+        if (!rule_.fresh) {  // which goes on, as what comes out is of no use then
+            is_unfit_ |= !(diagonal > 0 && diagonal >= least_ * most);
+            return true;
+        }
         if (!(best > 0) || best < least_ * below) return false;
         moved_[k] = diagonal >= preferred * most ? k : row;
         if (moved_[k] != k) exchange_rows(k, 1, begin, end), std::swap(rows_[k], rows_[row]);
@@ -326,12 +338,14 @@ class FrontalLU {
     const std::vector<typename Fronts<Index>::Front>& fronts_;
     const Blas<Value> blas_;
     std::vector<Made> made_;
-    GrowingArray<Value> rests_;        // a stack, as fronts come in postorder
+    GrowingArray<Value> rests_;  // a stack, as fronts come in postorder, and how long, if none waits
+    std::size_t most_rest_ = 0;
     std::vector<std::int64_t> start_;          // of each front's entries
     std::vector<Entry> entries_;
     std::vector<Index> name_, place_;  // of rows; the columns of their pivots
     PivotRule rule_;
     double least_ = 0;
+    bool is_unfit_ = false;  // a pivot of before
     WorkCounter* counter_ = nullptr;
     // The front at hand: its rows and columns, by columns; where the block's are in it.
     Index size_ = 0, complete_ = 0;
