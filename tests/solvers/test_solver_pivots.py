@@ -41,7 +41,10 @@ def test_growth_that_no_pivot_shows(kind):
 @pytest.mark.parametrize("where", [0, 20, 50, -1])
 @pytest.mark.parametrize("density", [0.06, 0.4])
 def test_new_pivots_from_the_first_column_that_needs_one(kind, where, density):
-    """Pivots before that column stay; several blocks, and factors used again after that."""
+    """Pivots before that column stay; several blocks, and factors used again after that.
+
+    Columns of the denser ones are eliminated in pairs.
+    """
     rng = np.random.default_rng(4)
     n = 60
     block = (

@@ -39,10 +39,10 @@ struct PivotRule {
 template <class Index, class Value>
 class FrontalLU {
   public:
-    // A pivot by its column. Behind it, `count` entries of L from `values` on, in the rows from
-    // lists[rows] on, then as many of U, in the columns from lists[cols] on.
+    // A pivot by its column. Behind it, entries of L from `values` on, in the rows from lists[rows]
+    // on, then those of U, in the columns from lists[cols] on.
     struct Step {
-        Index column, count;
+        Index column, n_rows, n_cols;
         std::int64_t rows, cols, values;
     };
 
@@ -83,7 +83,7 @@ class FrontalLU {
         rule_ = rule, least_ = rule.least, counter_ = &counter, grown = 0, is_unfit_ = false;
         rests_.clear();
         if (rule.fresh) {
-            steps.clear(), lists.clear(), values.clear();
+            steps.clear(), lists.clear(), values.clear(), indices_.clear(), kept_.clear();
             rests_.make_room(most_rest_);
             values.make_room(static_cast<std::size_t>(rule.predicted[fronts_.back().first]));
             std::iota(name_.begin(), name_.end(), Index{0});
@@ -92,15 +92,14 @@ class FrontalLU {
             Made& front = made_[f];
             if (rule.fresh && !open(f)) return Outcome::fill_exceeded;
             if (rule.fresh) choose_least(f);
-            size_ = front.size, rows_ = lists.data() + front.lists, cols_ = rows_ + size_;
+            size_ = front.size, rows_ = indices_.data() + front.lists, cols_ = rows_ + size_;
             assemble(f, inner);
             const Index done = eliminate_all(rule.fresh ? front.complete : front.pivots);
             if (counter.stopped()) return Outcome::stopped;
-            if (is_unfit_) return Outcome::unstable;
             if (done < front.complete && fronts_[f].parent < 0) return Outcome::singular;
             front.pivots = done;
             store(front), keep_rest(f);
-            if (!(grown <= rule.most_growth)) return Outcome::unstable;
+            if (is_unfit_ || !(grown <= rule.most_growth)) return Outcome::unstable;
             if (!counter.add(1 + std::int64_t{size_} * size_ / 4)) return Outcome::stopped;
         }
         if (rule.fresh) rename_rows();
@@ -120,10 +119,15 @@ class FrontalLU {
         std::int64_t from;
     };
     // Lists: its rows, then its columns, those with pivots first, then others that are complete.
-    // Rest: what it has left, by columns.
+    // Rest: what it has left, by columns. Kept: the rows of L, then the columns of U, that are not
+    // those of its pivots.
     struct Made {
-        Index size = 0, complete = 0, pivots = 0, child = -1, sibling = -1;
-        std::int64_t lists = 0, values = 0, rest = 0;
+        Index size = 0, complete = 0, pivots = 0, n_rows = 0, n_cols = 0, child = -1, sibling = -1;
+        std::int64_t lists = 0, values = 0, rest = 0, kept = 0;
+        // Of the values of the t-th pivot.
+        std::int64_t offset(Index t) const {
+            return std::int64_t{t} * (2 * pivots - t - 1 + n_rows + n_cols);
+        }
     };
     // Columns eliminated one by one, and multiplications from which on BLAS pays.
     static constexpr Index narrow = 8;
@@ -138,18 +142,18 @@ class FrontalLU {
     bool open(std::size_t f) {
         const auto& [first, n_pivots, columns, parent] = fronts_[f];
         Made& front = made_[f];
-        front.lists = static_cast<std::int64_t>(lists.size());
+        front.lists = static_cast<std::int64_t>(indices_.size());
         front.values = static_cast<std::int64_t>(values.size());
         for (const bool are_rows : {true, false}) {
-            lists.insert(lists.end(), columns.begin(), columns.begin() + n_pivots);
+            indices_.insert(indices_.end(), columns.begin(), columns.begin() + n_pivots);
             for (Index child = front.child; child >= 0; child = made_[child].sibling) {
                 const Made& of = made_[child];
                 const auto begin = of.lists + (are_rows ? 0 : of.size);
-                for (Index t = of.pivots; t < of.complete; ++t) lists.push_back(lists[begin + t]);
+                for (Index t = of.pivots; t < of.complete; ++t) indices_.push_back(indices_[begin + t]);
             }
-            front.complete = static_cast<Index>(lists.size() - front.lists);
-            lists.insert(lists.end(), columns.begin() + n_pivots, columns.end());
-            if (are_rows) front.size = static_cast<Index>(lists.size() - front.lists);
+            front.complete = static_cast<Index>(indices_.size() - front.lists);
+            indices_.insert(indices_.end(), columns.begin() + n_pivots, columns.end());
+            if (are_rows) front.size = static_cast<Index>(indices_.size() - front.lists);
         }
         front.complete -= front.size;
         const double more = static_cast<double>(front.complete) * (2.0 * front.size - front.complete);
@@ -170,7 +174,7 @@ class FrontalLU {
         }
         for (Index child = made_[f].child; child >= 0; child = made_[child].sibling) {
             const Made& of = made_[child];
-            const Index *const rows = lists.data() + of.lists + of.pivots, *const cols =
+            const Index *const rows = indices_.data() + of.lists + of.pivots, *const cols =
                                                                               rows + of.size;
             const Index m = of.size - of.pivots;
             to_.resize(m);
@@ -283,39 +287,62 @@ class FrontalLU {
         }
     }
 
-    // Appends, or writes again, L and U of a front.
-    void store(const Made& front) {
+    // Appends, or writes again, L and U of a front, without rows and columns that are zero there. In
+    // other values these have to be zero, too.
+    void store(Made& front) {
         const Index n = front.pivots;
-        const auto place = [&](Index t) {
-            return front.values + std::int64_t{t} * (2 * size_ - t - 1);
-        };
-        if (rule_.fresh) {
-            const auto count = static_cast<std::size_t>(n) * (2 * size_ - n - 1);
-            values.make_room(count), values.set_size(values.size() + count);
-            for (Index t = 0; t < n; ++t) {
-                const auto list = front.lists + t + 1;
-                steps.push_back({cols_[t], size_ - t - 1, list, list + size_, place(t)});
-                place_[rows_[t]] = cols_[t];
-            }
+        mark_.assign(2 * static_cast<std::size_t>(size_), 0);
+        char *const in_l = mark_.data(), *const in_u = in_l + size_;
+        for (Index c = 0; c < size_; ++c) {
+            const Value* const x = column(c);
+            if (c >= n) in_u[c] = std::any_of(x, x + n, [](Value v) { return v != Value(0); });
+            else
+                for (Index i = n; i < size_; ++i) in_l[i] |= x[i] != Value(0);
         }
-        const auto to = [&](Index t) { return values.data() + place(t); };
+        if (rule_.fresh) keep_lists(front);
+        const Index *const rows = kept_.data() + front.kept, *const cols = rows + front.n_rows;
+        for (Index p = 0; p < front.n_rows; ++p) in_l[rows[p]] = 0;
+        for (Index p = 0; p < front.n_cols; ++p) in_u[cols[p]] = 0;
+        is_unfit_ |= std::find(mark_.begin(), mark_.end(), 1) != mark_.end();
+        Value* const to = values.data() + front.values;
         for (Index t = 0; t < n; ++t) {
             const Value* const x = column(t);
             pivot[cols_[t]] = x[t];
             grown = std::max(grown, magnitude(x[t]));
-            std::copy(x + t + 1, x + size_, to(t));
+            Value* l = std::copy(x + t + 1, x + n, to + front.offset(t));
+            for (Index p = 0; p < front.n_rows; ++p) *l++ = x[rows[p]];
         }
         constexpr Index lines = 8;  // of U, written side by side
         for (Index begin = 0; begin < n; begin += lines) {
             const Index end = std::min<Index>(begin + lines, n);
-            for (Index c = begin + 1; c < size_; ++c) {
-                const Value* const x = column(c);
-                for (Index t = begin; t < std::min(c, end); ++t) {
-                    to(t)[size_ - t - 1 + c - t - 1] = x[t];
+            for (Index q = begin + 1; q < n + front.n_cols; ++q) {
+                const Value* const x = column(q < n ? q : cols[q - n]);
+                for (Index t = begin; t < std::min(q, end); ++t) {
+                    to[front.offset(t) + n - t - 1 + front.n_rows + q - t - 1] = x[t];
                     grown = std::max(grown, magnitude(x[t]));
                 }
             }
         }
+    }
+    void keep_lists(Made& front) {
+        const Index n = front.pivots;
+        front.kept = static_cast<std::int64_t>(kept_.size());
+        auto list = static_cast<std::int64_t>(lists.size());
+        for (const bool are_rows : {true, false}) {
+            const Index* const from = are_rows ? rows_ : cols_;
+            lists.insert(lists.end(), from, from + n);
+            for (Index i = n; i < size_; ++i)
+                if (mark_[i + (are_rows ? 0 : size_)]) kept_.push_back(i), lists.push_back(from[i]);
+            if (are_rows) front.n_rows = static_cast<Index>(kept_.size() - front.kept);
+        }
+        front.n_cols = static_cast<Index>(kept_.size() - front.kept) - front.n_rows;
+        for (Index t = 0; t < n; ++t, ++list) {
+            steps.push_back({cols_[t], n - t - 1 + front.n_rows, n - t - 1 + front.n_cols, list + 1,
+                             list + n + front.n_rows + 1, front.values + front.offset(t)});
+            place_[rows_[t]] = cols_[t];
+        }
+        const auto count = static_cast<std::size_t>(front.offset(n));
+        values.make_room(count), values.set_size(values.size() + count);
     }
     void keep_rest(std::size_t f) {
         const Index n = made_[f].pivots;
@@ -326,11 +353,15 @@ class FrontalLU {
         for (Index c = n; c < size_; ++c) to = std::copy(column(c) + n, column(c + 1), to);
     }
     void rename_rows() {
-        for (const Made& front : made_)
-            for (Index i = 0; i < front.size; ++i) {
-                Index& row = lists[front.lists + i];
-                row = place_[row];
-            }
+        std::int64_t list = 0;
+        const auto rename = [this](Index* row, Index count) {
+            for (Index i = 0; i < count; ++i) row[i] = place_[row[i]];
+        };
+        for (const Made& front : made_) {
+            rename(indices_.data() + front.lists, front.size);
+            rename(lists.data() + list, front.pivots + front.n_rows);
+            list += 2 * std::int64_t{front.pivots} + front.n_rows + front.n_cols;
+        }
         name_ = place_;
         for (std::size_t r = 0; r < name_.size(); ++r) row_of[name_[r]] = static_cast<Index>(r);
     }
@@ -343,15 +374,17 @@ class FrontalLU {
     std::vector<std::int64_t> start_;          // of each front's entries
     std::vector<Entry> entries_;
     std::vector<Index> name_, place_;  // of rows; the columns of their pivots
+    std::vector<Index> indices_, kept_;
     PivotRule rule_;
     double least_ = 0;
-    bool is_unfit_ = false;  // a pivot of before
+    bool is_unfit_ = false;  // what was found before
     WorkCounter* counter_ = nullptr;
     // The front at hand: its rows and columns, by columns; where the block's are in it.
     Index size_ = 0, complete_ = 0;
     Index *rows_ = nullptr, *cols_ = nullptr;
     std::vector<Value> a_;
     std::vector<Index> row_at_, col_at_, to_, moved_;
+    std::vector<char> mark_;
 };
 
 }  // namespace sparsematch

@@ -92,7 +92,7 @@ class BlockLU {
         : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), u_end(size()),
           pivot(size(), 1), inverse(size(), 1), row_of(size()), user_row(size()),
           pivot_row_factor(size()), growth(static_cast<std::size_t>(plan.n_blocks()), 1),
-          place_(size()), x_(size()) {}
+          place_(size()), leads_(size()), x_(size()) {}
 
     // Factorises with new pivots, chosen by the values: the diagonal if it is at least `preference`
     // times the largest of its column. After `singular` and `fill_exceeded`, `trouble` is the block
@@ -170,6 +170,8 @@ class BlockLU {
     using Workspace = PivotWorkspace<Index>;
     using Row = typename Workspace::Row;
     static constexpr Index no_column = Workspace::no_column;
+    // Rows from which on a pair pays: to find it, and to see it, takes as long as some products.
+    static constexpr Index least_paired = 5;
     static constexpr double tiny = 0x1p-1000;  // the inverse of what is smaller may be no double
 
     // New pivots from a column of a block on; those before stay.
@@ -353,6 +355,7 @@ class BlockLU {
     // Rows as they were when the columns before this one were finished.
     void restore_rows(Index column) {
         if (column == first_) return;
+        std::fill(leads_.begin() + first_, leads_.begin() + column, 0);
         for (Index c = first_; c < column; ++c)
             search_->pivot_row[c] = row_of[c], search_->rows[row_of[c]].pivot_of = c;
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
@@ -416,7 +419,14 @@ class BlockLU {
             u_row.push(j), u.push(v);
             grown = std::max(grown, magnitude(v));
             work += l_end[j] - l_start[j];
-            subtract_l(j, v);
+            if (leads_[j] && t + 1 < plan.n && search_->order[t + 1] == j + 1) {
+                const Value w = take_second(j, search_->pivot_row[j + 1], v);
+                u_row.push(j + 1), u.push(w), ++t;
+                grown = std::max(grown, magnitude(w));
+                subtract_pair(j, v, w);
+            } else {
+                subtract_l(j, v);
+            }
         }
         grown_ = grown;
         u_end[c] = static_cast<std::int64_t>(u.size());
@@ -427,6 +437,20 @@ class BlockLU {
         const Index* const row = l_row.data();
         const Value* const value = l.data();
         for (auto p = l_start[j], end = l_end[j]; p < end; ++p) x[row[p]] -= product(value[p], v);
+    }
+
+    // Of two columns of a pair, j and j + 1, the second's multiplier, of which the row is given.
+    Value take_second(Index j, Index row, Value v) {
+        return std::exchange(x_[row], Value(0)) - product(l[l_start[j]], v);
+    }
+    // Both at once: half of the indices, and half of x, are read.
+    void subtract_pair(Index j, Value v, Value w) {
+        Value* const x = x_.data();
+        const Index* const row = l_row.data() + l_start[j + 1];
+        const Value* const first = l.data() + l_start[j] + 1;
+        const Value* const second = l.data() + l_start[j + 1];
+        for (std::int64_t p = 0, n = l_end[j + 1] - l_start[j + 1]; p < n; ++p)
+            x[row[p]] = x[row[p]] - product(first[p], v) - product(second[p], w);
     }
 
     bool choose_pivot(Index c, double preference) {
@@ -467,19 +491,35 @@ class BlockLU {
             added.push_back({plan.row_perm[row], plan.col_perm[c], pivot[c] / factor});
         }
     }
-    // The candidates but the pivot.
+    // The candidates but the pivot, in the order of the column before if that has the same.
     void store_l(Index c) {
         const Index row = search_->pivot_row[c];
         const auto count = static_cast<std::size_t>(n_candidates_);
         l_start[c] = static_cast<std::int64_t>(l.size());
         l_row.make_room(count), l.make_room(count);
+        leads_[c] = 0;
+        const bool second = follows(c);
+        if (second) leads_[c - 1] = 1;
+        const Index* const rows =
+            second ? l_row.data() + l_start[c - 1] : search_->candidates.data();
         for (std::size_t k = 0; k < count; ++k) {
-            const Index r = search_->candidates[k];
+            const Index r = rows[k];
             if (r != row) l_row.push(r), l.push(product(x_[r], inverse[c]));
             x_[r] = Value(0);
         }
         l_end[c] = static_cast<std::int64_t>(l.size());
         search_->edges[c] = {l_start[c], l_end[c]};
+    }
+    // Whether the column before has the same rows, the pivot of this one first, and is free to lead
+    // a pair.
+    bool follows(Index c) const {
+        const Index j = c - 1;
+        if (n_candidates_ < least_paired || j < first_ || (j > first_ && leads_[j - 1]) ||
+            !search_->is_pruned[j])
+            return false;
+        return l_end[j] - l_start[j] == n_candidates_ &&
+               l_row[l_start[j]] == search_->pivot_row[c] &&
+               search_->edges[j].end == l_start[j] + 1;
     }
 
     // Columns of L that hold the new pivot row, and whose row of U has an entry in column c: rows
@@ -495,10 +535,18 @@ class BlockLU {
             auto head = from, tail = end;
             while (head < tail) {
                 if (search_->rows[l_row[head]].pivot_of != no_column) ++head;
-                else --tail, std::swap(l_row[head], l_row[tail]), std::swap(l[head], l[tail]);
+                else exchange_entries(j, head, --tail);
             }
             search_->edges[j].end = tail, search_->is_pruned[j] = 1;
         }
+    }
+
+    // Two entries of column j of L; the leader of a pair remains in the order of the other.
+    void exchange_entries(Index j, std::int64_t p, std::int64_t q) {
+        std::swap(l_row[p], l_row[q]), std::swap(l[p], l[q]);
+        if (j == first_ || !leads_[j - 1]) return;
+        const auto shift = l_start[j - 1] + 1 - l_start[j];
+        std::swap(l_row[p + shift], l_row[q + shift]), std::swap(l[p + shift], l[q + shift]);
     }
 
     // Where each entry of the blocks goes, by pivots, and the rows: once for all values.
@@ -536,7 +584,13 @@ class BlockLU {
                 u[q] = v;
                 grown = std::max(grown, magnitude(v));
                 work += l_end[j] - l_start[j];
-                subtract_l(j, v);
+                if (leads_[j] && q + 1 < end && u_row[q + 1] == j + 1) {
+                    const Value w = u[++q] = take_second(j, j + 1, v);
+                    grown = std::max(grown, magnitude(w));
+                    subtract_pair(j, v, w);
+                } else {
+                    subtract_l(j, v);
+                }
             }
             grown_ = grown;
             if (!replay_pivot(c)) return clear_x(), stop_ = c, Outcome::unstable;
@@ -571,6 +625,9 @@ class BlockLU {
     std::vector<Index> waiting_;   // columns of the block
     Workspace* search_ = nullptr;  // while pivots are chosen
     std::vector<Index> place_;
+    // Of a column of L: whether it and the next are a pair, with the same rows in the same order
+    // but for the next one's pivot, which comes first.
+    std::vector<char> leads_;
     std::vector<Value> x_;
 };
 

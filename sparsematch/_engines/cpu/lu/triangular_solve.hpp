@@ -175,25 +175,26 @@ class TriangularSolve {
         const auto& steps = fronts.steps;
         std::int64_t work = 0;
         const bool plain = side == Side::plain, adjoint = side == Side::adjoint;
-        for (const auto& [c, count, rows, cols, at] : steps) {
-            const Value* const u = values + at + count;
-            if (plain) at_block.scatter(c, 0, count, lists + rows, values + at);
+        for (const auto& [c, n_rows, n_cols, rows, cols, at] : steps) {
+            const Value* const u = values + at + n_rows;
+            if (plain) at_block.scatter(c, 0, n_rows, lists + rows, values + at);
             else if (adjoint) at_block.multiply(c, conjugate(inverse[c]));
             else at_block.multiply(c, inverse[c]);
-            if (adjoint) at_block.template scatter<true>(c, 0, count, lists + cols, u);
-            else if (!plain) at_block.scatter(c, 0, count, lists + cols, u);
-            work += count;
+            if (adjoint) at_block.template scatter<true>(c, 0, n_cols, lists + cols, u);
+            else if (!plain) at_block.scatter(c, 0, n_cols, lists + cols, u);
+            work += n_rows + n_cols;
         }
         for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-            const auto& [c, count, rows, cols, at] = *step;
-            if (adjoint) at_block.template gather<true>(c, 0, count, lists + rows, values + at);
-            else if (!plain) at_block.template gather<false>(c, 0, count, lists + rows, values + at);
+            const auto& [c, n_rows, n_cols, rows, cols, at] = *step;
+            const Value* const l = values + at;
+            if (adjoint) at_block.template gather<true>(c, 0, n_rows, lists + rows, l);
+            else if (!plain) at_block.template gather<false>(c, 0, n_rows, lists + rows, l);
             else {
-                at_block.template gather<false>(c, 0, count, lists + cols, values + at + count);
+                at_block.template gather<false>(c, 0, n_cols, lists + cols, l + n_rows);
                 at_block.multiply(c, inverse[c]);
             }
         }
-        return !counter_ || counter_->add(2 * work * W);
+        return !counter_ || counter_->add(work * W);
     }
 
     // Compilers make vector instructions of loops over s that only read, or only write, x.
