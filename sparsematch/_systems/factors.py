@@ -100,7 +100,6 @@ class BlockFactors:
                 int(block.rows.size),
                 self._external[k].choice.name,
                 self._external[k].order,
-                0,
                 self._external[k].nnz,
                 plan.blocks.chosen[k][5],
                 self._external[k].choice.why,

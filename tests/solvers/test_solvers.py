@@ -146,7 +146,9 @@ def test_a_block_that_fills_up_is_left_to_another_kernel():
     analysis = solvers.analyse(A, matching=np.arange(600), solver=here(overrun=0.0))
     assert kernels(analysis) == []
     lu = analysis.factorise(A)
-    assert kernels(lu.analysis) == ["own"], "fronts are given up as well: what is left takes its time"
+    assert kernels(lu.analysis) == ["own"], (
+        "fronts are given up as well: what is left takes its time"
+    )
     assert lu.analysis is not analysis
     assert kernels(analysis) == [], "an analysis never changes"
     assert (revision(analysis), revision(lu)) == (0, 2)

@@ -30,8 +30,8 @@ class Fronts {
 
     Fronts() = default;
     // Reads: the parent of each place in a postorder. own(k, add) calls add(j) for all places j > k
-    // that column k comes with, and returns how often. Time: that, and of sorting all lists. After a
-    // stop nothing is to be read.
+    // that column k comes with, and returns how often. Time: that, and that of sorting all lists.
+    // After a stop nothing is to be read.
     template <class Own>
     Fronts(const std::vector<Index>& parent, const Own& own, WorkCounter& counter) {
         if (merge_columns(parent, own, counter)) link(parent);

@@ -38,8 +38,8 @@ struct Way {
 // What factorisations have shown that analyses are made for.
 template <class Index>
 struct History {
-    // Of a block, by its diagonal, ordered by the values or not, and kernel, how many times the entries
-    // predicted there are; infinity where they were too many to go on.
+    // Of a block, by its diagonal, ordered by the values or not, and kernel, how many times the
+    // entries predicted there are; infinity where they were too many to go on.
     std::map<std::tuple<Index, Diagonal, bool, Kernel>, double> times;
     double repeated = 0;  // how often values have come for the same pattern, as others may
 
@@ -48,7 +48,9 @@ struct History {
         return times.try_emplace({block, way.diagonal, by_values, way.kernel}, 1).first->second;
     }
     // Whether there was a choice for it.
-    bool knows(Index block) const { return times.contains({block, Diagonal::matched, false, Kernel::own}); }
+    bool knows(Index block) const {
+        return times.contains({block, Diagonal::matched, false, Kernel::own});
+    }
 };
 
 inline constexpr int no_seed = 1 << 12;

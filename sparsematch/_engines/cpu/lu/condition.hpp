@@ -144,8 +144,8 @@ std::vector<std::pair<Index, bool>> blocks_in_doubt(BlockLU<Index, Value>& lu, d
         double least = infinity, limit = no_doubt;
         if (lu.plan.seed[lu.plan.starts[k]] != no_seed) {
             const double* const factors = lu.equilibration.col_factor.data();
-            const auto [low, high] = std::minmax_element(factors + lu.plan.starts[k],
-                                                         factors + lu.plan.starts[k + 1]);
+            const auto [low, high] =
+                std::minmax_element(factors + lu.plan.starts[k], factors + lu.plan.starts[k + 1]);
             limit = std::clamp(no_doubt * (*high / *low), no_doubt, most_doubt);
         }
         for (Index c = lu.plan.starts[k]; c < lu.plan.starts[k + 1]; ++c)

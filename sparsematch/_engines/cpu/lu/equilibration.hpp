@@ -81,7 +81,8 @@ struct Equilibration {
         }
         is_middling_throughout = true;
         return each_block(plan, counter, [&](Index k) {
-            if (!rescale(plan, k, a, !plan.is_external(k))) scale(plan, k, a, false), find_tops(plan, k);
+            if (!rescale(plan, k, a, !plan.is_external(k)))
+                scale(plan, k, a, false), find_tops(plan, k);
         });
     }
 
@@ -139,9 +140,8 @@ struct Equilibration {
         }
         return *std::min_element(largest_of.begin(), largest_of.end()) >= least_top;
     }
-    // Where the largest entry, or one near, of each row of a block that was just scaled is; no_place
-    // of zeros.
-    // Factors of columns as they are before all share an exponent: at least 1.
+    // Where the largest entry of each row of a block that was just scaled is, or by seeds one near;
+    // no_place of zeros. Factors of columns as they are before all share an exponent: at least 1.
     void find_tops(const BlockPlan<Index>& plan, Index k) {
         const Index first = plan.starts[k], end = plan.starts[k + 1];
         std::fill(top_.begin() + first, top_.begin() + end, no_place);

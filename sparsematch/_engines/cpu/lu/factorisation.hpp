@@ -169,8 +169,7 @@ class Factorisation {
         History<Index> history = analysis->history;
         history.repeated = repeated_;
         for (const auto& [k, way] : analysis->plan.chosen)
-            if (is_own(way.kernel))
-                history.times_of(k, way) = lu->entries_of(k) / way.by_pattern;
+            if (is_own(way.kernel)) history.times_of(k, way) = lu->entries_of(k) / way.by_pattern;
         return plan_again(std::move(history), run);
     }
     // How often other values are to come before it pays to look for other ways, or to go back to

@@ -33,7 +33,8 @@ struct PivotRule {
     double least = 0;               // share of its column that a pivot has at least
     double most_growth = infinity;  // entries of U
     double most_entries = infinity;
-    const double* predicted = nullptr;  // entries up to a column: while there are more, less will do
+    const double* predicted =
+        nullptr;  // entries up to a column: while there are more, less will do
 };
 
 template <class Index, class Value>
@@ -48,8 +49,8 @@ class FrontalLU {
 
     FrontalLU(const BlockPlan<Index>& plan, Index k)
         : row_of(plan.size(k)), pivot(row_of.size()), fronts_(plan.fronts.at(k).fronts),
-          blas_(Blas<Value>::load()), made_(fronts_.size()), name_(row_of.size()), place_(row_of.size()),
-          row_at_(row_of.size()), col_at_(row_of.size()) {
+          blas_(Blas<Value>::load()), made_(fronts_.size()), name_(row_of.size()),
+          place_(row_of.size()), row_at_(row_of.size()), col_at_(row_of.size()) {
         std::vector<std::size_t> front_of;
         std::size_t held = 0;
         for (std::size_t f = 0; f < fronts_.size(); ++f) {
@@ -149,14 +150,16 @@ class FrontalLU {
             for (Index child = front.child; child >= 0; child = made_[child].sibling) {
                 const Made& of = made_[child];
                 const auto begin = of.lists + (are_rows ? 0 : of.size);
-                for (Index t = of.pivots; t < of.complete; ++t) indices_.push_back(indices_[begin + t]);
+                for (Index t = of.pivots; t < of.complete; ++t)
+                    indices_.push_back(indices_[begin + t]);
             }
             front.complete = static_cast<Index>(indices_.size() - front.lists);
             indices_.insert(indices_.end(), columns.begin() + n_pivots, columns.end());
             if (are_rows) front.size = static_cast<Index>(indices_.size() - front.lists);
         }
         front.complete -= front.size;
-        const double more = static_cast<double>(front.complete) * (2.0 * front.size - front.complete);
+        const double more =
+            static_cast<double>(front.complete) * (2.0 * front.size - front.complete);
         return static_cast<double>(values.size()) + more <= rule_.most_entries;
     }
 
@@ -175,7 +178,7 @@ class FrontalLU {
         for (Index child = made_[f].child; child >= 0; child = made_[child].sibling) {
             const Made& of = made_[child];
             const Index *const rows = indices_.data() + of.lists + of.pivots, *const cols =
-                                                                              rows + of.size;
+                                                                                  rows + of.size;
             const Index m = of.size - of.pivots;
             to_.resize(m);
             for (Index i = 0; i < m; ++i) to_[i] = row_at_[rows[i]];
@@ -287,23 +290,18 @@ class FrontalLU {
         }
     }
 
-    // Appends, or writes again, L and U of a front, without rows and columns that are zero there. In
-    // other values these have to be zero, too.
+    // Appends, or writes again, L and U of a front, without rows and columns that are zero there.
+    // Of other values these have to be zero, too.
     void store(Made& front) {
         const Index n = front.pivots;
-        mark_.assign(2 * static_cast<std::size_t>(size_), 0);
-        char *const in_l = mark_.data(), *const in_u = in_l + size_;
-        for (Index c = 0; c < size_; ++c) {
-            const Value* const x = column(c);
-            if (c >= n) in_u[c] = std::any_of(x, x + n, [](Value v) { return v != Value(0); });
-            else
-                for (Index i = n; i < size_; ++i) in_l[i] |= x[i] != Value(0);
-        }
-        if (rule_.fresh) keep_lists(front);
+        if (rule_.fresh) mark_filled(n), keep_lists(front);
         const Index *const rows = kept_.data() + front.kept, *const cols = rows + front.n_rows;
-        for (Index p = 0; p < front.n_rows; ++p) in_l[rows[p]] = 0;
-        for (Index p = 0; p < front.n_cols; ++p) in_u[cols[p]] = 0;
-        is_unfit_ |= std::find(mark_.begin(), mark_.end(), 1) != mark_.end();
+        if (!rule_.fresh && front.n_rows + front.n_cols < 2 * (size_ - n)) {
+            mark_filled(n);
+            for (Index p = 0; p < front.n_rows; ++p) mark_[rows[p]] = 0;
+            for (Index p = 0; p < front.n_cols; ++p) mark_[size_ + cols[p]] = 0;
+            is_unfit_ |= std::find(mark_.begin(), mark_.end(), 1) != mark_.end();
+        }
         Value* const to = values.data() + front.values;
         for (Index t = 0; t < n; ++t) {
             const Value* const x = column(t);
@@ -323,6 +321,17 @@ class FrontalLU {
                 }
             }
         }
+    }
+    // Marks rows of L, and behind them columns of U, that are not zero, behind the pivots.
+    void mark_filled(Index n) {
+        mark_.assign(2 * static_cast<std::size_t>(size_), 0);
+        Index left = size_ - n;
+        for (Index t = 0; t < n && left > 0; ++t)
+            for (Index i = n; i < size_; ++i)
+                if (!mark_[i] && at(i, t) != Value(0)) mark_[i] = 1, --left;
+        for (Index c = n; c < size_; ++c)
+            mark_[size_ + c] =
+                std::any_of(column(c), column(c) + n, [](Value v) { return v != Value(0); });
     }
     void keep_lists(Made& front) {
         const Index n = front.pivots;
@@ -369,9 +378,10 @@ class FrontalLU {
     const std::vector<typename Fronts<Index>::Front>& fronts_;
     const Blas<Value> blas_;
     std::vector<Made> made_;
-    GrowingArray<Value> rests_;  // a stack, as fronts come in postorder, and how long, if none waits
+    GrowingArray<Value>
+        rests_;  // a stack, as fronts come in postorder, and how long, if none waits
     std::size_t most_rest_ = 0;
-    std::vector<std::int64_t> start_;          // of each front's entries
+    std::vector<std::int64_t> start_;  // of each front's entries
     std::vector<Entry> entries_;
     std::vector<Index> name_, place_;  // of rows; the columns of their pivots
     std::vector<Index> indices_, kept_;

@@ -116,9 +116,10 @@ class BlockLU {
         if (!equilibration.again(plan, a, counter)) return Outcome::stopped;
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
-            const Outcome outcome = !has_columns(k)                     ? replay_without_l(k, a)
-                                    : plan.kernel[k] == Kernel::fronts ? by_fronts(k, false, a, counter)
-                                                                       : replay(k, a, counter);
+            const Outcome outcome = !has_columns(k) ? replay_without_l(k, a)
+                                    : plan.kernel[k] == Kernel::fronts
+                                        ? by_fronts(k, false, a, counter)
+                                        : replay(k, a, counter);
             if (outcome == Outcome::unstable) return resume(k, a, counter);
             if (outcome != Outcome::done) return outcome;
         }
