@@ -33,8 +33,7 @@ struct PivotRule {
     double least = 0;               // share of its column that a pivot has at least
     double most_growth = infinity;  // entries of U
     double most_entries = infinity;
-    const double* predicted =
-        nullptr;  // entries up to a column: while there are more, less will do
+    const double* predicted = nullptr;  // up to a column; while there are more, less will do
 };
 
 template <class Index, class Value>
