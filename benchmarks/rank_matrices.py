@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 import sparsematch as sm
-from sparsematch._engines.mpi.core.assemble import assemble
+from sparsematch._engines.mpi.core.distribution import assemble
 
 #: Batches in which edges are drawn, whatever the number of ranks.
 BATCHES = 960

@@ -261,10 +261,8 @@ def _plain(G: Any) -> Any:
 
 
 def _kept_with(graph: Any) -> dict[str, Any]:
-    """Return the cache of a graph; a new one for a view, which is not told when its graph changes.
-
-    What NetworkX itself would keep is of no use: it warns each time that it is used.
-    """
+    """Return the cache of a graph; a new one for a view, which is not told of changes."""
+    # What NetworkX itself would keep is of no use: it warns each time that it is used.
     import networkx as nx
 
     cache: dict[str, Any] | None = getattr(graph, "__networkx_cache__", None)

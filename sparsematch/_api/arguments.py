@@ -4,6 +4,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.errors import wrong_type
 
 Rng: TypeAlias = int | np.random.Generator | None
@@ -28,6 +29,20 @@ def check_flags(**flags: Any) -> None:
     for name, flag in flags.items():
         if not isinstance(flag, _FLAGS):
             raise wrong_type(name, flag, "True or False")
+
+
+def read_capacities(given: Any, col_cost: FloatArray) -> IndexArray:
+    """Return how many rows each column may have, given what it costs if unmatched."""
+    numbers, size = np.asarray(given), col_cost.size
+    if numbers.dtype.kind not in "iu":
+        raise wrong_type("capacities", given, "integers, one for all columns or for each, or None")
+    if numbers.shape not in ((), (size,)):
+        raise ValueError(f"capacities has shape {numbers.shape}, not () or ({size},)")
+    if numbers.min(initial=0) < 0:
+        raise ValueError(f"capacities must not be negative, but one is {numbers.min()}")
+    if abs(col_cost).max(initial=0) > 2.0**960:
+        raise ValueError("unmatched_cost of columns with capacities must not be above 2**960")
+    return np.full(size, np.minimum(numbers.astype(np.uint64), np.uint64(2**62)), np.int64)
 
 
 def check_number(name: str, number: Any) -> None:

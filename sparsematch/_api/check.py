@@ -273,19 +273,18 @@ def matching_of(
     *sides: tuple[Any, Any],
     is_maximum: bool = True,
     threads: int = 1,
+    read: Callable[[BipartiteCSR, Any, str], Matching | None] = read_matching,
 ) -> Matching | None:
-    """Return a copy of the matching of a result if it is one of this matrix, and maximum.
-
-    None if it is not, or `sides` are no pairs of None or an array for all rows, and for all
-    columns. Raises ValueError if the result is of a matrix of another shape.
-    """
+    """Return a copy of the matching of a result if it is one of this matrix, and maximum."""
+    # None if it is not, or `sides` are no pairs of None or an array for all rows, and for all
+    # columns. Raises ValueError if the result is of a matrix of another shape.
     if graph.shape != result.shape:
         raise ValueError(f"A has shape {graph.shape}, but {result.shape} was matched")
     arrays = [pair for side in sides for pair in zip(side, graph.shape, strict=True)]
     if not all(array is None or array.shape == (size,) for array, size in arrays):
         return None
     try:
-        given = read_matching(graph, result.matching, f"{name}.matching")
+        given = read(graph, result.matching, f"{name}.matching")
     except ValueError:
         return None
     more = (threads,) if graph.backend == "numpy" else ()

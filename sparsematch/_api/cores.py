@@ -17,10 +17,7 @@ VARIABLE = "SPARSEMATCH_CORES"
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use, at least 1.
-
-    The affinity is read in every call, the quota once.
-    """
+    """Return how many cores this process may use, at least 1; the quota is read only once."""
     told = os.environ.get(VARIABLE, "")
     if told.isdecimal() and int(told) > 0:
         return int(told)
@@ -41,12 +38,10 @@ def _own_quota() -> int:
 
 
 def quota_in_cores(root: Path) -> int:
-    """Return the least quota of the control groups of this process in whole cores, rounded up.
-
-    That of a group holds for all within it. Read are the files of version 2 of the kernel's
-    interface (``cpu.max``) and of version 1 (``cpu.cfs_quota_us``), under `root`. Without a quota:
-    a number larger than any machine has.
-    """
+    """Return the least quota of the control groups of this process in whole cores, rounded up."""
+    # That of a group holds for all within it. Read are the files of version 2 of the kernel's
+    # interface (``cpu.max``) and of version 1 (``cpu.cfs_quota_us``), under `root`. Without a
+    # quota: a number larger than any machine has.
     try:
         groups = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -122,6 +122,8 @@ def _roles_in_optima(A: Any, optimum: Any, threads: int) -> NDArray[np.int8]:
         raise wrong_type("optimum", optimum, "a WeightedTransversal or a WeightedMatching")
     if isinstance(optimum, WeightedTransversal) and optimum.job == "bottleneck":
         raise ValueError("optimum is a bottleneck transversal, but must be of a product or sum")
+    if isinstance(optimum, WeightedMatching) and optimum.capacities is not None:
+        raise ValueError("optimum has capacities, but must be one of single rows and columns")
     stored = read_entries(A, threads=threads, in_host=True).graph
     known = proved(A, optimum, None, threads, "optimum")
     if known is None:

@@ -165,10 +165,7 @@ def explain(
 
 
 def _without_zeros(entries: Entries, drops_zeros: bool) -> tuple[BipartiteCSR, int]:
-    """Return the pattern without zeros, and how many there are.
-
-    Where values are no numbers, none is known to be zero; nor may any be dropped then.
-    """
+    """Return the pattern without zeros, and how many; none is known of what is no number."""
     try:
         return entries.without_zeros()[:2]
     except (TypeError, ValueError):
@@ -180,10 +177,7 @@ def _without_zeros(entries: Entries, drops_zeros: bool) -> tuple[BipartiteCSR, i
 def _pieces(
     graph: BipartiteCSR, matching: Matching, run: Run, by_products: ByProducts | None, side: str
 ) -> DeficientPieces:
-    """Group the rows and columns of one part by its pieces.
-
-    Time: a search, and sorts by counting.
-    """
+    """Group the rows and columns of one part by its pieces: a search, and sorts by counting."""
     none = np.empty(0, graph.dtype)
     if np.all((matching.row_mate if side == "rows" else matching.col_mate) >= 0):
         return DeficientPieces(side, none, none, (none,) * 4, (np.zeros(1, graph.dtype),) * 4)
@@ -211,10 +205,8 @@ def _pieces(
 
 
 def _rank_pieces(graph: BipartiteCSR, sizes: IndexArray, totals: Any) -> IndexArray:
-    """Return the place of each piece: shortest conflict first, of these the smallest piece.
-
-    `sizes` are those of the conflicts, `totals` those of the pieces.
-    """
+    """Return the place of each piece: shortest conflict first, of these the smallest piece."""
+    # `sizes` are those of the conflicts, `totals` those of the pieces.
     order = np.arange(sizes.size, dtype=graph.dtype)
     order_by_label = operations(DecompositionOps, graph.backend).order_by_label
     for key in totals.astype(graph.dtype), sizes:

@@ -6,10 +6,8 @@ from typing import Any
 
 
 def over_ranks(A: Any, module: str) -> Any:
-    """Return the module of `_api.over_ranks` that a matrix over ranks goes to; None of any other.
-
-    There is no such matrix before its class has been imported.
-    """
+    """Return the module of `_api.over_ranks` for a matrix over ranks; None of any other."""
+    # There is no such matrix before its class has been imported.
     matrix = sys.modules.get("sparsematch._types.over_ranks.matrix")
     if matrix is None or not isinstance(A, matrix.DistributedCSR):
         return None

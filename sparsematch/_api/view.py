@@ -64,8 +64,7 @@ def view(
     (2, 1)
     """
     if ranks := over_ranks(A, "view"):
-        viewed: DistributedCSR = ranks.view(A, zeros, device)
-        return viewed
+        return ranks.view(A, zeros, device)
     check_choice("zeros", zeros, get_args(Zeros))
     if device is not None:
         check_choice("device", device, ("cuda",))

@@ -77,9 +77,10 @@ def maximum_product_transversal(
     -------
     WeightedTransversal
         With ``matching``, ``objective`` (the sum of the logarithms), ``row_dual``, ``col_dual``,
-        ``row_scale`` and ``col_scale``; the same for any number of workers. Factors hold what they
-        promise where rows or columns stay unmatched, too. Over ranks a `DistributedTransversal`: as
-        many pairs, and a large product, of which ``gap`` says how far it can be from the largest.
+        ``row_scale`` and ``col_scale``; by several workers any of several optima. Factors hold what
+        they promise where rows or columns stay unmatched, too. Over ranks a
+        `DistributedTransversal`: as many pairs, and a large product, of which ``gap`` says how far
+        it can be from the largest.
 
     {raises_of_numbers}
 
@@ -160,7 +161,7 @@ def maximum_sum_transversal(
     WeightedTransversal
         With ``matching``, ``objective`` (the sum; infinite where that is beyond the range of
         doubles), ``row_dual`` and ``col_dual``, which are finite whatever the entries are (see
-        ``dual_unit``); the same for any number of workers.
+        ``dual_unit``); by several workers any of several optima.
 
     {raises_of_numbers}
 

@@ -4,7 +4,9 @@ from __future__ import annotations  # readable names in help()
 
 from typing import get_args
 
-from sparsematch._api.arguments import check_flags, check_tolerance
+from numpy.typing import ArrayLike
+
+from sparsematch._api.arguments import check_flags, check_tolerance, read_capacities
 from sparsematch._api.weighted_proof import proved
 from sparsematch._api.weighted_sides import GivenDuals, UnmatchedCost, read_costs, read_start
 from sparsematch._api.workers import resolve_workers
@@ -25,6 +27,7 @@ def maximum_weight_matching(
     maximize: bool = True,
     unmatched_cost: UnmatchedCost = None,
     cardinality: Cardinality = "any",
+    capacities: ArrayLike | None = None,
     start: WeightedMatching | GivenDuals = None,
     workers: int | None = None,
 ) -> WeightedMatching:
@@ -47,18 +50,21 @@ def maximum_weight_matching(
     cardinality : {"any", "maximum"}, optional
         ``"any"``: rows and columns are matched where that is better than to leave both unmatched.
         ``"maximum"``: as many pairs as possible, and the best of all such matchings.
+    capacities : int or array of integers, shape (n_cols,), optional
+        How many rows each column may have. A column is unmatched once for each row that it could
+        still have. For capacities of rows give the transpose. None: one row.
     {start}
-        At maximum cardinality only. Duals are those of `WeightedMatching`.
+        At maximum cardinality without `capacities` only. Duals are those of `WeightedMatching`.
     {workers}
 
     Returns
     -------
     WeightedMatching
         With ``matching``, ``weight`` (the sum over the pairs), ``objective`` (with the costs of
-        what is unmatched), ``row_dual`` and ``col_dual``; the same for any number of workers.
+        what is unmatched), ``row_dual`` and ``col_dual``; by several workers any of several optima.
 
     {raises_of_numbers}
-        Costs likewise, and if they have the wrong shape.
+        Costs and capacities likewise, and if they have the wrong shape or capacities are negative.
 
     See Also
     --------
@@ -94,7 +100,8 @@ def maximum_weight_matching(
     unmatched = read_costs(unmatched_cost, signed.graph.shape)
     find = operations(WeightedOps, signed.graph.backend).maximum_weight
     first = read_start(start, signed.graph.shape, WeightedMatching)
-    return find(signed, unmatched, bool(maximize), cardinality == "maximum", threads, first)
+    places = None if capacities is None else read_capacities(capacities, unmatched[1])
+    return find(signed, unmatched, bool(maximize), cardinality == "maximum", threads, first, places)
 
 
 @documented
@@ -116,10 +123,10 @@ def is_optimal_matching(
     Returns
     -------
     bool
-        Whether the pairs are entries, no two of the same row or column, and as many as possible if
-        ``found.maximum_cardinality``; ``weight`` and ``objective`` are theirs; and the duals prove
-        that no other such matching has an objective that is better by more than the tolerance for
-        each row and column.
+        Whether the pairs are entries, no two of the same row or, beyond its capacity, column, and
+        as many as possible if ``found.maximum_cardinality``; ``weight`` and ``objective`` are
+        theirs; and the duals prove that no other such matching has an objective that is better by
+        more than the tolerance for each row and column.
 
     {raises_of_proofs}
 

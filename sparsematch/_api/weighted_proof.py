@@ -6,6 +6,7 @@ from typing import Any
 from sparsematch._api.check import matching_of
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.mates import copied
 from sparsematch._input.weighted import as_signed, as_weighted
 from sparsematch._types.weighted import SignedCSR, WeightedMatching, WeightedTransversal
 from sparsematch._types.weighted_proof import Proof, as_matching, has_its_factors
@@ -34,7 +35,9 @@ def proved(
         signed = as_signed(A, threads=threads)
         sides = duals, (given.row_unmatched_cost, given.col_unmatched_cost)
         how: Any = {"is_maximum": given.maximum_cardinality, "threads": threads}
-        matching = matching_of(signed.graph, given, name, *sides, **how)
+        if given.capacities is not None:
+            how = {"is_maximum": False, "read": copied}  # prove does the rest
+        matching = matching_of(signed.graph, given, name, *sides, (None, given.capacities), **how)
         if matching is None:
             return None
         found = replace(given, matching=matching)

@@ -190,10 +190,8 @@ def _sorted(
     names: tuple[str, ...] | None,
     only: IndexArray | None,
 ) -> IndexArray:
-    """Return the candidates of one side: by the pattern, then by the size of coefficients.
-
-    `only`: what all dependences have, of which not all need be named.
-    """
+    """Return the candidates of one side: by the pattern, then by the size of coefficients."""
+    # `only`: what all dependences have, of which not all need be named.
     by_pattern = pieces.rows if pieces.side == "rows" else pieces.cols
     sizes: dict[int, float] = {}
     if only is not None:

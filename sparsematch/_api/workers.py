@@ -76,11 +76,8 @@ def get_workers() -> int:
 
 
 def resolve_workers(workers: int | None) -> int:
-    """Turn the argument `workers` of a call into a number of threads.
-
-    There are no more than cores that the process may use: threads that take turns on a core wait
-    for each other, and are slower than one.
-    """
+    """Turn the argument `workers` of a call into a number of threads."""
+    # No more than cores: threads that take turns on a core wait for each other.
     wanted = _default.get() if workers is None else _read(workers)
     return wanted if wanted == 1 else min(wanted, usable_cores())
 

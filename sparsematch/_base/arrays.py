@@ -33,10 +33,8 @@ def namespace(array: Any) -> Any:
 
 
 def unmatched(n: int, like: Any) -> Any:
-    """Return mates of `n` unmatched vertices, in the memory and of the type of an array.
-
-    On a GPU their bytes are set, which spares CuPy the compilation of a kernel.
-    """
+    """Return mates of `n` unmatched vertices, in the memory and of the type of an array."""
+    # On a GPU their bytes are set, which spares CuPy the compilation of a kernel.
     if isinstance(like, np.ndarray):
         mates: Any = np.empty(n, like.dtype)
         mates.fill(UNMATCHED)
@@ -73,19 +71,13 @@ def refuse_other_gpu(array: Any, name: str) -> None:
 
 
 def scale_entries(values: Any, by_row: FloatArray, by_col: FloatArray) -> Any:
-    """Return entries multiplied by the positive factors of their rows and columns.
-
-    Where one product of two of the three is beyond the range of doubles, but not that of all three,
-    too.
-    """
+    """Return entries multiplied by the positive factors of their rows and columns."""
+    # Also where one product of two of the three is beyond the range of doubles.
     return scale_by_parts(values, namespace(by_row).frexp(by_row), namespace(by_col).frexp(by_col))
 
 
 def scale_by_parts(values: Any, by_row: tuple[Any, Any], by_col: tuple[Any, Any]) -> Any:
-    """Return entries multiplied by factors given as mantissas and exponents of 2.
-
-    In pieces, as the numbers in between are many.
-    """
+    """Return entries multiplied by factors given as mantissas and exponents of 2, in pieces."""
     (row, p), (col, q) = by_row, by_col
     xp = namespace(values)
     at_once = _SCALED_AT_ONCE if xp is np else max(values.size, 1)
@@ -103,11 +95,8 @@ def scale_by_parts(values: Any, by_row: tuple[Any, Any], by_col: tuple[Any, Any]
 
 
 def stable_order(keys: Any) -> Any:
-    """Return the order that sorts numbers, equal ones as they come, as a stable argsort does.
-
-    In pieces, between which Ctrl-C is noticed: NumPy takes a second for ten million. Time:
-    O(n log(n)).
-    """
+    """Return the order that sorts numbers, equal ones as they come, as a stable argsort does."""
+    # In pieces, between which Ctrl-C is noticed: NumPy takes a second for ten million.
     if namespace(keys) is not np or keys.size <= SORTED_AT_ONCE:
         return keys.argsort(kind="stable")
     sample = np.sort(keys[:: keys.size >> 14])
@@ -133,11 +122,7 @@ def inverse(order: IndexArray) -> IndexArray:
 
 
 def import_cupy(reason: str = "device='cuda'") -> Any:
-    """Import CuPy for a call that asks for a GPU, and make sure that there is one.
-
-    `reason` is what asks for it, as the messages say. Raises ImportError if CuPy is not installed;
-    RuntimeError if there is no driver or no GPU.
-    """
+    """Import CuPy for what asks for a GPU (`reason`), or raise ImportError or RuntimeError."""
     try:
         import cupy
     except ImportError as error:

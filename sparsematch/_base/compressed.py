@@ -22,10 +22,7 @@ def as_one_type(
     name: str,
     fields: tuple[str, str] = ("indptr", "indices"),
 ) -> tuple[Any, Any]:
-    """Return two index arrays of NumPy or CuPy as they are, if int32 is their type and will do.
-
-    Otherwise both as int64.
-    """
+    """Return two index arrays as they are if both are int32, and that will do, else int64."""
     if first.dtype == second.dtype == _INT32 and max(shape) <= INT32_MAX:
         return first, second
     return as_int64(first, name, fields[0]), as_int64(second, name, fields[1])
@@ -46,12 +43,10 @@ def check_compressed(
     *,
     major: str = "row",
 ) -> None:
-    """Raise ValueError unless every entry lies in the matrix, which messages call `name`.
-
-    `indptr` runs over as many rows, columns or block rows (`major`) as the first of `sides`, and
-    `indices`, of the same type, number the second; they may be longer than ``indptr[-1]``. Time:
-    O(n_major + nnz), two passes.
-    """
+    """Raise ValueError unless every entry lies in the matrix, which messages call `name`."""
+    # `indptr` runs over as many rows, columns or block rows (`major`) as the first of `sides`, and
+    # `indices`, of the same type, number the second; they may be longer than ``indptr[-1]``. Time:
+    # O(n_major + nnz), two passes.
     n_major, n_minor = sides
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != n_major + 1 or min(sides) < 0:
         _refuse_lengths(indptr, indices, sides, name, major)

@@ -13,10 +13,7 @@ _HOST, _CUDA = (1, 3), (2, 13)
 
 
 def as_array(value: Any, name: str) -> Any:
-    """Return an array of NumPy or CuPy on the same memory; what is no array is copied to one.
-
-    Raises TypeError if it is on a device that neither of them reads.
-    """
+    """Return an array of NumPy or CuPy on the same memory; what is no array is copied to one."""
     if isinstance(value, np.ndarray):
         return value
     cupy = sys.modules.get("cupy")
@@ -41,10 +38,7 @@ def as_array(value: Any, name: str) -> Any:
 
 
 def pair_of_arrays(indptr: Any, indices: Any) -> tuple[Any, Any]:
-    """Return both as arrays of NumPy, or both as arrays of CuPy.
-
-    Raises TypeError if they are not in the same memory, or do not hold integers.
-    """
+    """Return both as arrays of integers of NumPy, or both of CuPy, or raise TypeError."""
     arrays = as_array(indptr, "indptr"), as_array(indices, "indices")
     for name, array in zip(("indptr", "indices"), arrays, strict=True):
         if array.dtype.kind not in "iu" and array.size:

@@ -11,11 +11,9 @@ from typing import Any
 
 
 def pip_install(*packages: str) -> str:
-    """Word the command that installs packages.
-
-    They are named themselves, not an extra of sparsematch: that is found in a clone only, or where
-    an index has sparsematch.
-    """
+    """Word the command that installs packages."""
+    # They are named themselves, not an extra of sparsematch: that is found in a clone only, or
+    # where an index has sparsematch.
     return f"python -m pip install {' '.join(packages)}"
 
 

@@ -8,11 +8,9 @@ _T = TypeVar("_T")
 
 
 class lazy_attribute(Generic[_T]):
-    """As ``functools.cached_property`` of Python 3.12 on, which holds no lock meanwhile.
+    """As ``functools.cached_property`` of Python 3.12 on, which holds no lock meanwhile."""
 
-    That of 3.11 holds one for all objects: a process forked then would wait for it for ever.
-    """
-
+    # That of 3.11 holds one for all objects: a process forked then would wait for it for ever.
     def __init__(self, function: Callable[[Any], _T]) -> None:
         self._function, self.__doc__ = function, function.__doc__
 
@@ -32,10 +30,8 @@ class lazy_attribute(Generic[_T]):
 def offered(
     package: str, file: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__``, ``__all__`` of a package, by the stub beside its file.
-
-    Each name is imported when it is first used, so that the command line starts at once.
-    """
+    """Return ``__getattr__``, ``__dir__``, ``__all__`` of a package, by its file's stub."""
+    # Each name is imported when it is first used, so that the command line starts at once.
     with open(f"{file}i", encoding="utf-8") as stub:
         words = stub.read().replace("(", "").split()
     places = {words[k - 1]: words[k - 3] for k, word in enumerate(words) if word == "as"}

@@ -14,10 +14,7 @@ _LITTLE = 1e8
 
 
 def available_bytes(needed: float) -> float:
-    """Return the bytes that this process can still take.
-
-    Infinity where that is not known, or so few are needed that they are there without a look.
-    """
+    """Return the bytes that can still be taken; infinity if not known, or `needed` are few."""
     left = math.inf
     if needed <= _LITTLE:
         return left

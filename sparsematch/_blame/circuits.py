@@ -57,11 +57,9 @@ class Circuits(NamedTuple):
 
 
 def find_circuits(A: Any, rcond: float, drop: float) -> Circuits:
-    """Find the circuits of a CSC matrix without stored zeros and duplicates.
-
-    Columns are dependent if no more than `rcond` is left of them; coefficients of `drop` or less,
-    of scaled columns, are zero.
-    """
+    """Find the circuits of a CSC matrix without stored zeros and duplicates."""
+    # Columns are dependent if no more than `rcond` is left of them; coefficients of `drop` or less,
+    # of scaled columns, are zero.
     m, n = A.shape
     with np.errstate(all="ignore"):
         scaling = logarithmic_scaling(A)
@@ -90,10 +88,8 @@ def _on_own_columns(basis: Any) -> tuple[IndexArray, Any]:
 
 
 def orthonormal(vectors: Any) -> NDArray[Any]:
-    """Return an orthonormal basis, dense, of what the columns of a CSC matrix span.
-
-    With rows in descending order and pivots among the columns, errors are relative to each row.
-    """
+    """Return an orthonormal basis, dense, of what the columns of a CSC matrix span."""
+    # With rows in descending order and pivots among the columns, errors are relative to each row.
     basis = vectors.copy()
     n, k = basis.shape
     need = 4.0 * basis.dtype.itemsize * n * k
@@ -115,12 +111,10 @@ def orthonormal(vectors: Any) -> NDArray[Any]:
 def two_residuals(
     A: Any, scaling: tuple[FloatArray, FloatArray], vectors: Any, units: FloatArray | None = None
 ) -> FloatArray:
-    """Return the largest element of ``A @ vector`` over the largest of its terms, for each.
-
-    In two units: those of a scaling, and such that the largest entries of rows and columns are
-    about 1. Those of columns cancel; rows are multiplied by powers of two after the product, in
-    long double, which holds them all. Elements of vectors are multiplied by `units` before.
-    """
+    """Return the largest element of ``A @ vector`` over the largest of its terms, for each."""
+    # In two units: those of a scaling, and such that the largest entries of rows and columns are
+    # about 1. Those of columns cancel; rows are multiplied by powers of two after the product, in
+    # long double, which holds them all. Elements of vectors are multiplied by `units` before.
     (m, n), k = A.shape, vectors.shape[1]
     out = np.zeros((2, k))
     if not A.nnz or not vectors.nnz:

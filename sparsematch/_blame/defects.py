@@ -34,19 +34,12 @@ _MOST_SHIFT = 900
 def numerical_defects(
     A: Any, missing: tuple[IndexArray, IndexArray] | None = None, *, tolerance: float = 1e-10
 ) -> NumericalDefects | None:
-    """Find the rows and columns of a CSC matrix that depend on each other by their numbers.
-
-    It is square, of float64 or complex128, its columns ascending and without duplicates and stored
-    zeros. `missing` are the rows and columns of entries with which it is structurally nonsingular:
-    they are added like those that make singular blocks regular. None if what they stand for is not
-    found, as where they are many. What leaves no more than `tolerance` vanishes. Time: that of a
-    factorisation, and of two solves for each singular value that is small.
-
-    >>> from scipy.sparse import csc_array
-    >>> A = csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]])
-    >>> numerical_defects(A).equations[0].coefficients.tolist()
-    [1.0, -0.5]
-    """
+    """Find the rows and columns of a CSC matrix that depend on each other by their numbers."""
+    # It is square, of float64 or complex128, its columns ascending and without duplicates and
+    # stored zeros. `missing` are the rows and columns of entries with which it is structurally
+    # nonsingular: they are added like those that make singular blocks regular. None if what they
+    # stand for is not found, as where they are many. What leaves no more than `tolerance` vanishes.
+    # Time: that of a factorisation, and of two solves for each singular value that is small.
     if A.shape[0] == 0:
         return NumericalDefects(0, (), (), (), tolerance)
     with np.errstate(all="ignore"):

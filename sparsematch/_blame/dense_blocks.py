@@ -22,10 +22,8 @@ _ESTIMATED = 20
 def dense_blocks(
     A: Any, factors: BlockFactors, blocks: IndexArray
 ) -> Iterator[tuple[IndexArray, NDArray[Any]]]:
-    """Yield blocks, by ascending size, and what a CSC matrix has in them: shape (blocks, m, m).
-
-    Rows and columns are in the order of ``factors.block``.
-    """
+    """Yield blocks, by ascending size, and what a CSC matrix has in them: shape (blocks, m, m)."""
+    # Rows and columns are in the order of ``factors.block``.
     if not blocks.size:
         return
     starts, n, plan = factors.plan.starts, A.shape[0], factors.plan.blocks
@@ -57,11 +55,9 @@ def dense_blocks(
 
 
 def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
-    """Return the diagonal blocks of a scaled CSC matrix with the least reciprocal condition.
-
-    Of all blocks of two rows or more; if there are many larger ones, of those with small pivots,
-    and of the largest.
-    """
+    """Return the diagonal blocks of a scaled CSC matrix with the least reciprocal condition."""
+    # Of all blocks of two rows or more; if there are many larger ones, of those with small pivots,
+    # and of the largest.
     sizes = np.diff(factors.plan.starts)
     blocks = np.flatnonzero(sizes > 1)
     blocks = blocks[np.argsort(sizes[blocks], kind="stable")]

@@ -24,10 +24,8 @@ MOST_DIGITS = float(-np.log10(EPSILON))
 def expected_errors(
     A: Any, x: NDArray[Any], b: NDArray[Any], solve: SolveColumns, rng: np.random.Generator
 ) -> FloatArray:
-    """Estimate the error of each element of x: of what it leaves, and of data that are rounded.
-
-    Infinite where nothing is known of it.
-    """
+    """Estimate the error of each element of x: of what it leaves, and of data that are rounded."""
+    # Infinite where nothing is known of it.
     with np.errstate(all="ignore"):
         squares = abs(A).power(2) @ (np.abs(x) ** 2) + np.abs(b) ** 2
         size = np.hypot(EPSILON * np.sqrt(squares), np.abs(A @ x - b))
@@ -36,13 +34,11 @@ def expected_errors(
             samples = (samples + 1j * rng.standard_normal(samples.shape)) / np.sqrt(2)
         changes = solve(size[:, np.newaxis] * samples, False)
         errors = np.sqrt((np.abs(changes) ** 2).mean(axis=1))
-    known: FloatArray = np.where(np.isnan(errors), np.inf, errors)
-    return known
+    return np.where(np.isnan(errors), np.inf, errors)
 
 
 def digits_of(errors: FloatArray, x: NDArray[Any]) -> FloatArray:
     """Return how many digits elements with these errors have, at most those of a double."""
     with np.errstate(all="ignore"):
         digits = -np.log10(np.where(errors > 0, errors / np.abs(x), 0))
-    clipped: FloatArray = np.clip(digits, 0, MOST_DIGITS)
-    return clipped
+    return np.clip(digits, 0, MOST_DIGITS)

@@ -74,11 +74,9 @@ class Lines(NamedTuple):
 def sparse_basis(
     lines: Lines, space: NullSpace, tolerance: float, others: IndexArray | None = None
 ) -> list[Dependence]:
-    """Return as many combinations as the null space has dimensions, those that fail left out.
-
-    With `others` only the entries in these columns count, which are ascending. Of a null space that
-    is none in all units, the part before a gap of its singular values may be one.
-    """
+    """Return as many combinations as the null space has dimensions, those that fail left out."""
+    # With `others` only the entries in these columns count, which are ascending. Of a null space
+    # that is none in all units, the part before a gap of its singular values may be one.
     local = _LocalLines(lines, space.indices, tolerance, others)
     best: list[Dependence] = []
     count = space.values.size
@@ -143,11 +141,9 @@ def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuits: Val
 
 
 def _short_circuits(space: NullSpace) -> tuple[Values, IndexArray, Values]:
-    """Return the basis that is the identity on its pivots, these chosen for few members.
-
-    And shorter circuits, where independent ones of fewer members were met that share no pivots:
-    shifts of all points by x and by y, beside rotations.
-    """
+    """Return the basis that is the identity on its pivots, these chosen for few members."""
+    # And shorter circuits, where independent ones of fewer members were met that share no pivots:
+    # shifts of all points by x and by y, beside rotations.
     pivots = leading_rows(space.basis)
     circuits = _circuits(space.basis, pivots)
     if pivots.size <= 1:
@@ -164,10 +160,8 @@ def _short_circuits(space: NullSpace) -> tuple[Values, IndexArray, Values]:
 
 
 def _by_chance(circuits: Values, at: IndexArray) -> Iterator[Values]:
-    """Yield circuits with other pivots, as what was met by exchanges of single ones.
-
-    Of a vector that is zero on most rows no other need be a multiple on the rest.
-    """
+    """Yield circuits with other pivots, as what was met by exchanges of single ones."""
+    # Of a vector that is zero on most rows no other need be a multiple on the rest.
     rng = np.random.default_rng(3)
     even = circuits / np.maximum(np.abs(circuits).max(axis=1, keepdims=True), TINY)
     for _ in range(_DRAWS if 2 < at.size <= _MOST_DRAWN else 0):
@@ -190,8 +184,7 @@ def _shortest(met: list[Values], circuits: Values, at: IndexArray, place: IndexA
 
 
 def _circuits(basis: Values, pivots: IndexArray) -> Values:
-    circuits: Values = basis @ np.linalg.inv(basis[pivots])
-    return circuits
+    return basis @ np.linalg.inv(basis[pivots])
 
 
 def _telling_rows(circuits: Values, pivots: IndexArray) -> IndexArray:
@@ -210,11 +203,9 @@ def _members(circuits: Values) -> NDArray[np.bool_]:
 
 
 def _exchange_pivots(circuits: Values, pivots: IndexArray) -> tuple[IndexArray, list[Values]]:
-    """Exchange pivots as long as the circuits have fewer members after it.
-
-    Also return what was met and shorter than before: their members, and what they are on the first
-    pivots.
-    """
+    """Exchange pivots as long as the circuits have fewer members after it."""
+    # Also return what was met and shorter than before: their members, and what they are on the
+    # first pivots.
     first, met = pivots, list[Values]()
     pivots, improved = pivots.copy(), True
     sizes = _members(circuits).sum(axis=0)
@@ -235,11 +226,9 @@ def _exchange_pivots(circuits: Values, pivots: IndexArray) -> tuple[IndexArray, 
 def _best_pivot(
     circuits: Values, sizes: IndexArray, k: int, pivot: int
 ) -> tuple[Values, int, Values]:
-    """Return the circuits with another pivot of circuit k, and that; -1 if none is better.
-
-    What most rows of the circuit have in common cancels most; of many rows some tell. Last come the
-    circuits that become shorter with any pivot.
-    """
+    """Return the circuits with another pivot of circuit k, and that; -1 if none is better."""
+    # What most rows of the circuit have in common cancels most; of many rows some tell. Last come
+    # the circuits that become shorter with any pivot.
     own = circuits[:, k]
     rows = np.flatnonzero(np.abs(own) > _PIVOT * np.abs(own).max())
     rows = np.union1d(rows[:: 1 + rows.size // _CANDIDATES], pivot)
@@ -276,10 +265,8 @@ class _LocalLines:
         self._largest = np.array([row_maxima(of, self._scaled.indptr) for of in terms])
 
     def residuals(self, vectors: Values) -> FloatArray:
-        """Return the largest entry of each combination over the largest of its terms.
-
-        In that system of units in which it is larger.
-        """
+        """Return the largest entry of each combination over the largest of its terms."""
+        # In that system of units in which it is larger.
         left = np.abs(self._scaled @ vectors).astype(float)
         terms = np.abs(vectors).astype(float) * self._largest[..., np.newaxis]
         left = (left * self._units[..., np.newaxis]).max(axis=1, initial=0)
@@ -293,11 +280,9 @@ class _LocalLines:
         return float(self.residuals(vector[:, np.newaxis])[0])
 
     def name(self, vectors: Values, pivots: IndexArray) -> list[Dependence]:
-        """Return combinations of few rows, the pivots among them, as far as these vanish.
-
-        Of few members, as far as these can be told from rounding, none can be spared. One of many
-        is left as it is but for members that are rounding.
-        """
+        """Return combinations of few rows, the pivots among them, as far as these vanish."""
+        # Of few members, as far as these can be told from rounding, none can be spared. One of many
+        # is left as it is but for members that are rounding.
         found: list[Dependence] = []
         at_once = max(1, _AT_ONCE // self._indices.size)
         for first in range(0, pivots.size, at_once):
@@ -330,11 +315,9 @@ class _LocalLines:
         return shares.max(axis=0)
 
     def _fitted(self, vector: Values, shares: FloatArray) -> Values:
-        """Return a combination of the fewest first members that will do, with new coefficients.
-
-        More are tried, twice as many each time, up to where dense matrices are too large; they are
-        members if they make the residual much smaller.
-        """
+        """Return a combination of the fewest first members that will do, with new coefficients."""
+        # More are tried, twice as many each time, up to where dense matrices are too large; they
+        # are members if they make the residual much smaller.
         order = np.argsort(-shares, kind="stable")
         order, count = order[vector[order] != 0], int((shares > _LARGE).sum())
         found, most = [], min(order.size, _DENSE)
@@ -358,10 +341,7 @@ class _LocalLines:
         return one
 
     def terms(self, vector: Values, members: IndexArray) -> Values | None:
-        """Return the terms of members, dense, in the units in which they count most.
-
-        None if they are too many.
-        """
+        """Return terms of members, dense, in units in which they count most; None if many."""
         rows, used = _columns(self._scaled, members)
         if members.size * used.size > DENSE_ENTRIES:
             return None
@@ -422,11 +402,9 @@ class _Fit(NamedTuple):
         return fitted
 
     def without_spare(self, goal: float) -> "_Fit":
-        """Return the combination without members that cost no more than a residual.
-
-        Without a member the square of the residual is larger by that of its coefficient over the
-        norm of its row of the inverse of R.
-        """
+        """Return the combination without members that cost no more than a residual."""
+        # Without a member the square of the residual is larger by that of its coefficient over the
+        # norm of its row of the inverse of R.
         fit, at_once = self, self.members.size
         while fit.members.size > 2 and at_once:
             r = fit.triangle[:-1, :-1]
@@ -453,11 +431,9 @@ class _Fit(NamedTuple):
 
 
 def in_units(coefficients: Values, factors: FloatArray) -> Values:
-    """Return coefficients in the units of rows that have these factors, the largest 1.
-
-    Factors are powers of two up to 2**1000, either way: by half of them at a time, nothing that
-    counts leaves the range of doubles.
-    """
+    """Return coefficients in the units of rows that have these factors, the largest 1."""
+    # Factors are powers of two up to 2**1000, either way: by half of them at a time, nothing that
+    # counts leaves the range of doubles.
     own = exponents_of(coefficients)
     exponents = np.log2(factors).astype(int) + own
     exponents -= exponents[coefficients != 0].max(initial=-5000)
@@ -488,10 +464,8 @@ def _columns(
 
 
 def _simplified(coefficients: Values) -> Iterator[Values]:
-    """Yield fractions with small denominators where coefficients are near them, ever less so.
-
-    Of many coefficients that nobody reads, whole numbers.
-    """
+    """Yield fractions with small denominators where coefficients are near them, ever less so."""
+    # Of many coefficients that nobody reads, whole numbers.
     parts = np.ascontiguousarray(coefficients).view(float)
     denominators = _DENOMINATORS[: None if parts.size <= _READABLE else 1]
     multiples = parts[:, np.newaxis] * denominators

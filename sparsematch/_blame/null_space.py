@@ -52,12 +52,10 @@ class NullSpace(NamedTuple):
 
 
 class BorderedMatrix:
-    """The matrix with the added entries, factorised.
+    """The matrix with the added entries, factorised."""
 
-    Connected parts of the matrix know nothing of each other, so each has one of its right-hand
-    sides in every vector.
-    """
-
+    # Connected parts of the matrix know nothing of each other, so each has one of its right-hand
+    # sides in every vector.
     def __init__(self, border: Border) -> None:
         self._entries, self._matrix, self._factors = border.entries, border.matrix, border.factors
         self._row_part, self._part, self._turn = _parts(border.matrix, border.entries.cols)
@@ -73,10 +71,8 @@ class BorderedMatrix:
     def null_space(
         self, which: IndexArray, side: str, tolerance: float, inside: IndexArray | None = None
     ) -> NullSpace:
-        """Return the null space of a connected part, ``inside``: of a diagonal block alone.
-
-        That is x with B x = 0 for the columns, y with y^T B = 0 for the rows.
-        """
+        """Return the null space of a connected part, ``inside``: of a diagonal block alone."""
+        # That is x with B x = 0 for the columns, y with y^T B = 0 for the rows.
         entries = self._entries
         places = entries.rows if side == "rows" else entries.cols
         used, x = self._solve(side)
@@ -142,10 +138,8 @@ def _finite(x: Values) -> Values:
 def _small(
     indices: IndexArray, x: Values, m: Values, tolerance: float
 ) -> tuple[NullSpace, Callable[[Values], Values]]:
-    """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish.
-
-    Also what maps residuals to the least other combination that has them.
-    """
+    """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish."""
+    # Also what maps residuals to the least other combination that has them.
     size = np.abs(x).max(axis=0)
     # by both together: vectors may be parallel, and what they leave is not small then
     r = qr(np.vstack([m, x]) / size, mode="r")
@@ -160,8 +154,7 @@ def _small(
 
     def pseudo_inverse(left: Values) -> Values:
         parts = u[:, large].conj().T @ left / left_over[large, np.newaxis]
-        combined: Values = x @ (weights[:, large] @ parts)
-        return combined
+        return x @ (weights[:, large] @ parts)
 
     least = slice(None, -d - 1, -1)
     return NullSpace(indices, x @ weights[:, least], values[least]), pseudo_inverse

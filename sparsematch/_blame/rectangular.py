@@ -31,16 +31,9 @@ _READABLE, _ALIKE, _EQUAL = 1000, 1e-3, 1e-9
 
 
 def numerical_rank(A: Any, *, tolerance: float = 1e-10) -> NumericalRank:
-    """Find the rank of a CSC matrix of any shape, and what depends on each other.
-
-    It is of float64 or complex128, without duplicates and stored zeros. Time: that of two QR
-    factorisations, and of the combinations.
-
-    >>> from scipy.sparse import csc_array
-    >>> found = numerical_rank(csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]]))
-    >>> found.rank, found.equations[0].coefficients.tolist(), found.undetermined_cols.tolist()
-    (1, [1.0, -0.5], [0, 1, 2])
-    """
+    """Find the rank of a CSC matrix of any shape, and what depends on each other."""
+    # It is of float64 or complex128, without duplicates and stored zeros. Time: that of two QR
+    # factorisations, and of the combinations.
     m, n = A.shape
     transposed = sp.csc_array(A.T)
     by_row, by_col = (find_circuits(B, tolerance, _SHARE * tolerance) for B in (transposed, A))
@@ -102,10 +95,8 @@ def _named(
 
 
 def _of_one_sign(A: Any, found: list[Dependence]) -> list[Dependence]:
-    """Return combinations, sums in the place of differences where others make these no longer.
-
-    What is conserved is a total. Of columns of `A`, and as independent.
-    """
+    """Return combinations, sums in the place of differences where others make these no longer."""
+    # What is conserved is a total. Of columns of `A`, and as independent.
     least = min((np.abs(one.coefficients).min() for one in found), default=0)
     if A.dtype.kind == "c" or sum(one.size for one in found) > _READABLE or least < _ALIKE:
         return found
@@ -122,10 +113,8 @@ def _of_one_sign(A: Any, found: list[Dependence]) -> list[Dependence]:
 
 
 def _as_sum(A: Any, members: IndexArray, vector: FloatArray, other: FloatArray) -> Any:
-    """Return a vector, the other one so often added that it has one sign and no more members.
-
-    None if it has one already, or that cannot be.
-    """
+    """Return a vector, the other one so often added that it has one sign and no more members."""
+    # None if it has one already, or that cannot be.
     if _has_one_sign(vector):
         return None
     shared = np.flatnonzero(vector * other)

@@ -111,10 +111,8 @@ def find_border(B: Any) -> Border:
 
 
 def _more_places(B: Any, factors: BlockFactors) -> Entries:
-    """Return an entry for each singular value of a block that is still small.
-
-    Of size 1, in the direction of what is there.
-    """
+    """Return an entry for each singular value of a block that is still small."""
+    # Of size 1, in the direction of what is there.
     row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
     rows, cols = [row_perm[:0]], [col_perm[:0]]
     for k, row_places, col_places in _places(B, factors):
@@ -171,8 +169,7 @@ def _amplifying(B: Any, factors: BlockFactors) -> NDArray[np.bool_]:
     diagonal = csc_array((B.data * inside, B.indices, B.indptr), shape=B.shape)
     given = np.maximum.reduceat(np.abs(diagonal @ x)[row_perm], starts[:-1])
     made = np.maximum.reduceat(np.abs(x)[col_perm], starts[:-1])
-    is_amplifying: NDArray[np.bool_] = ~(made <= _AMPLIFIED * given) & (np.diff(starts) > 1)
-    return is_amplifying
+    return ~(made <= _AMPLIFIED * given) & (np.diff(starts) > 1)
 
 
 def _places_by_decomposition(
@@ -188,11 +185,9 @@ def _places_by_decomposition(
 
 
 def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
-    """Return the places in a large block by inverse iteration.
-
-    Ever more vectors, orthogonal to those that are known, until one is no null vector. That fails
-    where singular values are so far apart that rounding hides the larger ones.
-    """
+    """Return the places in a large block by inverse iteration."""
+    # Ever more vectors, orthogonal to those that are known, until one is no null vector. That fails
+    # where singular values are so far apart that rounding hides the larger ones.
     m = int(np.diff(factors.plan.starts)[k])
     rng = np.random.default_rng(0)
     left: Values = np.empty((m, 0), factors.dtype)
@@ -221,10 +216,8 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
 
 
 def leading_rows(vectors: Values) -> IndexArray:
-    """Return as many rows of a basis as it has vectors, on which it is well-conditioned.
-
-    They are the pivots of an elimination: of all rows at once, several times as fast as by QR.
-    """
+    """Return as many rows of a basis as it has vectors, on which it is well-conditioned."""
+    # They are the pivots of an elimination: of all rows at once, several times as fast as by QR.
     count = vectors.shape[1]
     exchanges = interruptible(float(vectors.size) * count, lu_factor, vectors)[1]
     rows = np.arange(vectors.shape[0])

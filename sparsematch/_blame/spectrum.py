@@ -36,10 +36,8 @@ def dense_spectrum(A: Any) -> Spectrum | None:
 
 
 def estimated_spectrum(A: Any, solve: SolveColumns, rng: np.random.Generator) -> Spectrum | None:
-    """Estimate the singular values at both ends; None if solutions are not finite.
-
-    At least five of the small ones, and one above rounding errors unless more than 63 are not.
-    """
+    """Estimate the singular values at both ends; None if solutions are not finite."""
+    # At least five of the small ones, and one above rounding errors unless more than 63 are not.
     n, adjoint = A.shape[0], sp.csr_array(A.conj().T)
 
     def multiply(x: NDArray[Any], back: bool) -> NDArray[Any]:

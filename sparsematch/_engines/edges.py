@@ -46,11 +46,8 @@ def merge_larger(graph: _Lists, there: Any, weight: FloatArray | None) -> _Lists
 
 
 def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
-    """Return the first entry whose partner across the diagonal is absent or differs in magnitude.
-
-    The entries must ascend. Those of a graph on a GPU are copied to the host: this is the way to an
-    error.
-    """
+    """Return the first entry whose partner across the diagonal is absent or of other magnitude."""
+    # The entries must ascend. On a GPU they are copied to the host: this is the way to an error.
     graph = graph.get()
     rows, cols = places(graph)
     return first_difference(graph, cols * graph.n + rows, graph.weight)

@@ -149,8 +149,8 @@ class WeightedOps(Operations):
     #: The weighted transversal whose smallest magnitude is largest.
     bottleneck: Callable[[WeightedCSR, int], WeightedTransversal]
     #: The matching of greatest or least weight, given what rows and columns cost if unmatched,
-    #: whether the weight is greatest, whether the cardinality is maximum, workers, and what to
-    #: begin with.
+    #: whether the weight is greatest, whether the cardinality is maximum, workers, what to begin
+    #: with, and capacities of columns.
     maximum_weight: Callable[..., WeightedMatching]
     #: What the duals of such a matching prove, or None, given its tolerance; it must be a matching
     #: of the graph, and maximum if that is what it says.

@@ -163,10 +163,8 @@ def register(engine: Engine) -> None:
 
 
 def register_module(name: str, kind: str, backend: str, module: ModuleType, **others: Any) -> None:
-    """Register the engine of a module with SUMMARY, `improve` and perhaps OPTIONS.
-
-    `others` are the other fields of `Engine`. On GPUs it says more where memory does not suffice.
-    """
+    """Register the engine of a module with SUMMARY, `improve` and perhaps OPTIONS."""
+    # `others` are the other fields of `Engine`. On GPUs it says more where memory does not suffice.
     improve = advising(module.improve) if backend in _ON_GPUS else module.improve
     others |= {"options": getattr(module, "OPTIONS", {}), "summary": module.SUMMARY}
     register(Engine(name=name, kind=kind, backend=backend, improve=improve, **others))
@@ -175,11 +173,9 @@ def register_module(name: str, kind: str, backend: str, module: ModuleType, **ot
 def register_operations(
     backend: str, concept: type[Operations], *places: Mapping[str, Any]
 ) -> None:
-    """Say what a back-end offers of a concept: the functions that have the names of its operations.
-
-    `places` are namespaces of modules, of which those count that are defined there, or dicts. On
-    GPUs functions say more where memory does not suffice.
-    """
+    """Say what a back-end offers of a concept: functions that have the names of operations."""
+    # `places` are namespaces of modules, of which those count that are defined there, or dicts. On
+    # GPUs functions say more where memory does not suffice.
     offered = {}
     for place in places:
         for name in concept.__annotations__.keys() & place.keys():
@@ -211,11 +207,7 @@ def operations(concept: type[_Ops], backend: str) -> _Ops:
 
 
 def select(name: str, backend: str, kind: str, *, also: tuple[str, ...] = ()) -> Engine:
-    """Look up an engine.
-
-    Raises TypeError or ValueError if there is none, naming the argument and the choices: those of
-    this kind, and what `also` is understood.
-    """
+    """Look up an engine; errors name the choices, and what `also` is understood."""
     _load(backend, _PACKAGES[kind])
     engine = _engines.get((backend, kind, name)) if isinstance(name, str) else None
     if engine is None:
@@ -260,11 +252,7 @@ def _heuristic(backend: str, init: str) -> Engine | None:
 def read_options(
     options: Mapping[str, Any] | None, *chosen: Engine | None
 ) -> Mapping[str, bool | float]:
-    """Check the user's options against those of the engines that were chosen.
-
-    Raises TypeError or ValueError if none of them has an option of this name, or its value is of
-    another kind than the default.
-    """
+    """Check the user's options against those of the chosen engines; TypeError or ValueError."""
     if options is None:
         return {}
     if not isinstance(options, Mapping):

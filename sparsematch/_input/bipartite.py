@@ -16,9 +16,9 @@ from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._input import cupy
 from sparsematch._input.assembled import compressed_matrix
+from sparsematch._input.duplicates import no_values, split_zeros
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import compress
-from sparsematch._input.zeros import no_values, split_zeros
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.view import MatrixView
 
@@ -34,10 +34,7 @@ class Entries(NamedTuple):
 
     @property
     def values(self) -> Any:
-        """The numbers, one for each entry of the pattern, where the matrix is.
-
-        Raises TypeError if they are no numbers, ValueError if there are fewer of them, or none.
-        """
+        """The numbers, one for each entry; TypeError of others, ValueError of too few."""
         if isinstance(self.matrix, BipartiteCSR):
             raise no_values(self.name)
         host, nnz = issparse(self.matrix), self.graph.nnz
@@ -53,12 +50,10 @@ class Entries(NamedTuple):
 def read_entries(
     A: Any, *, name: str = "A", threads: int = 1, valued: bool = False, in_host: bool = False
 ) -> Entries:
-    """Read a sparse matrix of any library; what is on a GPU stays there.
-
-    CSR and CSC are viewed without a copy, COO is converted, other formats are converted with a
-    `SparseEfficiencyWarning`. A view is checked again, and refused if the matrix is to be `valued`,
-    as is a matrix on a GPU if it is to be `in_host` memory. Raises as `as_bipartite` does.
-    """
+    """Read a sparse matrix of any library; what is on a GPU stays there."""
+    # CSR and CSC are viewed without a copy, COO is converted, other formats are converted with a
+    # `SparseEfficiencyWarning`. A view is checked again, and refused if the matrix is to be
+    # `valued`, as is a matrix on a GPU if it is to be `in_host` memory.
     if isinstance(A, MatrixView):
         if in_host and A.device:
             raise TypeError(f"{name} is viewed on a GPU, but this is done in host memory only")
@@ -84,15 +79,8 @@ def read_entries(
 
 
 def as_bipartite(A: Any, *, name: str = "A", threads: int = 1) -> BipartiteCSR:
-    """View a sparse matrix as a bipartite graph; its indices are int32 if both arrays of `A` are.
-
-    Messages call the matrix `name`; `threads` check the indices of a large one in host memory.
-
-    Raises TypeError if `A` is no sparse matrix, or its index arrays do not hold integers;
-    ValueError if they are inconsistent, there are not two dimensions, it is on another GPU than the
-    current one, or zeros are to be dropped and there are no values; ImportError, RuntimeError if a
-    GPU is asked for and CuPy, the driver or the GPU is missing.
-    """
+    """View a sparse matrix as a bipartite graph; indices are int32 if both arrays of `A` are."""
+    # Messages call the matrix `name`; `threads` check the indices of a large one in host memory.
     return read_entries(A, name=name, threads=threads).graph
 
 

@@ -16,11 +16,8 @@ _SHOWN = 10
 
 
 def canonical_columns(entries: Entries, names: BothNames = (None, None)) -> tuple[Any, int]:
-    """Return a copy of a matrix in CSC format, without duplicates and zeros; how many zeros it had.
-
-    Its values are float64, or complex128 if they are complex; rows ascend in each column.
-    Raises TypeError if values are no numbers, ValueError if some are not finite, by their `names`.
-    """
+    """Return a CSC copy of a matrix, without duplicates and zeros; how many zeros it had."""
+    # Its values are float64 or complex128; rows ascend.
     graph, values = entries.graph, entries.values
     dtype = np.complex128 if values.dtype.kind == "c" else np.float64
     form, arrays = "csc" if graph.flipped else "csr", (graph.indptr, graph.indices[: graph.nnz])
@@ -51,10 +48,8 @@ def pattern_of(columns: Any) -> BipartiteCSR:
 def which_not_finite(
     name: str, columns: tuple[Any, Any, Any], names: BothNames = (None, None)
 ) -> tuple[str, int, int] | None:
-    """Say which entries of columns (starts, rows, values) are not finite, and where the first is.
-
-    None if all are. Of more than a few the first are named, and all are counted.
-    """
+    """Say which entries of columns (starts, rows, values) are not finite, and the first's place."""
+    # None if all are. Of more than a few the first are named, and all are counted.
     indptr, indices, values = columns
     bad = np.flatnonzero(~np.isfinite(values))
     if not bad.size:

@@ -26,10 +26,7 @@ def view(A: Any, name: str) -> BipartiteCSR:
 
 
 def compress(A: Any, name: str) -> Any:
-    """Return a matrix in CSR, CSC or COO as it is; convert others to CSR, saying so.
-
-    Raises TypeError if `A` is no sparse matrix.
-    """
+    """Return a CSR, CSC or COO matrix as it is; convert others, saying so, or raise TypeError."""
     if not hasattr(A, "format"):
         raise wrong_type(name, A, "a sparse array or matrix of SciPy or CuPy")
     if A.ndim != 2:

@@ -1,19 +1,21 @@
-"""Entries in the same place: their values are added up, as SciPy does."""
+"""Entries in the same place, whose values are added up, as SciPy does; and stored zeros.
+
+Zeros are entries like all others, unless a call drops them. The value of an entry is the sum of
+what is stored in its place, as ``A.toarray()`` has it; it is zero if it equals 0, so -0.0 is, and
+NaN is not.
+"""
 
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import SORTED_AT_ONCE, Array, namespace
-from sparsematch._types.bipartite import BipartiteCSR, with_arrays
+from sparsematch._base.arrays import SORTED_AT_ONCE, Array, advising, namespace, on_gpu
+from sparsematch._types.bipartite import BipartiteCSR, keep_entries, with_arrays
 
 
 def has_duplicates(graph: BipartiteCSR) -> bool:
-    """Tell whether some row or column may have duplicates: its indices do not strictly ascend.
-
-    Waits for a GPU.
-    """
+    """Tell whether indices of some list do not strictly ascend: there may be duplicates."""
     nnz = graph.nnz
     falls = namespace(graph.indptr).zeros(nnz + 1, bool)
     falls[1:-1] = graph.indices[1:nnz] <= graph.indices[: max(nnz - 1, 0)]
@@ -28,10 +30,8 @@ def type_of_sums(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def add_up(graph: BipartiteCSR, data: Array, dtype: Any = None) -> tuple[BipartiteCSR, Array]:
-    """Sort the entries of each row, and add up those in the same place, in host memory.
-
-    Sums are of the type `dtype`, by default that of `data`; half precision is added up as single.
-    """
+    """Sort the entries of each row, and add up those in the same place, in host memory."""
+    # Sums are of the type `dtype`, by default that of `data`; half precision is added up as single.
     dtype = np.dtype(dtype or data.dtype)
     dtype = np.dtype(np.float32) if dtype == np.float16 else dtype  # which SciPy does not have
     cuts = np.arange(SORTED_AT_ONCE, graph.nnz, SORTED_AT_ONCE)
@@ -51,10 +51,8 @@ def add_up(graph: BipartiteCSR, data: Array, dtype: Any = None) -> tuple[Biparti
 
 
 def add_up_on_gpu(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, Any]:
-    """Do the same on a GPU, in the order in which they are stored; nothing where none repeats.
-
-    Time: that of a sort, and a pass over the places for the largest number of entries in one.
-    """
+    """Do the same on a GPU, in the order in which they are stored; nothing where none repeats."""
+    # Time: that of a sort, and a pass over the places for the largest number of entries in one.
     xp, nnz = namespace(data), graph.nnz
     minor = graph.indices[:nnz]
     entry = xp.arange(nnz, dtype=graph.dtype)
@@ -74,3 +72,26 @@ def add_up_on_gpu(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, Any]:
         longer = longer[size[longer] > k]
     indptr = xp.searchsorted(first, graph.indptr)  # how many places begin before each row
     return with_arrays(graph, indptr, minor[first]), sums
+
+
+def no_values(name: str) -> ValueError:
+    """Word why the zeros of a pattern cannot be dropped."""
+    return ValueError(
+        f'{name} has no values, so none of its entries is known to be zero: zeros="drop" needs a '
+        "matrix that has some"
+    )
+
+
+@advising
+def split_zeros(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, int, Any]:
+    """Return the pattern of the entries that are not zero, how many are, and the others' values."""
+    # `data` are the values, one for each entry of `graph`, in the same memory. If none is zero,
+    # both come back as they are. Time: O(nnz), where indices ascend; else they are sorted first.
+    given, places = data, graph
+    if on_gpu(data):
+        places, data = add_up_on_gpu(graph, data)
+    elif has_duplicates(graph):
+        places, data = add_up(graph, data)
+    keep = data != 0
+    n_zeros = keep.size - int(keep.sum())
+    return (keep_entries(places, keep), n_zeros, data[keep]) if n_zeros else (graph, 0, given)

@@ -11,12 +11,7 @@ from sparsematch._types.graph import Graph
 
 @advising
 def as_graph(G: Any, *, weights: bool = True) -> Graph:
-    """View a square sparse matrix as a graph, without reading its values.
-
-    CSR and CSC are viewed without a copy where their values are doubles (on a GPU also floats);
-    without `weights`, values are not wanted. Errors are those of `as_bipartite`; a matrix that is
-    not square is a ValueError.
-    """
+    """View a square matrix as a graph; weights are copied if not doubles, on a GPU floats."""
     entries = read_entries(G, name="G", valued=True)
     pattern = entries.graph
     if pattern.n_rows != pattern.n_cols:

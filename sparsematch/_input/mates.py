@@ -15,13 +15,9 @@ _EXPECTED = "a Matching, a pair (row_mate, col_mate) or one array row_mate"
 
 @advising
 def copied(graph: BipartiteCSR, given: Any, name: str) -> Matching:
-    """Copy a caller's matching of a matrix: Matching, (row_mate, col_mate) or row_mate.
-
-    The arrays are writable and of the matrix's index type, every mate within range. Whether the
-    mates agree with each other and are entries of the matrix is for the back-end to check. Raises
-    TypeError if `given` holds something else than integers, or is not in the memory where the
-    matrix is; ValueError if the lengths do not fit the matrix, or a mate is out of range.
-    """
+    """Copy a caller's matching of a matrix: Matching, (row_mate, col_mate) or row_mate."""
+    # The arrays are writable and of the matrix's index type, every mate within range. Whether the
+    # mates agree with each other and are entries of the matrix is for the back-end to check.
     if given is None:
         raise wrong_type(name, given, _EXPECTED)
     if isinstance(given, Matching):

@@ -14,11 +14,9 @@ from sparsematch._types.bipartite import BipartiteCSR
 
 
 def checked(A: Any, name: str) -> Any:
-    """Return a sparse matrix that code of SciPy or CuPy may read, values and all.
-
-    It is `A`, or shares its arrays where these hold more than its entries. Errors are those of
-    `as_bipartite`.
-    """
+    """Return a sparse matrix that code of SciPy or CuPy may read, values and all."""
+    # It is `A`, or shares its arrays where these hold more than its entries. Errors are those of
+    # `as_bipartite`.
     A = from_other_library(A)
     if issparse(A):
         return check_sparse(A, name)
@@ -35,10 +33,7 @@ def checked(A: Any, name: str) -> Any:
 
 
 def checked_like(A: Any, shape: tuple[int, int], like: Any, whose: str) -> Any:
-    """Return what `checked` does of a matrix of this shape that is where an array is.
-
-    `whose` array that is, messages say. Raises TypeError if the matrix is not there.
-    """
+    """Return what `checked` does of a matrix of this shape that is where `whose` array is."""
     A = from_other_library(A)
     here = on_gpu(like)
     if not (on_gpu(A) if here else issparse(A)):

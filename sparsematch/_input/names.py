@@ -21,10 +21,7 @@ def read_both_names(
 def read_names(
     names: Iterable[Any] | None, size: int, argument: str, noun: str
 ) -> tuple[str, ...] | None:
-    """Return names as strings, as many as there are rows or columns (`noun`); None if none came.
-
-    Raises TypeError if they are no collection, ValueError if there are more or fewer, or one twice.
-    """
+    """Return as many names as rows or columns (`noun`), as strings, or raise; None of none."""
     if names is None:
         return None
     if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):

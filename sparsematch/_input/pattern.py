@@ -37,11 +37,8 @@ class Pattern:
         return self.arrays[-1].size
 
     def is_of(self, A: Any) -> bool:
-        """Tell whether a SciPy matrix by rows, columns or coordinates has this pattern, as stored.
-
-        Its index arrays are compared, whoever they are: sorting the indices of a matrix changes
-        them in place. Time: that of reading them once.
-        """
+        """Tell whether a SciPy matrix by rows, columns or coordinates has this pattern."""
+        # Its index arrays are compared, whoever they are: sorting indices changes them in place.
         if A.format != self.layout or A.shape != self.graph.shape:
             return False
         equal = operations(LuOps, self.graph.backend).equal_indices
@@ -70,11 +67,8 @@ class Pattern:
         return data[: self.nnz]
 
     def read(self, values: Any, ndim: int, name: str = "values") -> Array:
-        """Return values of a matrix, or of several, in its own order: shape (nnz,) or (k, nnz).
-
-        `values` is an array, or for one matrix a sparse matrix with this pattern. Raises TypeError
-        if it is neither, or does not hold numbers; ValueError if its shape or pattern is another.
-        """
+        """Return values of a matrix, or of several, in its own order: shape (nnz,) or (k, nnz)."""
+        # `values` is an array, or for one matrix a sparse matrix with this pattern.
         values = from_other_library(values)
         if ndim == 1 and sp.issparse(values):
             return self.data_of(values)
@@ -105,15 +99,10 @@ class Pattern:
 def read_pattern(
     A: Any, by_columns: bool | None = None, triangle: str | None = None, threads: int = 1
 ) -> Pattern:
-    """Read the pattern of a sparse matrix by columns or by rows, or of a triangle and its mirror.
-
-    If `by_columns` is None by the side of which there are fewer, which is what matchings of least
-    cost search from, and as it comes if it is square.
-
-    Entries in one place stay in the order in which they come. SciPy's conversions sort by counting,
-    with the places as values: O(n_rows + n_cols + nnz). Raises TypeError if `A` is no sparse matrix
-    in host memory; ValueError if its index arrays are inconsistent.
-    """
+    """Read the pattern of a sparse matrix by columns or rows, or of a triangle and its mirror."""
+    # If `by_columns` is None by the side of which there are fewer, which is what matchings of least
+    # cost search from, and as it comes if it is square. Entries in one place stay in the order in
+    # which they come. SciPy's conversions sort by counting, with the places as values.
     A = from_other_library(A)
     if sp.issparse(A) and A.format == "coo":
         A = check_sparse(A, "A")

@@ -31,13 +31,9 @@ def warn_of_conversion() -> None:
 
 
 def check_sparse(A: Any, name: str) -> Any:
-    """Check all arrays of a sparse matrix of SciPy, in any format, its values included.
-
-    Returned is `A`, or a matrix that shares its arrays where these hold more than its entries,
-    which they may, and which not all functions of SciPy bear. Raises TypeError if an index array
-    does not hold integers, or the format is none of the seven; ValueError if the arrays are
-    inconsistent, or there are not two dimensions. Time: O(n_rows + n_cols + nnz).
-    """
+    """Check all arrays of a sparse matrix of SciPy, in any format, its values included."""
+    # Returned is `A`, or a matrix that shares its arrays where these hold more than its entries,
+    # which they may, and which not all functions of SciPy bear. Time: O(n_rows + n_cols + nnz).
     if A.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
     if min(A.shape) < 0:

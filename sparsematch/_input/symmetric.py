@@ -11,11 +11,9 @@ from sparsematch._types.weighted import WeightedCSR
 
 
 def as_symmetric(A: Any, triangle: str | None, *, threads: int = 1) -> WeightedCSR:
-    """View a square matrix, or one triangle of it with its mirror image, by sorted rows.
-
-    Columns of CSC are rows of the transpose, whose magnitudes are the same. Whether both triangles
-    agree is not checked here. Raises as `as_weighted` does, and ValueError if `A` is not square.
-    """
+    """View a square matrix, or one triangle and its mirror image, by sorted rows."""
+    # Columns of CSC are rows of the transpose, whose magnitudes are the same. Whether both
+    # triangles agree is not checked here.
     weighted = as_weighted(A, threads=threads)
     graph, n = weighted.graph, weighted.graph.n_rows
     if graph.shape != (n, n):

@@ -18,10 +18,7 @@ _COMPRESSED = {
 
 
 def convert(A: Any) -> Any:
-    """Return a matrix on the same arrays, or None if this is no sparse tensor.
-
-    A COO tensor is coalesced first.
-    """
+    """Return a matrix on the same arrays, COO coalesced, or None if this is no sparse tensor."""
     layout = str(getattr(A, "layout", "")).rpartition(".")[2]
     if layout == "sparse_coo":
         _check_coordinates(A)

@@ -18,13 +18,9 @@ _DOUBLE = np.dtype(np.float64)
 
 
 def as_weighted(A: Any, *, threads: int = 1) -> WeightedCSR:
-    """View a sparse matrix as a bipartite graph with its entries, whose magnitudes are weights.
-
-    Entries in the same place are added up, as SciPy does; what is zero then is no entry. The arrays
-    are those of `A` where nothing had to be left out. Raises TypeError if `A` is no sparse matrix
-    of numbers; ValueError if its index arrays are inconsistent, or the magnitude of an entry is not
-    a finite double, naming the first. What is on a GPU stays there.
-    """
+    """View a sparse matrix as a bipartite graph with its entries, whose magnitudes are weights."""
+    # Entries in the same place are added up, as SciPy does; what is zero then is no entry. The
+    # arrays are those of `A` where nothing had to be left out. What is on a GPU stays there.
     entries = read_entries(A, threads=threads, valued=True)
     graph, data = entries.graph, entries.values
     if graph.backend == "cupy":
@@ -69,11 +65,9 @@ def _on_gpu(graph: BipartiteCSR, data: Any) -> WeightedCSR:
 def _doubles(
     graph: BipartiteCSR, data: NDArray[Any], threads: int, signed: bool = False
 ) -> tuple[FloatArray, bool, float, float]:
-    """Return doubles with these magnitudes, whether no entry is repeated, the least, the largest.
-
-    They are the numbers themselves if these are doubles, or `signed`. The largest is NaN if one is
-    not finite.
-    """
+    """Return doubles of these magnitudes, whether no entry is repeated, the least, the largest."""
+    # The numbers themselves if these are doubles, or `signed`. The largest is NaN if one is not
+    # finite.
     if signed or data.dtype == _DOUBLE:
         with np.errstate(over="ignore"):
             values = np.ascontiguousarray(data, np.float64)
@@ -100,13 +94,8 @@ def _write_magnitudes(data: NDArray[Any], magnitude: FloatArray, threads: int) -
 def as_signed(
     A: Any, *, name: str = "A", threads: int = 1, must_be_finite: bool = True
 ) -> SignedCSR:
-    """View a sparse matrix as a bipartite graph with its values, of either sign, as weights.
-
-    Entries in the same place are added up, as SciPy does; zeros are entries. The arrays are those
-    of `A` where they can be. Raises TypeError if `A` is no sparse matrix of real numbers;
-    ValueError if its index arrays are inconsistent, or an entry is not a finite double, naming the
-    first.
-    """
+    """View a sparse matrix as a bipartite graph with its values, of either sign, as weights."""
+    # As `as_weighted`, but zeros are entries, and complex numbers a TypeError.
     entries = read_entries(A, name=name, threads=threads, valued=True, in_host=True)
     graph, data = entries.graph, entries.values
     if data.dtype.kind == "c":

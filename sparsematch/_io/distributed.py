@@ -5,15 +5,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from sparsematch._base.arrays import Array
+import numpy as np
+
+from sparsematch._base.arrays import Array, stable_order
 from sparsematch._base.errors import check_count
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import operations
-from sparsematch._io.edges import EdgeSlices, heaviest
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market import MarketFile
 from sparsematch._io.npz import SparseArchive
 from sparsematch._io.read import check_is_file, in_one_sentence
+from sparsematch._types.edge_file import as_edge_file
 from sparsematch._types.over_ranks.agreement import (
     agreeing,
     check_communicator,
@@ -123,21 +125,67 @@ def _check_same_file(kinds: list[tuple[str, str, tuple[int, int]]]) -> None:
 
 def _read_edges(path: Path, comm: Any, n_vertices: int | None) -> DistributedCSR:
     """Read a graph: each rank some edges, which it sends to where both ends are."""
-    found: list[EdgeSlices] = []
+    found: list[_EdgeSlices] = []
 
     def find() -> int:
         if n_vertices is not None:
             check_count("n_vertices", n_vertices)
         check_is_file(path)
         with in_one_sentence(str(path)):
-            found.append(EdgeSlices(path, rank_of(comm), size_of(comm)))
+            found.append(_EdgeSlices(path, rank_of(comm), size_of(comm)))
         return found[0].n if n_vertices is None else found[0].file.in_range(int(n_vertices))
 
     n = max(collect(comm, "read_distributed of edges", find))
     (source,) = found
     source.n = n
     batches = _guarded(path, source.batches())
-    return heaviest(operations(DistributionOps, "mpi").assemble(comm, (n, n), batches))
+    return _heaviest(operations(DistributionOps, "mpi").assemble(comm, (n, n), batches))
+
+
+class _EdgeSlices:
+    """The edges in a file (`sparsematch.edge_files`), as entries of the symmetric matrix."""
+
+    # The number of vertices is one more than the largest in the own slice, until it is set.
+    def __init__(self, path: Path, rank: int, size: int) -> None:
+        try:
+            self.file = as_edge_file(path)
+        except ValueError as error:
+            raise UnreadableFile(str(error).removeprefix(f"{path} ")) from None
+        self._first, self._end = balanced(self.file.n_edges, size)[rank : rank + 2].tolist()
+        self.n = self.file.n_vertices(self._first, self._end)
+
+    def batches(self) -> Iterator[tuple[Array, ...]]:
+        """Yield rows, columns and weights of the own slice: each edge twice, no loops."""
+        begin = self._first
+        for u, v, *weight in self.file.slices(self._first, self._end):
+            wrong = np.flatnonzero((np.minimum(u, v) < 0) | (np.maximum(u, v) >= self.n))
+            if wrong.size:
+                k = int(wrong[0])
+                raise UnreadableFile(
+                    f"edge {begin + k} is ({u[k]}, {v[k]}), but the vertices are 0 to {self.n - 1}"
+                )
+            begin, proper = begin + u.size, u != v
+            yield tuple(
+                np.concatenate([x[proper], y[proper]])
+                for x, y in ((u, v), (v, u), *((w, w) for w in weight))
+            )
+
+
+def _heaviest(A: DistributedCSR) -> DistributedCSR:
+    """Return the matrix with the largest magnitude of entries in the same place. Collective."""
+    degree = np.diff(A.indptr)
+    rows = np.repeat(np.arange(degree.size), degree)
+    order = stable_order(rows * np.int64(A.n_cols) + A.indices)
+    rows, cols = rows[order], A.indices[order]
+    first = np.ones(rows.size, bool)
+    first[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
+    begins = np.flatnonzero(first)
+    indptr = np.searchsorted(rows[begins], np.arange(degree.size + 1))
+    values = A.values
+    if values is not None:
+        values = np.abs(values[order])
+        values = np.maximum.reduceat(values, begins) if begins.size else values
+    return DistributedCSR(A.comm, indptr, cols[begins], A.first_row, A.shape, values)
 
 
 def _kind_of(path: Path) -> Callable[[Path], SparseArchive | MarketFile]:

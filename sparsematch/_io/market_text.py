@@ -44,10 +44,7 @@ class Header(NamedTuple):
 
 
 def read_header(file: BinaryIO) -> Header:
-    """Read the lines that precede the entries.
-
-    Raises UnreadableFile if they are not those of a matrix.
-    """
+    """Read the lines that precede the entries, or raise UnreadableFile."""
     words = file.readline(PIECE).decode("latin-1").lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
         raise UnreadableFile(
@@ -81,11 +78,7 @@ def read_header(file: BinaryIO) -> Header:
 
 
 def check_text(file: BinaryIO) -> None:
-    """Check a whole file; it is read from the beginning, and left there.
-
-    Raises UnreadableFile if a line is none of the format, or there are more or fewer entries than
-    it states. Time: O(bytes), in the memory of a piece.
-    """
+    """Check a whole file, some at a time, or raise UnreadableFile; it is left at its beginning."""
     header, found = read_header(file), 0
     while text := file.read(PIECE):
         found += count_entries(header, text + file.readline(PIECE))
@@ -95,10 +88,7 @@ def check_text(file: BinaryIO) -> None:
 
 
 def count_entries(header: Header, text: bytes) -> int:
-    """Return how many entries some whole lines have.
-
-    Raises UnreadableFile if one is neither blank nor an entry.
-    """
+    """Return how many entries lines have; UnreadableFile if one is neither that nor blank."""
     if not text.endswith(b"\n"):
         text += b"\n"
     while b"\n\n" in text:  # a file may unpack to gigabytes of blank lines

@@ -19,10 +19,7 @@ import scipy.sparse
 
 
 def as_npz(content: bytes) -> bytes:
-    """Return an ``.npz`` of the matrix in a file.
-
-    Raises ValueError, which says why there is none, or MemoryError.
-    """
+    """Return an ``.npz`` of the matrix in a file; ValueError says why not, or MemoryError."""
     done = subprocess.run(
         [sys.executable, "-P", "-W", "ignore", __file__],
         input=content,

@@ -25,16 +25,8 @@ _PACKED: dict[bytes, Callable[[bytes], bytes]] = {
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Any:
-    """Read a sparse matrix from a file whose extension says what it is, as in `FORMATS`.
-
-    It is CSR or CSC, as SciPy reads it, its structure checked. Raises UnreadableFile if the file is
-    missing, has an unrecognised extension, or is malformed.
-
-    >>> read_matrix("absent.mtx")
-    Traceback (most recent call last):
-    ...
-    sparsematch._io.errors.MissingFile: absent.mtx: there is no such file
-    """
+    """Read a sparse matrix from a file whose extension says what it is, as in `FORMATS`."""
+    # It is CSR or CSC, as SciPy reads it, its structure checked.
     path = Path(path)
     check_is_file(path)
     reader, opener = _reader_of(path)
@@ -58,12 +50,9 @@ def read_stream(stream: BinaryIO) -> Any:
 
 
 def read_names(path: str | os.PathLike[str], size: int, noun: str, what: str = "name") -> list[str]:
-    """Read the names of all rows or all columns, one per line, blanks around them removed.
-
-    There must be `size` of them; `noun` says in messages what has them, in the plural, and `what`
-    what they are. Empty lines are empty names, but those left over at the end do not count. Raises
-    UnreadableFile if the file is missing, is no text in UTF-8, or has another number of names.
-    """
+    """Read the names of all rows or all columns, one per line, blanks around them removed."""
+    # There must be `size` of them; `noun` says in messages what has them, in the plural, and `what`
+    # what they are. Empty lines are empty names, but those left over at the end do not count.
     path = Path(path)
     check_is_file(path)
     with in_one_sentence(str(path)):

@@ -20,10 +20,8 @@ _LARGEST_EXPONENT = 1020
 
 
 def normwise(residual: Values, x: Values, b: Values, norm: float) -> Values:
-    """Return the backward error of each column in the maximum norm; NaN where x is not finite.
-
-    `norm` is that of the matrix; a residual of zero has no error.
-    """
+    """Return the backward error of each column in the maximum norm; NaN where x is not finite."""
+    # `norm` is that of the matrix; a residual of zero has no error.
     xp = namespace(x)
     with np.errstate(over="ignore", invalid="ignore"):
         size = norm * abs(x).max(axis=0) + abs(b).max(axis=0)
@@ -31,31 +29,25 @@ def normwise(residual: Values, x: Values, b: Values, norm: float) -> Values:
 
 
 def normwise_by_terms(A: Any, x: Values, b: Values) -> FloatArray:
-    """Return the errors of the columns of x beside the largest sum of terms, however large.
-
-    Infinite where x is not finite.
-    """
+    """Return the errors of the columns of x beside the largest sum of terms, however large."""
+    # Infinite where x is not finite.
     with np.errstate(all="ignore"):
         size, residual = (part.max(axis=0) for part in _in_range(A, x, b))
         return _finite(residual / np.where(size > 0, size, 1))
 
 
 def tiny_by_norms(size: Values, A: Any, x: Values, b: Values) -> tuple[Values, Values]:
-    """Return sums of terms, ``|A| |x| + |b|``, tiny ones with norms of rows and of x; and these.
-
-    Arioli, Demmel, Duff, Solving sparse linear systems with sparse backward error (SIAM J. Matrix
-    Anal. Appl. 10, 1989).
-    """
+    """Return sums of terms, ``|A| |x| + |b|``, tiny ones with norms of rows and of x; and these."""
+    # Arioli, Demmel, Duff, Solving sparse linear systems with sparse backward error (SIAM J. Matrix
+    # Anal. Appl. 10, 1989).
     by_norm = abs(A).max(axis=1).toarray().reshape(-1, 1) * np.abs(x).max(axis=0)
     tiny = 1000 * A.shape[0] * EPSILON * (by_norm + np.abs(b))
     return np.where(size <= tiny, size + by_norm, size), by_norm
 
 
 def componentwise(A: Any, x: Values, b: Values) -> FloatArray:
-    """Return the componentwise errors, of rows whose terms are tiny by their norms.
-
-    Infinite where rows are too small to be measured, or x is not finite.
-    """
+    """Return the componentwise errors, of rows whose terms are tiny by their norms."""
+    # Infinite where rows are too small to be measured, or x is not finite.
     if not b.shape[0]:
         return np.zeros(b.shape[1])
     with np.errstate(all="ignore"):

@@ -29,14 +29,13 @@ _TICK = 0.05
 
 
 def interruptible(work: float, call: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
-    """Return what a call of compiled code returns that releases the GIL, but leave it on Ctrl-C.
-
-    In a thread of its own, if it may take more than `_BRIEF` multiplications, and is made where
-    signals are handled. A handler that raises leaves that thread behind, and nobody sees what comes
-    of it: the call must not write to what the caller goes on using, nor read what that may change.
-    Only a process that ends waits for it. Not for SciPy's SuperLU: factors give their memory back
-    in the thread that made them only, and what it allocates there troubles forks and the exit.
-    """
+    """Return what a call of compiled code returns that releases the GIL, but leave it on Ctrl-C."""
+    # In a thread of its own, if it may take more than `_BRIEF` multiplications, and is made where
+    # signals are handled. A handler that raises leaves that thread behind, and nobody sees what
+    # comes of it: the call must not write to what the caller goes on using, nor read what that may
+    # change. Only a process that ends waits for it. Not for SciPy's SuperLU: factors give their
+    # memory back in the thread that made them only, and what it allocates there troubles forks and
+    # the exit.
     if work <= _BRIEF or threading.current_thread() is not threading.main_thread():
         return call(*args, **named)
     context = contextvars.copy_context()  # errstate, too
@@ -75,10 +74,8 @@ def svd(x: NDArray[Any], **how: Any) -> Any:
 
 
 def pivots(x: NDArray[Any]) -> NDArray[Any]:
-    """Return the columns in the order in which SciPy's QR factorisation pivots them.
-
-    SciPy 1.18 holds the GIL meanwhile: there, Ctrl-C waits for its end.
-    """
+    """Return the columns in the order in which SciPy's QR factorisation pivots them."""
+    # SciPy 1.18 holds the GIL meanwhile: there, Ctrl-C waits for its end.
     return interruptible(2.0 * _dense_work(x), linalg.qr, x, mode="r", pivoting=True)[1]
 
 

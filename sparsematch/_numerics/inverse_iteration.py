@@ -39,12 +39,10 @@ def iterate_inverse(
     is_settled: Callable[[FloatArray], bool] | None = None,
     known: tuple[Array, Array] | None = None,
 ) -> SmallValues:
-    """Return what `steps` at most make of a block of vectors, or raise NotFinite.
-
-    ``is_settled(inverse)`` ends it. `known`: left and right vectors to which all others are kept
-    orthogonal. Time: that of two solves a step. What multiplies in the place of ``solve`` finds the
-    largest singular values.
-    """
+    """Return what `steps` at most make of a block of vectors, or raise NotFinite."""
+    # ``is_settled(inverse)`` ends it. `known`: left and right vectors to which all others are kept
+    # orthogonal. Time: that of two solves a step. What multiplies in the place of ``solve`` finds
+    # the largest singular values.
     left, right = known or (start[:, :0], start[:, :0])
     sides = left, right
 
@@ -52,8 +50,7 @@ def iterate_inverse(
         solved = _without(sides[not adjoint], solve(_without(sides[adjoint], x), adjoint))
         if not np.isfinite(solved).all():
             raise NotFinite(solved)
-        found: tuple[Array, Array] = qr(solved)
-        return found
+        return qr(solved)
 
     x = start
     with np.errstate(all="ignore"):

@@ -32,8 +32,7 @@ _FAR = 5000
 def exponents_of(values: Array) -> IndexArray:
     """Return e with the larger part of each value from 2^(e - 1) to below 2^e; 0 of a zero."""
     # by parts: of a complex number of doubles the absolute value need not be one
-    exponents: IndexArray = np.frexp(np.maximum(np.abs(values.real), np.abs(values.imag)))[1]
-    return exponents
+    return np.frexp(np.maximum(np.abs(values.real), np.abs(values.imag)))[1]
 
 
 def largest_exponents(values: Array, of: IndexArray, n: int) -> IndexArray:
@@ -138,8 +137,7 @@ def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
     high, low = np.full(n, -_FAR), np.full(n, _FAR)
     np.maximum.at(high, label, exponents)
     np.minimum.at(low, label, exponents)
-    middle: IndexArray = (high + low) // 2
-    return middle
+    return (high + low) // 2
 
 
 def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
@@ -188,11 +186,9 @@ def row_maxima(values: Array, indptr: IndexArray) -> Array:
 
 
 def maxima_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
-    """Return powers of two that bring the largest entry of rows and columns of a CSC matrix near 1.
-
-    Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices (RAL-TR-2001-
-    034, 2001). Stored entries are not zero.
-    """
+    """Return powers of two that bring the largest entries of a CSC matrix's lines near 1."""
+    # Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices
+    # (RAL-TR-2001-034, 2001). Stored entries are not zero.
     m, n = A.shape
     exponents = np.log2(np.abs(A.data))
     sides = (A.indices, m), (np.repeat(np.arange(n), np.diff(A.indptr)), n)
@@ -208,10 +204,8 @@ def maxima_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
 
 
 def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
-    """Return powers of two that scale the transversal of largest product to about 1; None if none.
-
-    Of the duals, not of the factors: these may be beyond the range of doubles.
-    """
+    """Return powers of two that scale the transversal of largest product to 1, or None."""
+    # Of the duals, not of the factors: these may be beyond the range of doubles.
     from sparsematch._input.weighted import as_weighted  # what few blocks need
 
     best = operations(WeightedOps, "numpy").maximum_product(as_weighted(A), False, False, 1, 0.0)

@@ -19,11 +19,9 @@ _MAX_STEPS = 5
 
 
 def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
-    """Estimate the 1-norm of an inverse from below, usually within a factor of 3.
-
-    ``solve(b, adjoint)`` solves with the matrix or its conjugate transpose. Infinite if a solution
-    is not finite. Costs at most 11 solves, mostly 5; exact up to as many rows.
-    """
+    """Estimate the 1-norm of an inverse from below, usually within a factor of 3."""
+    # ``solve(b, adjoint)`` solves with the matrix or its conjugate transpose. Infinite if a
+    # solution is not finite. Costs at most 11 solves, mostly 5; exact up to as many rows.
     with np.errstate(all="ignore"):
         if n <= 2 * _MAX_STEPS + 1:  # solves of an estimate, at most
             columns = [np.abs(solve(unit, False)).sum() for unit in np.eye(n, dtype=dtype)]
@@ -54,10 +52,8 @@ def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
 
 
 def reciprocal_condition(solve: Solve, block: Any, rcond: float | None = None) -> float:
-    """Estimate the reciprocal condition of a CSC array, scaled by its factors where that is better.
-
-    `rcond` is the estimate without factors, if it is known.
-    """
+    """Estimate the reciprocal condition of a CSC array, scaled where that is better."""
+    # `rcond` is the estimate without factors, if it is known.
     # a copy, as SciPy sorts what it takes the absolute values of, and others share its arrays
     A, ones = block.copy(), np.ones(block.shape[0])
     rcond = scaled_rcond(solve, A, ones, ones) if rcond is None else rcond

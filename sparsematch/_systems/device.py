@@ -358,10 +358,8 @@ def _canonical(A: Any) -> Any:
 
 
 def _order_of_values(A: Any) -> tuple[Any, int]:
-    """Return which value of a matrix is which of its canonical form, and how many it has.
-
-    None if entries are repeated.
-    """
+    """Return which value of a matrix is which of its canonical form, and how many it has."""
+    # None if entries are repeated.
     given = from_other_library(A)
     found = _canonical(_numbered(given))
     order = found.data.astype("int64") - 1 if found.nnz == given.nnz else None

@@ -28,12 +28,10 @@ class DeviceFactor(Protocol):
 
 
 class CudssFactor:
-    """cuDSS, through nvmath-python: analysed once, the transpose apart if it is needed.
+    """cuDSS, through nvmath-python: analysed once, the transpose apart if it is needed."""
 
-    It pivots within small blocks only, and where it has no pivot it takes another number. So its
-    matching of largest product is on, unless what is on the diagonal is to stay there.
-    """
-
+    # It pivots within small blocks only, and where it has no pivot it takes another number. So its
+    # matching of largest product is on, unless what is on the diagonal is to stay there.
     def __init__(self, A: Any, product: bool | None) -> None:
         self._A, self._product = A, product is not False
         self._solvers: dict[str, tuple[Any, Any]] = {}

@@ -159,8 +159,7 @@ class SingularMatrixError(RuntimeError, np.linalg.LinAlgError):
     def _blamed(self, side: int) -> IndexArray:
         if (report := self._found()) is not None:
             if report.overdetermined:
-                blamed: IndexArray = report.overdetermined.conflicts[side]
-                return blamed
+                return report.overdetermined.conflicts[side]
             numbers = report.numbers
             found = () if numbers is None else (numbers.equations, numbers.variables)[side]
             if found:

@@ -81,12 +81,10 @@ def superlu_errors() -> Iterator[None]:
 
 
 class ScaledFactor:
-    """A block scaled by powers of two, as the core scales its own, and external factors of it.
+    """A block scaled by powers of two, as the core scales its own, and external factors of it."""
 
-    The largest entry of each row is between 1 and 2, then that of each column; nothing is rounded.
-    SuperLU factorises it where the external solver that was chosen is not reliable.
-    """
-
+    # The largest entry of each row is between 1 and 2, then that of each column; nothing is
+    # rounded. SuperLU factorises it where the external solver that was chosen is not reliable.
     def __init__(
         self, choice: Choice, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory
     ) -> None:
@@ -113,10 +111,8 @@ class ScaledFactor:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the condition is worth an estimate: a solution of ones of either sign is large.
-
-        Or whether the solver says so, by its pivots.
-        """
+        """Whether the condition is worth an estimate: a solution of ones is large."""
+        # Of ones of either sign. Or whether the solver says so, by its pivots.
         if (known := getattr(self._factor, "doubtful", None)) is not None:
             return bool(known)
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (self._indptr.size - 1, 1))

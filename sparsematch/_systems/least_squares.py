@@ -55,10 +55,8 @@ class _Solved(NamedTuple):
 
 
 def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[LeastSquares, bool]:
-    """Solve for the columns of `b`, `A` being by columns, of the same type, without zeros.
-
-    Also return whether the rank is proved.
-    """
+    """Solve for the columns of `b`, `A` being by columns, of the same type, without zeros."""
+    # Also return whether the rank is proved.
     with np.errstate(all="ignore"):
         own = in_own_units(A, b)
         solved = _solve(own, rcond, minimum_norm)
@@ -113,10 +111,8 @@ def _in_turn(
     solvers: _Solvers,
     must_be_full: bool = False,
 ) -> _Solved | None:
-    """Solve groups of rows and columns, each with what those before have left of `b`.
-
-    None if each must have full rank, and one has not.
-    """
+    """Solve groups of rows and columns, each with what those before have left of `b`."""
+    # None if each must have full rank, and one has not.
     x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
     rank, left, is_settled, seconds = 0, np.zeros(b.shape[1]), True, np.zeros(2)
     for group, solve in solvers.items():

@@ -39,11 +39,8 @@ _checked: dict[str, str] = {}
 
 
 def ignore_options(call: str, **options: Any) -> None:
-    """Refuse what SciPy's function of this name refuses; warn once of each keyword else ignored.
-
-    Raises TypeError or ValueError, as that function does. Time: 90 us where keywords have other
-    values than the last time, else 2.
-    """
+    """Refuse what SciPy's function of this name refuses; warn once of each keyword else ignored."""
+    # Time: 90 us where keywords have other values than the last time, else 2.
     given = {k: v for k, v in options.items() if v is not (True if k == "use_umfpack" else None)}
     if not given or _checked.get(call) == (spelt := repr(given)):
         return

@@ -132,10 +132,8 @@ NAMES = ("auto", "superlu", *WAYS)
 
 @functools.cache
 def installed() -> dict[str, Any]:
-    """Return what a policy has in place of its defaults: the kernels that are installed.
-
-    Time, the first time: a look for each module, which is not imported unless it is chosen.
-    """
+    """Return what a policy has in place of its defaults: the kernels that are installed."""
+    # Time, the first time: a look for each module, which is not imported unless it is chosen.
     found = [name for name, way in WAYS.items() if _is_there(way.module)]
     return {"available": found} if found else {}
 
@@ -156,10 +154,8 @@ class Chooser(NamedTuple):
 
 
 def find_solver(name: Any) -> Chooser:
-    """Look up a solver by name, or a class of the user's; ``"auto"`` chooses for each block.
-
-    A `Chooser` is what it is. ImportError if what it needs is not installed.
-    """
+    """Look up a solver by name, or a class of the user's; ``"auto"`` chooses for each block."""
+    # A `Chooser` is what it is. ImportError if what it needs is not installed.
     if isinstance(name, Chooser):
         return name
     if callable(name):

@@ -54,11 +54,9 @@ _DENSE_ENTRIES = 1 << 20
 
 
 class OrthogonalFactors:
-    """R of a matrix B given by rows, and Q^H applied to right-hand sides, shape (rows, k).
+    """R of a matrix B given by rows, and Q^H applied to right-hand sides, shape (rows, k)."""
 
-    The largest entry of each column is about 1: `scaled_columns`.
-    """
-
+    # The largest entry of each column is about 1: `scaled_columns`.
     def __init__(self, B: Any, right: Array, rcond: float, is_basic: bool = False) -> None:
         self._given, self._n_columns = B, B.shape[1]
         self._rows, right = cut_dense_rows(B, right)
@@ -124,15 +122,12 @@ class OrthogonalFactors:
         return np.array([ours, steps * np.dot(_LSMR, [1, self._rows.nnz])])
 
     def apply_adjoint(self, y: Array) -> Array:
-        """Return Q^H y to a rounding error of y, by another factorisation.
-
-        R^-H makes it of B^H y with a rounding error times the condition.
-        """
+        """Return Q^H y to a rounding error of y, by another factorisation."""
+        # R^-H makes it of B^H y with a rounding error times the condition.
         found = self._again(cut_dense_rows(self._given, y)[1])
         if not np.array_equal(found.columns[found.start[:-1]], self._live):  # threads of a BLAS
             return self.to_rows(sp.csr_array(self._given.conj().T) @ y)
-        top: Array = found.top
-        return top
+        return found.top
 
     def to_rows(self, c: Array) -> Array:
         """Return R^-H c: of B^H r, what the range of B has of r, Q^H r."""
@@ -182,21 +177,18 @@ class OrthogonalFactors:
         return self.dead[(parts != 0).any(axis=1)]
 
     def _wrongly_dead(self, decreed: BoolArray) -> tuple[IndexArray, FloatArray]:
-        """Return dead columns that are so by decree only, with tolerances by which they are not.
-
-        What is left of a column is a rounding error if it is one beside its null vector.
-        """
+        """Return dead columns that are so by decree only, with tolerances by which they are not."""
+        # What is left of a column is a rounding error if it is one beside its null vector.
         null = self._null(self.dead[decreed], self._beside[:, decreed])
         size, left = norms_of_columns(null), norms_of_columns(self._rows @ null)
         wrong = ~(left <= 2 * np.sqrt(self._rows.shape[1]) * self._least * size)
         return self.dead[decreed][wrong], self._least * size[wrong]
 
     def _better_dead(self, is_basic: bool) -> IndexArray:
-        """Return the columns that had better be dead, none if those that are may stay so.
-
-        In place of those with large null vectors, as far as these are few, and, if dead columns are
-        to be zero, of added ones, which are not: columns with most part in their null vectors.
-        """
+        """Return the columns that had better be dead, none if those that are may stay so."""
+        # In place of those with large null vectors, as far as these are few, and, if dead columns
+        # are to be zero, of added ones, which are not: columns with most part in their null
+        # vectors.
         # smaller elements decide nothing
         null = self._null(self.dead, self._beside, HALF_OF_THE_DIGITS)[: self._n_columns]
         size = np.zeros(self.dead.size)
@@ -210,10 +202,8 @@ class OrthogonalFactors:
         return np.concatenate([self.dead[~is_poor], largest])
 
     def null_vectors(self, drop: float = _ROUNDING) -> Any:
-        """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank).
-
-        Elements up to `drop` are zero, beside the 1 of a dead column.
-        """
+        """Return a basis of what B maps to zero, sparse, shape (columns, columns - rank)."""
+        # Elements up to `drop` are zero, beside the 1 of a dead column.
         return self._null(self.dead, self._beside, drop)[: self._n_columns]
 
     def _null(self, dead: IndexArray, beside: Any, drop: float = _ROUNDING) -> Any:
@@ -229,16 +219,13 @@ class OrthogonalFactors:
 
 def norms_of_columns(B: Any) -> FloatArray:
     """Return the 2-norms of the columns of a matrix by rows."""
-    norms: FloatArray = np.sqrt(np.bincount(B.indices, np.abs(B.data) ** 2, minlength=B.shape[1]))
-    return norms
+    return np.sqrt(np.bincount(B.indices, np.abs(B.data) ** 2, minlength=B.shape[1]))
 
 
 class Complement:
-    """Projects vectors onto the orthogonal complement of the columns of N, in units of its rows.
+    """Projects vectors onto the orthogonal complement of the columns of N, in units of its rows."""
 
-    N is sparse, by rows; their units are 2^-unit.
-    """
-
+    # N is sparse, by rows; their units are 2^-unit.
     def __init__(self, N: Any, unit: IndexArray) -> None:
         exponents = -np.repeat(unit, np.diff(N.indptr))
         largest = np.full(N.shape[1], np.iinfo(np.int32).min)
@@ -261,12 +248,10 @@ class Complement:
 
 
 def _by_reflections(N: Array) -> Callable[[Array], Array]:
-    """Return what finds the combination of the columns of a dense matrix that is nearest to `x`.
-
-    With rows in descending order and pivots among the columns, errors are relative to each row,
-    which may differ by many orders: Cox, Higham, Stability of Householder QR factorization for
-    weighted least squares problems (Numerical Analysis 1997, Pitman 380).
-    """
+    """Return what finds the combination of the columns of a dense matrix that is nearest to `x`."""
+    # With rows in descending order and pivots among the columns, errors are relative to each row,
+    # which may differ by many orders: Cox, Higham, Stability of Householder QR factorization for
+    # weighted least squares problems (Numerical Analysis 1997, Pitman 380).
     order, k = np.argsort(-np.abs(N).max(axis=1), kind="stable"), N.shape[1]
     work = 2.0 * N.size * k
     how: dict[str, Any] = {"mode": "raw", "pivoting": True, "check_finite": False}

@@ -29,11 +29,7 @@ LAYOUTS: dict[type, str] = {
 
 
 def convert(A: Any) -> tuple[Pattern, Array]:
-    """Return the pattern of a square matrix by columns, and its values in that order.
-
-    Raises TypeError if `A` is not a sparse matrix of numbers; ValueError if it is not square, or
-    its index arrays are inconsistent.
-    """
+    """Return the pattern of a square matrix by columns, and its values in that order."""
     A = compress(A) if sp.issparse(A) else A
     pattern = read_pattern(A, by_columns=True)
     check_square(pattern.graph.shape)
@@ -50,11 +46,7 @@ def pattern_of(analysis: BlockAnalysis) -> Pattern:
 
 
 def values_of(pattern: Pattern, A: Any) -> Array:
-    """Return the values of a matrix of this pattern, or of an array, as the core is given them.
-
-    Raises TypeError if `A` is neither a sparse matrix nor an array of numbers; ValueError if its
-    pattern is another one.
-    """
+    """Return the values of a matrix of this pattern, or of an array, as the core is given them."""
     return _arranged(pattern, pattern.read(without_view(A)[0], 1, "A, an array of values,"))
 
 

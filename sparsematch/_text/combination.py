@@ -52,11 +52,9 @@ class Combination:
 def combination(
     indices: IndexArray, coefficients: Array, names: Names, most: int, indent: int = 0
 ) -> Combination:
-    """Return the equation; of more than `most` terms those of a family with equal factors are one.
-
-    Unless families have many factors: then the largest terms are shown. The first coefficient is
-    positive if it is real.
-    """
+    """Return the equation; of over `most` terms those of a family with equal factors are one."""
+    # Unless families have many factors: then the largest terms are shown. The first coefficient is
+    # positive if it is real.
     order, more = largest_first(coefficients, most)
     values = readable(coefficients)
     if not np.iscomplexobj(values) and order and values[order[0]] < 0:
@@ -80,10 +78,8 @@ def combination(
 
 
 def largest_first(values: Array, most: int) -> tuple[list[int], str]:
-    """Return which of more than `most` coefficients to show, the largest, and how to go on.
-
-    Those that are a small share of the largest are bounded instead.
-    """
+    """Return which of more than `most` coefficients to show, the largest, and how to go on."""
+    # Those that are a small share of the largest are bounded instead.
     if values.size <= most:
         return list(range(values.size)), ""
     size = np.abs(values)
@@ -96,10 +92,8 @@ def largest_first(values: Array, most: int) -> tuple[list[int], str]:
 
 
 def readable(coefficients: Array) -> Array:
-    """Return coefficients, the largest 1, as they are if they are short, else as whole numbers.
-
-    Decimals if neither is possible: 1/3 of the first and all of the second are 1 and 3.
-    """
+    """Return coefficients, the largest 1, as they are if they are short, else as whole numbers."""
+    # Decimals if neither is possible: 1/3 of the first and all of the second are 1 and 3.
     if _is_whole(coefficients * 100) or np.iscomplexobj(coefficients):
         near = np.round(coefficients * 100) / 100
         is_near = np.abs(coefficients - near) <= _EXACT * np.abs(coefficients)

@@ -30,11 +30,9 @@ def paragraph(
     wording: Wording,
     by_reference: bool = False,
 ) -> list[Line]:
-    """Describe the dependences of one side, each by what it says, and what to do.
-
-    `chosen` are the members that are an example of what resolves all of them; `by_reference`:
-    nothing but references are missing.
-    """
+    """Describe the dependences of one side, each by what it says, and what to do."""
+    # `chosen` are the members that are an example of what resolves all of them; `by_reference`:
+    # nothing but references are missing.
     if not dependences:
         return []
     members = members_of(each.indices for each in dependences).size
@@ -49,10 +47,8 @@ def described(
     wording: Wording,
     nearly: str = "",
 ) -> tuple[list[Line], int]:
-    """Describe the dependences of one side, and return how many sets they are.
-
-    There may be more, by their `members` and by how many of these are too many, the `surplus`.
-    """
+    """Describe the dependences of one side, and return how many sets they are."""
+    # There may be more, by their `members` and by how many of these are too many, the `surplus`.
     over = dependences[0].side == "rows"
     kind, noun = ("Dependent", "equation") if over else ("Free", "variable")
     kind = nearly + kind.lower() if nearly else kind

@@ -11,10 +11,8 @@ from sparsematch._types.singularity import Dependence, NumericalDefects, Singula
 
 
 def plain(value: Any) -> Any:
-    """Return what is in a value, of a dataclass or named tuple by its fields.
-
-    Of a complex number the two parts are a list.
-    """
+    """Return what is in a value, of a dataclass or named tuple by its fields."""
+    # Of a complex number the two parts are a list.
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if names := getattr(value, "__dataclass_fields__", None) or getattr(value, "_fields", None):

@@ -315,10 +315,8 @@ def _remarks(why: Explanation) -> list[str]:
 
 
 def _not_told(why: Explanation, numbers: NumericalDefects, shown: int) -> NumericalDefects:
-    """Return what the values add: without rows or columns that are said to be empty or in conflict.
-
-    `shown`: how many conflicts of each kind are.
-    """
+    """Return what the values add: without rows or columns said to be empty or in conflict."""
+    # `shown`: how many conflicts of each kind are.
     kept = []
     for part, claims in (
         (why.overdetermined, numbers.equations),

@@ -20,10 +20,9 @@ def escape(text: str) -> str:
 
 
 def document(lines: Iterable[Any]) -> str:
-    """Return lines as paragraphs, those that are indented as items of lists.
-
-    A line is a string, or has a method `latex`; what is far to the right continues the one before.
-    """
+    """Return lines as paragraphs, those that are indented as items of lists."""
+    # A line is a string, or has a method `latex`; what is far to the right continues the one
+    # before.
     out: list[str] = []
     depth = 0
     for line in lines:

@@ -27,11 +27,9 @@ class Names(NamedTuple):
         return _cut([(self.of(k), 1) for k in indices[:most].tolist()], indices.size, most)
 
     def list(self, indices: IndexArray, most: int) -> str:
-        """Return the names of some, with commas between them.
-
-        Of more than `most` the families are listed, ``balance[*] (40)``. If these are too many, the
-        first are, and the other names counted.
-        """
+        """Return the names of some, with commas between them."""
+        # Of more than `most` the families are listed, ``balance[*] (40)``. If these are too many,
+        # the first are, and the other names counted.
         if self.given is None or indices.size <= most:
             return self.first(indices, most)
         families: dict[str, list[str]] = {}

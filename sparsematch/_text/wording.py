@@ -28,10 +28,8 @@ class Wording:
 
 
 def wrapped(line: Line, indent: int | None = None) -> str:
-    """Break a long line between the members of a list, or the terms of an equation.
-
-    What follows is indented as the list is, unless another `indent` is given.
-    """
+    """Break a long line between the members of a list, or the terms of an equation."""
+    # What follows is indented as the list is, unless another `indent` is given.
     text = str(line)
     if len(text) <= _WIDTH:
         return text

@@ -87,8 +87,7 @@ class BipartiteCSR(NamedTuple):
         >>> maximum_transversal(A).row_mate.tolist()
         [2, 0, 1]
         """
-        view: BipartiteCSR = above("of_arrays")(indptr, indices, shape, layout)
-        return view
+        return above("of_arrays")(indptr, indices, shape, layout)
 
     @property
     def shape(self) -> tuple[int, int]:

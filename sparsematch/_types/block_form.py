@@ -124,8 +124,7 @@ class BlockForm(Blocks):
     def block_sizes(self) -> IndexArray:
         """Rows and columns of each fine block, shape (n_blocks, 2)."""
         xp = namespace(self.row_blocks)
-        sizes: IndexArray = xp.stack([xp.diff(self.row_blocks), xp.diff(self.col_blocks)], axis=1)
-        return sizes
+        return xp.stack([xp.diff(self.row_blocks), xp.diff(self.col_blocks)], axis=1)
 
     @property
     def horizontal(self) -> Part:
@@ -362,10 +361,7 @@ class BlockLayout(NamedTuple):
 
 
 def block_layout(form: BlockForm) -> BlockLayout | None:
-    """Return the layout of a block form; None if its arrays contradict each other.
-
-    Time: O(n_rows + n_cols).
-    """
+    """Return the layout of a block form; None if its arrays contradict each other."""
     mates = form.matching.row_mate, form.matching.col_mate
     p, q, r, s, cc, rr, *given = map(_on_host, (*form, *mates))
     if not (_is_permutation(p) and _is_permutation(q)):
@@ -411,10 +407,8 @@ def _are_boundaries(ends: Any, n: int) -> bool:
 
 
 def _parts_fit(r: Any, s: Any, cc: Any, rr: Any) -> bool:
-    """Tell whether A12, A23 and A34 are square, and the blocks are those of the three parts.
-
-    The horizontal and vertical parts are one block each, if they are not empty.
-    """
+    """Tell whether A12, A23 and A34 are square, and the blocks are those of the three parts."""
+    # The horizontal and vertical parts are one block each, if they are not empty.
     if not np.array_equal(np.diff(rr)[:3], np.diff(cc)[1:]):
         return False
     first, last = int(cc[2] > 0), r.size - 1 - int(rr[4] > rr[2])

@@ -88,8 +88,7 @@ def from_one(array: Any, name: str, low: int = 1) -> IndexArray:
         raise ValueError(f"{name} has the element {given.min()}, but counts from {low}")
     if given.size and given.max() > _MOST:
         raise ValueError(f"{name} has the element {given.max()}, but numbers at most {_MOST}")
-    counted: IndexArray = given.astype(np.int64) - 1
-    return counted
+    return given.astype(np.int64) - 1
 
 
 def permutation(array: Any, name: str) -> IndexArray:

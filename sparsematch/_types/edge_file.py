@@ -82,11 +82,7 @@ class EdgeFile:
 
 
 def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
-    """Read the header of a file of edges.
-
-    Raises ValueError if it is no such file, or shorter than its header says; OSError if it cannot
-    be opened.
-    """
+    """Read the header of a file of edges; ValueError if that is wrong, OSError if unreadable."""
     path = os.fspath(path)
     if isinstance(path, str) and not is_utf8(path):  # which the core cannot open
         raise ValueError(f"{path!r} is not UTF-8: give the file, or a link to it, another name")

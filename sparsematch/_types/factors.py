@@ -34,10 +34,8 @@ class BlockAnalysis(Protocol):
     predicted_inside: int
 
     def block(self, k: int, ascending: bool, /) -> tuple[IndexArray, IndexArray, IndexArray]:
-        """Return the columns of block k: indptr, rows, and the place of each entry in the values.
-
-        Rows are ascending in each column if that is wanted.
-        """
+        """Return the columns of block k: indptr, rows, and the places of entries in the values."""
+        # Rows are ascending in each column if that is wanted.
 
     #: Of blocks for which there was a choice: which entries are the diagonal, the order, the
     #: kernel; of L + U, if pivots stay there, entries and multiplications; seconds predicted.
@@ -61,21 +59,17 @@ class BlockLU(Protocol):
         """Go on by a perfect matching where none was found, or searched for."""
 
     def refactorise(self, indptr: Any, indices: Any, values: Any, /) -> Found | Literal[False]:
-        """Factorise the values of a matrix with the same entries, by the same pivots if they do.
-
-        `indices` are None where there are only values. False, nothing being changed, where arrays
-        are of other types or another pattern.
-        """
+        """Factorise the values of a matrix with the same entries, by the same pivots if they do."""
+        # `indices` are None where there are only values. False, nothing being changed, where arrays
+        # are of other types or another pattern.
 
     def repeat(self, preference: float, /) -> "BlockLU":
         """Return other factors of the same values, the diagonal preferred so much."""
 
     def solve(self, b: Any, x: Array, side: str, check: bool, external: Any, /) -> float:
-        """Write solutions of the shape of `b`, and return the largest backward error, 0 if small.
-
-        `external` solves in place with a block that is left to it. -1 where `b` is neither a vector
-        nor a matrix of contiguous rows, or of another type than the numbers.
-        """
+        """Write solutions of the shape of `b`; return the largest backward error, 0 if small."""
+        # `external` solves in place with a block that is left to it. -1 where `b` is neither a
+        # vector nor a matrix of contiguous rows, or of another type than the numbers.
 
     row_of: IndexArray  #: The row of the permuted matrix that is each pivot.
     entries: int  #: Those of L and U and the diagonal.

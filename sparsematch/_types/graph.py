@@ -63,8 +63,6 @@ class GraphProperties(NamedTuple):
 
     @property
     def symmetric(self) -> bool:
-        """Whether each entry has a partner of the same absolute value across the diagonal.
-
-        Where both triangles differ it says so, but for one case in 2**64.
-        """
+        """Whether each entry has a partner of the same absolute value across the diagonal."""
+        # Where both triangles differ it says so, but for one case in 2**64.
         return not self.balance

@@ -36,10 +36,8 @@ class BlockPermutation(NamedTuple):
 
 
 def groups_of_blocks(n_square: int, shape: tuple[int, int], rank: int) -> tuple[int, int]:
-    """Return the group that is the first block, and that behind the last.
-
-    There is a horizontal part where columns are unmatched, a vertical part where rows are.
-    """
+    """Return the group that is the first block, and that behind the last."""
+    # There is a horizontal part where columns are unmatched, a vertical part where rows are.
     n_rows, n_cols = shape
     return int(n_cols == rank), n_square + 1 + int(rank < n_rows)
 

@@ -189,7 +189,7 @@ class MatchedResult(OfMatching):
     @property
     def is_perfect(self) -> bool:
         """Whether every row and every column is matched."""
-        return self.matching.is_perfect
+        return self.unmatched_rows.size + self.unmatched_cols.size == 0
 
     @property
     def unmatched_rows(self) -> IndexArray:

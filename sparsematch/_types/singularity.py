@@ -171,12 +171,10 @@ def members_of(lists: Iterable[IndexArray]) -> IndexArray:
 
 
 def one_of_each(dependences: Sequence[Dependence], preferred: IndexArray) -> IndexArray:
-    """Return a member of each dependence, such that without these the others are independent.
-
-    A large one, and rather one of `preferred`, the singular blocks: what is outside follows from
-    them. Each is chosen from what is left of a dependence once those chosen before are eliminated;
-    of many members only the largest are looked at.
-    """
+    """Return a member of each dependence, such that without these the others are independent."""
+    # A large one, and rather one of `preferred`, the singular blocks: what is outside follows from
+    # them. Each is chosen from what is left of a dependence once those chosen before are
+    # eliminated; of many members only the largest are looked at.
     if not dependences:
         return np.array([], np.intp)
     largest = []

@@ -26,10 +26,8 @@ class MatrixView:
 
 
 def without_view(A: Any) -> tuple[Any, bool]:
-    """Return the matrix of a view that stays where it is, and whether its zeros are dropped.
-
-    For calls that need to know of zeros that do not count. A view on another device stays one.
-    """
+    """Return the matrix of a view that stays where it is, and whether its zeros are dropped."""
+    # For calls that need to know of zeros that do not count. A view on another device stays one.
     if isinstance(A, MatrixView) and A.device is None:
         return A.matrix, A.zeros == "drop"
     return A, False

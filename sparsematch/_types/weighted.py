@@ -211,7 +211,7 @@ class WeightedMatching(MatchedResult):
     ----------
     matching : Matching
         The pairs: ``matching.pairs()`` are their rows and columns, ``matching.row_mate`` the column
-        of each row, or -1.
+        of each row, or -1. With `capacities` columns may have several rows: ``col_mate`` is one.
     weight : float
         The sum of the weights of the pairs.
     objective : float
@@ -224,7 +224,8 @@ class WeightedMatching(MatchedResult):
         objective. With weights, ``maximize=True``, the same with all signs changed: no entry weighs
         more than its duals, none of which is less than the negative cost. At maximum cardinality
         the costs may be exceeded, in all rows by no more than in unmatched ones, and likewise in
-        columns.
+        columns. With `capacities` columns that could take more rows are unmatched, as many times,
+        and those of all columns count as many times as their capacity in the sum.
     row_unmatched_cost, col_unmatched_cost : ndarray of float64, shapes (n_rows,), (n_cols,)
         What each row and column costs if it is unmatched.
     maximize : bool
@@ -234,6 +235,8 @@ class WeightedMatching(MatchedResult):
     dual_unit : float
         What 1 of the duals stands for: 1, or a greater power of two where duals would be beyond the
         range of doubles.
+    capacities : ndarray of int64, shape (n_cols,), or None
+        How many rows each column may have, if not one.
     """
 
     matching: Matching
@@ -246,6 +249,7 @@ class WeightedMatching(MatchedResult):
     maximize: bool = True
     maximum_cardinality: bool = False
     dual_unit: float = 1.0
+    capacities: IndexArray | None = None
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape

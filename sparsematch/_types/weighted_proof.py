@@ -2,13 +2,14 @@
 
 import math
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray, namespace
+from sparsematch._base.arrays import FloatArray, IndexArray, namespace
 from sparsematch._base.errors import warn
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import (
     SignedCSR,
     WeightedCSR,
@@ -71,6 +72,15 @@ def as_matching(
     return SignedCSR(graph, weight, largest), found
 
 
+def left_over(costs: Any, matching: Matching, capacities: IndexArray | None) -> tuple[Any, Any]:
+    """Return which rows and columns are unmatched, or have room, and what that costs each."""
+    mate, free = matching.row_mate, [matching.row_mate < 0, matching.col_mate < 0]
+    if capacities is not None:
+        room = capacities - np.bincount(mate[mate >= 0], minlength=capacities.size)
+        free[1], costs = room > 0, (costs[0], costs[1] * room)
+    return free, [costs[0][free[0]], costs[1][free[1]]]
+
+
 def objectives(matched: FloatArray, left: list[FloatArray], maximize: bool) -> tuple[float, float]:
     """Return the weight of the pairs, and the objective, given what is left unmatched costs."""
     weights = -matched if maximize else matched
@@ -88,10 +98,8 @@ def _sum(values: FloatArray) -> float:
 
 
 def has_its_factors(transversal: WeightedTransversal) -> bool:
-    """Tell whether factors, if any, are the exponentials of the duals, or the doubles next to them.
-
-    The rows' are corrected by the rounding of the pairs' duals.
-    """
+    """Tell whether factors, if any, are the exponentials of the duals, or doubles next to them."""
+    # The rows' are corrected by the rounding of the pairs' duals.
     xp, limits = namespace(transversal.row_dual), (math.log(LEAST_FACTOR), math.log(LARGEST_FACTOR))
     rows = transversal.row_dual, transversal.row_scale
     cols = transversal.col_dual, transversal.col_scale

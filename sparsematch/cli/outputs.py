@@ -52,10 +52,8 @@ def check_outputs(arguments: Namespace) -> None:
 
 
 def write(name: str, save: Callable[[BinaryIO], object]) -> None:
-    """Call `save` with a stream to a new file, which then takes the place of `name` at once.
-
-    What was there under this name stays if `save` fails or is interrupted.
-    """
+    """Call `save` with a stream to a new file, which then takes the place of `name` at once."""
+    # What was there under this name stays if `save` fails or is interrupted.
     try:
         if name == STREAM:
             save(sys.stdout.buffer)
@@ -73,10 +71,8 @@ def print_result(
     words: Callable[[dict[str, Any]], str],
     arrays: dict[str, Any] | None = None,
 ) -> None:
-    """Print the fields as JSON, all in one line if there are several files, or in words.
-
-    Nothing where standard output holds something else.
-    """
+    """Print the fields as JSON, all in one line if there are several files, or in words."""
+    # Nothing where standard output holds something else.
     lists = getattr(arguments, "arrays", False)
     if lists or arguments.json:
         fields = {"sparsematch": sparsematch.__version__, **fields}

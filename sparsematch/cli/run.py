@@ -77,8 +77,7 @@ def _split(arguments: Namespace) -> Iterator[Namespace]:
 def _run_one(arguments: Namespace) -> int:
     """Run a command on one file; what is wrong with it does not keep others from their turn."""
     try:
-        status: int = arguments.command(arguments)
-        return status
+        return arguments.command(arguments)
     except UnreadableFile as error:
         return _fail(error, _UNREADABLE)
     except CannotProduce as error:

@@ -62,10 +62,8 @@ def block_fields(file: str, matrix: Any, form: Any) -> dict[str, Any]:
 
 
 def run_fields(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> dict[str, Any]:
-    """Which engines ran, with how many threads, and the seconds of each step.
-
-    On several ranks: how many, and what they have sent to each other.
-    """
+    """Which engines ran, with how many threads, and the seconds of each step."""
+    # On several ranks: how many, and what they have sent to each other.
     among = {
         "ranks": ranks,
         "exchanges": sum(step.rounds for step in run.steps),

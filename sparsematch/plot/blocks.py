@@ -106,10 +106,8 @@ def spy_blocks(
 
 
 def _panels(shape: tuple[int, int], n_small: int, figure: Any) -> tuple[Any, ...]:
-    """Lay out two pictures, side by side or stacked; a very long matrix is not to scale.
-
-    Beside or below them are the parts that are enlarged.
-    """
+    """Lay out two pictures, side by side or stacked; a very long matrix is not to scale."""
+    # Beside or below them are the parts that are enlarged.
     ratio = min(max(max(shape[0], 1) / max(shape[1], 1), 1 / 4), 2)
     stacked, extra = ratio < 1 / 2, 3.2 * bool(n_small)
     size = (9, 16 * ratio + 2.3 + extra) if stacked else (11 + extra, 5 * ratio + 1.6)

@@ -44,10 +44,7 @@ def import_matplotlib() -> None:
 
 
 def given_or_made(A: Any, given: Any, make: Callable[[Any], Any], name: str, kind: type) -> Any:
-    """Return what is known of a matrix, or make it; ImportError if it could not be drawn.
-
-    TypeError if what is given is of another kind, ValueError if it is of another shape.
-    """
+    """Return what is known of a matrix, of this kind and shape, or make it; or raise."""
     import_matplotlib()
     if given is not None and not isinstance(given, kind):
         raise wrong_type(name, given, f"of type {kind.__name__}")
@@ -113,10 +110,8 @@ def number_axes(ax: Any) -> None:
 def draw_entries(
     ax: Any, rows: NDArray[Any], cols: NDArray[Any], shape: tuple[int, int], bar: bool = False
 ) -> None:
-    """Draw the entries as an image with a cell for each, or for many, and then perhaps a scale.
-
-    One entry can be seen, more are darker on a logarithmic scale.
-    """
+    """Draw the entries as an image with a cell for each, or for many, and then perhaps a scale."""
+    # One entry can be seen, more are darker on a logarithmic scale.
     from matplotlib.colors import ListedColormap, LogNorm
 
     if len(rows) == 0:
@@ -147,11 +142,9 @@ def draw_entries(
 
 
 def draw_strip(ax: Any, members: NDArray[Any], side: str, colour: str, strength: float) -> None:
-    """Shade rows or columns across the picture: one image, however many they are.
-
-    Shades are half transparent, so that both are seen where they cross. Those of a few lines lie
-    above the entries, which would hide them where they are dense.
-    """
+    """Shade rows or columns across the picture: one image, however many they are."""
+    # Shades are half transparent, so that both are seen where they cross. Those of a few lines lie
+    # above the entries, which would hide them where they are dense.
     from matplotlib.colors import to_rgb
 
     n_rows, n_cols = round(ax.get_ylim()[0] + 0.5), round(ax.get_xlim()[1] + 0.5)

@@ -138,10 +138,8 @@ def spy_conflicts(
 
 
 def _worth_seeing(why: Explanation, entries: Any) -> list[_Group]:
-    """Choose two conflicts with entries: of both kinds, else the two shortest of one kind.
-
-    Where the numbers are to blame, a dependence of each kind.
-    """
+    """Choose two conflicts with entries: of both kinds, else the two shortest of one kind."""
+    # Where the numbers are to blame, a dependence of each kind.
     if why.numbers is not None:
         both = why.numbers.equations, why.numbers.variables
         return [_of_dependences(alike, entries) for alike in both if alike]

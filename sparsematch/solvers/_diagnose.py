@@ -175,11 +175,9 @@ def _factorise(A: Any) -> _System | None:
 
 
 def _best_scaled(system: _System, A: Any) -> _System:
-    """Return another scaling, or none, if the condition is much better with that.
-
-    That by logarithms suffers where entries of a row differ much, that by the transversal where
-    weak entries are on it.
-    """
+    """Return another scaling, or none, if the condition is much better with that."""
+    # That by logarithms suffers where entries of a row differ much, that by the transversal where
+    # weak entries are on it.
     ones = np.ones(A.shape[0])
     if (rcond := system.rcond(ones, ones)) > HALF_OF_THE_DIGITS:
         return system
@@ -257,10 +255,8 @@ def _nearly_dependent(spectrum: Spectrum) -> bool:
 
 
 def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -> dict[str, Any]:
-    """Return the digits of a solution, which a scaling does not change, and its backward error.
-
-    Without b the fewer of two: they go with how large its elements are.
-    """
+    """Return the digits of a solution, which a scaling does not change, and its backward error."""
+    # Without b the fewer of two: they go with how large its elements are.
     S, n = system.matrix, system.matrix.shape[0]
     if b is None:
         with np.errstate(all="ignore"):

@@ -180,10 +180,8 @@ class _Known:
         self._remember(values[: self.pattern.arrays[-1].size])
 
     def update(self, values: Any) -> bool:
-        """Refactorise, unless the factors are those of these values; tell which.
-
-        `lu` is public: somebody else may have refactorised it since, or in vain.
-        """
+        """Refactorise, unless the factors are those of these values; tell which."""
+        # `lu` is public: somebody else may have refactorised it since, or in vain.
         if self._made == self.lu._n_refactorised and not self.lu._factors.failed:
             # of another type, though equal, they have solutions of another type
             same_type = getattr(values, "dtype", None) == self._values.dtype

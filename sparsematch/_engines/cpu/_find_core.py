@@ -16,13 +16,9 @@ _NAME = f"{__package__}._core"
 
 
 def load_core() -> ModuleType | None:
-    """Load the core of the installation unless one lies beside the source (then None).
-
-    Raises
-    ------
-    ImportError
-        If there is neither, the installed one is not of this source, or this is a sub-interpreter.
-    """
+    """Load the core of the installation unless one lies beside the source (then None)."""
+    # ImportError: there is neither, the installed one is of another source, or this is a
+    # sub-interpreter.
     if not _in_main_interpreter():
         raise ImportError(
             "sparsematch cannot be used in a sub-interpreter: its compiled core works in the main "
@@ -54,10 +50,8 @@ def load_core() -> ModuleType | None:
 
 
 def source_digest() -> str:
-    """Return the SHA-256 of the C++ source beside this file, however its lines end.
-
-    The build compiles it into the core.
-    """
+    """Return the SHA-256 of the C++ source beside this file, however its lines end."""
+    # The build compiles it into the core.
     found = hashlib.sha256()
     for path in sorted(p for p in _HERE.rglob("*") if p.suffix in (".hpp", ".cpp")):
         found.update(f"{path.relative_to(_HERE).as_posix()}\n{path.read_text('utf-8')}".encode())

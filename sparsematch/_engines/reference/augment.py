@@ -18,10 +18,8 @@ SUMMARY = "Readable Python, one breadth-first search per row; the oracle of the 
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run, _: object = None) -> None:
-    """Search from every free row once.
-
-    Reads: the graph. Writes: both mates. Workspace: two dicts. Time: O(n nnz).
-    """
+    """Search from every free row once."""
+    # Reads: the graph. Writes: both mates. Workspace: two dicts. Time: O(n nnz).
     with run.step("reference") as counts:
         row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
         counts |= dict.fromkeys(("phases", "edges", "augmentations", "path_edges"), 0)
@@ -40,11 +38,8 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, _: object = None)
 def search(
     graph: BipartiteCSR, col_mate: IndexArray, start: int
 ) -> tuple[dict[int, int], int | None, int]:
-    """Grow an alternating tree from a free row until it meets a free column.
-
-    Returns the row from which each column was reached, the free column or None, and the number of
-    entries looked at.
-    """
+    """Grow an alternating tree from a free row until it meets a free column."""
+    # Returns the row from which each column was reached, that column or None, and the entries read.
     parent: dict[int, int] = {}
     queue = deque([start])
     scanned = 0

@@ -32,16 +32,13 @@ def check_communicator(comm: Any) -> None:
 
 
 def collect(comm: Any, call: str, make: Callable[[], _T], **same: Any) -> list[_T]:
-    """Return what `make` returns on each rank; if it raises on one, raise that on all.
-
-    Collective. The results are pickled, so they should be small. `call` says what the ranks do, and
-    on which objects: it must be one text on all of them, as must be the ``repr`` of each of `same`.
-    All is in one message, of some 100 bytes beside the results.
-
-    Raises RuntimeError if the ranks are in different calls, or in a call on different objects;
-    ValueError if one of `same` differs; else what the first rank that failed has raised, with its
-    number in front of the text if there are several.
-    """
+    """Return what `make` returns on each rank; if it raises on one, raise that on all."""
+    # Collective. The results are pickled, so they should be small. `call` says what the ranks do,
+    # and on which objects: it must be one text on all of them, as must be the ``repr`` of each of
+    # `same`. All is in one message, of some 100 bytes beside the results. Raises RuntimeError if
+    # the ranks are in different calls, or in a call on different objects; ValueError if one of
+    # `same` differs; else what the first rank that failed has raised, with its number in front of
+    # the text if there are several.
     error, made, given = None, None, {}
     try:
         made = make()
@@ -66,10 +63,7 @@ def collect(comm: Any, call: str, make: Callable[[], _T], **same: Any) -> list[_
 
 @contextmanager
 def agreeing(comm: Any, call: str, **same: Any) -> Iterator[None]:
-    """Run a block that needs no other rank; an error in it is raised on all ranks.
-
-    Collective; as `collect`.
-    """
+    """Run a block that needs no other rank; raise an error in it on all ranks. Collective."""
     error = None
     try:
         yield

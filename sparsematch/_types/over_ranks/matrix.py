@@ -289,11 +289,8 @@ def balanced(n: int, n_ranks: int) -> IndexArray:
 
 
 def agreed(A: DistributedCSR, call: str, **same: Any) -> AbstractContextManager[None]:
-    """Raise on all ranks what one of them finds wrong within the block.
-
-    Collective: all ranks must be in the same call, with the same matrix, and with the same values
-    of `same`.
-    """
+    """Raise on all ranks what one finds wrong within the block. Collective."""
+    # All ranks must be in the same call, with the same matrix, and with the same values of `same`.
     return agreeing(A.comm, call_on(A, call), **same)
 
 
@@ -334,10 +331,7 @@ def _read_shape(shape: Any) -> tuple[int, int]:
 def _read_block(
     indptr: Any, indices: Any, values: Any, n_rows: int, n_cols: int
 ) -> tuple[IndexArray, IndexArray, Array | None]:
-    """Return the arrays of a rank in their types, checked where they are.
-
-    Time: O(own rows + entries).
-    """
+    """Return the arrays of a rank in their types, checked where they are."""
     gpu = on_gpu(indptr)
     indptr, indices = (
         _integers(array, name, gpu) for array, name in ((indptr, "indptr"), (indices, "indices"))

@@ -1,6 +1,7 @@
 // What Python calls of the weighted package.
 #include "bindings/nanobind_helpers.hpp"
 #include "weighted/bottleneck.hpp"
+#include "weighted/capacitated_assignment.hpp"
 #include "weighted/entry_values.hpp"
 #include "weighted/least_cost_matching.hpp"
 #include "weighted/product_batch.hpp"
@@ -110,6 +111,7 @@ void bind(nb::module_& m) {
     m.def("largest_product", run_largest_product<Index>);
     m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
           "flipped"_a, "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
+    m.def("least_cost_in_capacities", Bound<CapacitatedAssignment<Index>::solve>::alone);
     m.def("product_batch", run_product_batch<Index>);
     m.def("unsymmetric_entry", Bound<unsymmetric_entry<Index>>::alone);
     m.def("largest_scaled", Bound<largest_scaled<Index>>::by_workers);

@@ -13,10 +13,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 def galerkin_product(
     graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run
 ) -> tuple[Any, Any, Any, Any]:
-    """Return the aggregates of the vertices, and indptr, indices and values of the coarse matrix.
-
-    Time: O(n + nnz).
-    """
+    """Return aggregates of vertices; indptr, indices and values of the coarse matrix."""
     labels, (indptr, indices, sums) = _core.galerkin_product(
         csr(graph), values, mate, join, run.workers
     )

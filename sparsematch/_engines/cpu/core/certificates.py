@@ -12,10 +12,7 @@ _EXCHANGED = {"row_disagrees": "col_disagrees", "col_disagrees": "row_disagrees"
 
 
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] | None:
-    """Return the first thing wrong with a matching whose mates are within range.
-
-    Time: O(n_rows + n_cols + nnz).
-    """
+    """Return the first thing wrong with a matching whose mates are within range."""
     flaw, row, col = _core.check_matching(csr(graph), mates(graph, matching))
     if flaw is None:
         return None
@@ -29,10 +26,7 @@ def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None
 
 
 def vertex_cover(graph: BipartiteCSR, matching: Matching, workers: int = 1) -> VertexCover | None:
-    """Return Koenig's cover, or None if the matching is not maximum.
-
-    Time: O(n_rows + n_cols + nnz).
-    """
+    """Return Koenig's cover, or None if the matching is not maximum."""
     in_cover = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
     sides = mates(graph, matching), *graph.orient(*in_cover)
     if not _core.vertex_cover(csr(graph), *sides, worthwhile(workers, graph.nnz)):

@@ -57,17 +57,15 @@ def run_engine(
     workers: int | None = None,
     reason: str = "",
 ) -> tuple[StepInfo, HostByProducts]:
-    """Run one engine on a matching, and add its account to the run's; return it, and by-products.
-
-    `before` are those of the step before, to which this one adds. If they have flags of finished
-    rows and columns, Karp-Sipser, from the empty matching, writes them, and the forced pairs if the
-    run is for blocks; the single-source search reads them, unless it is one-sided, and adds its
-    trees that failed.
-    `sides`: exchanged, the engine's rows are what `indices` names, which needs the transpose; one,
-    the transpose is left out, also of push-relabel, which may give up then. After about
-    `edge_limit` entries (0: never) it stops short of the goal, and is ``exhausted``. `options` and
-    `workers` are in place of the run's; `reason`: why it runs, for the account.
-    """
+    """Run one engine on a matching, add its account to the run's; return it, and by-products."""
+    # `before` are those of the step before, to which this one adds. If they have flags of finished
+    # rows and columns, Karp-Sipser, from the empty matching, writes them, and the forced pairs if
+    # the run is for blocks; the single-source search reads them, unless it is one-sided, and adds
+    # its trees that failed. `sides`: exchanged, the engine's rows are what `indices` names, which
+    # needs the transpose; one, the transpose is left out, also of push-relabel, which may give up
+    # then. After about `edge_limit` entries (0: never) it stops short of the goal, and is
+    # ``exhausted``. `options` and `workers` are in place of the run's; `reason`: why it runs, for
+    # the account.
     known = before or HostByProducts()
     transposed = known.transposed
     needs = "unused" if sides == "one" else ENGINES[name]["transpose"]

@@ -36,11 +36,9 @@ _HUBS = 3.0
 def block_labels(
     graph: BipartiteCSR, matching: Matching, run: Run, before: HostByProducts | None = None
 ) -> BlockLabels:
-    """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
-
-    Without a transpose what is left is a depth-first search; where that would wait for memory at
-    every vertex, it is built, and where many workers could search from free columns.
-    """
+    """Return the group of every row; the matching must be maximum."""
+    # Without a transpose what is left is a depth-first search; where that would wait for memory at
+    # every vertex, it is built, and where many workers could search from free columns.
     before = before or HostByProducts()
     transposed, workers = before.transposed, worthwhile(run.workers, graph.nnz)
     if transposed is None and (
@@ -87,10 +85,8 @@ def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
 
 
 def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
-    """Tell whether a depth-first search would have far to go, all over memory.
-
-    With few stored rows, or hubs, it has not.
-    """
+    """Tell whether a depth-first search would have far to go, all over memory."""
+    # With few stored rows, or hubs, it has not.
     if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor:
         return False
     if order_features(graph).are_near(auto.Policy.near):
@@ -106,11 +102,9 @@ def hall_violators(
     before: HostByProducts | None,
     of_cols: bool,
 ) -> HallViolators:
-    """Return the pieces with too many rows, or columns, and a violator of each.
-
-    The matching must be maximum. The search goes from the side that has too many: it needs the
-    transpose if these are the core's columns. Time: nearly O(n_rows + n_cols + nnz).
-    """
+    """Return the pieces with too many rows, or columns, and a violator of each."""
+    # The matching must be maximum. The search goes from the side that has too many: it needs the
+    # transpose if these are the core's columns. Time: nearly O(n_rows + n_cols + nnz).
     searched = graph
     if graph.flipped != of_cols:
         searched = (before and before.transposed) or transpose(graph, run)
@@ -140,10 +134,7 @@ def connected_components(graph: BipartiteCSR) -> Components:
 
 
 def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, IndexArray]:
-    """Return the stable order that sorts labels in ``range(n_labels)``, where each begins.
-
-    Time: O(n + n_labels).
-    """
+    """Return the stable order that sorts labels in ``range(n_labels)``, where each begins."""
     order, starts = np.empty_like(labels), np.empty(n_labels + 1, labels.dtype)
     _core.sort_by_label(labels, labels.size, n_labels, order, starts)
     return order, starts
@@ -152,10 +143,8 @@ def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, Index
 def block_permutation(
     matching: Matching, labels: BlockLabels, workers: int = 1
 ) -> BlockPermutation:
-    """Sort the rows by group, in ascending order within one. Time: O(n_rows + n_cols).
-
-    Where the whole matrix is one block, the labels are the workspace for the order of its rows.
-    """
+    """Sort the rows by group, in ascending order within one. Time: O(n_rows + n_cols)."""
+    # Where the whole matrix is one block, the labels are the workspace for the order of its rows.
     n_square, n_cols = labels.n_square, matching.col_mate.size
     one_block = n_square == 1 and matching.is_perfect
     rows = labels.row_group if one_block else np.empty_like(matching.row_mate)

@@ -34,10 +34,7 @@ def validate_graph(graph: Graph, run: Run) -> GraphProperties:
 
 
 def matched_weight(graph: Graph, mate: IndexArray) -> float:
-    """Return the sum of the absolute values of the matched edges, each counted at its smaller end.
-
-    Time: O(n log(degree)).
-    """
+    """Return the sum of the magnitudes of the matched edges, each at its smaller end."""
     return _core.matched_weight(graph_arrays(graph), mate, graph.first_row)
 
 

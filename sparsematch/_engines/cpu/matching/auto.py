@@ -176,10 +176,8 @@ class Features:
 
     @lazy_attribute
     def chains(self) -> bool:
-        """Whether pairs that are forced, one by the other, lead through much of the matrix.
-
-        Rows of degree one come first in `min_degree`, too; columns do not.
-        """
+        """Whether pairs that are forced, one by the other, lead through much of the matrix."""
+        # Rows of degree one come first in `min_degree`, too; columns do not.
         policy = self.policy
         if self.rows.mean > policy.sparse or self.has_leaves:
             return False
@@ -189,24 +187,7 @@ class Features:
 
 
 class Progress:
-    """What is known of a call by now: guards read it.
-
-    Attributes
-    ----------
-    rank : int
-        Pairs in the matching.
-    start : str
-        The heuristic that has made it; ``"peeling"``: Karp-Sipser without picks, ``"core"``: also a
-        maximal matching of what that has left.
-    gave_up : bool
-        Whether that heuristic has given up: its matching is worth nothing.
-    search : StepInfo or None
-        The last searches from one vertex after the other that began with this start.
-    pushed : bool
-        Whether rows were pushed through a mesh.
-    by_products : HostByProducts
-        Those of the stages that are done; trees that failed are finished.
-    """
+    """What is known of a call by now: guards read it."""
 
     def __init__(
         self,
@@ -217,11 +198,18 @@ class Progress:
         before: HostByProducts | None = None,
     ) -> None:
         self.graph, self.matching, self.run, self.policy = graph, matching, run, policy
+        #: Those of the stages that are done; trees that failed are finished.
         self.by_products = before or HostByProducts()
         self.features = Features(graph, policy, run.workers)
-        self.rank, self.start, self.gave_up, self.pushed = 0, "", False, False
+        self.rank = 0  #: Pairs in the matching.
+        #: The heuristic that has made it; ``"peeling"``: Karp-Sipser without picks, ``"core"``:
+        #: also a maximal matching of what that has left.
+        self.start = ""
+        self.gave_up = False  #: Whether that has given up: its matching is worth nothing.
+        self.pushed = False  #: Whether rows were pushed through a mesh.
+        #: The last searches from one vertex after the other that began with this start.
         self.search: StepInfo | None = None
-        self.proved = False  # that no augmenting path is left
+        self.proved = False  #: That no augmenting path is left.
 
     @property
     def is_maximum(self) -> bool:
@@ -348,10 +336,8 @@ class Progress:
             self.search = step
 
     def _passes_of_searches(self, passes: float, workers: int) -> float:
-        """Return the allowance of searches from one vertex after the other; 0: to the end.
-
-        A search costs a pass at most, so as many rows as passes need no limit.
-        """
+        """Return the allowance of searches from one vertex after the other; 0: to the end."""
+        # A search costs a pass at most, so as many rows as passes need no limit.
         passes *= 1 if self.many_workers else workers
         left = self.graph.n_major - self.rank - self.features.rows.empty
         return passes if left > passes else 0.0
@@ -368,39 +354,18 @@ Guard = Callable[[Progress], bool]
 
 
 class Stage(NamedTuple):
-    """A row of the table.
+    """A row of the table."""
 
-    Attributes
-    ----------
-    engine : str
-        An engine of the core, or ``"diagonal"``.
-    guard : callable
-        Tells whether it runs now; its docstring is the table's text.
-    reason : str
-        Why, for `StepInfo.reason`.
-    allowance : str
-        The field of `Policy` that is its allowance; none: it runs to its end.
-    start : str
-        What `Progress.start` becomes where that is not the name of a heuristic.
-    restart : bool
-        It begins from the empty matching, and its own is adopted if it is larger.
-    one_sided : bool
-        It does without a transpose.
-    options : mapping
-        Of the engine.
-    alone : bool
-        One worker runs it: several claim columns on each other's short paths, and the rows that
-        this blocks are searched again (CONT-200_kkt: 13 ms by two workers, 1.8 by one).
-    """
-
-    engine: str
-    guard: Guard
-    reason: str
-    allowance: str = ""
-    start: str = ""
-    restart: bool = False
-    one_sided: bool = False
-    options: Mapping[str, bool] = MappingProxyType({})
+    engine: str  #: An engine of the core, or ``"diagonal"``.
+    guard: Guard  #: Tells whether it runs now; its docstring is the table's text.
+    reason: str  #: Why, for `StepInfo.reason`.
+    allowance: str = ""  #: The field of `Policy` that is its allowance; none: it runs to its end.
+    start: str = ""  #: What `Progress.start` becomes where that is not the name of a heuristic.
+    restart: bool = False  #: It begins from the empty matching; its own is adopted if larger.
+    one_sided: bool = False  #: It does without a transpose.
+    options: Mapping[str, bool] = MappingProxyType({})  #: Of the engine.
+    #: One worker runs it: several claim columns on each other's short paths, and the rows that
+    #: this blocks are searched again (CONT-200_kkt: 13 ms by two workers, 1.8 by one).
     alone: bool = False
 
     @property
@@ -611,11 +576,9 @@ def improve(
     before: HostByProducts | None = None,
     policy: Policy | None = None,
 ) -> HostByProducts | None:
-    """Make the matching maximum.
-
-    Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
-    second matching. Time: that of the engines it runs.
-    """
+    """Make the matching maximum."""
+    # Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
+    # second matching. Time: that of the engines it runs.
     policy = policy or POLICY
     if (nnz := graph.nnz) < policy.small:
         return _improve_small(graph, matching, run, ceil(policy.search * nnz), before)

@@ -16,10 +16,7 @@ def degree_statistics(graph: BipartiteCSR, workers: int = 1) -> "DegreeStatistic
 
 
 def minor_statistics(graph: BipartiteCSR, workers: int = 1) -> "DegreeStatistics":
-    """Return those of the stored columns, by a sample of 1024 to 2048 if there are more.
-
-    Time: O(nnz), at the speed of a stream.
-    """
+    """Return those of the stored columns, by a sample of 1024 to 2048 if there are more."""
     return _core.column_statistics(csr(graph), _most(workers, graph.nnz))
 
 
@@ -29,18 +26,12 @@ def order_features(graph: BipartiteCSR) -> "OrderFeatures":
 
 
 def shared_pair_density(graph: BipartiteCSR, workers: int = 1) -> float:
-    """Return with how many other stored rows one shares two columns on average, by a sample.
-
-    Time: O(n_minor + nnz / 16).
-    """
+    """Return with how many other stored rows one shares two columns on average, by a sample."""
     return _core.shared_pair_density(csr(graph), _most(workers, graph.nnz // 4))
 
 
 def has_locality(graph: BipartiteCSR, density: float, workers: int = 1) -> bool:
-    """Tell whether a stored row shares two columns with `density` others, and not by chance.
-
-    Time: that of `shared_pair_density`.
-    """
+    """Tell whether a stored row shares two columns with `density` others, and not by chance."""
     by_chance = graph.n_major * (graph.nnz / graph.n_major) ** 4 / graph.n_minor**2
     return shared_pair_density(graph, workers) >= max(density, by_chance)
 

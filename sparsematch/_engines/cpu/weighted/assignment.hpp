@@ -68,13 +68,23 @@ template <class Index>
 bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
     const auto& a = s.a;
     Buffer<Index> indptr(a.n_rows + 1, 0), col_mate(a.n_cols);
-    std::vector<Index> indices;
-    for (Index i = 0; i < a.n_rows; ++i) {
-        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
-            if (a.indices[p] == s.col_of[i] || is_tight(s, i, p)) indices.push_back(a.indices[p]);
-        indptr[i + 1] = static_cast<Index>(indices.size());
-        if (!s.scanned(i)) return false;
-    }
+    // use(k, p): the k-th such entry of row i
+    const auto each_row = [&](const auto& use) {
+        s.run.team.loop(a.n_rows, 1 << 12, [&](int rank, Index begin, Index end) {
+            WorkCounter counter(s.run, rank);
+            for (Index i = begin; i < end && counter.add(a.degree(i) + 1); ++i) {
+                Index k = 0;
+                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
+                    if (a.indices[p] == s.col_of[i] || is_tight(s, i, p)) use(i, k++, p);
+            }
+        });
+        s.work += s.pass();
+    };
+    each_row([&](Index i, Index k, Index) { indptr[i + 1] = k + 1; });
+    for (Index i = 0; i < a.n_rows; ++i) indptr[i + 1] += indptr[i];
+    Buffer<Index> indices(indptr[a.n_rows]);
+    each_row([&](Index i, Index k, Index p) { indices[indptr[i] + k] = a.indices[p]; });
+    if (s.run.stopped()) return false;
     for (Index j = 0; j < a.n_cols; ++j) col_mate[j] = s.col[j].mate;
     const Csr<Index> tight{a.n_rows, a.n_cols, indptr.data(), indices.data()};
     const std::int64_t before = s.run.edges();

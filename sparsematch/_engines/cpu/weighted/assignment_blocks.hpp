@@ -14,7 +14,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -47,16 +51,30 @@ class AssignmentBlocks {
     }
 
     // solve(block) matches all rows of a block, whose state begins as the whole one was. Leaves
-    // the matching and duals of the whole. False: the run was stopped.
+    // the matching and duals of the whole. Blocks are solved side by side, but those that leave too
+    // few others for that, by all workers one after the other. False: the run was stopped.
     template <class Solve>
     bool solve(const Solve& solve) {
-        for (Index g = s_.wide() ? 0 : 1; g <= last_; ++g) {
-            const bool done =
-                row_start_[g + 1] - row_start_[g] == 1 && g > 0 ? single(g) : part(g, solve);
-            if (!done) return false;
+        const Index first = s_.wide() ? 0 : 1;
+        const auto large = static_cast<Index>(s_.a.n_rows / (2 * s_.run.team.size()));
+        const auto is_large = [&](Index g) { return s_.shared && n_rows_of(g) > large; };
+        std::vector<std::unique_ptr<Worker>> workers(s_.run.team.size());
+        std::atomic<bool> done{true};
+        s_.run.team.loop(last_ + 1 - first, 64, [&](int rank, Index begin, Index end) {
+            auto& own = workers[rank];
+            if (!own) own = std::make_unique<Worker>(s_.run, rank);
+            for (Index g = first + begin; g < first + end && done; ++g)
+                if (!is_large(g) && !solve_block(g, *own, own->run, solve)) done = false;
+        });
+        for (Index g = first; g <= last_ && done; ++g)
+            if (is_large(g) && !solve_block(g, *workers[0], s_.run, solve)) done = false;
+        for (const auto& worker : workers) {
+            if (!worker) continue;
+            s_.work += worker->work;
+            for (const auto& [i, j] : worker->matched) s_.match(i, j);
         }
         s_.free.clear();
-        return shift();
+        return done && shift();
     }
 
   private:
@@ -77,36 +95,50 @@ class AssignmentBlocks {
         for (Index k = 0; k < n_cols; ++k) number_[cols_[k]] = k - col_start_[col_group_[cols_[k]]];
     }
 
-    bool single(Index g) {
-        const Index i = rows_[row_start_[g]], j = cols_[col_start_[g]];
-        double least = s_.infinity;
-        for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p)
-            if (s_.a.indices[p] == j) least = std::min(least, s_.cost[p]);
-        s_.u[i] = least - s_.col[j].v;
-        s_.match(i, j);
-        return s_.scanned(i);
-    }
+    Index n_rows_of(Index g) const { return row_start_[g + 1] - row_start_[g]; }
+
+    // What a worker copies of a block, and the pairs of all of its blocks.
+    struct Worker {
+        Worker(RunContext& outer, int rank) : outer(outer), rank(rank), run(team, {}, poll, this) {}
+        static bool poll(void* worker) {
+            auto* own = static_cast<Worker*>(worker);
+            return !own->outer.flush(0, own->rank);
+        }
+
+        RunContext& outer;
+        const int rank;
+        ThreadTeam team{1};
+        RunContext run;
+        std::vector<Index> indptr, indices;
+        std::vector<double> cost, u;
+        std::vector<std::pair<Index, Index>> matched;
+        std::int64_t work = 0;
+    };
 
     // Copies the entries within a block, has it solved, and writes what was found.
     template <class Solve>
-    bool part(Index g, const Solve& solve) {
+    bool solve_block(Index g, Worker& own, RunContext& run, const Solve& solve) {
         const Index* rows = &rows_[row_start_[g]];
         const Index* cols = &cols_[col_start_[g]];
-        const Index n_rows = row_start_[g + 1] - row_start_[g],
-                    n_cols = col_start_[g + 1] - col_start_[g];
-        indptr_.assign(1, 0), indices_.clear(), cost_.clear(), u_.clear();
+        const Index n_rows = n_rows_of(g), n_cols = col_start_[g + 1] - col_start_[g];
+        own.indptr.assign(1, 0), own.indices.clear(), own.cost.clear(), own.u.clear();
         for (Index k = 0; k < n_rows; ++k) {
             const Index i = rows[k];
             for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p)
                 if (const Index j = s_.a.indices[p]; col_group_[j] == g)
-                    indices_.push_back(number_[j]), cost_.push_back(s_.cost[p]);
-            indptr_.push_back(static_cast<Index>(indices_.size()));
-            u_.push_back(s_.u[i]);
-            if (!s_.scanned(i)) return false;
+                    own.indices.push_back(number_[j]), own.cost.push_back(s_.cost[p]);
+            own.indptr.push_back(static_cast<Index>(own.indices.size()));
+            own.u.push_back(s_.u[i]);
+            if (!run.flush(s_.a.degree(i), own.rank)) return false;
         }
         SPARSEMATCH_ASSERT(n_rows <= n_cols);
-        const Csr<Index> a{n_rows, n_cols, indptr_.data(), indices_.data()};
-        AssignmentState<Index> block(a, cost_.data(), u_.data(), s_.run);
+        if (n_cols == 1) {
+            s_.u[*rows] = *std::min_element(own.cost.begin(), own.cost.end()) - s_.col[*cols].v;
+            own.matched.push_back({*rows, *cols});
+            return true;
+        }
+        const Csr<Index> a{n_rows, n_cols, own.indptr.data(), own.indices.data()};
+        AssignmentState<Index> block(a, own.cost.data(), own.u.data(), run);
         for (Index k = 0; k < n_cols; ++k) block.col[k].v = s_.col[cols[k]].v;
         for (Index k = 0; k < n_rows; ++k) {
             const Index j = s_.col_of[rows[k]];
@@ -114,22 +146,21 @@ class AssignmentBlocks {
             else block.free.push_back(k);
         }
         if (!block.free.empty() && !solve(block)) return false;
-        for (Index k = 0; k < n_rows; ++k) s_.u[rows[k]] = u_[k];
+        for (Index k = 0; k < n_rows; ++k) s_.u[rows[k]] = own.u[k];
         for (Index k = 0; k < n_cols; ++k) {
             s_.col[cols[k]].v = block.col[k].v;
             s_.col[cols[k]].mate = UNMATCHED<Index>;
         }
         for (Index k = 0; k < n_rows; ++k) {
             SPARSEMATCH_ASSERT(block.col_of[k] != UNMATCHED<Index>);
-            matched_.push_back({rows[k], cols[block.col_of[k]]});
+            own.matched.push_back({rows[k], cols[block.col_of[k]]});
         }
-        s_.work += block.work;
+        own.work += block.work;
         return true;
     }
 
     // The potentials. Time: O(n_rows + n_cols + nnz).
     bool shift() {
-        for (const auto& [i, j] : matched_) s_.match(i, j);
         std::vector<double> potential(last_ + 1, 0.0);
         if (s_.wide()) {
             double most = -s_.infinity;  // free columns have the largest dual of the first block
@@ -155,9 +186,7 @@ class AssignmentBlocks {
 
     AssignmentState<Index>& s_;
     Buffer<Index> group_, col_group_, rows_, cols_, number_;  // number_: of a column in its block
-    std::vector<Index> row_start_, col_start_, indptr_, indices_;
-    std::vector<double> cost_, u_;
-    std::vector<std::pair<Index, Index>> matched_;
+    std::vector<Index> row_start_, col_start_;
     Index last_ = 0;  // block
 };
 

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -19,6 +21,8 @@ template <class Index>
 struct AssignmentState {
     static constexpr double infinity = std::numeric_limits<double>::infinity();
 
+    using Claim = std::uint16_t;
+
     // What a scan reads of a column, side by side.
     struct Column {
         double v, distance;
@@ -26,8 +30,22 @@ struct AssignmentState {
     };
 
     AssignmentState(const Csr<Index>& a, const double* cost, double* u, RunContext& run)
-        : a(a), cost(cost), u(u), run(run), counter(run), col(a.n_cols), col_of(a.n_rows) {
+        : a(a), cost(cost), u(u), run(run), shared(run.team.size() > 1), counter(run),
+          col(a.n_cols), col_of(a.n_rows) {
         unmatch_all();
+        if (shared) claims = Buffer<Claim>(a.n_cols, 0);
+    }
+
+    // Before a worker changes a column's dual or pair. Of other columns it may read the dual, which
+    // only falls meanwhile, and whether there is a pair. False: it is another worker's.
+    bool claim(Index j, int rank) {
+        Claim unclaimed = 0;
+        return !shared || std::atomic_ref(claims[j]).compare_exchange_strong(
+                              unclaimed, static_cast<Claim>(rank + 1), std::memory_order_acquire,
+                              std::memory_order_relaxed);
+    }
+    void release(Index j) {
+        if (shared) poke(claims[j], 0, std::memory_order_release);
     }
 
     void unmatch_all() {
@@ -47,7 +65,7 @@ struct AssignmentState {
     }
 
     void match(Index i, Index j) {
-        col[j].mate = i;
+        poke(col[j].mate, i);
         col_of[i] = j;
     }
 
@@ -59,8 +77,8 @@ struct AssignmentState {
         return displaced;
     }
 
-    // The best column of a row and the next best, and the cost less dual of both: infinite where
-    // there is none.
+    // The entries with the best column of a row and the next best, and the cost less dual of both:
+    // infinite where there is none.
     struct Offer {
         Index best, next;
         double first, second;
@@ -69,11 +87,10 @@ struct AssignmentState {
     Offer offer(Index i, const Dual& dual) const {
         Offer o{UNMATCHED<Index>, UNMATCHED<Index>, infinity, infinity};
         for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
-            const Index j = a.indices[p];
-            const double h = cost[p] - dual(j);
+            const double h = cost[p] - dual(a.indices[p]);
             if (h >= o.second) continue;
-            if (h < o.first) o = {j, o.best, h, o.first};
-            else o.next = j, o.second = h;
+            if (h < o.first) o = {p, o.best, h, o.first};
+            else o.next = p, o.second = h;
         }
         return o;
     }
@@ -110,9 +127,11 @@ struct AssignmentState {
     const double* cost;
     double* u;
     RunContext& run;
+    const bool shared;  // by several workers
     WorkCounter counter;
     Buffer<Column> col;
     Buffer<Index> col_of;
+    Buffer<Claim> claims;     // of columns: the rank of a worker, from 1 on
     std::vector<Index> free;  // rows
     Index n_tied = 0;         // rows that several columns suited best when duals were fitted
     std::int64_t work = 0;    // entries and rows scanned

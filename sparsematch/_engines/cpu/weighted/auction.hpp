@@ -12,7 +12,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -24,7 +26,8 @@ namespace sparsematch {
 template <class Index>
 class Auction {
   public:
-    explicit Auction(AssignmentState<Index>& s) : s_(s), v_(s.a.n_cols), waiting_(s.a.n_rows) {}
+    explicit Auction(AssignmentState<Index>& s)
+        : s_(s), v_(s.a.n_cols), rings_(static_cast<std::size_t>(s.run.team.size())) {}
 
     // Increments from 1/16 to 1/4096 of a typical reduced cost: on random, lognormal and mesh
     // matrices neither more levels nor other increments came out ahead by a tenth.
@@ -70,66 +73,100 @@ class Auction {
         return *middle;
     }
 
+    // The rows of one worker that are free: first come, first served.
+    struct Ring {
+        Buffer<Index> rows;
+        std::size_t head = 0, n = 0;
+
+        // The k-th of those that wait, or the last.
+        Index& operator[](std::size_t k) {
+            const std::size_t place = head + k;
+            return rows[place < rows.size() ? place : place - rows.size()];
+        }
+        void push(Index i) { (*this)[n++] = i; }
+        Index pop() {
+            const Index i = rows[head];
+            if (++head == rows.size()) head = 0;
+            --n;
+            return i;
+        }
+    };
+
     // Frees the rows whose column is not within the increment of their best, and lists the free.
     bool take_apart() {
-        head_ = n_waiting_ = 0;
-        for (Index i = 0; i < s_.a.n_rows; ++i) {
-            double least = s_.infinity, own = s_.infinity;
-            const Index mate = s_.col_of[i];
-            for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p) {
-                const Index j = s_.a.indices[p];
-                const double h = s_.cost[p] - v_[j];
-                least = std::min(least, h);
-                if (j == mate) own = h;
+        s_.run.team.share_out(s_.a.n_rows, [&](int rank, Index begin, Index end) {
+            Ring& own = rings_[rank];
+            if (own.rows.size() == 0) own.rows = Buffer<Index>(end - begin);
+            own.head = own.n = 0;
+            WorkCounter counter(s_.run, rank);
+            for (Index i = begin; i < end && counter.add(s_.a.degree(i)); ++i) {
+                double least = s_.infinity, mates = s_.infinity;
+                const Index mate = s_.col_of[i];
+                for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p) {
+                    const Index j = s_.a.indices[p];
+                    const double h = s_.cost[p] - v_[j];
+                    least = std::min(least, h);
+                    if (j == mate) mates = h;
+                }
+                if (mates > least + increment_) {
+                    if (mate != UNMATCHED<Index>) s_.col[mate].mate = UNMATCHED<Index>;
+                    s_.col_of[i] = UNMATCHED<Index>;
+                    own.push(i);
+                }
             }
-            if (own > least + increment_) {
-                if (mate != UNMATCHED<Index>) s_.col[mate].mate = UNMATCHED<Index>;
-                s_.col_of[i] = UNMATCHED<Index>;
-                wait(i);
-            }
-            if (!s_.counter.add(s_.a.degree(i))) return false;
-        }
-        return true;
+        });
+        return !s_.run.stopped();
     }
 
     // Until hardly a row is left, or the budget is spent: in lognormal and mesh matrices of 300,000
     // rows some 50 of 300 that a level leaves need searches through half of the matrix.
     bool bid() {
-        const std::int64_t end = s_.work + most_passes * s_.pass();
-        const Index few = s_.a.n_rows / 16384;
-        while (n_waiting_ > few && s_.work < end) {
-            prefetch();
-            const Index i = waiting_[head_];
-            if (++head_ == s_.a.n_rows) head_ = 0;
-            --n_waiting_;
-            const Index displaced = outbid(i);
-            if (displaced != UNMATCHED<Index>) wait(displaced);
-            if (!s_.scanned(i)) return false;
-        }
-        return true;
+        const std::int64_t budget = most_passes * s_.pass() / s_.run.team.size();
+        const std::int64_t few = s_.a.n_rows / 16384;
+        std::atomic<std::int64_t> waiting{0}, work{0};
+        for (const Ring& ring : rings_) waiting += static_cast<std::int64_t>(ring.n);
+        s_.run.team.each([&](int rank) {
+            Ring& own = rings_[rank];
+            WorkCounter counter(s_.run, rank);
+            std::int64_t spent = 0;
+            while (own.n > 0 && waiting.load(std::memory_order_relaxed) > few && spent < budget) {
+                prefetch(own);
+                const Index i = own.pop(), scan = s_.a.degree(i) + 1;
+                const Index displaced = outbid(i, rank);
+                if (displaced != UNMATCHED<Index>) own.push(displaced);
+                else waiting.fetch_sub(1, std::memory_order_relaxed);
+                spent += scan;
+                if (!counter.add(scan)) return;
+            }
+            work += spent;
+        });
+        s_.work += work;
+        return !s_.run.stopped();
     }
 
     // Matches row i to its best column. Returns the row displaced, if any.
-    Index outbid(Index i) {
-        const auto [best, _, first, second] = s_.offer(i, [this](Index j) { return v_[j]; });
-        // Rows that share their only column raise its price in turn: beyond doubles, if costs are
-        // near the largest. They cannot all be matched.
-        if (best == UNMATCHED<Index>) return best;
-        v_[best] -= (second < s_.infinity ? second - first : alone_) + increment_;
-        return s_.displace(i, best);
-    }
-
-    void wait(Index i) {
-        const std::size_t place = static_cast<std::size_t>(head_) + n_waiting_++;
-        waiting_[place < waiting_.size() ? place : place - waiting_.size()] = i;
+    Index outbid(Index i, int rank) {
+        for (;;) {
+            const auto [best, _, first, second] =
+                s_.offer(i, [this](Index j) { return peek(v_[j]); });
+            // Rows that share their only column raise its price in turn: beyond doubles, if costs
+            // are near the largest. They cannot all be matched.
+            if (best == UNMATCHED<Index>) return best;
+            const Index j = s_.a.indices[best];
+            if (!s_.claim(j, rank)) continue;
+            // a bid in the meantime may be higher
+            const double v = v_[j],
+                         lead = second < s_.infinity ? second - (s_.cost[best] - v) : alone_;
+            Index displaced = i;
+            if (lead >= 0) poke(v_[j], v - (lead + increment_)), displaced = s_.displace(i, j);
+            s_.release(j);
+            if (displaced != i) return displaced;
+        }
     }
 
     // The rows that bid next: where they are, then their entries, then the prices of these.
-    void prefetch() const {
-        const auto ahead = [&](Index k) {
-            const std::size_t place = static_cast<std::size_t>(head_) + std::min(k, n_waiting_ - 1);
-            return waiting_[place < waiting_.size() ? place : place - waiting_.size()];
-        };
+    void prefetch(Ring& own) const {
+        const auto ahead = [&](std::size_t k) { return own[std::min(k, own.n - 1)]; };
         SPARSEMATCH_PREFETCH(&s_.a.indptr[ahead(12)]);
         const Index begin = s_.a.indptr[ahead(8)], i = ahead(4);
         SPARSEMATCH_PREFETCH(&s_.a.indices[begin]);
@@ -140,9 +177,8 @@ class Auction {
     }
 
     AssignmentState<Index>& s_;
-    Buffer<double> v_;       // of columns, side by side
-    Buffer<Index> waiting_;  // rows that are free: a ring
-    Index head_ = 0, n_waiting_ = 0;
+    Buffer<double> v_;  // of columns, side by side
+    std::vector<Ring> rings_;
     double increment_ = 0, alone_ = 0;  // of a bid; of that of a row with one column, beyond it
 };
 
@@ -153,17 +189,25 @@ class Auction {
 // problems (Computing 38, 1987).
 // Returns the row that is free now, if any. strictly: the best column was better than the second.
 template <class Index>
-Index reduce_row(AssignmentState<Index>& s, Index i, bool& strictly) {
-    auto [best, next, first, second] = s.offer(i, [&s](Index j) { return s.col[j].v; });
-    strictly = first < second && next != UNMATCHED<Index>;
-    if (!strictly && next != UNMATCHED<Index> && first == second &&
-        s.col[best].mate != UNMATCHED<Index>)
-        std::swap(best, next);
-    auto& col = s.col[best];
-    s.u[i] = strictly ? second : first;
-    if (strictly) col.v -= second - first;
-    else if (col.mate != UNMATCHED<Index>) return i;
-    return s.displace(i, best);
+Index reduce_row(AssignmentState<Index>& s, Index i, int rank, bool& strictly) {
+    for (;;) {
+        auto [best, next, first, second] = s.offer(i, [&s](Index j) { return peek(s.col[j].v); });
+        const bool alone = next == UNMATCHED<Index>;
+        if (!alone && first == second && peek(s.col[s.a.indices[best]].mate) != UNMATCHED<Index>)
+            std::swap(best, next);
+        const Index j = s.a.indices[best];
+        if (!s.claim(j, rank)) continue;
+        auto& col = s.col[j];
+        first = s.cost[best] - col.v;
+        Index displaced = i;
+        const bool outbid = first > second;  // meanwhile
+        strictly = first < second && !alone;
+        if (!outbid) s.u[i] = strictly ? second : first;
+        if (strictly) poke(col.v, col.v - (second - first));
+        if (strictly || (!outbid && col.mate == UNMATCHED<Index>)) displaced = s.displace(i, j);
+        s.release(j);
+        if (!outbid) return displaced;
+    }
 }
 
 // Three rounds over the free rows, within a budget. False: stopped.
@@ -172,27 +216,38 @@ bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
     // Two rows that want one column displace each other until its dual has made up for what their
     // other columns lack: a long chain waits for the next round.
     constexpr int most_displaced = 16;
-    const std::int64_t end = s.work + budget;
-    std::vector<Index> waiting;
+    const int n_workers = s.run.team.size();
+    std::vector<std::int64_t> work(n_workers, 0);
+    std::vector<std::vector<Index>> waiting(n_workers);
     for (int round = 0; round < 3 && !s.free.empty(); ++round) {
-        waiting.clear();
-        for (std::size_t k = 0; k < s.free.size(); ++k) {
-            const auto ahead = [&](std::size_t n) {
-                return k + n < s.free.size() ? s.free[k + n] : UNMATCHED<Index>;
-            };
-            s.prefetch(ahead(6), ahead(4), ahead(2));
-            Index i = s.free[k];
-            for (int n = 0; i != UNMATCHED<Index> && n < most_displaced && s.work < end; ++n) {
-                bool strictly;
-                const Index displaced = reduce_row(s, i, strictly);
-                if (!s.scanned(i)) return false;
-                if (displaced != UNMATCHED<Index> && !strictly) waiting.push_back(displaced);
-                i = strictly ? displaced : UNMATCHED<Index>;
+        for (auto& rows : waiting) rows.clear();
+        s.run.team.loop(s.free.size(), 1 << 8, [&](int rank, std::size_t begin, std::size_t end) {
+            WorkCounter counter(s.run, rank);
+            for (std::size_t k = begin; k < end; ++k) {
+                const auto ahead = [&](std::size_t n) {
+                    return k + n < s.free.size() ? s.free[k + n] : UNMATCHED<Index>;
+                };
+                s.prefetch(ahead(6), ahead(4), ahead(2));
+                Index i = s.free[k];
+                for (int n = 0;
+                     i != UNMATCHED<Index> && n < most_displaced && work[rank] < budget / n_workers;
+                     ++n) {
+                    bool strictly;
+                    const Index displaced = reduce_row(s, i, rank, strictly);
+                    work[rank] += s.a.degree(i) + 1;
+                    if (!counter.add(s.a.degree(i) + 1)) return;
+                    if (displaced != UNMATCHED<Index> && !strictly)
+                        waiting[rank].push_back(displaced);
+                    i = strictly ? displaced : UNMATCHED<Index>;
+                }
+                if (i != UNMATCHED<Index>) waiting[rank].push_back(i);
             }
-            if (i != UNMATCHED<Index>) waiting.push_back(i);
-        }
-        s.free.swap(waiting);
+        });
+        s.free.clear();
+        for (const auto& rows : waiting) s.free.insert(s.free.end(), rows.begin(), rows.end());
+        if (s.run.stopped()) return false;
     }
+    s.work += std::accumulate(work.begin(), work.end(), std::int64_t{0});
     return true;
 }
 

@@ -5,25 +5,32 @@ rows instead), and every row gets a column of its own, which costs what the row 
 then a least-cost assignment of all rows, in a graph with one entry more for each row, is the
 answer. (Rows here are what is stored, columns if the matrix is.) Entries that cost no less than
 their ends do if unmatched are left out. At maximum cardinality the costs of rows are taken off as
-well, and nothing is added.
+well, and nothing is added. Where columns have capacities, one more column for all rows will do: for
+as many as it takes, or at maximum cardinality as have to stay unmatched.
 Invariant, for costs c, r and q of unmatched rows and columns: duals u and v keep u_i + v_j at most
 c_ij, u_i at most r_i, v_j at most q_j, with equality for pairs and what is unmatched.
 """
 
-import numpy as np
+from typing import Any
 
-from sparsematch._base.arrays import UNMATCHED, FloatArray
+import numpy as np
+import scipy.sparse as sp
+
+from sparsematch._base.arrays import UNMATCHED, FloatArray, IndexArray
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
 from sparsematch._engines.edges import by_entry, pairs_among
-from sparsematch._types.bipartite import BipartiteCSR, keep_entries
+from sparsematch._types.bipartite import BipartiteCSR, keep_entries, with_arrays
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost, SignedCSR, Start, WeightedMatching
-from sparsematch._types.weighted_proof import largest_of, objectives
+from sparsematch._types.weighted_proof import largest_of, left_over, objectives, unit_of
 
 #: Costs above it are scaled down, so that the difference of three is finite.
 _LARGE = 2.0**1020
 
 _Sides = tuple[FloatArray, FloatArray]
+_How = tuple[int, IndexArray | None]  # workers, capacities
 
 
 def maximum_weight(
@@ -33,13 +40,17 @@ def maximum_weight(
     maximum_cardinality: bool,
     workers: int,
     start: Start | None = None,
+    capacities: IndexArray | None = None,
 ) -> WeightedMatching:
     """Return the matching, given what each row and column costs if unmatched.
 
     `start`, of which duals are those of the weights, is used at maximum cardinality only: elsewhere
-    columns outnumber rows. Time: that of `least_cost`.
+    columns outnumber rows. `capacities`: of columns. Time: that of `least_cost`.
     """
     graph, weight = signed.graph, signed.weight
+    if capacities is not None and graph.flipped:
+        A = sp.csc_array((weight, graph.indices[: graph.nnz], graph.indptr), graph.shape).tocsr()
+        graph, weight = with_arrays(graph._replace(flipped=False), A.indptr, A.indices), A.data
     scale = 0.125 if max(signed.largest, *map(largest_of, unmatched)) > _LARGE else 1.0
     sign = -scale if maximize else scale
     cost = weight * sign
@@ -47,33 +58,24 @@ def maximum_weight(
     if maximum_cardinality:
         if start is not None:
             start = Start(start.matching, start.row_dual * sign, start.col_dual * sign)
-        found = _at_maximum_cardinality(graph, cost, costs, workers, start)
+        found = _at_maximum_cardinality(graph, cost, costs, start, (workers, capacities))
     else:
-        found = _at_any_cardinality(graph, cost, costs, workers)
+        found = _at_any_cardinality(graph, cost, costs, (workers, capacities))
     matching, row_dual, col_dual, unit = found
     if unit == 1 and all(map(are_whole, (cost, *costs))):
         row_dual, col_dual = round_duals(row_dual, col_dual)
     if maximize:
         row_dual, col_dual = 0.0 - row_dual, 0.0 - col_dual  # no negative zeros
-    sides = zip(unmatched, (matching.row_mate, matching.col_mate), strict=True)
-    left = [side[mate < 0] for side, mate in sides]
+    _, left = left_over(unmatched, matching, capacities)
     matched = weight[pairs_among(graph, matching)]
-    total, objective = objectives(matched, left, maximize)
+    sums, duals = objectives(matched, left, maximize), (row_dual, col_dual)
     return WeightedMatching(
-        matching,
-        total,
-        objective,
-        row_dual,
-        col_dual,
-        *unmatched,
-        maximize,
-        maximum_cardinality,
-        unit / scale,
+        matching, *sums, *duals, *unmatched, maximize, maximum_cardinality, unit / scale, capacities
     ).freeze()
 
 
 def _at_maximum_cardinality(
-    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, workers: int, start: Start | None
+    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, start: Start | None, how: _How
 ) -> LeastCost:
     """As many are unmatched in any case, so that only differences of their costs count."""
     rows, cols = (side - side.max(initial=-np.inf) for side in unmatched)
@@ -82,13 +84,13 @@ def _at_maximum_cardinality(
         cost = cost - by_entry(graph, major)
     if start is not None:
         start = Start(start.matching, start.row_dual - rows, start.col_dual - cols)
-    found = least_cost(graph, _without(minor, graph, cost), workers, start=start)
+    found = _least_cost(graph, _without(minor, graph, cost), how, start)
     row_dual, col_dual = found.row_dual + rows / found.unit, found.col_dual + cols / found.unit
     return LeastCost(found.matching, row_dual, col_dual, found.unit)
 
 
 def _at_any_cardinality(
-    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, workers: int
+    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, how: _How
 ) -> LeastCost:
     major_cost, minor_cost = graph.orient(*unmatched)
     # What all columns have in common is added to the rows instead, which spares entries roundings.
@@ -97,8 +99,11 @@ def _at_any_cardinality(
     keep = reduced < by_entry(graph, own_cost)
     if not keep.any():
         return LeastCost(Matching.start(graph), unmatched[0].copy(), unmatched[1].copy(), 1.0)
-    extended, costs = _with_own_columns(keep_entries(graph, keep), reduced[keep], own_cost)
-    found = least_cost(extended, costs, workers)
+    n_own, capacities = graph.n_major, how[1]
+    if capacities is not None:
+        n_own, capacities = 1, np.append(capacities, graph.n_rows)
+    extended, costs = _with_own_columns(keep_entries(graph, keep), reduced[keep], own_cost, n_own)
+    found = _least_cost(extended, costs, (how[0], capacities))
     unit = found.unit
     # Free columns have the largest dual, which becomes that of their cost; own columns are of no
     # further use.
@@ -112,16 +117,34 @@ def _at_any_cardinality(
     return LeastCost(matching, *graph.orient(major, minor), unit)
 
 
+def _least_cost(graph: BipartiteCSR, cost: FloatArray, how: _How, start: Any = None) -> LeastCost:
+    """Return what `least_cost` does; columns with room for more rows count as unmatched."""
+    workers, capacities = how
+    if capacities is None:
+        return least_cost(graph, cost, workers, start=start)
+    unit, places = unit_of(graph, cost), np.minimum(capacities, graph.n_rows).astype(graph.dtype)
+    mate, u, v = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_rows), np.empty(places.size)
+    _core.least_cost_in_capacities(csr(graph), cost / unit, places, mate, u, v)
+    if n_left := np.count_nonzero(mate < 0):
+        wider, costs = _with_own_columns(graph, cost, np.zeros(graph.n_rows), 1)
+        found, u, v, unit = _least_cost(wider, costs, (1, np.append(places, n_left)))
+        mate = np.where(found.row_mate < places.size, found.row_mate, UNMATCHED).astype(mate.dtype)
+        v = v[:-1]
+    col_mate = np.full(places.size + 1, UNMATCHED, mate.dtype)
+    col_mate[mate] = np.arange(mate.size)
+    return LeastCost(Matching(mate, col_mate[:-1]), u, v, unit).in_units_of_costs()
+
+
 def _without(minor: FloatArray, graph: BipartiteCSR, cost: FloatArray) -> FloatArray:
     """Take the values of stored columns off the costs of their entries."""
     return cost - minor[graph.indices[: graph.nnz]] if minor.any() else cost
 
 
 def _with_own_columns(
-    graph: BipartiteCSR, cost: FloatArray, own_cost: FloatArray
+    graph: BipartiteCSR, cost: FloatArray, own_cost: FloatArray, n_own: int
 ) -> tuple[BipartiteCSR, FloatArray]:
-    """Return the stored rows as rows of a pattern, with one entry more in each, and the costs."""
-    n, size, width = graph.n_major, graph.nnz + graph.n_major, graph.n_major + graph.n_minor
+    """Return the stored rows with one entry more in each, of one column or their own, and costs."""
+    n, size, width = graph.n_major, graph.nnz + graph.n_major, graph.n_minor + n_own
     large = max(size, width) > np.iinfo(graph.dtype).max
     dtype = np.dtype(np.int64) if large else graph.dtype
     indptr = graph.indptr + np.arange(n + 1, dtype=dtype)
@@ -129,6 +152,6 @@ def _with_own_columns(
     given = np.ones(size, bool)
     given[own] = False
     indices, costs = np.empty(size, dtype), np.empty(size)
-    indices[given], indices[own] = graph.indices, np.arange(graph.n_minor, width)
+    indices[given], indices[own] = graph.indices[: graph.nnz], np.arange(graph.n_minor, width)
     costs[given], costs[own] = cost, own_cost
     return BipartiteCSR(n, width, indptr, indices), costs

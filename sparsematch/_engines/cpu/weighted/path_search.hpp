@@ -20,6 +20,7 @@
 
 #include "weighted/assignment_state.hpp"
 #include "weighted/radix_heap.hpp"
+#include "weighted/shared_search.hpp"
 
 namespace sparsematch {
 
@@ -28,12 +29,15 @@ class PathSearch {
     enum class Result { matched, too_long, none };
 
   public:
-    explicit PathSearch(AssignmentState<Index>& s) : s_(s) {}
+    explicit PathSearch(AssignmentState<Index>& s) : s_(s), shared_(s) {}
 
     // Matches free rows, whatever each takes, until none is left or the work exceeds its budget, by
     // a pass over the matrix at most. False: the run was stopped, or a row cannot be matched.
     bool match_all(std::int64_t budget = unlimited) {
         const std::int64_t begin = s_.work;
+        std::int64_t failed = 0;
+        while (shared_.active() && s_.work - begin < budget)
+            if (!shared_.round(budget - (s_.work - begin), unlimited, failed)) return false;
         for (; !s_.free.empty() && s_.work - begin < budget; s_.free.pop_back())
             if (search(s_.free.back(), unlimited) == Result::none) return false;
         return true;
@@ -54,7 +58,12 @@ class PathSearch {
         for (std::int64_t limit = first; !hard && !s_.free.empty(); limit *= factor) {
             const std::int64_t start = s_.work;
             std::int64_t failed = 0;
-            std::size_t k = s_.free.size(), kept = k;
+            const auto is_hard = [&] {
+                return s_.work - begin > budget || failed > s_.pass() + (s_.work - start - failed);
+            };
+            if (shared_.active() && !shared_.round(budget, limit, failed)) return false;
+            hard = is_hard();
+            std::size_t k = shared_.active() ? 0 : s_.free.size(), kept = k;
             while (k > 0 && !hard) {
                 const Index i = s_.free[--k];
                 const std::int64_t before = s_.work;
@@ -64,7 +73,7 @@ class PathSearch {
                     failed += s_.work - before;
                     s_.free[--kept] = i;
                 }
-                hard = s_.work - begin > budget || failed > s_.pass() + (s_.work - start - failed);
+                hard = is_hard();
             }
             s_.free.erase(s_.free.begin() + k, s_.free.begin() + kept);
         }
@@ -146,6 +155,7 @@ class PathSearch {
     void fetch(Index j) const { s_.prefetch(UNMATCHED<Index>, s_.col[j].mate, UNMATCHED<Index>); }
 
     AssignmentState<Index>& s_;
+    SharedSearch<Index> shared_;
     std::vector<Index> touched_, near_;
     RadixHeap<Index> heap_;
     double level_ = 0, best_ = 0;

@@ -18,10 +18,7 @@ _load = compile.declare("coarsening/coarsen")
 
 
 def wrong_mate(mate: IndexArray) -> int:
-    """Return the first vertex whose mate is not matched with it, or -1.
-
-    Time: O(n), and the host waits.
-    """
+    """Return the first vertex whose mate is not matched with it, or -1; the host waits."""
     xp = namespace(mate)
     own = xp.arange(mate.size, dtype=mate.dtype)
     inside = (mate >= 0) & (mate < mate.size) & (mate != own)
@@ -32,12 +29,10 @@ def wrong_mate(mate: IndexArray) -> int:
 def galerkin_product(
     graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run
 ) -> tuple[Any, Any, Any, Any]:
-    """Return the aggregates of the vertices, and indptr, indices and values of the coarse matrix.
-
-    Entries are sorted by their coarse place, then by their fine place as an unordered pair: both
-    triangles of a symmetric matrix are added up in the same order, so that the coarse one is
-    symmetric to the last bit. Time: that of two sorts.
-    """
+    """Return aggregates of vertices; indptr, indices and values of the coarse matrix."""
+    # Entries are sorted by their coarse place, then by their fine place as an unordered pair: both
+    # triangles of a symmetric matrix are added up in the same order, so that the coarse one is
+    # symmetric to the last bit.
     xp, n, dtype = namespace(graph.indptr), graph.n_rows, graph.dtype
     rows, cols = places(graph)
     target = _joined(rows, cols, values, mate) if join else xp.full(n, -1, dtype)
@@ -58,10 +53,8 @@ def galerkin_product(
 
 
 def _joined(rows: Any, cols: Any, values: Any, mate: Any) -> Any:
-    """Return the matched neighbour that each unmatched vertex joins, or -1.
-
-    It is that of the heaviest entries.
-    """
+    """Return the matched neighbour that each unmatched vertex joins, or -1."""
+    # It is that of the heaviest entries.
     xp, n = namespace(rows), mate.size
     joining = xp.flatnonzero((mate[rows] < 0) & (mate[cols] >= 0))
     code = rows[joining] * n + cols[joining]

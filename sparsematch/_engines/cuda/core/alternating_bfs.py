@@ -59,11 +59,9 @@ def reach(
     max_levels: int = 0,
     allowance: Allowance | None = None,
 ) -> Any:
-    """Run one or two searches; the first counts of each are the majors that they begin with.
-
-    Returns two int32: whether one of them met a free minor, which ends nothing; whether
-    `max_levels` (0: as many as there are) did. Where the allowance was used up they mean nothing.
-    """
+    """Run one or two searches; the first counts of each are the majors that they begin with."""
+    # Returns two int32: whether one of them met a free minor, which ends nothing; whether
+    # `max_levels` (0: as many as there are) did. Where the allowance was used up they mean nothing.
     xp, kernels = namespace(count), load(first.graph.dtype)
     flags = xp.zeros(4, np.int32)
     searches = (
@@ -85,10 +83,7 @@ def reach(
 def reached_from_free(
     graph: BipartiteCSR, major_mate: IndexArray, minor_mate: IndexArray
 ) -> tuple[BoolArray, BoolArray, Any]:
-    """Return which majors and minors are reached from free majors, and what `reach` returns.
-
-    Time: O(n_rows + n_cols + nnz).
-    """
+    """Return which majors and minors are reached from free majors, and what `reach` returns."""
     xp = namespace(graph.indptr)
     count = xp.zeros(COUNTS, graph.dtype)
     search = from_free(graph, major_mate, minor_mate, count)

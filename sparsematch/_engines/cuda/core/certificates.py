@@ -17,10 +17,7 @@ _load = compile.declare("core/certificates")
 
 
 def count_entries(graph: BipartiteCSR) -> int:
-    """Return the number of entries, or -1 if the arrays are not consistent.
-
-    Their lengths must fit; one wait for the device. Time: O(n_major + nnz).
-    """
+    """Return the number of entries, -1 if arrays, whose lengths fit, are inconsistent; waits."""
     report = HostNumbers(namespace(graph.indptr), 2)
     sizes = (graph.dtype.type(n) for n in (graph.n_major, graph.n_minor, graph.indices.size))
     n = max(graph.n_major, graph.indices.size)
@@ -31,10 +28,7 @@ def count_entries(graph: BipartiteCSR) -> int:
 
 
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] | None:
-    """Return the first thing wrong with a matching whose mates are within range.
-
-    Time: O(n_rows + n_cols + nnz).
-    """
+    """Return the first thing wrong with a matching whose mates are within range."""
     n_major, n_minor = graph.n_major, graph.n_minor
     if not n_major + n_minor:
         return None
@@ -69,10 +63,7 @@ def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None
 
 
 def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
-    """Return Koenig's cover, or None if the matching is not maximum.
-
-    Time: O(n_rows + n_cols + nnz).
-    """
+    """Return Koenig's cover, or None if the matching is not maximum."""
     mates = graph.orient(matching.row_mate, matching.col_mate)
     majors, minors, found = reached_from_free(graph, *mates)
     if int(found[0]):

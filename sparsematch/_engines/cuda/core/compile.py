@@ -60,11 +60,9 @@ class Kernels(Layouts):
         self._compile(self._cupy.cuda.Device()).result()
 
     def _function(self, kernel: str, resident: bool) -> Any:
-        """Return a kernel on the current device.
-
-        Kernels that wait for each other are in a module of their own: CuPy launches all kernels of
-        one of these as if they did.
-        """
+        """Return a kernel on the current device."""
+        # Kernels that wait for each other are in a module of their own: CuPy launches all kernels
+        # of one of these as if they did.
         device = self._cupy.cuda.Device()
         key = device.id, kernel
         if key not in self._functions:
@@ -77,10 +75,8 @@ class Kernels(Layouts):
     def launch(
         self, kernel: str, n: int, *arguments: Any, threads: int = 256, shared_bytes: int = 0
     ) -> None:
-        """Start a kernel with one thread per item, n in all, as far as the grid goes.
-
-        Kernels stride over the rest. Blocks may have up to `shared_room` bytes of shared memory.
-        """
+        """Start a kernel with one thread per item, n in all, as far as the grid goes."""
+        # Kernels stride over the rest. Blocks may have up to `shared_room` bytes of shared memory.
         blocks = max(1, min(-(-n // threads), 65_536))
         function = self._function(kernel, False)
         if shared_bytes > _SHARED_ALWAYS and function not in self._roomy:
@@ -110,10 +106,8 @@ def _attribute(device: int, name: str) -> int:
 
 
 def shared_room() -> int:
-    """Return the bytes of shared memory that a launch on the current device may ask for.
-
-    1 KiB is left for what kernels declare by themselves.
-    """
+    """Return the bytes of shared memory that a launch on the current device may ask for."""
+    # 1 KiB is left for what kernels declare by themselves.
     import cupy
 
     return _attribute(cupy.cuda.Device().id, "MaxSharedMemoryPerBlockOptin") - 1024
@@ -149,11 +143,8 @@ def modules() -> list[tuple[str, np.dtype[Any], dict[str, int]]]:
 
 
 def compile_all(progress: Callable[[str, int, int], object]) -> int:
-    """Compile what is not in the cache; return how many modules there are.
-
-    `progress` is called with the name of a module that is ready, how many are, and of how many.
-    Raises RuntimeError if the compiler refuses one.
-    """
+    """Compile what is not in the cache; return how many modules there are."""
+    # `progress` is called with the name of a module that is ready, how many are, and of how many.
     waiting = [load(name, dtype, **macros) for name, dtype, macros in modules()]
     for done, kernels in enumerate(waiting, 1):
         kernels.ready()

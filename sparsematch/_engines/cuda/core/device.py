@@ -12,10 +12,8 @@ INT_MAX = 2**31 - 1
 
 
 def lane_shift(entries: int, lists: int, *, each: int = 2, most: int = 5) -> int:
-    """Return how many threads share a list, as a power of two.
-
-    About one for `each` entries of the mean list, 2^most at most.
-    """
+    """Return how many threads share a list, as a power of two."""
+    # About one for `each` entries of the mean list, 2^most at most.
     return min((max(entries // max(lists, 1), 0) // each).bit_length(), most)
 
 
@@ -40,12 +38,10 @@ def seed_of(run: Run) -> np.uint32:
 
 
 class HostNumbers:
-    """A few numbers in host memory, zero, that a kernel writes by itself.
+    """A few numbers in host memory, zero, that a kernel writes by itself."""
 
-    They are read after a wait, without a copy. The memory is pinned; the address is the same on
-    both sides.
-    """
-
+    # They are read after a wait, without a copy. The memory is pinned; the address is the same on
+    # both sides.
     def __init__(self, xp: Any, n: int) -> None:
         self._stream = xp.cuda.get_current_stream()
         self._memory = xp.cuda.alloc_pinned_memory(8 * n)
@@ -60,5 +56,4 @@ class HostNumbers:
     def read(self) -> list[int]:
         """Return the numbers; waits for the device."""
         self._stream.synchronize()
-        numbers: list[int] = self._numbers.tolist()
-        return numbers
+        return self._numbers.tolist()

@@ -43,10 +43,8 @@ class Work(NamedTuple):
     least: int  #: Levels that are done in any case.
 
     def levels(self, copied_bytes: int, nnz: int) -> int:
-        """Return how many levels the device may do before it leaves the rest to the host.
-
-        A level counts once more for every `WIDE` vertices.
-        """
+        """Return how many levels the device may do before it leaves the rest to the host."""
+        # A level counts once more for every `WIDE` vertices.
         seconds = copied_bytes * BYTE + nnz * self.entry
         return min(max(self.least, int(self.share * seconds / self.level)), INT_MAX)
 
@@ -95,11 +93,8 @@ def on_host(graph: BipartiteCSR) -> BipartiteCSR:
 
 
 def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: str) -> HostResult:
-    """Replace the matching by that of the host's `auto`, which is grown from it if the run is warm.
-
-    Two steps or more are reported: ``"host_fallback"``, with the bytes that are copied both ways,
-    and those of the host.
-    """
+    """Replace the matching by that of the host's `auto`, grown from it if the run is warm."""
+    # Steps are reported: "host_fallback", with the bytes copied both ways, and those of the host.
     row_mate: Any = matching.row_mate
     col_mate: Any = matching.col_mate
     mates = row_mate.nbytes + col_mate.nbytes
@@ -120,11 +115,9 @@ def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: s
 
 
 def match_in_order(graph: BipartiteCSR, matching: Matching, run: Run) -> HostResult:
-    """Return the matching in host memory, or one by first fit if that has as many pairs.
-
-    That follows the order of the lists. Where this is local, blocks are found along it ten times as
-    fast; where it is not, the pass takes a small part of what they take.
-    """
+    """Return the matching in host memory, or one by first fit if that has as many pairs."""
+    # That follows the order of the lists. Where this is local, blocks are found along it ten times
+    # as fast; where it is not, the pass takes a small part of what they take.
     here, host = on_host(graph), Run(run.workers)
     in_order = Matching.start(here)
     select("cheap", "numpy", "heuristic").improve(here, in_order, host)

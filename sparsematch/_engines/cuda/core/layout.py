@@ -32,10 +32,8 @@ class Struct:
         self.record, self.arrays = record, arrays
 
     def passed(self) -> Any:
-        """Return it as CuPy takes it: an array of one item is passed by value.
-
-        CuPy asks for its interface. One without fields tells it in a tenth of the time.
-        """
+        """Return it as CuPy takes it: an array of one item is passed by value."""
+        # CuPy asks for its interface. One without fields tells it in a tenth of the time.
         return self.record.view((np.void, self.record.dtype.itemsize))
 
 
@@ -46,10 +44,8 @@ class Layouts:
     dtype: np.dtype[Any]
 
     def struct(self, name: str, *objects: Any, **fields: Any) -> Struct:
-        """Return a struct of the source with these fields: arrays, None, scalars or structs.
-
-        Those that are not given by name are attributes of the objects, of the first that has one.
-        """
+        """Return a struct of the source with these fields: arrays, None, scalars or structs."""
+        # Those that are not given by name are attributes of the objects, of the first that has one.
         form = layout(self.name, self.dtype, name)
         kinds: Any = form.fields or {}
         for given in reversed(objects):
@@ -74,10 +70,8 @@ class Layouts:
 
 @functools.cache
 def source(name: str) -> str:
-    """Return the text of ``name.cu`` with its headers in place.
-
-    Messages of the compiler still point into the files as they are.
-    """
+    """Return the text of ``name.cu`` with its headers in place."""
+    # Messages of the compiler still point into the files as they are.
     folder = files("sparsematch._engines.cuda")
 
     def header(match: re.Match[str]) -> str:
@@ -90,10 +84,8 @@ def source(name: str) -> str:
 
 @functools.cache
 def layout(name: str, dtype: np.dtype[Any], struct: str) -> np.dtype[Any]:
-    """Return a struct of ``name.cu`` or its headers as a NumPy type, laid out as the compiler does.
-
-    Its fields are pointers, numbers, arrays of numbers, and structs of this kind.
-    """
+    """Return a struct of a source or its headers as a NumPy type, laid out as the compiler does."""
+    # Its fields are pointers, numbers, arrays of numbers, and structs of this kind.
     found = re.search(_STRUCT.format(struct), source(name), re.MULTILINE | re.DOTALL)
     if found is None:
         raise TypeError(f"{name} has no struct {struct}")

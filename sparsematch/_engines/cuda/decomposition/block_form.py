@@ -35,11 +35,9 @@ _LOADED = (
 def block_labels(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> BlockLabels:
-    """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
-
-    Where that is allowed, searches whose levels are too many are left to the host; all of it is if
-    the matching was, for its search goes along the same paths.
-    """
+    """Return the group of every row; the matching must be maximum."""
+    # Searches whose levels are too many are left to the host where that is allowed; all of it is if
+    # the matching was, for its search goes along the same paths.
     before = before or DeviceByProducts()
     if before.host_result:
         return _labels_on_host(before.host_result, matching)
@@ -69,10 +67,7 @@ def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
 def block_permutation(
     matching: Matching, labels: BlockLabels, _workers: int = 1
 ) -> BlockPermutation:
-    """Sort the rows by group, in no particular order within one. See block_permutation.cu.
-
-    Workspace: an index per row. Time: O(n_rows + n_cols), a wait for the device.
-    """
+    """Sort the rows by group, in no particular order within one. See block_permutation.cu."""
     row_mate, col_mate = matching.row_mate, matching.col_mate
     xp, dtype, n_groups = namespace(row_mate), row_mate.dtype, labels.n_square + 3
     n_rows, n_cols, n_square = (dtype.type(n) for n in (*matching.shape, labels.n_square))

@@ -14,14 +14,11 @@ load = compile.declare("decomposition/colouring")
 
 
 def colour_components(square: Square, rest: IndexArray) -> None:
-    """Label the components of the rows that are listed, those of all segments in the same rounds.
-
-    None of them is in a small component of the symmetric graph; those that become small are solved
-    by `solve_components`. Each
-    round finds one component at least for every colour of the others; the colours are in no order,
-    so that the number of rounds grows with the logarithm of the number of components. Workspace:
-    eight indices per row.
-    """
+    """Label the components of the rows listed, those of all segments in the same rounds."""
+    # None of them is in a small component of the symmetric graph; those that become small are
+    # solved by `solve_components`. Each round finds one component at least for every colour of the
+    # others; the colours are in no order, so that the rounds grow with the logarithm of the number
+    # of components. Workspace: eight indices per row.
     xp, dtype = namespace(rest), rest.dtype
     n_rows = square.by_row.n_rows if rest.size else 0
     colour, queued = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
@@ -39,10 +36,8 @@ def colour_components(square: Square, rest: IndexArray) -> None:
 
 
 def _round(square: Square, rest: IndexArray, colour: IndexArray, queued: IndexArray) -> IndexArray:
-    """Find the first component of every colour.
-
-    Return keys that sort the rows by segment, colour, and whether they are in it.
-    """
+    """Find the first component of every colour."""
+    # Return keys that sort the rows by segment, colour, and whether they are in it.
     graph, back, mates = square.by_row, square.by_col, square.matching
     xp, dtype = namespace(rest), rest.dtype
     kernels, size = load(dtype), rest.size

@@ -22,11 +22,9 @@ PIVOT_LEVELS = 64
 
 
 def reach_both_ways(square: Square, pivot: Any) -> tuple[Any, Any]:
-    """Return the columns that the pivot or another row leads to, and the rows that lead there.
-
-    They are bits; the pivot is an array of one row, int64. Bits outside what is in question are set
-    as well. Workspace: an index per row and column, twice that where the search is long.
-    """
+    """Return the columns that the pivot or another row leads to, and the rows that lead there."""
+    # They are bits; the pivot is an array of one row, int64. Bits outside what is in question are
+    # set as well. Workspace: an index per row and column, twice that where the search is long.
     searches = _Searches(square)
     searches.kernels.launch("start_at", 1, pivot, square.matching.row_mate, searches.first_levels())
     if not int(searches.run(max_levels=PIVOT_LEVELS)[1]):

@@ -16,11 +16,9 @@ load = compile.declare("decomposition/small_components", LARGE=LARGE)
 
 
 def solve_components(square: Square, rest: IndexArray) -> IndexArray:
-    """Label the components of the small pieces among the rows listed; return the other rows.
-
-    Two rows are in one piece if entries join them within their segment, in whatever direction.
-    Workspace: six indices per row. Time: O(n_rows + nnz), a wait for the device.
-    """
+    """Label the components of the small pieces among the rows listed; return the other rows."""
+    # Two rows are in one piece if entries join them within their segment, in whatever direction.
+    # Workspace: six indices per row. Time: O(n_rows + nnz), a wait for the device.
     if not rest.size:
         return rest
     graph, xp, dtype, size = square.by_row, namespace(rest), rest.dtype, rest.size

@@ -46,12 +46,10 @@ class CoarseParts(NamedTuple):
 def coarse_parts(
     by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching, allowance: Allowance
 ) -> CoarseParts:
-    """Search from all free rows and all free columns; the matching must be maximum.
-
-    They are worth nothing if the allowance of levels is used up; whoever waits for the
-    device next finds out. Workspace: an index per row and column. Time: O(n_rows + n_cols + nnz), a
-    barrier per level.
-    """
+    """Search from all free rows and all free columns; the matching must be maximum."""
+    # They are worth nothing if the allowance of levels is used up; whoever waits for the device
+    # next finds out. Workspace: an index per row and column. Time: O(n_rows + n_cols + nnz), a
+    # barrier per level.
     count = namespace(by_row.indptr).zeros(COUNTS, by_row.dtype)
     from_rows = from_free(by_row, matching.row_mate, matching.col_mate, count)
     from_cols = from_free(by_col, matching.col_mate, matching.row_mate, count[SECOND:])

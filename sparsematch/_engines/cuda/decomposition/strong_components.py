@@ -23,13 +23,10 @@ load = compile.declare("decomposition/strong_components", THREADS=compile.THREAD
 def block_labels(
     by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching, most: int
 ) -> BlockLabels:
-    """Return the group of every row; the matching must be maximum.
-
-    Raises `TooDeepError` after more than `most` levels. Workspace: six indices per row,
-    two per column, and what sorting the rest takes. Time: O(n_rows + n_cols + nnz), a barrier per
-    level of each search, three waits for the device, two for the pivot and each round over the
-    rest.
-    """
+    """Return the group of every row; the matching must be maximum."""
+    # Raises `TooDeepError` after more than `most` levels. Workspace: six indices per row, two per
+    # column, and what sorting the rest takes. Time: O(n_rows + n_cols + nnz), a barrier per level
+    # of each search, three waits for the device, two for the pivot and each round over the rest.
     xp, dtype, n_rows = namespace(by_row.indptr), by_row.dtype, by_row.n_rows
     if not n_rows:
         return BlockLabels(xp.empty(0, dtype), 0)
@@ -53,10 +50,8 @@ def block_labels(
 
 
 def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[int], IndexArray]:
-    """Label the blocks of one row at both ends.
-
-    Return the numbers of rows: all, first, last; and the degrees left.
-    """
+    """Label the blocks of one row at both ends."""
+    # Return the numbers of rows: all, first, last; and the degrees left.
     graph, mates, inside = square.by_row, square.matching, (square.rows_in, square.cols_in)
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     kernels, n, shift = load(dtype), dtype.type(n_rows), lanes_of(graph)
@@ -94,10 +89,8 @@ def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[in
 
 
 def _split_core(square: Square, size: list[int], from_row: IndexArray) -> None:
-    """Label the components of what trimming has left: of a pivot, of small pieces, of the rest.
-
-    Where all of it may be one small piece, there is no pivot.
-    """
+    """Label the components of what trimming has left: of a pivot, of small pieces, of the rest."""
+    # Where all of it may be one small piece, there is no pivot.
     core, begin = size[0] - size[1] - size[2], size[1]
     if core <= LARGE:
         rest = _listed(square, core, begin)
@@ -107,10 +100,8 @@ def _split_core(square: Square, size: list[int], from_row: IndexArray) -> None:
 
 
 def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
-    """List the n rows whose block is still to be found.
-
-    They become one segment, which begins at `begin`, unless that is negative.
-    """
+    """List the n rows whose block is still to be found."""
+    # They become one segment, which begins at `begin`, unless that is negative.
     graph = square.by_row
     xp, dtype = namespace(graph.indptr), graph.dtype
     rest = xp.empty(n, dtype)
@@ -122,11 +113,9 @@ def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
 
 
 def _split(square: Square, begin: int, from_row: IndexArray) -> int:
-    """Label the component of the row with the most entries left; return how many rows it has.
-
-    What leads to it, what does neither and what it leads to are segments; the first begins at
-    `begin`.
-    """
+    """Label the component of the row with the most entries left; return how many rows it has."""
+    # What leads to it, what does neither and what it leads to are segments; the first begins at
+    # `begin`.
     graph, mates = square.by_row, square.matching
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     kernels, n = load(dtype), dtype.type(n_rows)

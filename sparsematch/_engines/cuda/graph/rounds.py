@@ -19,10 +19,8 @@ LIMIT = 50_000
 
 
 def shape(graph: Graph) -> dict[str, int]:
-    """Return the macros that suit lists of this length.
-
-    How many threads share a list, and how many entries each reads at once.
-    """
+    """Return the macros that suit lists of this length."""
+    # How many threads share a list, and how many entries each reads at once.
     mean = graph.nnz / max(graph.n, 1)
     lanes = 2 if mean <= 8 else 4 if mean <= 24 else 8
     weight = 0 if graph.weight is None else graph.weight.dtype.itemsize
@@ -69,11 +67,9 @@ def cuts(kernels: compile.Kernels, graph: Graph) -> Struct:
 def run_rounds(
     graph: Graph, mate: IndexArray, run: Run, control: Any, launch: Callable[[int], None]
 ) -> tuple[Any, list[tuple[int, int]]]:
-    """Launch until nothing is left to do; return the record of control, and what was matched.
-
-    The latter before each launch, with the live edges. A launch does `rounds` rounds, one if
-    details are wanted, counting from the first of all. Waits.
-    """
+    """Launch until nothing is left to do; return the record of control, and what was matched."""
+    # The latter before each launch, with the live edges. A launch does `rounds` rounds, one if
+    # details are wanted, counting from the first of all. Waits.
     account: list[tuple[int, int]] = []
     kernels, rounds, words = _load(graph), 0, None
     while words is None or not words["done"]:
@@ -91,10 +87,8 @@ def run_rounds(
 
 
 def report(run: Run, words: Any, edges: int, account: list[tuple[int, int]]) -> dict[str, Any]:
-    """Return what the kernels did, from the record of control.
-
-    The account is by round, if details are wanted: vertices matched after it, live edges before.
-    """
+    """Return what the kernels did, from the record of control."""
+    # The account is by round, if details are wanted: vertices matched after it, live edges before.
     counts = {"phases": int(words["rounds"]), "cardinality": int(words["matched"]) // 2}
     if not run.detailed:
         return counts | {"edges": edges}
@@ -121,11 +115,8 @@ def survey(graph: Graph, first: int = 0) -> GraphProperties:
 
 
 def matched_weight(graph: Graph, mate: IndexArray, first: int = 0) -> Any:
-    """Return the sum of the magnitudes of the matched edges, an array of shape ().
-
-    The lists are those of vertices from `first` on, and an edge counts at its smaller end. Time:
-    O(n log(degree)).
-    """
+    """Return the sum of the magnitudes of the matched edges, an array of shape ()."""
+    # The lists are those of vertices from `first` on, and an edge counts at its smaller end.
     xp = namespace(mate)
     if graph.weight is None or not graph.n:
         return (mate >= 0).sum() / 2.0

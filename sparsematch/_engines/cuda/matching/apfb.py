@@ -121,10 +121,7 @@ class Phases:
         )
 
     def in_one_launch(self, detailed: bool) -> tuple[int, int, int]:
-        """Run all phases, and return how many, their levels and their paths if they are wanted.
-
-        CT in the paper.
-        """
+        """Run all phases (CT in the paper); return how many, their levels and paths if wanted."""
         barrier = namespace(self._control).zeros(2, np.int32)
         self._kernels.launch_resident("apfb", self._state, barrier)
         if not detailed:
@@ -152,10 +149,8 @@ class Phases:
     def _step(
         self, kind: int, phase: int, n: int, tail: int = 0, ends: int = 0, *, items: int = 0
     ) -> tuple[int, int]:
-        """Launch a step with a thread for each of n vertices, or of `items`; return its counts.
-
-        They are the vertices of the next level, or on a list, and the ends met.
-        """
+        """Launch a step with a thread for each of n vertices, or of `items`; return its counts."""
+        # They are the vertices of the next level, or on a list, and the ends met.
         turn, kernels = self._turn % 3, self._kernels
         step = kernels.struct("Step", kind=kind, turn=turn, phase=phase, n=n, tail=tail, ends=ends)
         kernels.launch("step", max(n, items), self._state, step)

@@ -44,11 +44,9 @@ _STARTS: dict[str, Callable[..., DeviceByProducts | None]] = {
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> DeviceByProducts:
-    """Make the matching maximum.
-
-    Reads: the graph. Writes: both mates. Workspace: that of `ms_bfs`, and a transpose of a tall
-    graph.
-    """
+    """Make the matching maximum."""
+    # Reads: the graph. Writes: both mates. Workspace: that of `ms_bfs`, and a transpose of a tall
+    # graph.
     known = before or DeviceByProducts()
     seen = _Seen(graph, run, known)
     choice = choose(seen.features(), POLICY)

@@ -21,10 +21,8 @@ load = compile.declare("matching/cheap", STRETCH=start_common.STRETCH)
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> DeviceByProducts | None:
-    """Make the matching maximal.
-
-    Reads: the graph. Writes: both mates. Workspace: a bit for each column. Time: O(nnz).
-    """
+    """Make the matching maximal."""
+    # Reads: the graph. Writes: both mates. Workspace: a bit for each column. Time: O(nnz).
     with run.step("cheap"):
         at_random = np.bool_(run.options.get("random", OPTIONS["random"]))
         order = at_random, start_common.stretch_bits(graph.n_major), seed_of(run)

@@ -69,10 +69,8 @@ def is_symmetric(graph: BipartiteCSR) -> bool:
 def _compare_sides(
     graph: BipartiteCSR, found: Any, too_uneven: np.uint64, few: Any, *, unless_diagonal: bool
 ) -> None:
-    """Launch the test for a symmetric pattern.
-
-    None is symmetric if `squares` reach `too_uneven` and more than `few` lists have one entry.
-    """
+    """Launch the test for a symmetric pattern."""
+    # None is symmetric if `squares` reach `too_uneven` and more than `few` lists have one entry.
     n, shift, kernels = graph.n_major, lanes_of(graph), load(graph.dtype)
     # not that of the call: nobody can make a matrix for which the numbers drawn are known
     seed = np.uint64(int.from_bytes(os.urandom(8), "little"))
@@ -91,10 +89,8 @@ def match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
 
 
 def match_ends(graph: BipartiteCSR, matching: Matching, run: Run, *, last: bool) -> None:
-    """Match each major with the first entry of its list, or the last, as no two have the same.
-
-    No vertex may be matched before: minors beside these keep their mates.
-    """
+    """Match each major with the first entry of its list, or the last, as no two have the same."""
+    # No vertex may be matched before: minors beside these keep their mates.
     n, mates = graph.n_major, graph.orient(matching.row_mate, matching.col_mate)
     major, _ = graph.orient("row", "column")
     why = f"no {major} shares its {'last' if last else 'first'} entry's place with another"

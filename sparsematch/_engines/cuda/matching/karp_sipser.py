@@ -36,11 +36,9 @@ load = compile.declare("matching/karp_sipser", STRETCH=start_common.STRETCH)
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> DeviceByProducts:
-    """Make the matching maximal.
-
-    With `degree_one_only`, add only pairs that some maximum matching contains. Reads: the graph.
-    Writes: both mates. Time: O(nnz).
-    """
+    """Make the matching maximal."""
+    # With `degree_one_only`, add only pairs that some maximum matching contains. Reads: the graph.
+    # Writes: both mates. Time: O(nnz).
     one_only = bool(run.options.get("degree_one_only", OPTIONS["degree_one_only"]))
     warm = bool(run.matched)
     known = before or DeviceByProducts()
@@ -56,10 +54,7 @@ def improve(
 
 
 def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bool) -> IndexArray:
-    """Match the graph of a symmetric pattern; return which vertices are finished.
-
-    Workspace: 4 bytes and a bit for each vertex.
-    """
+    """Match the graph of a symmetric pattern; return which vertices are finished."""
     xp, n = namespace(graph.indptr), graph.n_major
     kernels = load_of_graphs(graph.dtype)
     finished = bit_set(xp, n)
@@ -88,11 +83,7 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
 def _match_sides(
     graph: BipartiteCSR, matching: Matching, run: Run, warm: bool, one_only: bool
 ) -> tuple[IndexArray, IndexArray] | None:
-    """Match rows and columns, from the lists of the rows alone; return which are finished.
-
-    Not if it is a warm start.
-    Workspace: 8 bytes for each column, two bits for each row and column.
-    """
+    """Match rows and columns, by the lists of rows; return which are finished unless warm."""
     xp = namespace(graph.indptr)
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, index = load(graph.dtype), graph.dtype.type

@@ -40,11 +40,9 @@ OWN_LEVELS = 4
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> DeviceByProducts | None:
-    """Make the matching maximum.
-
-    Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 3 and its slots for
-    each row, 2 more for each free row.
-    """
+    """Make the matching maximum."""
+    # Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 3 and its slots
+    # for each row, 2 more for each free row.
     with run.step("ms_bfs") as counts:
         counts |= account(search(graph, matching, run, before), run)
     return before
@@ -71,10 +69,8 @@ def _of_slots(macros: dict[str, int]) -> dict[str, int]:
 
 
 def shape(graph: BipartiteCSR) -> dict[str, int]:
-    """Return the macros that suit lists of this length.
-
-    Short lists stand in slots, where a row is found without its bounds.
-    """
+    """Return the macros that suit lists of this length."""
+    # Short lists stand in slots, where a row is found without its bounds.
     mean = graph.indices.size / max(graph.n_major, 1)
     width = 4 if mean <= 3 else 8 if mean <= 8 else 16 if mean <= 15 else 0
     if width and graph.n_major + graph.indices.size // (width - 2) >= np.iinfo(graph.dtype).max - 8:
@@ -88,10 +84,9 @@ def shapes(dtype: np.dtype[Any]) -> list[dict[str, int]]:
 
 
 def _macros(dtype: np.dtype[Any], width: int, lanes: int) -> dict[str, int]:
-    """Return the macros for rows of `width` slots, and `lanes` threads for a list.
-
-    Two small blocks on a processor hide each other's waits, but a long list keeps a large one busy.
-    """
+    """Return the macros for rows of `width` slots, and `lanes` threads for a list."""
+    # Two small blocks on a processor hide each other's waits, but a long list keeps a large one
+    # busy.
     small = width in (4, 8) or dtype.itemsize == 8
     macros = {"LOCKSTEP": 0, "WIDTH": width, "LANES": lanes, "UNROLL": 2}
     macros |= {"PART": PART, "ROOM": ROOM, "LINKED": LINKED, "THREADS": 512 if small else 1024}
@@ -113,11 +108,10 @@ def search(
     linked: int | None = None,
     **macros: int,
 ) -> Callable[[], Any]:
-    """Run the kernels; return what reads their control.
-
-    `linked` is what `features` counts, if it is known. Waits for the device once, to learn how many
-    rows are free. Where the memory does not suffice for rows of slots, lists are read in place.
-    """
+    """Run the kernels; return what reads their control."""
+    # `linked` is what `features` counts, if it is known. Waits for the device once, to learn how
+    # many rows are free. Where the memory does not suffice for rows of slots, lists are read in
+    # place.
     lockstep, macros = macros, shape(graph) | macros
     try:
         if linked is None:
@@ -132,13 +126,11 @@ def search(
 
 
 class Search:
-    """What the kernels work on, and their launches.
+    """What the kernels work on, and their launches."""
 
-    All that does not depend on how many rows are free is under way when the host waits for that.
-    Workspace: 2 indices for each column, 3 for each row and linked row and a few for long lists, 2
-    for each root, and the slots.
-    """
-
+    # All that does not depend on how many rows are free is under way when the host waits for that.
+    # Workspace: 2 indices for each column, 3 for each row and linked row and a few for long lists,
+    # 2 for each root, and the slots.
     def __init__(
         self,
         graph: BipartiteCSR,
@@ -171,10 +163,7 @@ class Search:
         self._barrier = xp.zeros(2, np.int32)
 
     def start(self, limits: dict[str, int]) -> Callable[[], Any]:
-        """Launch the search; return what reads its control, which alone stays in memory for it.
-
-        Waits for the device, to learn how many rows are free.
-        """
+        """Launch the search, once told how many rows are free; return what reads its control."""
         graph, macros, kernels, control = self._graph, self._macros, self._kernels, self._control
         free = kernels.read("Control", control)
         n_roots, paths = int(free["free_rows"]), int(free["free_columns"])

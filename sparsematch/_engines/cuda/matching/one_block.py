@@ -34,10 +34,8 @@ def fits(graph: BipartiteCSR) -> bool:
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> DeviceByProducts | None:
-    """Make the matching maximum: of what does not fit, by as many blocks as `ms_bfs` has.
-
-    Reads: the graph. Writes: both mates. Workspace: none if it `fits`.
-    """
+    """Make the matching maximum: of what does not fit, by as many blocks as `ms_bfs` has."""
+    # Reads: the graph. Writes: both mates. Workspace: none if it `fits`.
     if fits(graph):
         search(graph, matching, run)
     else:
@@ -47,10 +45,8 @@ def improve(
 
 
 def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None = None) -> bool:
-    """Search until the matching is maximum; return whether a phase was deeper than is allowed.
-
-    The rest is then left. The graph must fit. Waits for the device if there is a limit.
-    """
+    """Search until the matching is maximum; return whether a phase was deeper than is allowed."""
+    # The rest is then left. The graph must fit. Waits for the device if there is a limit.
     with run.step("one_block") as counts:
         xp, n_rows, n_cols = namespace(graph.indptr), graph.n_major, graph.n_minor
         kernels = _load(graph.dtype)

@@ -31,14 +31,11 @@ def match_rare_columns(
     matched: Any,
     run: Run,
 ) -> int | None:
-    """Match the minors of fewest entries; return how many pairs any matching has at most.
-
-    None if there are none, or degrees were counted wrong; nothing is matched then. No vertex may be
-    matched before. Reads: the graph, and about how many entries each minor has. Writes: both mates,
-    matched.
-    Workspace: a bit for each minor, four indices for each of their entries, an index for each
-    major, and that of the engines. Time: O(nnz).
-    """
+    """Match the minors of fewest entries; return how many pairs any matching has at most."""
+    # None if there are none, or degrees were counted wrong; nothing is matched then. No vertex may
+    # be matched before. Reads: the graph, and about how many entries each minor has. Writes: both
+    # mates, matched. Workspace: a bit for each minor, four indices for each of their entries, an
+    # index for each major, and that of the engines. Time: O(nnz).
     xp, n_cols, nnz, index = namespace(degree), graph.n_minor, graph.nnz, graph.dtype.type
     columns, rare = xp.zeros(RARE + 1, np.int64), bit_set(xp, n_cols)
     kernels.launch("tally", compile.FILLING, np.int64(n_cols), degree, columns)

@@ -20,11 +20,9 @@ _load = compile.declare("matching/row_singletons")
 def match_row_singletons(
     graph: BipartiteCSR, matching: Matching, run: Run
 ) -> tuple[IndexArray, IndexArray]:
-    """Match majors that have one free minor; return which rows and columns are finished.
-
-    No vertex may be matched before. Reads: the graph. Writes: both mates. Workspace: a bit for each
-    vertex, two for each minor.
-    """
+    """Match majors that have one free minor; return which rows and columns are finished."""
+    # No vertex may be matched before. Reads: the graph. Writes: both mates. Workspace: a bit for
+    # each vertex, two for each minor.
     with run.step("row_singletons"):
         xp, n, kernels = namespace(graph.indptr), graph.n_major, _load(graph.dtype)
         matched, finished = bit_set(xp, graph.n_minor), bit_set(xp, n)

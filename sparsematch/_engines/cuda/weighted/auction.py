@@ -67,11 +67,8 @@ def initialise(problem: Assignment) -> None:
 
 
 def bid(problem: Assignment, eps: float, most: float, enough: int, limit: int) -> tuple[int, int]:
-    """Let free rows bid until `enough` are left, or after `limit` rounds; return rounds and scans.
-
-    A bid is `eps` at least and `most` at most. Workspace: 3 indices and a double for each row, a
-    word for each column. Waits.
-    """
+    """Let free rows bid until `enough` are left, or for `limit` rounds; return rounds and scans."""
+    # A bid is `eps` at least and `most` at most. Waits.
     xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
     kernels = _load(dtype)
     free = xp.flatnonzero(problem.row_mate < 0)

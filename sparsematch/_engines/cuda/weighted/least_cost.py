@@ -63,13 +63,11 @@ class Parts(NamedTuple):
 def least_cost(
     graph: BipartiteCSR, cost: FloatArray, tolerance: float, workers: int
 ) -> tuple[LeastCost, float]:
-    """Return a maximum matching, its duals, and by how much it may cost more than the best.
-
-    Its pairs cost at most `tolerance` more than their duals, but for rounding. Duals of unmatched
-    rows and columns are the largest of their side. Workspace: 4 indices and 4 doubles for each row
-    and column, where some stay unmatched twice as much again as the matrix. Time: that of the
-    phases.
-    """
+    """Return a maximum matching, its duals, and by how much it may cost more than the best."""
+    # Its pairs cost at most `tolerance` more than their duals, but for rounding. Duals of unmatched
+    # rows and columns are the largest of their side. Workspace: 4 indices and 4 doubles for each
+    # row and column, where some stay unmatched twice as much again as the matrix. Time: that of the
+    # phases.
     unit = unit_of(graph, cost)
     cost = cost if unit == 1 else cost / unit
     matching, run = Matching.start(graph), Run(workers)
@@ -184,10 +182,8 @@ def _assign_parts(
 def _double(
     major: Any, minor: Any, cost: FloatArray, parts: Parts, dtype: "np.dtype[Any]"
 ) -> Assignment:
-    """Return the square matrix of the entries, their transpose, and those of cost 0.
-
-    Rows are the stored rows, then copies of the stored columns; columns the other way round.
-    """
+    """Return the square matrix of the entries, their transpose, and those of cost 0."""
+    # Rows are the stored rows, then copies of the stored columns; columns the other way round.
     xp, n, m = namespace(cost), parts.major_mate.size, parts.minor_mate.size
     below = xp.flatnonzero(parts.major_below)
     above = xp.flatnonzero(~parts.minor_below)
@@ -210,12 +206,10 @@ def _join(
     duals: tuple[FloatArray, FloatArray],
     free: tuple[BoolArray, BoolArray],
 ) -> None:
-    """Shift the duals of one part against the other's, to prove the whole optimal.
-
-    Entries that couple rows above with columns below must not cost less than their duals add up to,
-    and no dual may be above those of the unmatched rows, all of which are below, and columns, all
-    of which are above.
-    """
+    """Shift the duals of one part against the other's, to prove the whole optimal."""
+    # Entries that couple rows above with columns below must not cost less than their duals add up
+    # to, and no dual may be above those of the unmatched rows, all of which are below, and columns,
+    # all of which are above.
     i, j, cost = coupled
     u, v = duals
     above, below = ~parts.major_below, parts.minor_below
@@ -231,11 +225,9 @@ def _join(
 
 
 def _gap(graph: BipartiteCSR, cost: FloatArray, found: LeastCost) -> float:
-    """Return by how much a matching may cost more than the best, in units of its duals.
-
-    No entry may cost less than its duals. By how much its pairs do, and by how much free vertices
-    are below the largest dual of their side. Time: O(n_rows + n_cols + nnz).
-    """
+    """Return by how much a matching may cost more than the best, in units of its duals."""
+    # No entry may cost less than its duals. By how much its pairs do, and by how much free vertices
+    # are below the largest dual of their side. Time: O(n_rows + n_cols + nnz).
     mates = graph.orient(found.matching.row_mate, found.matching.col_mate)
     duals = graph.orient(found.row_dual, found.col_dual)
     pairs = namespace(cost).flatnonzero(mates[0] >= 0)

@@ -34,11 +34,7 @@ class Tolerances(NamedTuple):
 
 
 def match_tight(problem: Assignment, near: Tolerances, workers: int) -> int:
-    """Update the duals of rows, and match as many as the tight entries allow.
-
-    Returns how many rows are free. Workspace: 2 indices for each row, one for each tight entry.
-    Time: O(nnz) and that of a maximum matching of the tight entries.
-    """
+    """Update the duals of rows, match as many as the tight entries allow; return the free rows."""
     xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
     kernels, begin = _load(dtype), xp.zeros(n + 1, dtype)
     part_worse(problem, near, begin[1:])
@@ -55,10 +51,7 @@ def match_tight(problem: Assignment, near: Tolerances, workers: int) -> int:
 
 
 def part_worse(problem: Assignment, near: Tolerances, count: Any = None) -> None:
-    """Update the duals of rows, part pairs that are worse than is to be kept, count tight entries.
-
-    Time: O(nnz).
-    """
+    """Update duals of rows, part pairs worse than is to be kept, count tight entries."""
     n, kernels = problem.n, _load(problem.dtype)
     if count is None:
         count = namespace(problem.indptr).empty(n, problem.dtype)
@@ -68,11 +61,9 @@ def part_worse(problem: Assignment, near: Tolerances, count: Any = None) -> None
 
 
 class Phases:
-    """The phases after the first, and the workspace that they share.
+    """The phases after the first, and the workspace that they share."""
 
-    3 indices for each row, a double for each column.
-    """
-
+    # 3 indices for each row, a double for each column.
     def __init__(self, problem: Assignment, largest: float) -> None:
         xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
         self.problem, self.kernels, self._xp = problem, _load(dtype), xp
@@ -81,10 +72,7 @@ class Phases:
         self._radius = max(FIRST * largest, float(np.finfo(float).tiny))
 
     def move_duals(self) -> None:
-        """Lower the duals of columns by what they are nearer to the free rows than the free ones.
-
-        Waits. Time: that of `distances`.
-        """
+        """Lower duals of columns by how much nearer to free rows than free ones they are; waits."""
         problem, kernels, xp = self.problem, self.kernels, self._xp
         n, dtype = problem.n, problem.dtype
         free = xp.flatnonzero(problem.row_mate < 0)

@@ -21,10 +21,8 @@ from sparsematch._types.weighted_proof import (
 def maximum_product(
     weighted: WeightedCSR, scaling: bool, approximate: bool, workers: int, tolerance: float
 ) -> WeightedTransversal:
-    """Return the transversal with the largest product, with factors if `scaling` is set.
-
-    Approximate: by magnitudes rounded to powers of 2. Time: that of `least_cost`.
-    """
+    """Return the transversal with the largest product, with factors if `scaling` is set."""
+    # Approximate: by magnitudes rounded to powers of 2.
     graph, magnitude = weighted.graph, weighted.magnitude
     xp = namespace(magnitude)
     cost = _rounded_cost(magnitude) if approximate else -xp.log(magnitude)
@@ -77,8 +75,7 @@ def _matched_values(graph: BipartiteCSR, matching: Matching, magnitude: FloatArr
 def _rounded_cost(magnitude: FloatArray) -> FloatArray:
     """Return the costs -log2(magnitude), rounded down."""
     fraction, exponent = namespace(magnitude).frexp(magnitude)
-    cost: FloatArray = (fraction == 0.5).astype(np.float64) - exponent
-    return cost
+    return (fraction == 0.5).astype(np.float64) - exponent
 
 
 def _factors(

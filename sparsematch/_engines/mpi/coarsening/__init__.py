@@ -21,10 +21,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def wrong_mate(A: DistributedCSR, mate: IndexArray) -> int:
-    """Return the first vertex whose mate is not matched with it, or -1. Collective.
-
-    Mates must be in range. Time: O(own rows).
-    """
+    """Return the first vertex, mates being in range, whose mate has another, or -1. Collective."""
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         own = np.flatnonzero(mate >= 0)
@@ -35,11 +32,7 @@ def wrong_mate(A: DistributedCSR, mate: IndexArray) -> int:
 
 
 def coarsen(A: DistributedCSR, mate: IndexArray) -> tuple[DistributedCSR, DistributedCSR]:
-    """Return the coarse matrix and the prolongation. Collective.
-
-    Time: O(own rows + entries), and a sort of each row. Workspace: the rows that become own coarse
-    ones, and slices.
-    """
+    """Return the coarse matrix and the prolongation. Collective."""
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         label, starts = _aggregates(A, mate, exchange)
@@ -66,10 +59,8 @@ def _aggregates(
 def _rows(
     A: DistributedCSR, mate: IndexArray, label: IndexArray, starts: IndexArray, exchange: Exchange
 ) -> Lists:
-    """Return the entries of the own coarse rows as they arrive: columns, ends, values. Collective.
-
-    Ends: 2 if the fine row is the second of its pair, plus 1 if the fine column is.
-    """
+    """Return the entries of the own coarse rows: columns, ends, values. Collective."""
+    # Ends: 2 if the fine row is the second of its pair, plus 1 if the fine column is.
     assert A.values is not None
     is_second = ((mate >= 0) & (mate < np.arange(mate.size) + A.first_row)).astype(np.int8)
     side, first = Side.of_rows(A, exchange), int(starts[exchange.rank])

@@ -43,10 +43,7 @@ class Cases:
         run: Run,
         before: ByProducts | None = None,
     ) -> None:
-        """Make the matching maximum. Collective.
-
-        Reads: the matrix. Writes: both mates. Workspace, time: those of the engines it runs.
-        """
+        """Make the matching maximum. Collective."""
         with abort_on_error(A.comm):
             if A.n_ranks == 1 and self.fits_alone(A):
                 _match_whole(A, (A.indptr, A.indices), matching, run)

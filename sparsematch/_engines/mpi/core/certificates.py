@@ -16,10 +16,7 @@ _ROW, _COLUMN, _ENTRY = "col_disagrees", "row_disagrees", "no_entry"
 
 
 def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> _Flaw | None:
-    """Return the flaw found on the first rank that has one; see `FLAWS`. Collective.
-
-    Time: O(own vertices and entries).
-    """
+    """Return the flaw found on the first rank that has one; see `FLAWS`. Collective."""
     with abort_on_error(A.comm):
         exchange = exchange_of(A.comm, A.indptr)
         rows, cols = given.row_mate, given.col_mate
@@ -29,15 +26,11 @@ def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> _Flaw | None:
             _one_sided(exchange, _COLUMN, (cols, A.first_col), rows, A.row_starts),
             _not_an_entry(Side.of_rows(A, exchange), rows),
         ]
-        flaw: _Flaw | None = exchange.first(next((flaw for flaw in flaws if flaw), None))
-        return flaw
+        return exchange.first(next((flaw for flaw in flaws if flaw), None))
 
 
 def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] | None:
-    """Return an entry whose row and column are both unmatched. Collective.
-
-    Time: O(own entries).
-    """
+    """Return an entry whose row and column are both unmatched. Collective."""
     with abort_on_error(A.comm):
         exchange, pair = exchange_of(A.comm, A.indptr), None
         side, free_rows = Side.of_rows(A, exchange), given.row_mate < 0
@@ -49,8 +42,7 @@ def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] 
             if pair is None and free.any():
                 p = int(free.argmax())
                 pair = int(rows[p]), int(cols[p])
-        found: tuple[int, int] | None = exchange.first(pair)
-        return found
+        return exchange.first(pair)
 
 
 def _one_sided(

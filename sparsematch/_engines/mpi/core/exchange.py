@@ -108,23 +108,19 @@ class Exchange:
         return next((thing for thing in self.allgather(found) if thing is not None), None)
 
     def alltoallv(self, starts: IndexArray, keys: Array, *columns: Array) -> tuple[Array, ...]:
-        """Send each key, and the elements that go with it, to the owner of the key.
-
-        `starts` says where the keys of each rank begin: int64, shape (size + 1,). Keys come in any
-        order, repeated or not. Returns the keys and columns that arrived here, by ascending sender,
-        and in the order in which each sent them.
-        """
+        """Send each key, and the elements that go with it, to the owner of the key."""
+        # `starts` says where the keys of each rank begin: int64, shape (size + 1,). Keys come in
+        # any order, repeated or not. Returns the keys and columns that arrived here, by ascending
+        # sender, and in the order in which each sent them.
         if self.size == 1:
             return keys, *columns
         order, counts = self._by_owner(starts, keys)
         return self._send([keys, *columns], order, counts, self._receive_counts(counts))
 
     def query(self, starts: IndexArray, keys: Array, answer: Callable[[Array], Array]) -> Array:
-        """Return for each key what its owner answers: two exchanges.
-
-        `answer` maps an array of keys of this rank, as numbered within the whole, to an array of
-        the same length.
-        """
+        """Return for each key what its owner answers: two exchanges."""
+        # `answer` maps an array of keys of this rank, as numbered within the whole, to an array of
+        # the same length.
         if self.size == 1:
             return answer(keys)
         order, counts = self._by_owner(starts, keys)
@@ -141,20 +137,16 @@ class Exchange:
         return self.query(starts, keys, lambda own: table[own - first])
 
     def starts_of(self, n: Any) -> NDArray[np.int64]:
-        """Return where the elements of each rank begin, given the number of own ones, and the end.
-
-        That is, shape (ranks + 1,).
-        """
+        """Return where the elements of each rank begin, given how many are own, and all end."""
         return np.concatenate([[0], np.cumsum(self.allgather_numbers([n]))])
 
     def run_until_quiescent(self, kernel: Any) -> int:
-        """Step a kernel, and exchange its messages, until no rank has work; return the steps.
-
-        A kernel is what a rank does alone between two exchanges. Its messages to another rank are
-        packed into an array of indices: a short one stands in a header of fixed length, a long one
-        follows (`over_ranks/message_buffers.hpp`). One collective call a step, and one more where
-        messages are long. Every rank learns whether another one is busy, so all end together.
-        """
+        """Step a kernel, and exchange its messages, until no rank has work; return the steps."""
+        # A kernel is what a rank does alone between two exchanges. Its messages to another rank are
+        # packed into an array of indices: a short one stands in a header of fixed length, a long
+        # one follows (`over_ranks/message_buffers.hpp`). One collective call a step, and one more
+        # where messages are long. Every rank learns whether another one is busy, so all end
+        # together.
         steps, quiet = 0, False
         while True:
             kernel.step(quiet)
@@ -177,10 +169,7 @@ class Exchange:
         self.comm.Alltoall(out, back)
 
     def gatherv(self, array: Any, sizes: Array | None = None) -> Any:
-        """Return the arrays of all ranks, in their order, on rank 0; None on the others.
-
-        `sizes` are their lengths, if they are known.
-        """
+        """Return the arrays of all ranks, of `sizes` if known, on rank 0; None on the others."""
         if self.size == 1:
             return array
         sizes = self.allgather_numbers([array.size])[:, 0] if sizes is None else sizes
@@ -208,11 +197,9 @@ class Exchange:
     def alltoallv_parts(
         self, array: Any, counts: Array, arriving: Array, begin: Array | None = None
     ) -> Any:
-        """Send to each rank its `counts` elements of an array; return those that arrive, by sender.
-
-        The parts follow each other, unless `begin` says where each begins. How many arrive must be
-        known.
-        """
+        """Send to each rank its `counts` elements of an array; return those that arrive."""
+        # The parts follow each other, unless `begin` says where each begins; how many arrive is
+        # known.
         back = self.xp.empty(int(arriving.sum()), array.dtype)
         if self.size > 1:
             begin = _offsets(counts) if begin is None else begin

@@ -21,10 +21,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def validate_graph(part: GraphPart, run: Run) -> GraphProperties:
-    """Return the properties, found in one pass over the own entries. Collective.
-
-    Time: O(own rows + entries).
-    """
+    """Return the properties, found in one pass over the own entries. Collective."""
     with abort_on_error(part.layout.comm):
         exchange = exchange_of(part.layout.comm, part.indptr)
         own = exchange.allgather(_operations(part).part_properties(part, run))
@@ -33,20 +30,15 @@ def validate_graph(part: GraphPart, run: Run) -> GraphProperties:
 
 
 def matched_weight(part: GraphPart, mate: IndexArray) -> float:
-    """Return the sum of the magnitudes of the matched edges. Collective.
-
-    Time: O(own rows log(degree)).
-    """
+    """Return the sum of the magnitudes of the matched edges. Collective."""
     with abort_on_error(part.layout.comm):
         own = _operations(part).part_weight(part, mate)
         return math.fsum(exchange_of(part.layout.comm, mate).allgather(own))
 
 
 def mates_by_column(A: DistributedCSR, mate: IndexArray) -> IndexArray:
-    """Return the mates of the own columns, which other ranks may own as rows. Collective.
-
-    Where ranks own the same rows and columns, the array given. Time: O(own rows + columns).
-    """
+    """Return the mates of the own columns, which other ranks may own as rows. Collective."""
+    # Where ranks own the same rows and columns, the array given. Time: O(own rows + columns).
     if np.array_equal(A.row_starts, A.col_starts):
         return mate
     with abort_on_error(A.comm):
@@ -62,28 +54,20 @@ def first_infinite(part: GraphPart) -> tuple[int, int, float]:
     """Return the first entry off the diagonal that is not finite, and its value. Collective."""
     with abort_on_error(part.layout.comm):
         found = edges.first_infinite(part)
-        entry: tuple[int, int, float] = Exchange(part.layout.comm).first(found)
-        return entry
+        return Exchange(part.layout.comm).first(found)
 
 
 def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
-    """Return the first entry whose partner across the diagonal is absent or differs in magnitude.
-
-    The entries must ascend. Collective.
-    """
+    """Return the first entry whose partner is absent or of other magnitude. Collective."""
     part = part.get()
     with abort_on_error(part.layout.comm):
         exchange = Exchange(part.layout.comm)
         place = edges.first_difference(part, *_mirrored(part, exchange))
-        first: tuple[int, int] | None = exchange.first(place)
-        return first
+        return exchange.first(place)
 
 
 def take_larger(part: GraphPart) -> GraphPart:
-    """Return the graph whose edges weigh the larger of two entries, where it is. Collective.
-
-    Time: O(own entries log(own entries)).
-    """
+    """Return the graph whose edges weigh the larger of two entries, where it is. Collective."""
     here, to = part.get(), namespace(part.indptr).asarray
     with abort_on_error(here.layout.comm):
         larger = edges.merge_larger(here, *_mirrored(here, Exchange(here.layout.comm)))

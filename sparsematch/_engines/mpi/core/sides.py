@@ -28,13 +28,11 @@ def slice_size(n: int) -> int:
 
 
 class Side:
-    """The own lists of one side.
+    """The own lists of one side."""
 
-    The minors of each own major are numbered within the whole matrix. Starts say where the majors
-    and minors of each rank begin, int64 of shape (ranks + 1,); the first ones and the numbers are
-    those that this rank owns.
-    """
-
+    # The minors of each own major are numbered within the whole matrix. Starts say where the majors
+    # and minors of each rank begin, int64 of shape (ranks + 1,); the first ones and the numbers are
+    # those that this rank owns.
     def __init__(
         self,
         indptr: IndexArray,
@@ -66,17 +64,12 @@ class Side:
 
     @property
     def slice_size(self) -> int:
-        """How many entries are read between two exchanges: a fraction of the own ones.
-
-        A message is wider than an index, and is in a send and a receive buffer.
-        """
+        """How many entries are read between two exchanges: a fraction of the own ones."""
+        # A message is wider than an index, and is in a send and a receive buffer.
         return slice_size(self.indices.size)
 
     def flipped(self) -> "Side":
-        """Return the other side, by a transpose of the lists, slice by slice. Collective.
-
-        Time: O(own entries). Workspace: as large as the result, and slices.
-        """
+        """Return the other side, by a transpose of the lists, slice by slice. Collective."""
         starts = self.major_starts, self.minor_starts
         indptr = np.zeros(self.n_minors + 1, np.int64)
         self._transpose(indptr[1:])
@@ -128,10 +121,8 @@ class Side:
         return places, counts
 
     def slices_of(self, majors: Array, *, together: bool = False) -> list[Array]:
-        """Cut own majors into groups of at most `slice_size` entries, or of one major.
-
-        Collective if `together`: as many on every rank, the last ones perhaps empty.
-        """
+        """Cut own majors into groups of at most `slice_size` entries, or of one major."""
+        # Collective if `together`: as many on every rank, the last ones perhaps empty.
         lengths = self.indptr[majors + 1]
         lengths -= self.indptr[majors]
         return [majors[part] for part in self.cut(lengths, together=together)]
@@ -172,10 +163,8 @@ class Lists:
 
 
 def first_of_each(keys: Array, stamp: Array) -> Array:
-    """Return for each element whether it is the first with its key.
-
-    `stamp` is workspace, one element for each possible key, of any content.
-    """
+    """Return for each element whether it is the first with its key."""
+    # `stamp` is workspace, one element for each possible key, of any content.
     places = np.arange(keys.size, dtype=stamp.dtype)
     stamp[keys[::-1]] = places[::-1]
     return stamp[keys] == places

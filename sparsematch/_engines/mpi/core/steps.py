@@ -30,10 +30,8 @@ class Account:
 def step(
     name: str, A: DistributedCSR, row_mate: IndexArray, run: Run
 ) -> Iterator[tuple[Any, Account]]:
-    """Time an engine that writes the mates of the own rows, and report it. Collective.
-
-    Gives it an exchange and an account, of which the sums over the ranks are reported.
-    """
+    """Time an engine that writes the mates of the own rows, and report it. Collective."""
+    # Gives it an exchange and an account, of which the sums over the ranks are reported.
     with abort_on_error(A.comm):
         begin = perf_counter() - run.transpose_seconds
         exchange, account = exchange_of(A.comm, row_mate), Account()

@@ -21,10 +21,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def block_form(A: DistributedCSR, given: DistributedMatching, run: Run) -> DistributedBlockForm:
-    """Return the block form of a matrix; the matching must be maximum. Collective.
-
-    Time: that of `coarse_parts` and of `strong_components`.
-    """
+    """Return the block form of a matrix; the matching must be maximum. Collective."""
     coarse = coarse_parts(A, given)
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
@@ -126,5 +123,4 @@ def _of_columns(
 def _before(exchange: Exchange, groups: Any) -> list[int]:
     """Return how many of each group are on earlier ranks. Collective."""
     counts = exchange.allgather_numbers([np.count_nonzero(flags) for flags, _ in groups])
-    before: list[int] = counts[: exchange.rank].sum(axis=0).tolist()
-    return before
+    return counts[: exchange.rank].sum(axis=0).tolist()

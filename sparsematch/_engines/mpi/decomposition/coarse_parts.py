@@ -17,11 +17,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def coarse_parts(A: DistributedCSR, given: DistributedMatching) -> CoarseParts:
-    """Return the part of every own row and column; the matching must be maximum. Collective.
-
-    Time: O(own vertices and entries), and two exchanges a level. Workspace: the own part of the
-    transpose, if a column is free.
-    """
+    """Return the part of every own vertex; the matching must be maximum. Collective."""
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         row_part = np.full(given.row_mate.size, SQUARE, np.int8)

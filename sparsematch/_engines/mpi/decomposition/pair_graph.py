@@ -21,12 +21,10 @@ _Rewrite = Callable[[Array, Array], tuple[Array, BoolArray]]
 def pair_graph(
     A: DistributedCSR, is_vertex: BoolArray, mate: IndexArray, exchange: Exchange
 ) -> Side:
-    """Return the lists of successors, without loops. Collective.
-
-    `is_vertex`: which own rows are in the square part; `mate`: the row of each own column of that
-    part, -1 for the others. Time: O(own entries). Workspace: the result, as large as the own
-    entries, and slices.
-    """
+    """Return the lists of successors, without loops. Collective."""
+    # `is_vertex`: which own rows are in the square part; `mate`: the row of each own column of that
+    # part, -1 for the others. Time: O(own entries). Workspace: the result, as large as the own
+    # entries, and slices.
     rows = Side.of_rows(A, exchange)
 
     def translate(majors: Array, cols: Array) -> tuple[Array, BoolArray]:
@@ -38,10 +36,8 @@ def pair_graph(
 
 
 def keep_within(side: Side, label: IndexArray) -> Side:
-    """Return the graph with the edges between vertices of equal label, not -1. Collective.
-
-    The lists given are overwritten. Time: O(own edges).
-    """
+    """Return the graph with the edges between vertices of equal label, not -1. Collective."""
+    # The lists given are overwritten. Time: O(own edges).
     exchange, first = side.exchange, side.first_major
 
     def judge(majors: Array, ends: Array) -> tuple[Array, BoolArray]:

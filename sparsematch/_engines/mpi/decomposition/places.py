@@ -14,12 +14,11 @@ from sparsematch._types.over_ranks.matrix import balanced
 
 
 class Places:
-    """The places ``0:n``, which ranks own in balanced blocks.
+    """The places ``0:n``, which ranks own in balanced blocks."""
 
-    A key is a place, too: the first one of the elements with this key, or any between the elements
-    before and behind them. So sorting by keys refines the order, and settled vertices do not move.
-    """
-
+    # A key is a place, too: the first one of the elements with this key, or any between the
+    # elements before and behind them. So sorting by keys refines the order, and settled vertices do
+    # not move.
     def __init__(self, n: int, dtype: Any, exchange: Exchange, seed: int) -> None:
         self.exchange, self.dtype = exchange, dtype
         self.starts = balanced(n, exchange.size)  #: Where the places of each rank begin.
@@ -30,10 +29,8 @@ class Places:
         self._rng = np.random.default_rng([seed, exchange.rank])
 
     def sort(self, keys: Array) -> IndexArray:
-        """Return a place for each element, by ascending key, at random among equal ones.
-
-        Collective. Time: O(own elements + own places).
-        """
+        """Return a place for each element, by ascending key, at random among equal ones."""
+        # Collective. Time: O(own elements + own places).
         (counts,) = self.count(keys)
         ends = self.starts_of(counts)
         order = np.arange(keys.size, dtype=self.dtype)
@@ -56,10 +53,8 @@ class Places:
         return places
 
     def starts_of(self, counts: Array) -> IndexArray:
-        """Return where the elements of each own key begin, given how many there are of each.
-
-        Collective. A settled place counts as one element with this key.
-        """
+        """Return where the elements of each own key begin, given how many there are of each."""
+        # Collective. A settled place counts as one element with this key.
         ends = np.cumsum(counts + self.settled)
         ends += self.exchange.starts_of(ends[-1] if ends.size else 0)[self.exchange.rank]
         return ends - counts - self.settled

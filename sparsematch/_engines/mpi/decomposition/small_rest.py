@@ -15,11 +15,9 @@ from sparsematch._types.matching import Matching
 def order_on_rank_0(
     side: Side, active: IndexArray, low: IndexArray
 ) -> tuple[IndexArray, IndexArray]:
-    """Return the place of each active vertex, and where its component begins. Collective.
-
-    `active`: the own active vertices; `low`: where the class of each row begins. Time: O(n log n +
-    edges) on rank 0, for n active vertices.
-    """
+    """Return the place of each active vertex, and where its component begins. Collective."""
+    # `active`: the own active vertices; `low`: where the class of each row begins. Time: O(n log n
+    # + edges) on rank 0, for n active vertices.
     exchange = side.exchange
     vertices = exchange.gatherv(active + side.first_major)
     classes = exchange.gatherv(low[active])

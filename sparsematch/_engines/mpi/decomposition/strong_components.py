@@ -45,11 +45,9 @@ class Order(NamedTuple):
 
 
 def strong_components(successors: Side, is_vertex: BoolArray, seed: int) -> Order:
-    """Return a topological order of the components. Collective.
-
-    The lists are overwritten. Time: O(own edges) for each trimming and splitting, of which there
-    are O(log n) expected, except on adversarial graphs. Workspace: as large as the lists.
-    """
+    """Return a topological order of the components. Collective."""
+    # The lists are overwritten. Time: O(own edges) for each trimming and splitting, of which there
+    # are O(log n) expected, except on adversarial graphs. Workspace: as large as the lists.
     search = _Search(successors, is_vertex, seed)
     del successors  # frees its indptr after the first filter
     splits = [search.by_searches]
@@ -92,10 +90,7 @@ class _Search:
         return True
 
     def trim(self) -> None:
-        """Settle the vertices without predecessors, or successors, in their class. Collective.
-
-        Time: O(own vertices), and the edges of the trimmed ones.
-        """
+        """Settle the vertices without predecessors, or successors, in their class. Collective."""
         if self.into is None:
             self.into = self.out.flipped()
         self._split(*self._trim_keys(), alone=True)
@@ -123,10 +118,7 @@ class _Search:
         return degree
 
     def by_searches(self) -> None:
-        """Split by a forward and a backward search from a pivot. Collective.
-
-        All vertices must be of one class. Time: O(own vertices and edges).
-        """
+        """Split by two searches from a pivot; all vertices must be of one class. Collective."""
         pivot = self._pivot()
         forward, backward = (self._reached(side, pivot) for side in self._both)
         # vertices that reach the pivot only, both, neither, that it reaches only
@@ -137,11 +129,9 @@ class _Search:
         self._filter()
 
     def by_labels(self) -> None:
-        """Split by the largest place from which each vertex is reached. Collective.
-
-        Time: O(own vertices and edges), expected, if labels propagate in order; a vertex is visited
-        again whenever a larger label arrives from another rank.
-        """
+        """Split by the largest place from which each vertex is reached. Collective."""
+        # Time: O(own vertices and edges), expected, if labels propagate in order; a vertex is
+        # visited again whenever a larger label arrives from another rank.
         self._split(*self._label_keys())
         self._filter()
 
@@ -198,10 +188,8 @@ class _Search:
         )
 
     def _split(self, keys: IndexArray, done: BoolArray, alone: bool = False) -> None:
-        """Sort by keys, which are the new classes, and remove the vertices done. Collective.
-
-        These are components: of one vertex each if `alone`, else of one key each.
-        """
+        """Sort by keys, which are the new classes, and remove the vertices done. Collective."""
+        # These are components: of one vertex each if `alone`, else of one key each.
         place = self.places.sort(keys)
         self.place[self.active] = place
         self.low[self.active] = np.where(done, place, keys) if alone else keys

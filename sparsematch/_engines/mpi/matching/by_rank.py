@@ -27,11 +27,9 @@ SUMMARY = "Each rank matches its rows in full with the columns that have their n
 
 
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
-    """Make the matching maximal. Collective.
-
-    Reads: the matrix. Writes: both mates. Workspace: an index per own entry in the lent columns,
-    and that of the engines for host memory. Time: that of a maximum matching of these.
-    """
+    """Make the matching maximal. Collective."""
+    # Reads: the matrix. Writes: both mates. Workspace: an index per own entry in the lent columns,
+    # and that of the engines for host memory. Time: that of a maximum matching of these.
     with step("by_rank", A, matching.row_mate, run) as (exchange, account):
         side = Side.of_rows(A, exchange)
         _match(side, matching, run, account)

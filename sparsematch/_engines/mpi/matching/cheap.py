@@ -26,11 +26,9 @@ _WIDEST = 1 << 10
 
 
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
-    """Make the matching maximal. Collective.
-
-    Reads: the matrix. Writes: both mates. Workspace: a place per free row, and slices. Time:
-    O(nnz / ranks), expected; the rounds are about the logarithm of the longest list.
-    """
+    """Make the matching maximal. Collective."""
+    # Reads: the matrix. Writes: both mates. Workspace: a place per free row, and slices. Time:
+    # O(nnz / ranks), expected; the rounds are about the logarithm of the longest list.
     with step("cheap", A, matching.row_mate, run) as (exchange, account):
         propose(Side.of_rows(A, exchange), matching.row_mate, matching.col_mate, run.seed, account)
 
@@ -43,10 +41,8 @@ def propose(
     account: Account,
     majors: Array | None = None,
 ) -> None:
-    """Propose until no free major has a free minor. Collective.
-
-    `majors`: the own free ones that may have one, if known.
-    """
+    """Propose until no free major has a free minor. Collective."""
+    # `majors`: the own free ones that may have one, if known.
     exchange = side.exchange
     if majors is None:
         majors = np.flatnonzero((major_mate < 0) & (np.diff(side.indptr) > 0))

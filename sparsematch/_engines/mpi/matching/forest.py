@@ -32,12 +32,10 @@ _ANNOUNCED = 1 << 15
 
 
 class Forest:
-    """An alternating forest, and the part of this rank in it.
+    """An alternating forest, and the part of this rank in it."""
 
-    It grows from the majors of `side`, given the mates of the own vertices, numbered within the
-    whole matrix. If `prune`, a tree that has found a path stops growing.
-    """
-
+    # It grows from the majors of `side`, given the mates of the own vertices, numbered within the
+    # whole matrix. If `prune`, a tree that has found a path stops growing.
     def __init__(
         self, side: Side, major_mate: IndexArray, minor_mate: IndexArray, *, prune: bool = True
     ) -> None:
@@ -70,10 +68,7 @@ class Forest:
         return int(self._kernel.edges())
 
     def grow(self) -> bool:
-        """Grow until no tree can; return whether one has found a path. Collective.
-
-        Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of majors reached).
-        """
+        """Grow until no tree can; return whether one has found a path. Collective."""
         exchange = self.side.exchange
         self.levels += exchange.run_until_quiescent(self._kernel) - 1
         return exchange.any(self._kernel.has_found())
@@ -83,21 +78,16 @@ class Forest:
         self._kernel.plant()
 
     def release(self) -> None:
-        """Release the trees that had a path; the others continue to grow. Collective.
-
-        Time: O(own vertices), and in `grow` the entries of the majors that stay: released minors
-        may be in their lists.
-        """
+        """Release the trees that had a path; the others continue to grow. Collective."""
+        # Time: O(own vertices), and in `grow` the entries of the majors that stay: released minors
+        # may be in their lists.
         roots, lookup = self._kernel.roots(), self.side.exchange.lookup
         self._kernel.release(lookup(self.side.major_starts, roots, self.leaf >= 0))
 
     def augment(self) -> tuple[int, int]:
-        """Augment along the path to each leaf; return the paths from own roots, and own path edges.
-
-        Path-parallel, as Algorithm 4: each rank follows paths as far as it owns the
-        minors (`over_ranks/augment.hpp`). Reads: leaves, parents. Writes: both mates. Collective.
-        Time: O(own vertices of paths).
-        """
+        """Augment along the paths of Algorithm 4; return paths from own roots, own path edges."""
+        # Each rank follows paths as far as it owns the minors (`over_ranks/augment.hpp`).
+        # Collective.
         augmentation = operations(RankOps, "numpy").augmentation_over_ranks
         kernel = augmentation(self.arrays, self.major_mate, self.minor_mate, *self.side.owners)
         self.side.exchange.run_until_quiescent(kernel)
@@ -105,11 +95,9 @@ class Forest:
 
 
 def vertex_cover(A: DistributedCSR, given: DistributedMatching) -> VertexCover | None:
-    """Return the own part of the cover, or None on all ranks if there is a path. Collective.
-
-    Rows not reached by alternating paths from free rows, and columns reached. Time: O(own vertices
-    and entries), and two exchanges a level.
-    """
+    """Return the own part of the cover, or None on all ranks if there is a path. Collective."""
+    # Rows not reached by alternating paths from free rows, and columns reached. Time: O(own
+    # vertices and entries), and two exchanges a level.
     with abort_on_error(A.comm):
         side = Side.of_rows(A, Exchange(A.comm))
         forest = Forest(side, given.row_mate, given.col_mate, prune=False)

@@ -29,11 +29,9 @@ SUMMARY = "Rows and columns with one free neighbour first, then some at random, 
 def improve(
     A: DistributedCSR, matching: DistributedMatching, run: Run, before: SideByProducts | None = None
 ) -> SideByProducts | None:
-    """Make the matching maximal. Collective.
-
-    Reads: the matrix. Writes: both mates. Workspace: the transpose, two numbers per own vertex.
-    Time: O(nnz / ranks), and an exchange for each link of a chain that leads to another rank.
-    """
+    """Make the matching maximal. Collective."""
+    # Reads: the matrix. Writes: both mates. Workspace: the transpose, two numbers per own vertex.
+    # Time: O(nnz / ranks), and an exchange for each link of a chain that leads to another rank.
     with step("karp_sipser", A, matching.row_mate, run) as (exchange, account):
         side = Side.of_rows(A, exchange)
         rows, found = _match(side, matching, run, before, account)

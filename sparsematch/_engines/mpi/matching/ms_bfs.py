@@ -44,12 +44,10 @@ def from_columns(free_rows: int, free_cols: int) -> bool:
 def improve(
     A: DistributedCSR, matching: DistributedMatching, run: Run, before: SideByProducts | None = None
 ) -> None:
-    """Make the matching maximum. Collective.
-
-    Reads: the matrix. Writes: both mates. Workspace: four numbers per own row, three per own
-    column, one for eight own entries, and message buffers. Time: O(phases nnz / ranks), and an
-    exchange for each time that the longest path of a phase changes ranks.
-    """
+    """Make the matching maximum. Collective."""
+    # Reads: the matrix. Writes: both mates. Workspace: four numbers per own row, three per own
+    # column, one for eight own entries, and message buffers. Time: O(phases nnz / ranks), and an
+    # exchange for each time that the longest path of a phase changes ranks.
     with step("ms_bfs", A, matching.row_mate, run) as (exchange, account):
         side, mates = Side.of_rows(A, exchange), (matching.row_mate, matching.col_mate)
         free_rows, free_cols = count_free(exchange, *mates)

@@ -33,11 +33,9 @@ _HIGHEST, _STEPS = 3, 32
 
 
 def auction(costs: ScaledCosts, matching: DistributedMatching) -> FloatArray:
-    """Match rows with columns; return the prices of the own columns. Collective.
-
-    The matching must be empty. Time: a pass over the own entries for each phase, and in each round
-    the entries of the free rows. Workspace: some numbers for each own row and column.
-    """
+    """Match rows with columns; return the prices of the own columns. Collective."""
+    # The matching must be empty. Time: a pass over the own entries for each phase, and in each
+    # round the entries of the free rows. Workspace: some numbers for each own row and column.
     price = np.zeros(matching.col_mate.size)
     (largest,) = costs.exchange.allreduce(float(costs.cost.max(initial=0)), op="MAX")
     # a column that is free at the end must not keep a price of an earlier phase

@@ -37,12 +37,10 @@ class Duals(NamedTuple):
 
 
 def best_duals(costs: ScaledCosts, matching: DistributedMatching, col_dual: FloatArray) -> Duals:
-    """Return the duals with the largest bound of three candidates. Collective.
-
-    These are the duals of the scaling alone, the given ones of the columns, and distances that
-    start from these. Time: O(own entries) a round. Workspace: some numbers for each own row and
-    column.
-    """
+    """Return the duals with the largest bound of three candidates. Collective."""
+    # These are the duals of the scaling alone, the given ones of the columns, and distances that
+    # start from these. Time: O(own entries) a round. Workspace: some numbers for each own row and
+    # column.
     n_pairs = matching.cardinality
     best = _with_bound(costs, np.zeros(col_dual.size), n_pairs)
     for tried in (col_dual, _distances(costs, matching, col_dual)):
@@ -62,11 +60,9 @@ def _with_bound(costs: ScaledCosts, col_dual: FloatArray, n_pairs: int) -> Duals
 
 
 def _distances(costs: ScaledCosts, matching: DistributedMatching, start: FloatArray) -> FloatArray:
-    """Return distances of the own columns along alternating paths, from any column. Collective.
-
-    At most the given ones. The length of a step from the column of a pair to another column of its
-    row is the cost of that entry less the cost of the pair.
-    """
+    """Return distances of the own columns along alternating paths, from any column. Collective."""
+    # At most the given ones. The length of a step from the column of a pair to another column of
+    # its row is the cost of that entry less the cost of the pair.
     A, exchange, side = costs.A, costs.exchange, costs.side
     distance = start.copy()
     matched = np.flatnonzero(matching.row_mate >= 0).astype(A.dtype)
@@ -95,11 +91,9 @@ def _distances(costs: ScaledCosts, matching: DistributedMatching, start: FloatAr
 
 
 def _least_sum(values: FloatArray, n: int, exchange: Exchange) -> float:
-    """Return the sum of the n smallest values of all ranks, or a little less. Collective.
-
-    ``n t + sum(min(value - t, 0))`` is a lower bound for every t, and exact for the n-th smallest
-    value, which bisection approximates.
-    """
+    """Return the sum of the n smallest values of all ranks, or a little less. Collective."""
+    # ``n t + sum(min(value - t, 0))`` is a lower bound for every t, and exact for the n-th smallest
+    # value, which bisection approximates.
     (count,) = exchange.allreduce(values.size)
     if count == n:
         return float(exchange.allreduce(values.sum())[0])

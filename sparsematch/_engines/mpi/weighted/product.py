@@ -23,11 +23,8 @@ from sparsematch._types.weighted_proof import cut_factors, warn_of_cut_factors
 
 
 def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTransversal:
-    """Return a transversal of a matrix whose values are positive. Collective.
-
-    Time: that of an auction, a maximum matching, and some passes over the own entries.
-    Workspace: a double for each own entry, beside that of the matching.
-    """
+    """Return a transversal of a matrix whose values are positive. Collective."""
+    # By an auction, a maximum matching, and some passes over the own entries.
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         if A.n_ranks == 1 or is_small(A):
@@ -49,10 +46,7 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
 def _on_one_rank(
     A: DistributedCSR, exchange: Exchange, run: Run
 ) -> tuple[DistributedMatching, Duals, float]:
-    """Return the transversal with the largest product, duals, and its objective. Collective.
-
-    Time: that of the engine for host memory, on rank 0.
-    """
+    """Return the best transversal, by rank 0, duals, and its objective. Collective."""
     assert A.values is not None
     degrees = exchange.gatherv(np.diff(A.indptr))
     indices, magnitude = exchange.gatherv(A.indices), exchange.gatherv(A.values)

@@ -21,17 +21,12 @@ _Array = NDArray[Any]
 
 
 class ScaledCosts:
-    """The entries of the own rows, with reduced costs.
+    """The entries of the own rows, with reduced costs."""
 
-    Each, not negative, is the cost less the duals of its row and column, which are 0 without an
-    entry.
-    """
-
+    # Each, not negative, is the cost less the duals of its row and column, which are 0 without an
+    # entry.
     def __init__(self, A: DistributedCSR, exchange: Exchange) -> None:
-        """Scale the magnitudes that are the values of the matrix. Collective.
-
-        Time: O(own entries), two exchanges a slice.
-        """
+        """Scale the magnitudes that are the values of the matrix. Collective."""
         assert A.values is not None
         self.A, self.side, self.exchange = A, Side.of_rows(A, exchange), exchange
         self.cost: FloatArray = -np.log(A.values)
@@ -56,10 +51,7 @@ class ScaledCosts:
         return self.exchange.lookup(self.A.col_starts, self.A.indices[begin:end], table)
 
     def least_of_cols(self, row_dual: FloatArray) -> FloatArray:
-        """Return the least cost less the row's dual in each own column; 0 if it has no entry.
-
-        Collective.
-        """
+        """Return the least cost less the row's dual in own columns; 0 of none. Collective."""
         A = self.A
         least = np.full(self.side.n_minors, np.inf)
         for begin, end in self.side.slices():
@@ -79,10 +71,8 @@ class ScaledCosts:
         return least
 
     def find(self, rows: _Array, cols: _Array) -> _Array:
-        """Return where own rows, counted from the first, have entries in columns; -1 for none.
-
-        The lists ascend. Time: O(log(degree)) each.
-        """
+        """Return where own rows, counted from the first, have entries in columns; -1 for none."""
+        # The lists ascend. Time: O(log(degree)) each.
         indptr, indices = self.side.indptr, self.side.indices
         low, last = indptr[rows], indptr[rows + 1]
         high = last.copy()

@@ -24,22 +24,18 @@ def owners(kernels: Kernels, A: DistributedCSR, side: str) -> Struct:
 
 
 def capacity_for(messages: int, entries: int, size: int) -> int:
-    """Return the capacity of each send buffer, given the most messages that a rank writes at once.
-
-    Assumes that destinations are about even. At most an eighth of the entries in all: messages that
-    meet a full buffer are sent in the next exchange.
-    """
+    """Return the capacity of each send buffer, given the most messages written at once."""
+    # Destinations are about even. At most an eighth of the entries in all: messages that meet a
+    # full buffer are sent in the next exchange.
     others = max(size - 1, 1)
     share = messages // size + (messages // (4 * size) if others > 1 else 0) + 1
     return max(min(share, entries // (8 * others)), min(messages, LEAST_CAPACITY))
 
 
 class SendBuffers:
-    """Buffers for messages of `width` numbers, one for each other rank. Collective.
+    """Buffers for messages of `width` numbers, one for each other rank. Collective."""
 
-    Kernels write to `counts` (int64) how many each has; `largest_capacity` is that of any rank.
-    """
-
+    # Kernels write to `counts` (int64) how many each has; `largest_capacity` is that of any rank.
     def __init__(
         self, exchange: Exchange, counts: Any, width: int, capacity: int, dtype: Any
     ) -> None:
@@ -55,10 +51,8 @@ class SendBuffers:
         return kernels.struct("SendBuffers", **arrays, capacity=np.int64(self.capacity), **numbers)
 
     def alltoallv(self, counts: Any) -> tuple[Any, np.int64]:
-        """Exchange the messages; return those that arrive, and their number. Collective.
-
-        `counts`: messages from each rank to each, shape (ranks, ranks).
-        """
+        """Exchange the messages; return those that arrive, and their number. Collective."""
+        # `counts`: messages from each rank to each, shape (ranks, ranks).
         rank, size, width = self.exchange.rank, self.exchange.size, self.width
         counts = np.minimum(counts, self._capacities) * width
         np.fill_diagonal(counts, 0)
@@ -70,13 +64,11 @@ class SendBuffers:
 
 
 class Counts:
-    """Counters of kernels on the device, which a kernel reports to the host.
+    """Counters of kernels on the device, which a kernel reports to the host."""
 
-    The array `device` has the counts of messages, for each of the `buffers` and each rank, and then
-    the fields of the struct ``Progress``. A report clears the counts of messages, and the first
-    `cleared` fields.
-    """
-
+    # The array `device` has the counts of messages, for each of the `buffers` and each rank, and
+    # then the fields of the struct ``Progress``. A report clears the counts of messages, and the
+    # first `cleared` fields.
     def __init__(
         self, kernels: Kernels, exchange: Exchange, xp: Any, *, buffers: int, cleared: int
     ) -> None:

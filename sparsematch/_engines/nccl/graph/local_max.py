@@ -27,12 +27,10 @@ _SOURCE = "graph/over_ranks/local_max_part"
 
 
 def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
-    """Match the graph. Collective.
-
-    Reads: the own rows. Writes: the mates of the own vertices. Workspace: an index and a bit for
-    each vertex of all ranks, five indices for each own one. Time: O(own entries), expected, and
-    rounds: a chain of edges, each heavier than the one before, takes one for every two edges.
-    """
+    """Match the graph. Collective."""
+    # Reads: the own rows. Writes: the mates of the own vertices. Workspace: an index and a bit for
+    # each vertex of all ranks, five indices for each own one. Time: O(own entries), expected, and
+    # rounds: a chain of edges, each heavier than the one before, takes one for every two edges.
     with step("local_max", graph.layout, mate, run) as (exchange, account):
         _Part(graph, mate, exchange, run).match(account, run.detailed)
     run.steps.amend_last(cardinality=run.steps[-1].cardinality // 2)  # edges, not vertices

@@ -1,7 +1,7 @@
 """Matching of matrices distributed over the GPUs of several ranks. *Experimental*."""
 
 from sparsematch._engines.distributed_operations import DistributionOps
-from sparsematch._engines.mpi.core import assemble, certificates, graph_parts, permute
+from sparsematch._engines.mpi.core import certificates, distribution, graph_parts
 from sparsematch._engines.nccl.matching import auto, cheap, forest, min_degree, ms_bfs
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import register_module, register_operations
@@ -12,5 +12,5 @@ register_module("cheap", "heuristic", "nccl", cheap)
 register_module("min_degree", "heuristic", "nccl", min_degree)
 
 register_operations("nccl", CertificateOps, vars(certificates), vars(forest))
-_permute = {"permute_and_redistribute": permute.permute_and_redistribute}  # not its `scale`
-register_operations("nccl", DistributionOps, vars(assemble), vars(graph_parts), _permute)
+_shared = distribution.assemble, distribution.permute_and_redistribute  # not its `scale`
+register_operations("nccl", DistributionOps, vars(graph_parts), {f.__name__: f for f in _shared})

@@ -20,11 +20,9 @@ SLICE = 1 << 24
 
 
 def _are_long_and_uneven(A: DistributedCSR) -> bool:
-    """Tell whether row degrees are large and skewed. Collective, if they are large.
-
-    As on one GPU, however large the hubs are. With power-law degrees on both sides `min_degree`
-    leaves a twentieth of the free rows that `cheap` leaves, and a phase over GPUs costs more.
-    """
+    """Tell whether row degrees are large and skewed. Collective, if they are large."""
+    # As on one GPU, however large the hubs are. With power-law degrees on both sides `min_degree`
+    # leaves a twentieth of the free rows that `cheap` leaves, and a phase over GPUs costs more.
     if A.nnz < LONG * A.n_rows:
         return False
     xp, squares = namespace(A.indptr), 0.0

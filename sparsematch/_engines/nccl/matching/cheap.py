@@ -14,10 +14,8 @@ SUMMARY = "Free rows propose to free columns, in rounds of one proposal a row."
 
 
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
-    """Make the matching maximal. Collective.
-
-    Reads: the matrix. Writes: both mates. Workspace: two indices for each own row, a bit for each
-    column, send buffers. Time: O(nnz / ranks), expected, in a few rounds.
-    """
+    """Make the matching maximal. Collective."""
+    # Reads: the matrix. Writes: both mates. Workspace: two indices for each own row, a bit for each
+    # column, send buffers. Time: O(nnz / ranks), expected, in a few rounds.
     with step("cheap", A, matching.row_mate, run) as (exchange, account):
         Proposals(A, matching, exchange, run).make(account)

@@ -45,13 +45,11 @@ def lanes_of(mean: float) -> int:
 
 
 class Forest:
-    """The part of a forest on one rank: trees from all free rows.
+    """The part of a forest on one rank: trees from all free rows."""
 
-    `width` is an upper bound on the rows of this rank's frontier; `n_roots` are the trees of all
-    ranks, `most` bounds their paths, `found` counts their leaves, of which a tree may have several,
-    and `paths` those augmented.
-    """
-
+    # `width` is an upper bound on the rows of this rank's frontier; `n_roots` are the trees of all
+    # ranks, `most` bounds their paths, `found` counts their leaves, of which a tree may have
+    # several, and `paths` those augmented.
     def __init__(
         self,
         A: DistributedCSR,
@@ -95,10 +93,8 @@ class Forest:
         self._state = self.kernels.struct("Forest", self.A, **self._fields, **lists)
 
     def plant(self, free_cols: int | None = None) -> bool:
-        """Make the free rows that have entries roots; return whether there are some. Collective.
-
-        `free_cols`: an upper bound on the columns that can still be matched, if known.
-        """
+        """Make the free rows that have entries roots; return whether there are some. Collective."""
+        # `free_cols`: an upper bound on the columns that can still be matched, if known.
         xp, dtype, n_rows = self._xp, self.A.dtype, len(self.A.own_rows)
         none = SendBuffers(self.exchange, self.counts.messages(_FOLLOWERS), 2, 0, dtype)
         nothing = dict.fromkeys(("done", "ended", "leaf", "above"))
@@ -124,13 +120,10 @@ class Forest:
         return self.most > 0
 
     def grow(self) -> bool:
-        """Grow until no tree can; return whether one has found a path. Collective.
-
-        Once some have, it ends at twice the level of the last one found, or when the frontier is
-        narrow (the next phase, with released vertices, finds the others), or as soon as no more
-        paths are possible. Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of
-        rows reached).
-        """
+        """Grow until no tree can; return whether one has found a path. Collective."""
+        # Once some have, it ends at twice the level of the last one found, or when the frontier is
+        # narrow (the next phase, with released vertices, finds the others), or as soon as no more
+        # paths are possible.
         before, again, level, last, width, widest = self.found, False, 0, 0, 1, 1
         enough = before + self.most - self.paths  # leaves, if each tree has one
         while width and (not last or again or (level <= 2 * last and self.found < enough)):
@@ -163,11 +156,7 @@ class Forest:
         return self.found > before
 
     def augment(self) -> None:
-        """Augment along one path of every tree that has found some. Collective.
-
-        Reads: leaves, parents. Writes: mates. Time: O(roots, and own rows of paths), and an
-        exchange for each time that the longest path changes ranks.
-        """
+        """Augment along one path of every tree that has found some. Collective."""
         # all ranks choose the same of several leaves
         self.exchange.allreduce_array(self._fields["leaf"], "MIN")
         self.counts.progress[6:7].fill(0)  # changes
@@ -196,10 +185,8 @@ class Forest:
             self._launch("set_columns", int(n), arrived, n)
 
     def replant(self) -> None:
-        """Release the trees that had a path; the others stay, or their roots only. Collective.
-
-        The rows that stay are the frontier. Time: O(own rows in trees).
-        """
+        """Release the trees that had a path; the others stay, or their roots only. Collective."""
+        # The rows that stay are the frontier. Time: O(own rows in trees).
         xp, old = self._xp, self._queue
         self._queue, self._other = self._other, old
         self.counts.progress[3:6].fill(0)  # begin, end, tail
@@ -217,10 +204,7 @@ class Forest:
             self._own_col_mate[:] = mates[own.start : own.stop]
 
     def cover(self, rows: BoolArray, cols: BoolArray) -> None:
-        """Remove own rows in trees from a cover, and add the columns matched with them. Collective.
-
-        No tree may have found a path.
-        """
+        """Take rows in trees out of a cover, add their columns; no tree has a path. Collective."""
         n = int(self.counts.field(self.counts.read(), "tail"))
         self.counts.progress[5:6].fill(0)  # tail
         old, self._queue = self._queue, self._other
@@ -250,11 +234,9 @@ class Forest:
 
 
 def vertex_cover(A: DistributedCSR, given: DistributedMatching) -> VertexCover | None:
-    """Return the own part of the cover, or None on all ranks if there is a path. Collective.
-
-    Rows not reached by alternating paths from free rows, and columns reached. Time: O(own vertices
-    and entries), and two exchanges a level.
-    """
+    """Return the own part of the cover, or None on all ranks if there is a path. Collective."""
+    # Rows not reached by alternating paths from free rows, and columns reached. Time: O(own
+    # vertices and entries), and two exchanges a level.
     with abort_on_error(A.comm):
         xp = namespace(A.indptr)
         forest = Forest(A, given.row_mate, given.col_mate, Exchange(A.comm, xp), Account())

@@ -27,13 +27,11 @@ CLASSES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096)
 def improve(
     A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None = None
 ) -> ByProducts | None:
-    """Make the matching maximal. Collective.
-
-    From the empty matching, the columns of fewest entries come before all others. Reads: the
-    matrix. Writes: both mates. Workspace: two indices for each own row, a byte and two bits for
-    each column, send buffers, and that of `match_rare_columns`. Time: O(nnz / ranks), expected, in
-    a few rounds.
-    """
+    """Make the matching maximal. Collective."""
+    # From the empty matching, the columns of fewest entries come before all others. Reads: the
+    # matrix. Writes: both mates. Workspace: two indices for each own row, a byte and two bits for
+    # each column, send buffers, and that of `match_rare_columns`. Time: O(nnz / ranks), expected,
+    # in a few rounds.
     with step("min_degree", A, matching.row_mate, run) as (exchange, account):
         proposals = Proposals(A, matching, exchange, run)
         proposals.degree = degrees(A, proposals)

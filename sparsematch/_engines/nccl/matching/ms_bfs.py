@@ -20,13 +20,11 @@ SUMMARY = "Searches from all free rows at once over all GPUs, level by level; tr
 def improve(
     A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None = None
 ) -> None:
-    """Make the matching maximum. Collective.
-
-    Reads: the matrix. Writes: both mates. Workspace: five indices for each own row; an index and
-    two bits for each column, and two indices for each free row, of all ranks; send and receive
-    buffers: three indices for each vertex of the other ranks, or for an eighth of the entries.
-    Time: O(phases nnz / ranks), and an exchange a level.
-    """
+    """Make the matching maximum. Collective."""
+    # Reads: the matrix. Writes: both mates. Workspace: five indices for each own row; an index and
+    # two bits for each column, and two indices for each free row, of all ranks; send and receive
+    # buffers: three indices for each vertex of the other ranks, or for an eighth of the entries.
+    # Time: O(phases nnz / ranks), and an exchange a level.
     with step("ms_bfs", A, matching.row_mate, run) as (exchange, account):
         forest = Forest(A, matching.row_mate, matching.col_mate, exchange, account)
         most = before.most_pairs if before and before.most_pairs is not None else A.n_cols

@@ -66,12 +66,10 @@ class Proposals:
         self._n_long = np.int64(int(found[0]))
 
     def make(self, account: Account, classes: tuple[int, ...] = ()) -> None:
-        """Propose until no free row has a free column. Collective.
-
-        In the first rounds, one for each of the `classes`, own rows of up to that number of entries
-        may propose, then all own rows; in the others those whose proposals of the round before were
-        not granted.
-        """
+        """Propose until no free row has a free column. Collective."""
+        # In the first rounds, one for each of the `classes`, own rows of up to that number of
+        # entries may propose, then all own rows; in the others those whose proposals of the round
+        # before were not granted.
         n, going_on, largest = self.n_rows, np.zeros(0), np.iinfo(np.int64).max
         while account.phases <= len(classes) or going_on.any():
             upto = np.int64([*classes, largest][min(account.phases, len(classes))])
@@ -96,10 +94,8 @@ class Proposals:
             self.kernels.launch("propose_long", 32 * int(some[1]), state, *some, short, upto)
 
     def _exchange(self, state: Any, everyone: Any) -> None:
-        """Send proposals, then grants, then the sets of matched columns. Collective.
-
-        Without these sets a row would propose to each column matched elsewhere, one in a round.
-        """
+        """Send proposals, then grants, then the sets of matched columns. Collective."""
+        # Without these sets a row would propose to each column matched elsewhere, one in a round.
         for number, kernel in ((_PROPOSALS, "grant"), (_GRANTS, "accept")):
             if number == _GRANTS:
                 everyone, _ = self.counts.read_all()

@@ -1,20 +1,57 @@
-"""Redistribution of a matrix with its rows permuted so that matched entries are on the diagonal."""
+"""Matrices in blocks of rows: made of entries in any order, rows permuted, values scaled."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from sparsematch._base.arrays import Array, FloatArray, namespace, scale_entries
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists, Side
+from sparsematch._types.over_ranks.agreement import agreeing
 from sparsematch._types.over_ranks.matching import DistributedMatching
-from sparsematch._types.over_ranks.matrix import DistributedCSR
+from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
+
+#: Rows, columns and perhaps values of some entries.
+Batch = tuple[Array, ...]
+
+
+def assemble(comm: Any, shape: tuple[int, int], batches: Iterable[Batch]) -> DistributedCSR:
+    """Return a matrix, in balanced blocks of rows, of any number of batches. Collective."""
+    with abort_on_error(comm):
+        exchange = Exchange(comm)
+        starts = balanced(shape[0], exchange.size)
+        first, n_own = int(starts[exchange.rank]), int(np.diff(starts)[exchange.rank])
+        arrived = []
+        source = iter(batches)
+        batch = _next(comm, source)
+        types = exchange.first(None if batch is None else [column.dtype.str for column in batch])
+        example = [np.empty(0, dtype) for dtype in types or ("<i8", "<i8")]
+        while exchange.any(batch is not None):
+            arrived.append(exchange.alltoallv(starts, *(example if batch is None else batch)))
+            batch = _next(comm, source)
+        degree = np.zeros(n_own, np.int64)
+        for keys, *_ in arrived:
+            degree += np.bincount(keys - first, minlength=n_own)
+        lists = Lists(degree, *(column.dtype for column in example[1:]))
+        while arrived:
+            keys, *columns = arrived.pop(0)
+            lists.append(keys - first, *columns)
+    indices, *values = lists.columns
+    return DistributedCSR(comm, lists.indptr, indices, first, shape, *values)
+
+
+def _next(comm: Any, source: Iterator[Batch]) -> Batch | None:
+    """Return the next batch, if there is one; an error in making it is raised on all ranks."""
+    batch = None
+    with agreeing(comm, "assembling of a matrix"):
+        batch = next(source, None)
+    return batch
 
 
 def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> DistributedCSR:
-    """Return the matrix with its rows permuted; each rank has as many rows as before. Collective.
-
-    Where the matrix is, by way of host memory. Time: O(own rows and entries). Workspace: as large
-    as the result, and slices.
-    """
+    """Return the matrix, rows permuted, as many on each rank as before. Collective."""
+    # Where the matrix is, by way of host memory.
     xp, A, given = namespace(A.indptr), A.get(), given.get()
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
@@ -37,10 +74,7 @@ def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> D
 
 
 def scale(A: DistributedCSR, row_scale: FloatArray, col_scale: FloatArray) -> DistributedCSR:
-    """Return the matrix with its values multiplied by factors of the own rows and columns.
-
-    Collective. Time: O(own entries). Workspace: the new values, and slices.
-    """
+    """Return the matrix, its values multiplied by factors of rows and columns. Collective."""
     assert A.values is not None
     with abort_on_error(A.comm):
         side = Side.of_rows(A, Exchange(A.comm))
@@ -53,10 +87,8 @@ def scale(A: DistributedCSR, row_scale: FloatArray, col_scale: FloatArray) -> Di
 
 
 def places(A: DistributedCSR, matching: DistributedMatching, exchange: Exchange) -> Array:
-    """Return the place of each own row: the inverse of `Matching.as_permutation`. Collective.
-
-    The k-th row that has no place by its mate gets the k-th free place.
-    """
+    """Return the place of each own row: the inverse of `Matching.as_permutation`. Collective."""
+    # The k-th row that has no place by its mate gets the k-th free place.
     place = matching.row_mate.copy()
     left = np.flatnonzero((place < 0) | (place >= A.n_rows))
     cols = np.arange(A.own_cols.start, A.own_cols.stop, dtype=A.dtype)

@@ -1,0 +1,221 @@
+// Shortest augmenting paths from many free rows at once, one worker for each.
+//
+// A search is that of path_search.hpp, but it claims every column before it scans the mate, and the
+// free column at its end. One that comes to the column of another search gives up, changes nothing,
+// and its row waits; so the trees of searches that end share no vertex. Duals of columns only fall,
+// and only those of claimed ones: what a search reads of other columns makes their distances too
+// short, never too long, and the duals that it leaves are feasible. Those of its own columns are
+// read again once they are claimed; one whose dual has fallen waits until its true distance is next.
+// So every tree is one of shortest paths, by duals that hold when it ends.
+// While searches meet too often, half of the workers rest.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "weighted/assignment_state.hpp"
+#include "weighted/radix_heap.hpp"
+
+namespace sparsematch {
+
+template <class Index>
+class SharedSearch {
+  public:
+    explicit SharedSearch(AssignmentState<Index>& s) : s_(s), n_active_(s.run.team.size()) {}
+
+    // More than one worker is worth its while.
+    bool active() const { return n_active_ > 1 && !s_.free.empty(); }
+
+    // One search from each free row, the last one first, until they have spent the budget; those
+    // that meet another, or exceed the limit, leave their row free. Adds the work of the latter to
+    // `failed`. False: the run was stopped, or a row cannot be matched. Workspace: two words a
+    // column for each worker.
+    bool round(std::int64_t budget, std::int64_t limit, std::int64_t& failed) {
+        if (workers_.empty()) workers_.resize(n_active_);
+        const auto n_free = static_cast<std::int64_t>(s_.free.size());
+        const std::int64_t piece = std::clamp<std::int64_t>(n_free / (8 * n_active_), 1, 64);
+        std::atomic<std::int64_t> left{n_free};
+        std::atomic<bool> none{false};
+        s_.run.team.each([&](int rank) {
+            if (rank >= n_active_) return;
+            auto& own = workers_[rank];
+            if (!own) own = std::make_unique<Worker>(s_, rank);
+            own->n_searches = 0, own->work = own->met = own->failed = 0, own->kept.clear();
+            WorkCounter counter(s_.run, rank);
+            const auto goes_on = [&] {
+                return own->work <= budget / n_active_ && !own->is_crowded() &&
+                       !none.load(std::memory_order_relaxed);
+            };
+            while (goes_on()) {
+                const std::int64_t end = left.fetch_sub(piece, std::memory_order_relaxed);
+                std::int64_t k = end;
+                while (k > std::max<std::int64_t>(end - piece, 0) && goes_on())
+                    if (!own->search(s_.free[--k], limit, counter)) none = true;
+                for (; k > std::max<std::int64_t>(end - piece, 0); --k)
+                    own->kept.push_back(s_.free[k - 1]);
+                if (end <= piece) break;
+            }
+        });
+        s_.free.resize(std::max<std::int64_t>(left, 0));
+        int n_searches = 0;
+        std::int64_t work = 0, met = 0;
+        for (int rank = 0; rank < n_active_; ++rank) {
+            const Worker& w = *workers_[rank];
+            work += w.work, met += w.met, failed += w.failed;
+            s_.free.insert(s_.free.end(), w.kept.begin(), w.kept.end());
+        }
+        s_.work += work - met;
+        if (2 * met > work) n_active_ /= 2;
+        return !none && !s_.run.stopped();
+    }
+
+  private:
+    struct Worker {
+        // Of a column: the least sum of distance and dual, and the row that it comes from.
+        struct Label {
+            double reach;
+            Index parent;
+        };
+        static constexpr double in_tree = -AssignmentState<Index>::infinity;
+
+        Worker(AssignmentState<Index>& s, int rank)
+            : s(s), rank(rank), label(s.a.n_cols, {s.infinity, UNMATCHED<Index>}) {}
+
+        // False: the row cannot be matched, or the run was stopped.
+        bool search(Index source, std::int64_t limit, WorkCounter& counter) {
+            level = 0, best = s.infinity, end = UNMATCHED<Index>;
+            const std::int64_t before = work;
+            ++n_searches;
+            const Result result = grow(source, limit, counter);
+            if (result == Result::matched) augment(source);
+            else kept.push_back(source);
+            if (result == Result::met) met += work - before;
+            if (result == Result::too_long) failed += work - before;
+            for (const Index j : touched) label[j].reach = s.infinity;
+            for (const auto& [j, _] : tree) s.release(j);
+            if (end_claimed) s.release(end), end_claimed = false;
+            touched.clear(), tree.clear(), near.clear(), heap.clear();
+            return result != Result::none;
+        }
+
+        enum class Result { matched, met, too_long, none };
+
+        // Searches meet so often that half of the work of some is lost.
+        bool is_crowded() const { return 2 * met > work && n_searches >= 4; }
+
+        Result grow(Index source, std::int64_t limit, WorkCounter& counter) {
+            const std::int64_t last = work + limit;
+            for (Index i = source;;) {
+                scan(i);
+                work += s.a.degree(i) + 1;
+                if (!counter.add(s.a.degree(i) + 1)) return Result::none;
+                if (best <= level) break;
+                if (work > last) return Result::too_long;
+                const Index j = next();
+                if (j == UNMATCHED<Index>) break;
+                if (!tree_claimed) return Result::met;
+                i = s.col[j].mate;
+            }
+            if (end == UNMATCHED<Index>) return Result::none;
+            end_claimed = s.claim(end, rank);
+            const bool still = end_claimed && s.col[end].mate == UNMATCHED<Index>;
+            return still ? Result::matched : Result::met;
+        }
+
+        // Columns beyond the nearest free one are not kept.
+        void scan(Index i) {
+            const double base = level - s.u[i];
+            for (Index p = s.a.indptr[i]; p < s.a.indptr[i + 1]; ++p) {
+                const Index j = s.a.indices[p];
+                auto& col = s.col[j];
+                const double reach = base + s.cost[p];
+                const double d = std::max(reach - peek(col.v), level);  // rounding
+                if (d >= best || reach >= label[j].reach) continue;
+                const Index mate = peek(col.mate);
+                if (label[j].reach == s.infinity) touched.push_back(j);
+                label[j] = {reach, i};
+                if (mate == UNMATCHED<Index>) {
+                    best = d, end = j;
+                    if (d <= level) return;
+                    continue;
+                }
+                s.prefetch(mate, UNMATCHED<Index>, UNMATCHED<Index>);
+                SPARSEMATCH_PREFETCH(&s.claims[j], 1);
+                if (d <= level) near.push_back(j);
+                else heap.push(d, j);
+            }
+        }
+
+        double distance(Index j) const {
+            return std::max(label[j].reach - peek(s.col[j].v), level);
+        }
+
+        // The nearest column nearer than the end whose mate was not scanned yet, which is claimed
+        // now unless it was another's; UNMATCHED: none.
+        Index next() {
+            for (;;) {
+                if (near.empty()) {
+                    const auto is_current = [this](const auto& e) {
+                        return e.key < best && e.key <= distance(e.j);
+                    };
+                    if (!heap.advance(is_current)) return UNMATCHED<Index>;
+                    level = heap.least()[0].key;
+                    const auto& least = heap.least();
+                    for (auto e = least.rbegin(); e != least.rend(); ++e) near.push_back(e->j);
+                }
+                const Index j = near.back();
+                near.pop_back();
+                if (label[j].reach == in_tree) continue;
+                tree_claimed = s.claim(j, rank);
+                if (!tree_claimed) return j;
+                const double d = distance(j);
+                if (d <= level) {
+                    tree.push_back({j, level});
+                    label[j].reach = in_tree;
+                    return j;
+                }
+                s.release(j);
+                if (d < best) heap.push(d, j);
+            }
+        }
+
+        // Moves the duals of the tree by what is missing to the end, and exchanges its pairs.
+        void augment(Index source) {
+            for (const auto& [j, d] : tree) {
+                if (d >= best) continue;
+                poke(s.col[j].v, s.col[j].v - (best - d));
+                s.u[s.col[j].mate] += best - d;
+            }
+            s.u[source] += best;
+            Index j = end;
+            for (Index i = UNMATCHED<Index>; i != source;) {
+                i = label[j].parent;
+                const Index before = s.col_of[i];
+                s.match(i, j);
+                j = before;
+            }
+        }
+
+        AssignmentState<Index>& s;
+        const int rank;
+        Buffer<Label> label;
+        std::vector<Index> touched, near, kept;      // kept: rows that wait
+        std::vector<std::pair<Index, double>> tree;  // columns claimed, and their distances
+        RadixHeap<Index> heap;
+        double level = 0, best = 0;
+        Index end = UNMATCHED<Index>;
+        bool tree_claimed = true, end_claimed = false;
+        int n_searches = 0;
+        std::int64_t work = 0, met = 0, failed = 0;  // of which lost to others, and too long
+    };
+
+    AssignmentState<Index>& s_;
+    int n_active_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace sparsematch
