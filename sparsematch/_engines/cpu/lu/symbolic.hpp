@@ -128,11 +128,15 @@ class Planner {
         EliminationCost cost;
         order_.resize(static_cast<std::size_t>(m_));
         const bool is_ordered = amd_.run(graph_, limits, order_.data(), cost, counter_);
-        if (is_open || !is_ordered || limits.exceeded_by(cost)) return choose(cost, is_ordered);
-        amd_.accumulate(plan_.predicted.data() + first_);
         Way way;
         way.fill = 2 * cost.entries + m_;
         way.seconds = own.seconds(column_[m_], way.fill, cost.work);
+        const bool fills =  // as fronts, for which nothing is looked for, may take less time
+            !is_small && policy_.allows(Kernel::fronts, complex_) &&
+            policy_.cost(Kernel::fronts).seconds(column_[m_], way.fill, cost.work) < way.seconds;
+        if (is_open || !is_ordered || fills || limits.exceeded_by(cost))
+            return choose(cost, is_ordered);
+        amd_.accumulate(plan_.predicted.data() + first_);
         factorise_here(way, cost);
         reorder(order_, order_);
     }
@@ -170,7 +174,7 @@ class Planner {
         if (any) {
             // duals scale what fronts pass on, where many pivots are small as they are
             const double open = best.kernel == Kernel::fronts && best.restless > few_weak
-                                    ? infinity
+                                    ? 1
                                     : std::max(1 - best.still / best.moving, best.weak);
             consider(s.product, open, [&] { return by_degree(Diagonal::product, best); });
         }
@@ -294,7 +298,7 @@ class Planner {
     // with some numbers, and with what they pass on to others. Columns of L without entries belong
     // to the one before.
     static double passed_on(const std::vector<double>& entries) {
-        constexpr double number = 12, front = 350 * number;  // times 0.07 ns, as 48 matrices have it
+        constexpr double number = 12, front = 350 * number;  // fitted as the prices are
         double sum = 0, left = 0, before = 0;
         for (std::size_t t = 0, end; t < entries.size(); t = end) {
             for (end = t + 1; end < entries.size() && entries[end] == entries[t];) ++end;
