@@ -78,7 +78,7 @@ def near(rows, cost):
 
 def measure(paths):
     """Return the ways of each matrix, and the times of what is chosen over the best."""
-    kernels = ["own", "superlu", *installed().get("available", ())]
+    kernels = ["own", "fronts", *installed().get("available", ())]
     known, regret = [], []
     for path in paths:
         A = block(path.stem, sp.load_npz(path))

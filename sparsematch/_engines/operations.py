@@ -223,8 +223,6 @@ class LuOps(Operations):
     factorise: Callable[..., BlockLU | None]
     #: Factors of nothing yet by an analysis, of numbers like those given; the last two as above.
     new_factors: Callable[[BlockAnalysis, Array, float, float], BlockLU]
-    #: Whether pivots are expected to stay on the diagonal, given indptr, rows and values.
-    steady_diagonal: Callable[[IndexArray, IndexArray, Array, float], bool]
     #: Whether two arrays of indices are equal.
     equal_indices: Callable[[IndexArray, IndexArray], bool]
 

@@ -15,7 +15,7 @@ from sparsematch._numerics.scaling import logarithmic_scaling
 from sparsematch._systems.checks import check_right_hand_side
 from sparsematch._systems.condition import inverse_norm, reciprocal_condition
 from sparsematch._systems.errors import NO_FACTORS, SingularMatrixError, numerically_singular
-from sparsematch._systems.external import Choice, Memory, ScaledFactor, Singular, SuperLUFactor
+from sparsematch._systems.external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch._systems.pattern import LAYOUTS, not_finite, not_zero, values_of
 from sparsematch._systems.plan import FactorisationPlan, begin
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
@@ -26,9 +26,9 @@ NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 _FLOAT64: np.dtype[Any] = np.dtype(np.float64)
 _COMPLEX128: np.dtype[Any] = np.dtype(np.complex128)
 
-#: Share of the largest in its column that a pivot on the diagonal must have at least: KLU's and
-#: UMFPACK's range of 1e-3 to 0.1, in which fill changes little; and partial pivoting.
-DIAGONAL, STRICT, PARTIAL = 0.01, 0.1, 1.0
+#: Share of the largest in its column that a pivot on the diagonal must have at least: within KLU's
+#: and UMFPACK's range of 1e-3 to 0.1, in which fill changes little; and partial pivoting.
+DIAGONAL, PARTIAL = 0.01, 1.0
 #: Factor within which an estimate and the pivots may change unseen: 3 and 2, with some room.
 NEAR = 10.0
 #: Solutions of several right-hand sides, and the error of each.
@@ -39,7 +39,7 @@ _PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a be
 class BlockFactors:
     """The factors of all diagonal blocks, and the plan that they are made by.
 
-    `preference` is that for the diagonal: `DIAGONAL`, `STRICT` or `PARTIAL`. Blocks with pivots
+    `preference` is that for the diagonal: `DIAGONAL` or `PARTIAL`. Blocks with pivots
     below the share `small` of their largest entry count as ill-conditioned. There are no factors
     before `factorise`.
     """
@@ -100,7 +100,6 @@ class BlockFactors:
                 int(block.rows.size),
                 self._external[k].choice.name,
                 self._external[k].order,
-                int(block.memory.get("predicted", 0)),
                 self._external[k].nnz,
                 plan.blocks.chosen[k][5],
                 self._external[k].choice.why,
@@ -184,18 +183,12 @@ class BlockFactors:
         self._numbers, self._orders, self._external = None, None, {}
 
     def with_stricter_pivoting(self) -> "BlockFactors | None":
-        """Return factors of the same values by larger pivots; None if there are none better.
-
-        In the same order first, where an external solver has kept tiny ones to follow it, then by
-        partial pivoting.
-        """
+        """Return factors of the same values by partial pivoting; None if these are."""
         if self.preference == PARTIAL:
             return None
-        follows = any("predicted" in block.memory for block in self.plan.external.values())
-        preference = STRICT if follows and self.preference < STRICT else PARTIAL
-        strict = BlockFactors(self.plan, preference, self._small, self.dtype)
+        strict = BlockFactors(self.plan, PARTIAL, self._small, self.dtype)
         try:
-            numbers = self.numbers.repeat(preference)
+            numbers = self.numbers.repeat(PARTIAL)
             strict._adopt(numbers, numbers.result)
         except (SingularMatrixError, MemoryError):
             return None
@@ -333,19 +326,13 @@ class BlockFactors:
     def _factorise_external(self, values: Array) -> None:
         for k, (indptr, rows, places, memory, choice) in self.plan.external.items():
             own = values[places]
-            if self.preference == STRICT:
-                memory = memory | {"threshold": STRICT}
             if self.preference == PARTIAL:
-                memory = {}  # an order for pivots that stay on the diagonal is none for these
-                is_own = choice.make is SuperLUFactor
-                choice = _PARTIAL_PIVOTING if is_own else _PLANNED
+                choice = _PARTIAL_PIVOTING
             try:
                 if k in self._external:
                     self._external[k].refactorise(own)
                 else:
-                    self._external[k] = ScaledFactor(
-                        choice, indptr, rows, own, memory, PlannedFactor
-                    )
+                    self._external[k] = ScaledFactor(choice, indptr, rows, own, memory)
             except Singular:
                 raise self._singular(values, k) from None
 
@@ -354,46 +341,3 @@ class BlockFactors:
 
     def _singular(self, values: Array, k: int) -> RuntimeError:
         return numerically_singular(self.plan.system(values), *self.block(k))
-
-
-class PlannedFactor:
-    """A block planned and factorised like a matrix of its own, in place of another solver.
-
-    That has been given no order: one is looked for here.
-    """
-
-    shared = True
-
-    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
-        n = indptr.size - 1
-        block = csc_array((values, rows, indptr), shape=(n, n))
-        try:
-            self._factors = BlockFactors.of(block, None, "auto", "superlu")
-        except SingularMatrixError as error:
-            raise Singular from error
-        self._report()
-
-    def refactorise(self, values: Array) -> None:
-        """Factorise new values."""
-        try:
-            self._factors.factorise(values)
-        except SingularMatrixError as error:
-            raise Singular from error
-        self._report()
-
-    def _report(self) -> None:
-        self.nnz = self._factors.nnz
-        self.doubtful = bool(self._factors.ill_conditioned)
-
-    @property
-    def order(self) -> str:
-        """The orders that its blocks are factorised in."""
-        orders = {block.order for block in self._factors.report().external}
-        return ", ".join(sorted(orders)) or "minimum degree"
-
-    def solve(self, b: Array, trans: str) -> Array:
-        """Solve, refined."""
-        return self._factors.solve(b, trans)[0]
-
-
-_PLANNED = Choice(PlannedFactor, "superlu", "for a better solution")

@@ -47,7 +47,7 @@ class Analysis:
     form : BlockForm
         Its block triangular form.
     outside : list of int
-        Blocks that are left to an external solver: large ones in which much fill is to be expected.
+        Blocks that are left to an external solver.
     solvers : dict of int to str
         The solver that each of these is left to; the package's own factorises all others.
 
@@ -141,8 +141,8 @@ class BlockTriangularLU(InverseOperator):
     """A sparse LU factorisation of the diagonal blocks of the block triangular form only.
 
     Blocks of one entry are divided by; others are factorised column by column, with as little fill
-    as a minimum degree order gives; large blocks in which much fill is to be expected go to
-    SuperLU. The entries above the blocks are only multiplied with. It offers what SciPy's
+    as a minimum degree order gives, or, where much fill is to be expected, by dense fronts. The
+    entries above the blocks are only multiplied with. It offers what SciPy's
     ``SuperLU`` does; ``L`` and ``U`` where the matrix is one block, as by ``order="whole"``.
 
     Attributes

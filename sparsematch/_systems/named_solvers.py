@@ -165,7 +165,7 @@ def find_solver(name: Any) -> Chooser:
         return Chooser(_predicted, installed())
     check_choice("solver", name, NAMES)
     choice = Choice(_find(name), name, "asked for")
-    return Chooser(lambda _: choice, {} if name == "superlu" else {"forced": name})
+    return Chooser(lambda _: choice, {"forced": name})
 
 
 def _predicted(kernel: str) -> Choice:

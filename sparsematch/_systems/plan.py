@@ -18,7 +18,7 @@ from sparsematch._input.names import BothNames, read_both_names
 from sparsematch._input.pattern import Pattern
 from sparsematch._systems.checks import PIVOTING
 from sparsematch._systems.errors import NamedSystem, structurally_singular
-from sparsematch._systems.external import Choice, SuperLUFactor
+from sparsematch._systems.external import Choice
 from sparsematch._systems.named_solvers import Chooser, find_solver
 from sparsematch._systems.pattern import LAYOUTS, convert, pattern_of
 from sparsematch._types.bipartite import BipartiteCSR
@@ -77,12 +77,9 @@ class FactorisationPlan:
         blocks, external = self.blocks, {}
         chosen = blocks.chosen
         for k in blocks.outside:
-            _, order, kernel, fill, _, _ = chosen[k]
-            memory = {"predicted": fill, "order": order} if order != "given" else {}
-            choice = self.chooser.choose(kernel)
-            # SuperLU accepts any order
-            arrays = blocks.block(k, choice.make is not SuperLUFactor)
-            external[k] = ExternalBlock(*arrays, memory, choice)
+            external[k] = ExternalBlock(
+                *blocks.block(k, True), {}, self.chooser.choose(chosen[k][2])
+            )
         return external
 
     @property

@@ -17,9 +17,6 @@ class BlockReport:
         What factorised it.
     order : str
         In which order.
-    predicted : int
-        Entries of its factors if pivots stay on the diagonal in the order of minimum degree; 0 if
-        no such order was worth following.
     made : int
         Entries of its factors; 0 if the solver does not report them.
     seconds : float
@@ -33,18 +30,16 @@ class BlockReport:
     entries: int
     solver: str
     order: str
-    predicted: int
     made: int
     seconds: float
     why: str
 
     def __str__(self) -> str:
-        predicted = f"{self.predicted:,} predicted, " if self.predicted else ""
         made = f"{self.made:,}" if self.made else "unknown"
         return (
             f"block {self.block}: {self.rows:,} rows, {self.entries:,} entries, by {self.solver} "
-            f"({self.why}), order: {self.order}; entries of the factors: {predicted}"
-            f"{made} made; {self.seconds:.1e} s predicted"
+            f"({self.why}), order: {self.order}; entries of the factors: {made} made; "
+            f"{self.seconds:.1e} s predicted"
         )
 
 

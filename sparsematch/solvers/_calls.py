@@ -63,11 +63,10 @@ def analyse(
         those with the largest product. The latter costs more and moves fewer pivots; ``"auto"``
         asks for it where it is predicted to save more time than it costs.
     solver : {"auto", "superlu", "umfpack", "pardiso", "mumps"} or callable, optional
-        The external solver: by default SuperLU, which comes with SciPy, or another one that is
-        installed, for blocks in which it is predicted to be faster than the package's own. The
-        others need a library of their own, are looked for here, and factorise all blocks of more
-        than 16 rows; ``Analysis.solvers`` and ``BlockTriangularLU.report`` say what is left to
-        which.
+        The external solver: by default one that is installed, for blocks in which it is predicted
+        to be faster than the package's own. A name factorises all blocks of more than 16 rows; all
+        but SuperLU, which comes with SciPy, need a library of their own, looked for here.
+        ``Analysis.solvers`` and ``BlockTriangularLU.report`` say what is left to which.
     row_names, col_names : iterable of length n, optional
         What the equations and variables are called in errors and warnings, those of later
         factorisations, too. Made strings.

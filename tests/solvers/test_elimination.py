@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.spatial import Delaunay
 
 import orders
-from calls import here, outside
+from calls import limited
 from graphs import graph, star
 from sparsematch import solvers
 
@@ -64,34 +64,31 @@ def faces(n):
     return sp.csc_array(B @ B.T + sp.eye_array(B.shape[0]))
 
 
-def test_superlu_makes_the_fill_that_is_predicted():
-    """It takes neighbours in the order for relatives in the tree: they have to be."""
-    A = faces(300)
-    lu = solvers.splu(A, solver=outside())
-    _, _, _, predicted, multiplications, _ = lu.analysis._plan.blocks.chosen[0]
-    assert multiplications > predicted
-    assert lu.analysis.outside == [0]
-    assert predicted <= lu.nnz < 1.1 * predicted
+def grid(*sizes):
+    """The pattern of differences on a grid, without its diagonal."""
+    A = sp.csr_array((1, 1))
+    for n in sizes:
+        line = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))
+        A = sp.kron(A, sp.eye_array(n)) + sp.kron(sp.eye_array(A.shape[0]), line)
+    return sp.csr_array(A)
 
 
-@pytest.mark.parametrize(
-    ("sizes", "how", "revision"),
-    [((13, 13, 13), {}, 0), ((35, 35), {"pivoting": "structure", "solver": here(overrun=0.0)}, 1)],
-)
-def test_random_values_make_the_fill_that_is_predicted(sizes, how, revision):
-    """SuperLU hardly moves pivots of a symmetric pattern; refinement restores the digits.
-
-    At once, or where a block has filled up here, as its pivots leave the diagonal.
-    """
-    rng = np.random.default_rng(5)
+def random_on_a_grid(*sizes):
+    """The same with a diagonal, and random values."""
     A = sp.csc_array(grid(*sizes) + sp.eye_array(np.prod(sizes)))
-    A.data = rng.standard_normal(A.nnz)
-    lu = solvers.splu(A, **how)
-    assert lu.analysis._plan.blocks.revision == revision
-    block = lu.report().external[0]
-    assert block.order == "minimum degree"
-    assert block.predicted <= block.made < 1.1 * block.predicted
-    x = rng.standard_normal(A.shape[0])
+    A.data = np.random.default_rng(5).standard_normal(A.nnz)
+    return A
+
+
+@pytest.mark.parametrize("A", [faces(300), random_on_a_grid(13, 13, 13), random_on_a_grid(35, 35)])
+def test_fronts_make_the_fill_that_is_predicted(A):
+    """And few zeros, or columns that wait for a pivot; refinement restores the digits."""
+    lu = solvers.splu(A, solver=limited(forced="fronts", few_rows=1), pivoting="structure")
+    _, _, kernel, predicted, multiplications, _ = lu.analysis._plan.blocks.chosen[0]
+    assert kernel == "fronts"
+    assert multiplications > predicted
+    assert 0.9 * predicted <= lu.nnz < 1.3 * predicted
+    x = np.random.default_rng(5).standard_normal(A.shape[0])
     np.testing.assert_allclose(lu.solve(A @ x), x, atol=1e-8)
 
 
@@ -101,15 +98,6 @@ def test_fill_beyond_forty_times_is_no_reason_to_give_up_an_order():
     square = sp.kron(line, one) + sp.kron(one, line)
     A = sp.csc_array(sp.kron(square, one) + sp.kron(sp.eye_array(676), line))
     assert solvers.analyse(A)._plan.blocks.chosen[0][3] > 40 * A.nnz
-
-
-def grid(*sizes):
-    """The pattern of differences on a grid, without its diagonal."""
-    A = sp.csr_array((1, 1))
-    for n in sizes:
-        line = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))
-        A = sp.kron(A, sp.eye_array(n)) + sp.kron(sp.eye_array(A.shape[0]), line)
-    return sp.csr_array(A)
 
 
 def work(A, dissect, leaf=200):

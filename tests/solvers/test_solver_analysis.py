@@ -34,34 +34,11 @@ def test_few_poor_pivots_in_large_blocks():
     kinds = "auto", "structure", "product"
     auto, structure, product = (solvers.splu(A, pivoting=kind) for kind in kinds)
     assert auto.nnz <= structure.nnz < 2 * product.nnz
-    assert product.growth < 2 < auto.growth < 1e4
-
-
-@pytest.mark.parametrize("kind", [float, complex])
-def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
-    """SuperLU keeps the order found, and orders again where the diagonal has become small."""
-    asked, real, n = [], external.splu, 90
-    spy = lambda A, **options: asked.append(options) or real(A, **options)
-    monkeypatch.setattr(external, "splu", spy)
-    dense = heavy(n, kind)
-    moved = dense - (1 - 1e-5) * np.diag(dense.diagonal())
-    analysis = solvers.analyse(sp.csc_array(dense), solver=outside())
-    assert analysis.outside == [0]
-    b = np.random.default_rng(1).standard_normal((n, 2))
-    lu = analysis.factorise(sp.csc_array(dense))
-    orders = "NATURAL", "COLAMD", "NATURAL", "NATURAL"
-    for values, ordering in zip((dense, moved, moved, dense), orders, strict=True):
-        lu.refactorise(sp.csc_array(values))
-        check(values, lu, b)
-        check(values, analysis.factorise(sp.csc_array(values)), b)
-        assert asked[-2]["permc_spec"] == ordering
-        assert ("options" in asked[-2]) == (values is dense)
-    analysis = solvers.analyse(sp.csc_array(moved), solver=outside())
-    assert analysis.factorise(sp.csc_array(moved)).growth < 100
+    assert product.growth < 3 < auto.growth < 1e4
 
 
 def heavy(n, kind):
-    """A matrix in an order that makes little fill, left to others if work_per_entry is 1."""
+    """A matrix of one block, its diagonal large."""
     rng = np.random.default_rng(4)
     there = rng.random((n, n)) < 0.03
     dense = (there | there.T) * rng.standard_normal((n, n))
@@ -79,7 +56,7 @@ def test_others_get_ascending_columns(name, module):
     class Own(external.SuperLUFactor):
         def __init__(self, indptr, rows, values, memory):
             A = sp.csc_array((values, rows, indptr))
-            seen.append(A.has_canonical_format and "predicted" in memory)
+            seen.append(A.has_canonical_format and memory == {})
             super().__init__(indptr, rows, values, memory)
 
     dense = heavy(70, float)

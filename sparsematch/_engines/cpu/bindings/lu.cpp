@@ -104,14 +104,14 @@ void bind_plan(nb::class_<Analysis<Index>>& analysis) {
                      [](const Bound& of) {
                          std::vector<Index> out;
                          for (Index k = 0; k < of.plan.n_blocks(); ++k)
-                             if (of.plan.external[k] > 0) out.push_back(k);
+                             if (of.plan.is_external(k)) out.push_back(k);
                          return out;
                      })
         .def_prop_ro("predicted_inside",
                      [](const Bound& of) {
                          std::int64_t entries = 2 * of.plan.expected_entries;
                          for (Index k = 0; k < of.plan.n_blocks(); ++k)
-                             if (of.plan.external[k] == 0) entries += of.plan.size(k);
+                             if (!of.plan.is_external(k)) entries += of.plan.size(k);
                          return entries;
                      })
         .def_prop_ro("n_upper", [](const Bound& of) { return of.plan.upper_row.size(); })
@@ -185,10 +185,9 @@ struct Held : Factorisation<Index, Value> {
         const bool factorised = state == State::done && this->lu;
         std::vector<std::pair<Index, bool>> blocks;
         if (factorised) blocks = blocks_in_doubt(*this->lu, wishes.small);
-        const auto& external = this->analysis->plan.external;
-        const auto is_inside = [](signed char kernel) { return kernel == 0; };
+        const auto& kernels = this->analysis->plan.kernel;
         if (factorised && blocks.empty() && !is_replanned &&
-            std::all_of(external.begin(), external.end(), is_inside))
+            std::all_of(kernels.begin(), kernels.end(), is_own))
             return nb::none();
         return nb::make_tuple(name(state), this->lu ? this->lu->trouble : 0, blocks);
     }
@@ -356,10 +355,6 @@ void bind_values(nb::module_& m) {
     m.def("new_factors", [](std::shared_ptr<Analysis<Index>> analysis, In<Value> /* like these */,
                             double preference, double small) {
         return new Held<Index, Value>(std::move(analysis), {preference, small});
-    });
-    m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values, double share) {
-        return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
-                               values.data(), share);
     });
 }
 

@@ -2,6 +2,10 @@
 // with R, the GIL released meanwhile.
 #include <nanobind/stl/complex.h>
 
+#include <atomic>
+#include <exception>
+#include <string>
+
 #include "bindings/nanobind_helpers.hpp"
 #include "qr/multifrontal_qr.hpp"
 #include "qr/sparse_solve.hpp"
@@ -13,19 +17,18 @@ namespace {
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// gemm: the capsule of SciPy's cython_blas for this type. Returns R by rows, with columns of the
-// matrix: where rows begin, columns, values; the top of Q^H applied to the right-hand sides; and
-// the bytes predicted: where they are more than `room`, nothing else.
+// Returns R by rows, with columns of the matrix: where rows begin, columns, values; the top of Q^H
+// applied to the right-hand sides; and the bytes predicted: where they are more than `room`,
+// nothing else.
 template <class Index, class Value>
 nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> right,
-                    In<double> tolerance, In<bool> last, nb::capsule gemm, double room) {
+                    In<double> tolerance, In<bool> last, double room) {
     const auto rows = view(matrix);
-    const auto multiply = reinterpret_cast<Gemm<Value>>(gemm.data());
     auto qr = interruptible(1, [&](RunContext& run) {
         WorkCounter counter(run);
         return MultifrontalQr<Index, Value>(rows, values.data(), right.data(),
                                             static_cast<std::int64_t>(right.shape(1)),
-                                            tolerance.data(), last.data(), multiply, room, counter);
+                                            tolerance.data(), last.data(), room, counter);
     });
     return nb::make_tuple(owned(std::move(qr.start)), owned(std::move(qr.column)),
                           owned(std::move(qr.value)), owned(std::move(qr.top)), qr.predicted);
@@ -63,9 +66,39 @@ void bind(nb::module_& m) {
     m.def("solve_upper_sparse", solve_sparse<Index, Value>);
 }
 
+// Those of SciPy, which are imported when they are first needed, in whatever thread.
+template <class Value>
+Blas<Value> load_blas() {
+    static Blas<Value> known;  // read once `is_known`, written by whoever has the GIL
+    static std::atomic<bool> is_known = false;
+    if (is_known) return known;
+    std::exception_ptr error;
+    or_sleep_at_exit([&] {
+        const auto state = PyGILState_Ensure();
+        try {
+            const nb::object all =
+                nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
+            const std::string letter = std::is_same_v<Value, double> ? "d" : "z";
+            const auto find = [&](const char* name) {
+                return nb::cast<nb::capsule>(all[(letter + name).c_str()]).data();
+            };
+            const Blas<Value> found{reinterpret_cast<Gemm<Value>>(find("gemm")),
+                                    reinterpret_cast<Trsm<Value>>(find("trsm"))};
+            if (!is_known) known = found, is_known = true;
+        } catch (const nb::python_error&) {
+            error = std::current_exception();
+        }
+        PyGILState_Release(state);
+    });
+    if (error) std::rethrow_exception(error);
+    return known;
+}
+
 }  // namespace
 
 void bind_qr(nb::module_& m) {
+    Blas<double>::load = load_blas<double>;
+    Blas<std::complex<double>>::load = load_blas<std::complex<double>>;
     bind<std::int32_t, double>(m);
     bind<std::int64_t, double>(m);
     bind<std::int32_t, std::complex<double>>(m);

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "elimination/fronts.hpp"
 #include "lu/cost.hpp"
 
 namespace sparsematch {
@@ -37,25 +38,30 @@ struct Way {
 // What factorisations have shown that analyses are made for.
 template <class Index>
 struct History {
-    // Of a block, by its diagonal, ordered by the values or not, how many times the entries
-    // predicted there are; infinity where they were too many to go on.
-    std::map<std::tuple<Index, Diagonal, bool>, double> times;
+    // Of a block, by its diagonal, ordered by the values or not, and kernel, how many times the
+    // entries predicted there are; infinity where they were too many to go on.
+    std::map<std::tuple<Index, Diagonal, bool, Kernel>, double> times;
     double repeated = 0;  // how often values have come for the same pattern, as others may
 
     double& times_of(Index block, const Way& way) {
-        return times.try_emplace({block, way.diagonal, way.order == Order::by_values}, 1)
-            .first->second;
+        const bool by_values = way.order == Order::by_values;
+        return times.try_emplace({block, way.diagonal, by_values, way.kernel}, 1).first->second;
     }
     // Whether there was a choice for it.
-    bool knows(Index block) const { return times.contains({block, Diagonal::matched, false}); }
+    bool knows(Index block) const {
+        return times.contains({block, Diagonal::matched, false, Kernel::own});
+    }
 };
 
+inline constexpr int no_seed = 1 << 12;
 template <class Index>
 struct BlockPlan {
     Index n = 0;
     std::vector<Index> starts;              // block k is rows and columns starts[k]...starts[k + 1]
     std::vector<Index> row_perm, col_perm;  // the permuted matrix is A[row_perm][:, col_perm]
-    std::vector<signed char> external;      // the Kernel of each block; 0: factorised here
+    std::vector<int> seed;                  // exponents that rows are to be scaled by, or no_seed
+    std::vector<Kernel> kernel;             // of each block
+    std::map<Index, Fronts<Index>> fronts;  // of the blocks that these factorise
     // What was chosen for the blocks for which there was a choice.
     std::map<Index, Way> chosen;
     // Column j of the diagonal blocks: rows (counted within the block) and places in the values;
@@ -66,13 +72,14 @@ struct BlockPlan {
     // may be, beside a full column: beyond, too many pivots have left the diagonal.
     std::vector<double> predicted, overrun;
 
-    // Of all blocks that are factorised here: entries of L, if pivots stay on the diagonal, and
-    // seconds.
-    std::int64_t expected_entries = 0;
+    // Of all blocks that are factorised here: entries of L, if pivots stay on the diagonal, those
+    // by fronts apart, and seconds.
+    std::int64_t expected_entries = 0, in_fronts = 0;
     double seconds = 0;
 
     Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
     Index size(Index k) const { return starts[k + 1] - starts[k]; }
+    bool is_external(Index k) const { return !is_own(kernel[k]); }
 };
 
 }  // namespace sparsematch

@@ -34,9 +34,10 @@ class BlockValues {
     // of rows, or of columns if that is less, whose diagonal entry is less than the sum of the
     // others: where none is, no pivot moves. Time: O(nnz).
     virtual double measure(const BlockColumns<Index>& block, double* share) const = 0;
-    // Writes: the row that each column has in the transversal with the largest product. False:
-    // none without zeros. Time: that of Assignment.
-    virtual bool match(const BlockColumns<Index>& block, Index* row_of) const = 0;
+    // Writes: the row that each column has in the transversal with the largest product; by its
+    // duals the exponents of rows that make its entries the largest of their columns. False: none
+    // without zeros. Time: that of Assignment.
+    virtual bool match(const BlockColumns<Index>& block, Index* row_of, int* exponent) const = 0;
     // Writes: what Markowitz::run does, for as much work.
     virtual bool order(const BlockColumns<Index>& block, double work, Index* rows, Index* cols,
                        double* stored) const = 0;
@@ -69,7 +70,7 @@ class ValuesOf final : public BlockValues<Index> {
         return static_cast<double>(std::min(loose_rows, loose_cols)) / b.n;
     }
 
-    bool match(const BlockColumns<Index>& b, Index* row_of) const override {
+    bool match(const BlockColumns<Index>& b, Index* row_of, int* exponent) const override {
         const Index nnz = b.start[b.n];
         const double of_zero = 4096.0 * b.n;  // beyond any sum of logarithms
         std::vector<double> cost(static_cast<std::size_t>(nnz)), u(b.n), v(b.n);
@@ -85,6 +86,9 @@ class ValuesOf final : public BlockValues<Index> {
         for (Index c = 0; c < b.n; ++c)
             for (Index p = b.start[c]; p < b.start[c + 1]; ++p)
                 if (b.row[p] == row_of[c] && cost[p] == of_zero) return false;
+        for (Index r = 0; r < b.n; ++r)
+            exponent[r] = static_cast<int>(
+                std::clamp(std::rint(v[r] / std::log(2.0)), -1.0 * no_seed, no_seed - 1.0));
         return true;
     }
 

@@ -129,18 +129,25 @@ class BlockCondition {
 // time, too: with a pivot below a share of the largest entry of the block, or by a suspicion. A
 // block is asked again once its least pivot, as a share of the largest entry, has changed by a
 // factor of two: new values that change no pivot by as much are those of another step of the same
-// model. Time: O(n), and of larger blocks, if they are asked, two solves.
+// model. Where duals have made pivots large, columns may have units that differ by more digits than
+// there are, which no pivot shows. Time: O(n), and of larger blocks, if they are asked, two solves.
 template <class Index, class Value>
 std::vector<std::pair<Index, bool>> blocks_in_doubt(BlockLU<Index, Value>& lu, double share) {
     // up to which no inverse is large whose pivots are not small, and what is far from singular
     constexpr Index few_rows = 16;
-    constexpr double no_doubt = 1e-12;
+    constexpr double no_doubt = 1e-12, most_doubt = 1e-4;
     lu.asked.resize(lu.plan.n_blocks());
     std::vector<std::pair<Index, bool>> out;
     std::vector<Value> x;
     for (Index k = 0; k < lu.plan.n_blocks(); ++k) {
-        if (lu.plan.external[k] > 0 || lu.plan.size(k) == 1) continue;
-        double least = infinity;
+        if (lu.plan.is_external(k) || lu.plan.size(k) == 1) continue;
+        double least = infinity, limit = no_doubt;
+        if (lu.plan.seed[lu.plan.starts[k]] != no_seed) {
+            const double* const factors = lu.equilibration.col_factor.data();
+            const auto [low, high] =
+                std::minmax_element(factors + lu.plan.starts[k], factors + lu.plan.starts[k + 1]);
+            limit = std::clamp(no_doubt * (*high / *low), no_doubt, most_doubt);
+        }
         for (Index c = lu.plan.starts[k]; c < lu.plan.starts[k + 1]; ++c)
             least = std::min(least, magnitude(lu.pivot[c]));
         const double now = least / lu.equilibration.largest[k];
@@ -150,7 +157,7 @@ std::vector<std::pair<Index, bool>> blocks_in_doubt(BlockLU<Index, Value>& lu, d
             now < share ||
             (is_known ? last.in_doubt
                       : lu.plan.size(k) > few_rows &&
-                            BlockCondition<Index, Value>(lu, k, x).suspicion() < no_doubt);
+                            BlockCondition<Index, Value>(lu, k, x).suspicion() < limit);
         if (in_doubt) out.emplace_back(k, is_known && last.in_doubt);
         if (!is_known) last.least_pivot = now;
         last.in_doubt = in_doubt;

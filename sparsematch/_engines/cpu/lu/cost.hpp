@@ -24,34 +24,39 @@ struct Cost {
     }
 };
 
-// What factorises a block: this package, a library by its name, or a solver of the user's.
-enum class Kernel : signed char { own, superlu, umfpack, pardiso, mumps, user };
+// What factorises a block: this package, column by column or by fronts, a library by its name, or a
+// solver of the user's.
+enum class Kernel : signed char { own, fronts, superlu, umfpack, pardiso, mumps, user };
 struct KernelRow {
     const char* name;
     Cost cost;
-    bool follows_order;   // that it is given; others order the block themselves
     double repeated = 1;  // share of that time that other values take, of the same pattern
-    // Of those that follow an order: the share of the largest in its column, rows scaled, below
-    // which a pivot is expected to leave the diagonal; and by which share fill grows with each, of
-    // sqrt(n) of them in a block of n rows.
+    // Of this package's: the share of the largest in its column, rows scaled, below which a pivot
+    // is expected to leave the diagonal; and by which share fill grows with each, of sqrt(n) of
+    // them in a block of n rows.
     double weak_pivot = 0, per_moved = 0;
     bool complex_numbers = true;
 };
 inline constexpr std::array kernel_table{
-    // repeated: medians of 70 matrices; moved pivots: fitted to qh882, gemat12, ex6, pilotnov
-    KernelRow{"own", {3.5e-6, 20e-9, 16e-9, 0.5e-9}, true, 0.4, 0.1, 0.6},
-    KernelRow{"superlu", {320e-6, 107e-9, 34e-9, 0.1e-9}, true, 0.75, 0.01, 0.15},
+    // repeated: medians of 70 matrices; moved pivots: fitted to qh882, gemat12, ex6, pilotnov;
+    // fronts: fitted to 48 matrices, 0.5 to 1.9 times their times; a margin for each entry of L + U
+    KernelRow{"own", {3.5e-6, 20e-9, 16e-9, 0.5e-9}, 0.4, 0.1, 0.6},
+    KernelRow{"fronts", {150e-6, 21e-9, 20e-9, 0.072e-9}, 0.6, 0.01, 0.15},
+    KernelRow{"superlu", {}},  // taken only if it is asked for
     // by kvxopt, fitted to 16 matrices of 2,700 to 150,000 entries: 0.3 to 1.4 of their times
-    KernelRow{"umfpack", {2.9e-3, 200e-9, 37e-9, 0.16e-9}, false},
+    KernelRow{"umfpack", {2.9e-3, 200e-9, 37e-9, 0.16e-9}},
     // by pypardiso, measured on 22 matrices of up to 70,000 entries
-    KernelRow{"pardiso", {1.2e-3, 250e-9, 5e-9, 0.1e-9}, false, 1, 0, 0, false},
+    KernelRow{"pardiso", {1.2e-3, 250e-9, 5e-9, 0.1e-9}, 1, 0, 0, false},
     // not measured: so that it is taken where nothing else is near
-    KernelRow{"mumps", {3e-3, 1000e-9, 25e-9, 0.15e-9}, false},
-    KernelRow{"user", {}, true},
+    KernelRow{"mumps", {3e-3, 1000e-9, 25e-9, 0.15e-9}},
+    KernelRow{"user", {}},
 };
-// Share of rows whose pivots, weak ones, may come behind a neighbour without harm: those of
-// kkt_lasso and stokes2d_4 do; 10% and more as in ex6 and cavity14 made twice the fill.
-inline constexpr double few_behind = 1.0 / 64;
+// Share of pivots that may be small before fronts have a block scaled by the duals of a product;
+// and what an order by the values is expected to save beside fronts, as a share of what it saves
+// beside columns: half, so that those of random patterns, on which it lost, are not looked for.
+inline constexpr double few_weak = 1.0 / 256, by_fronts = 0.5;
+// Whether it is this package's, which follows an order; others order a block themselves.
+constexpr bool is_own(Kernel kernel) { return kernel <= Kernel::fronts; }
 constexpr const KernelRow& row_of(Kernel kernel) {
     return kernel_table[static_cast<std::size_t>(kernel)];
 }
@@ -74,11 +79,11 @@ struct Policy {
     std::array<KernelRow, kernel_table.size()> kernels = kernel_table;
     // The gain by product is the time that pivots cost that move; by values, where entries may not
     // stay and a pattern has no symmetry, fill is saved that no order predicts.
-    Search given{2e-6, 80e-9, 0.5}, product{5e-6, 100e-9, 1}, dissection{50e-6, 1700e-9, 0.5},
+    Search given{2e-6, 80e-9, 0.5}, product{5e-6, 100e-9, 1}, dissection{50e-6, 1700e-9, 0.35},
         by_values{5e-6, 100e-9, 1.5, 20e-9};
     double by_values_step = 1.5e-9;  // seconds of Markowitz' search for each unit of its work
     Diagonal diagonal = Diagonal::any;
-    unsigned available = 1 << static_cast<int>(Kernel::superlu);  // beside ours, a bit each
+    unsigned available = 0;       // beside ours, a bit each
     Kernel forced = Kernel::own;  // unless it is ours: what alone takes blocks of more rows than
     std::int64_t few_rows = 16;   // this; those of fewer are factorised here without a thought
     // Times the entries predicted, at which a factorisation ends at least: of 84 real blocks
@@ -99,21 +104,22 @@ struct Policy {
     const Cost& cost(Kernel kernel) const { return kernels[static_cast<std::size_t>(kernel)].cost; }
     bool allows(Kernel kernel, bool complex_numbers) const {
         if (forced != Kernel::own || no_pivot > 0 || whole) return kernel == forced;
-        return kernel == Kernel::own || ((available >> static_cast<int>(kernel) & 1) &&
-                                         (row_of(kernel).complex_numbers || !complex_numbers));
+        return is_own(kernel) || ((available >> static_cast<int>(kernel) & 1) &&
+                                  (row_of(kernel).complex_numbers || !complex_numbers));
     }
     // Below what any kernel that follows an order may take.
     EliminationLimits least_prices(double most) const {
-        const Cost &own = cost(Kernel::own), &other = cost(Kernel::superlu);
+        const Cost &own = cost(Kernel::own), &other = cost(Kernel::fronts);
         return {2 * std::min(own.per_fill, other.per_fill),
                 std::min(own.per_multiplication, other.per_multiplication), most};
     }
     // Times the entries predicted, at which a factorisation here ends: by then another kernel would
     // be done.
-    double most(double entries, double fill, double work) const {
+    double most(Kernel kernel, double entries, double fill, double work) const {
         if (whole) return infinity;
-        const double here = cost(Kernel::own).seconds(entries, fill, work),
-                     there = cost(Kernel::superlu).seconds(entries, fill, work);
+        const double here = cost(kernel).seconds(entries, fill, work),
+                     there = cost(kernel == Kernel::own ? Kernel::fronts : Kernel::own)
+                                 .seconds(entries, fill, work);
         return overrun * std::max(1.0, there / here);
     }
     // Entries of L + U over those of a factor of B + B^T, of n rows and a share of whose entries

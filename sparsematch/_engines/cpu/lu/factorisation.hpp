@@ -169,8 +169,7 @@ class Factorisation {
         History<Index> history = analysis->history;
         history.repeated = repeated_;
         for (const auto& [k, way] : analysis->plan.chosen)
-            if (way.kernel == Kernel::own)
-                history.times_of(k, way) = lu->entries_of(k) / way.by_pattern;
+            if (is_own(way.kernel)) history.times_of(k, way) = lu->entries_of(k) / way.by_pattern;
         return plan_again(std::move(history), run);
     }
     // How often other values are to come before it pays to look for other ways, or to go back to
@@ -178,7 +177,7 @@ class Factorisation {
     double patience() const {
         double out = infinity;
         for (const auto& [k, way] : analysis->plan.chosen) {
-            const double times = way.kernel == Kernel::own ? lu->entries_of(k) / way.fill : 1,
+            const double times = is_own(way.kernel) ? lu->entries_of(k) / way.fill : 1,
                          seconds = times * times * way.again;
             out = std::min(out, way.search / seconds);
             if (seconds > way.runner_up) out = std::min(out, way.spent / (seconds - way.runner_up));

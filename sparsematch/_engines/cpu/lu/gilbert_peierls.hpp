@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -27,13 +28,12 @@
 #include "core/run_context.hpp"
 #include "lu/block_plan.hpp"
 #include "lu/equilibration.hpp"
+#include "lu/frontal_lu.hpp"
 #include "lu/growing_array.hpp"
 #include "lu/kept.hpp"
 #include "lu/pivot_checks.hpp"
 
 namespace sparsematch {
-
-enum class Outcome { done, singular, unstable, fill_exceeded, stopped };
 
 // What is known of rows and columns while pivots are chosen.
 template <class Index>
@@ -100,7 +100,7 @@ class BlockLU {
     Outcome factorise(const Value* a, double preference, RunContext& run) {
         WorkCounter counter(run);
         l_row.clear(), l.clear(), u_row.clear(), u.clear();
-        const auto room = static_cast<std::size_t>(plan.expected_entries);
+        const auto room = static_cast<std::size_t>(plan.expected_entries - plan.in_fronts);
         l_row.make_room(room), l.make_room(room);
         u_row.make_room(room + n_upper()), u.make_room(room + n_upper());
         preference_ = preference, added.clear();
@@ -116,8 +116,9 @@ class BlockLU {
         if (!equilibration.again(plan, a, counter)) return Outcome::stopped;
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
-            const Outcome outcome = plan.external[k] > 0 || plan.size(k) == 1
-                                        ? replay_without_l(k, a)
+            const Outcome outcome = !has_columns(k) ? replay_without_l(k, a)
+                                    : plan.kernel[k] == Kernel::fronts
+                                        ? by_fronts(k, false, a, counter)
                                         : replay(k, a, counter);
             if (outcome == Outcome::unstable) return resume(k, a, counter);
             if (outcome != Outcome::done) return outcome;
@@ -128,11 +129,15 @@ class BlockLU {
     std::size_t size() const { return static_cast<std::size_t>(plan.n); }
     std::size_t n_upper() const { return plan.upper_row.size(); }
     std::int64_t entries() const {
-        return static_cast<std::int64_t>(l.size() + u.size() - n_upper() + size());
+        std::size_t more = 0;
+        for (const auto& [k, by] : fronts) more += by.values.size();
+        return static_cast<std::int64_t>(l.size() + u.size() - n_upper() + size() + more);
     }
     // Of one block that is factorised here.
     double entries_of(Index k) const {
         const Index first = plan.starts[k], end = plan.starts[k + 1];
+        if (plan.kernel[k] == Kernel::fronts)
+            return static_cast<double>(fronts.at(k).values.size() + end - first);
         const auto upper = plan.upper_start[end] - plan.upper_start[first];
         return static_cast<double>(l_start[end] - l_start[first] + u_start[end] - u_start[first] -
                                    upper + plan.size(k));
@@ -143,6 +148,7 @@ class BlockLU {
     // it is 0, none is, and the block is singular.
     double no_pivot = 0;
     std::vector<AddedEntry<Index, Value>> added;
+    std::map<Index, FrontalLU<Index, Value>> fronts;  // blocks that have no columns of L and U here
     // Column c: L below its unit diagonal; U above its diagonal up to u_end, then what is above the
     // block; the diagonal of U. Rows are counted within the matrix, by pivot.
     std::vector<std::int64_t> l_start, l_end, u_start, u_end;
@@ -176,8 +182,9 @@ class BlockLU {
         search_ = &*workspace;
         for (Index k = first_block; k < plan.n_blocks(); ++k) {
             trouble = k;
-            const Outcome outcome = plan.external[k] > 0 || plan.size(k) == 1
-                                        ? without_l(k, a)
+            const Outcome outcome = !has_columns(k) ? without_l(k, a)
+                                    : plan.kernel[k] == Kernel::fronts
+                                        ? by_fronts(k, true, a, counter)
                                         : block(k, std::max(column, plan.starts[k]), a, counter);
             if (outcome != Outcome::done) return outcome;
         }
@@ -197,16 +204,51 @@ class BlockLU {
         l_row.set_size(l_end), l.set_size(l_end), u_row.set_size(u_end), u.set_size(u_end);
     }
 
+    // Whether a block has columns of L and U, here or in fronts.
+    bool has_columns(Index k) const { return !plan.is_external(k) && plan.size(k) > 1; }
+    // New pivots, or new numbers by the same.
+    Outcome by_fronts(Index k, bool fresh, const Value* a, WorkCounter& counter) {
+        begin(k);
+        auto& block = fronts.try_emplace(k, plan, k).first->second;
+        const Value* const inner = equilibration.inner.data() + plan.inner_start[first_];
+        PivotRule rule{fresh, fresh ? preference_ : refactor_tolerance, limit_};
+        if (fresh) {
+            rule.predicted = plan.predicted.data() + first_;
+            rule.most_entries = end_ - first_ + plan.overrun[k] * plan.predicted[end_ - 1];
+        }
+        Outcome outcome = Outcome::unstable;
+        while (true) {
+            if (rule.least >= 1) rule.most_growth = infinity;
+            outcome = block.factorise(inner, rule, counter);
+            if (outcome != Outcome::unstable || !fresh) break;
+            rule.least = std::min(10 * rule.least, 1.0);
+        }
+        growth[k] = block.grown / largest_;
+        if (outcome != Outcome::done) return stop_ = first_, outcome;
+        for (Index c = first_; c < end_; ++c) {
+            row_of[c] = first_ + block.row_of[c - first_], place_[row_of[c]] = c;
+            pivot[c] = block.pivot[c - first_], inverse[c] = Value(1) / pivot[c];
+        }
+        set_row_factors();
+        for (Index c = first_; c < end_; ++c)
+            if (fresh) append_upper_only(c, a);
+            else update_upper(c, a);
+        return Outcome::done;
+    }
+
     // Columns without L: those of 1 x 1 blocks, and of blocks left to an external solver.
     Outcome without_l(Index k, const Value* a) {
         const Outcome outcome = pivot_of_one(k, a);
         for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) {
             row_of[c] = place_[c] = c, pivot_row_factor[c] = 1;
-            l_start[c] = l_end[c] = static_cast<std::int64_t>(l.size());
-            u_start[c] = u_end[c] = static_cast<std::int64_t>(u.size());
-            append_upper(c, a);
+            append_upper_only(c, a);
         }
         return outcome;
+    }
+    void append_upper_only(Index c, const Value* a) {
+        l_start[c] = l_end[c] = static_cast<std::int64_t>(l.size());
+        u_start[c] = u_end[c] = static_cast<std::int64_t>(u.size());
+        append_upper(c, a);
     }
     Outcome replay_without_l(Index k, const Value* a) {
         const Outcome outcome = pivot_of_one(k, a);
@@ -214,7 +256,7 @@ class BlockLU {
         return outcome;
     }
     Outcome pivot_of_one(Index k, const Value* a) {
-        if (plan.external[k] > 0) return Outcome::done;
+        if (plan.is_external(k)) return Outcome::done;
         const Index c = plan.starts[k];
         pivot[c] = a[plan.inner_from[plan.inner_start[c]]];
         const double size = largest_part(pivot[c]);

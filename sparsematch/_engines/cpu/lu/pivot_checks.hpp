@@ -1,4 +1,4 @@
-// Sizes of numbers, and whether pivots will stay on the diagonal.
+// Sizes of numbers, and how large pivots on the diagonal are to be.
 #pragma once
 
 #include <algorithm>
@@ -26,27 +26,5 @@ inline constexpr double diagonal_preference = 0.01;
 // As long as there are more entries than was predicted, this will do: growth is limited all the
 // same. Fill of kkt_ipm_poisson without: 2.7 times, of ybus_bordered_GB 5 times.
 inline constexpr double loose_preference = 1e-5;
-
-// Whether nearly all entries on the diagonal stay pivots if they may be `share` of the largest of
-// their column: all but one of 256, above which pivots that leave it spoil an order made for it. A
-// place without an entry, or behind a neighbour, does not count: elimination fills it. Time: O(n +
-// nnz).
-template <class Index, class Value>
-bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Value* values,
-                     double share) {
-    std::int64_t small = 0;
-    for (Index j = 0; j < n; ++j) {
-        double most = 0, there = -1;
-        bool is_behind = false;
-        for (Index p = indptr[j]; p < indptr[j + 1]; ++p) {
-            const double v = magnitude(values[p]);
-            is_behind |= rows[p] < j;
-            most = std::max(most, v);
-            there = rows[p] == j ? v : there;
-        }
-        small += there != -1 && !is_behind && !(there > 0 && there >= share * most);
-    }
-    return 256 * small <= static_cast<std::int64_t>(n);
-}
 
 }  // namespace sparsematch

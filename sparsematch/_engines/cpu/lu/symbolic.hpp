@@ -59,8 +59,9 @@ class Planner {
         place_.resize(n), column_.resize(n + 1), cursor_.resize(n);
         local_.resize(static_cast<std::size_t>(a.nnz()));
         plan_.n = a.n_rows;
-        plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
-        plan_.predicted.resize(n), plan_.overrun.resize(plan_.external.size());
+        plan_.kernel.assign(static_cast<std::size_t>(form.n_blocks()), Kernel::own);
+        plan_.predicted.resize(n), plan_.overrun.resize(plan_.kernel.size());
+        plan_.seed.assign(n, no_seed);
         plan_.row_perm = form.row_perm, plan_.col_perm = form.col_perm, plan_.starts = form.starts;
     }
 
@@ -86,7 +87,7 @@ class Planner {
         std::vector<double> entries;
         EliminationCost cost;
         // Share of weak pivots; seconds by the pattern, and those if none moved.
-        double symmetry = 0, loose = 0, weak = 0, moving = infinity, still = infinity;
+        double symmetry = 0, loose = 0, weak = 0, restless = 0, moving = infinity, still = infinity;
 
         Candidate() { this->seconds = this->again = infinity; }
         // How far values may find another order: not where they hold the diagonal, nor where a
@@ -110,7 +111,7 @@ class Planner {
         if (!is_triangular_) return;
         n_inner_ += column_[m_];
         const bool is_small = m_ <= policy_.few_rows, is_forced = policy_.forced != Kernel::own;
-        if (is_forced && !is_small && !row_of(policy_.forced).follows_order)
+        if (is_forced && !is_small && !is_own(policy_.forced))
             return leave_as_given(k, {.kernel = policy_.forced});
         if (policy_.diagonal == Diagonal::product && exchange()) {
             std::copy(cols(), cols() + m_, form_.col_perm.begin() + first_);
@@ -127,10 +128,17 @@ class Planner {
         EliminationCost cost;
         order_.resize(static_cast<std::size_t>(m_));
         const bool is_ordered = amd_.run(graph_, limits, order_.data(), cost, counter_);
-        if (is_open || !is_ordered || limits.exceeded_by(cost)) return choose(cost, is_ordered);
+        Way way;
+        way.fill = 2 * cost.entries + m_;
+        way.seconds = own.seconds(column_[m_], way.fill, cost.work);
+        const bool fills =  // as fronts, for which nothing is looked for, may take less time
+            !is_small && policy_.allows(Kernel::fronts, complex_) &&
+            policy_.cost(Kernel::fronts).seconds(column_[m_], way.fill, cost.work) < way.seconds;
+        if (is_open || !is_ordered || fills || limits.exceeded_by(cost))
+            return choose(cost, is_ordered);
         amd_.accumulate(plan_.predicted.data() + first_);
-        factorise_here(own.seconds(column_[m_], 2 * cost.entries + m_, cost.work), cost, 1);
-        reorder(rows(), order_), reorder(cols(), order_);
+        factorise_here(way, cost);
+        reorder(order_, order_);
     }
     // All columns in an order that was given, and the rows that they are paired with.
     void follow(const std::vector<std::int64_t>& columns) {
@@ -139,7 +147,7 @@ class Planner {
         for (Index t = 0; t < m_; ++t) order_[t] = cursor_[columns[t]];
         std::fill_n(plan_.predicted.begin(), m_, infinity), plan_.overrun[0] = 1;
         plan_.expected_entries += column_[m_];
-        reorder(rows(), order_), reorder(cols(), order_);
+        reorder(order_, order_);
     }
     // Of ways that are worth looking for, that of the least time. The order by minimum degree is
     // made, or has been begun.
@@ -163,11 +171,17 @@ class Planner {
                 best = std::move(found);
         };
         if (!is_as_given()) consider(s.given, 1, [&] { return by_degree(Diagonal::given, best); });
-        if (any)
-            consider(s.product, std::max(1 - best.still / best.moving, best.weak),
-                     [&] { return by_degree(Diagonal::product, best); });
-        if (any && policy_.allows(Kernel::own, complex_))
-            consider(s.by_values, best.openness(m_), [&] { return by_values(best); });
+        if (any) {
+            // duals scale what fronts pass on, where many pivots are small as they are
+            const double open = best.kernel == Kernel::fronts && best.restless > few_weak
+                                    ? 1
+                                    : std::max(1 - best.still / best.moving, best.weak);
+            consider(s.product, open, [&] { return by_degree(Diagonal::product, best); });
+        }
+        if (any && policy_.allows(Kernel::own, complex_)) {
+            const double share = best.kernel == Kernel::fronts ? by_fronts : 1;
+            consider(s.by_values, share * best.openness(m_), [&] { return by_values(best); });
+        }
         consider(s.dissection, 1, [&] { return dissected(best); });
         best.runner_up = best.again == least_ ? second_ : least_;
         spent += best.seconds;  // of new pivots
@@ -201,7 +215,7 @@ class Planner {
         if (!values_) return false;
         look();
         std::vector<Index> row_of(static_cast<std::size_t>(m_));
-        if (!values_->match(block(), row_of.data())) return false;
+        if (!values_->match(block(), row_of.data(), seed())) return false;
         old_.assign(cols(), cols() + m_);
         for (Index c = 0; c < m_; ++c) cols()[row_of[c]] = old_[c];
         return true;
@@ -221,6 +235,8 @@ class Planner {
         translate(), symmetrise();
         if (diagonal == Diagonal::given && symmetry_ <= best.symmetry) return {};
         look();
+        if (diagonal == Diagonal::product)
+            std::fill(share_.begin(), share_.end(), 1);  // as it is scaled
         EliminationCost cost;
         if (!amd_.run(graph_, policy_.least_prices(best.seconds), order_.data(), cost, counter_))
             return {};
@@ -265,19 +281,33 @@ class Planner {
             return weak_first(order_, share_, row_of(kernel).weak_pivot, column_.data(),
                               local_.data());
         };
-        auto moving = weak(Kernel::superlu);
-        const auto restless = static_cast<double>(weak(Kernel::own).size());
-        if (static_cast<double>(moving.size()) <= few_behind * m_ && put_behind(order_, moving))
-            moving.clear();
-        out.row_order = order_;
-        const double all = 2 * cost.entries + m_, kept = policy_.kept(symmetry_, all, m_);
+        const Index restless = weak(Kernel::own);
+        out.row_order = order_, out.restless = static_cast<double>(restless) / m_;
+        const double all = 2 * cost.entries + m_, unsymmetric = policy_.kept(symmetry_, all, m_);
         for (std::size_t k = 0; k < kernel_table.size(); ++k)
             if (const auto kernel = static_cast<Kernel>(k); policy_.allows(kernel, complex_)) {
-                const double moved =
-                    kernel == Kernel::own ? restless : static_cast<double>(moving.size());
-                price(kernel, out, kept * all, kept * kept * cost.work, grown(kernel, moved, m_));
+                const Index moved = kernel == Kernel::own ? restless : weak(kernel);
+                const bool by_fronts = kernel == Kernel::fronts;
+                const double kept = by_fronts ? 1 : unsymmetric,
+                             work = kept * kept * cost.work + by_fronts * passed_on(out.entries);
+                price(kernel, out, kept * all, work, grown(kernel, moved, m_));
             }
         return out;
+    }
+    // Multiplications that take as long as fronts do beside theirs: with each of them, as long as
+    // with some numbers, and with what they pass on to others. Columns of L without entries belong
+    // to the one before.
+    static double passed_on(const std::vector<double>& entries) {
+        constexpr double number = 12, front = 350 * number;  // fitted as the prices are
+        double sum = 0, left = 0, before = 0;
+        for (std::size_t t = 0, end; t < entries.size(); t = end) {
+            for (end = t + 1; end < entries.size() && entries[end] == entries[t];) ++end;
+            const auto width = static_cast<double>(end - t);
+            const double below = (entries[t] - before) / width - (width - 1) / 2;
+            if (below + width != left) sum += front + number * left * left;
+            left = below, before = entries[t];
+        }
+        return sum;
     }
     // Takes a kernel for a candidate if it needs less time than those before; fill grows so much by
     // pivots that move, and as it has here.
@@ -287,9 +317,9 @@ class Planner {
         out.still = std::min(out.still, cost.seconds(column_[m_], fill, work));
         out.moving =
             std::min(out.moving, cost.seconds(column_[m_], by_pattern, work * grown * grown));
-        if (kernel == Kernel::own) grown *= history_.times_of(block_, out);
         Way way = out;
         way.kernel = kernel, way.by_pattern = by_pattern;
+        if (is_own(kernel)) grown *= history_.times_of(block_, way);
         way.fill = fill * grown, way.work = work * grown * grown;
         way.seconds = cost.seconds(column_[m_], way.fill, way.work);
         way.again = row_of(kernel).repeated * way.seconds;
@@ -300,33 +330,56 @@ class Planner {
 
     void take(Candidate& best) {
         const Index k = block_;
-        if (!row_of(best.kernel).follows_order) return leave_as_given(k, best);
+        if (!is_own(best.kernel)) return leave_as_given(k, best);
+        const bool is_last = !(best.seconds < infinity);  // all have filled up before
+        if (is_last) {
+            best.fill = 2 * best.cost.entries + m_, best.work = best.cost.work;
+            best.seconds = policy_.cost(Kernel::own).seconds(column_[m_], best.fill, best.work);
+        }
         std::copy(best.cols.begin(), best.cols.end(), cols());
         std::vector<Index>& order = best.row_order;
         if (best.kernel == Kernel::own) {
             std::copy(best.entries.begin(), best.entries.end(), plan_.predicted.begin() + first_);
-            factorise_here(best.seconds, best.cost, best.fill / (2 * best.cost.entries + m_));
-        } else {  // which takes neighbours in the order for relatives in the tree
-            arrange(best);
-            const EliminationCost cost = tree_.postorder(graph_, order);
-            best.fill = 2 * cost.entries + m_, best.work = cost.work;
-            plan_.external[k] = static_cast<signed char>(best.kernel);
+            factorise_here(best, best.cost);
+            if (is_last) plan_.overrun[k] = infinity;
+        } else {
+            make_fronts(best);
         }
+        if (best.order == Order::by_values) std::fill_n(seed(), m_, no_seed);
         plan_.chosen.emplace(k, best);
-        reorder(rows(), order), reorder(cols(), best.col_order.empty() ? order : best.col_order);
+        reorder(order, best.col_order.empty() ? order : best.col_order);
+    }
+    void make_fronts(Candidate& best) {
+        arrange(best);
+        std::vector<Index>& order = best.row_order;
+        const EliminationCost cost = tree_.postorder(graph_, order);
+        for (Index t = 0; t < m_; ++t) cursor_[order[t]] = t;
+        const auto own = [&](Index t, const auto& add) {
+            for (const Index j : graph_[order[t]])
+                if (cursor_[j] > t) add(cursor_[j]);
+            return std::int64_t{graph_.length[order[t]]};
+        };
+        plan_.fronts[block_] = Fronts<Index>(tree_.parent(), own, counter_);
+        tree_.accumulate(plan_.predicted.data() + first_);
+        plan_.in_fronts += static_cast<std::int64_t>(cost.entries);
+        plan_.kernel[block_] = best.kernel;
+        factorise_here(best, cost);
     }
     // plan_.predicted has the entries of L up to each column, and gets those of L + U.
-    void factorise_here(double seconds, const EliminationCost& cost, double times) {
-        plan_.seconds += seconds, plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
-        const double fill = times * (2 * cost.entries + m_);
-        plan_.overrun[block_] = policy_.most(column_[m_], fill, times * times * cost.work);
+    void factorise_here(const Way& way, const EliminationCost& cost) {
+        plan_.seconds += way.seconds;
+        plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
+        const double times = way.fill / (2 * cost.entries + m_);
+        plan_.overrun[block_] =
+            policy_.most(way.kernel, column_[m_], way.fill, times * times * cost.work);
         double* const predicted = plan_.predicted.data() + first_;
         for (Index c = 0; c < m_; ++c)
             predicted[c] = times * (2 * predicted[c] + static_cast<double>(c + 1));
     }
     void leave_as_given(Index k, const Way& way) {
         std::sort(rows(), rows() + m_), std::sort(cols(), cols() + m_);
-        plan_.external[k] = static_cast<signed char>(way.kernel);
+        std::fill_n(seed(), m_, no_seed);
+        plan_.kernel[k] = way.kernel;
         Way given = way;
         given.diagonal = Diagonal::given, given.order = Order::given, given.fill = given.work = 0;
         plan_.chosen.emplace(k, given);
@@ -334,9 +387,14 @@ class Planner {
 
     Index* rows() { return plan_.row_perm.data() + first_; }
     Index* cols() { return plan_.col_perm.data() + first_; }
-    void reorder(Index* piece, const std::vector<Index>& order) {
-        old_.assign(piece, piece + m_);
-        for (Index t = 0; t < m_; ++t) piece[t] = old_[order[t]];
+    int* seed() { return plan_.seed.data() + first_; }
+    void reorder(const std::vector<Index>& of_rows, const std::vector<Index>& of_cols) {
+        const auto turn = [this](auto* piece, const std::vector<Index>& order) {
+            old_.assign(piece, piece + m_);
+            for (Index t = 0; t < m_; ++t)
+                piece[t] = static_cast<std::remove_reference_t<decltype(*piece)>>(old_[order[t]]);
+        };
+        turn(rows(), of_rows), turn(seed(), of_rows), turn(cols(), of_cols);
     }
 
     // The columns of the block at hand: column c has rows local_[column_[c]...column_[c + 1]],

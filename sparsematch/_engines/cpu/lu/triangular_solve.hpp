@@ -58,8 +58,10 @@ class TriangularSolve {
     // With one block as it was scaled. False: the run was stopped.
     bool solve_block(Index k, Side side) {
         const auto [first, end] = block(k);
-        if (lu_.plan.external[k] > 0)
+        if (lu_.plan.is_external(k))
             return external_(k, x_ + static_cast<std::int64_t>(first) * W, W, side), true;
+        if (lu_.plan.kernel[k] == Kernel::fronts)
+            return solve_fronts(lu_.fronts.at(k), first, side);
         if (side == Side::plain) return solve_l(first, end) && solve_u<false>(first, end);
         return side == Side::adjoint
                    ? u_transposed<true, false>(first, end) && l_transposed<true>(first, end)
@@ -164,6 +166,37 @@ class TriangularSolve {
         });
     }
 
+    // L by columns, U by rows, front by front.
+    bool solve_fronts(const FrontalLU<Index, Value>& fronts, Index first, Side side) {
+        TriangularSolve at_block(lu_, external_, x_ + std::int64_t{first} * W);
+        const Value* const inverse = lu_.inverse.data() + first;
+        const Index* const lists = fronts.lists.data();
+        const Value* const values = fronts.values.data();
+        const auto& steps = fronts.steps;
+        std::int64_t work = 0;
+        const bool plain = side == Side::plain, adjoint = side == Side::adjoint;
+        for (const auto& [c, n_rows, n_cols, rows, cols, at] : steps) {
+            const Value* const u = values + at + n_rows;
+            if (plain) at_block.scatter(c, 0, n_rows, lists + rows, values + at);
+            else if (adjoint) at_block.multiply(c, conjugate(inverse[c]));
+            else at_block.multiply(c, inverse[c]);
+            if (adjoint) at_block.template scatter<true>(c, 0, n_cols, lists + cols, u);
+            else if (!plain) at_block.scatter(c, 0, n_cols, lists + cols, u);
+            work += n_rows + n_cols;
+        }
+        for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+            const auto& [c, n_rows, n_cols, rows, cols, at] = *step;
+            const Value* const l = values + at;
+            if (adjoint) at_block.template gather<true>(c, 0, n_rows, lists + rows, l);
+            else if (!plain) at_block.template gather<false>(c, 0, n_rows, lists + rows, l);
+            else {
+                at_block.template gather<false>(c, 0, n_cols, lists + cols, l + n_rows);
+                at_block.multiply(c, inverse[c]);
+            }
+        }
+        return !counter_ || counter_->add(work * W);
+    }
+
     // Compilers make vector instructions of loops over s that only read, or only write, x.
     void multiply(Index c, Value by) {
         Value* const to = x_ + static_cast<std::int64_t>(c) * W;
@@ -172,12 +205,13 @@ class TriangularSolve {
         for (int s = 0; s < W; ++s) to[s] = quotient[s];
     }
     // Subtracts from the rows of a column what that has there.
+    template <bool Adjoint = false>
     void scatter(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
         Value from[W], left[W];
         for (int s = 0; s < W; ++s) from[s] = x_[static_cast<std::int64_t>(c) * W + s];
         for (; p < end; ++p) {
             Value* const to = x_ + static_cast<std::int64_t>(row[p]) * W;
-            const Value weight = value[p];
+            const Value weight = turned<Adjoint>(value[p]);
             for (int s = 0; s < W; ++s) left[s] = to[s] - product(weight, from[s]);
             for (int s = 0; s < W; ++s) to[s] = left[s];
         }
@@ -185,15 +219,19 @@ class TriangularSolve {
     // Subtracts from a column what its rows have there.
     template <bool Adjoint>
     void gather(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
+        constexpr int lanes = W == 1 ? 4 : 1;  // sums that do not wait for each other
+        Value sum[lanes][W] = {};
+        const auto take = [&](int lane, std::int64_t q) {
+            const Value* const from = x_ + static_cast<std::int64_t>(row[q]) * W;
+            const Value weight = turned<Adjoint>(value[q]);
+            for (int s = 0; s < W; ++s) sum[lane][s] += product(weight, from[s]);
+        };
+        for (; p + lanes <= end; p += lanes)
+            for (int lane = 0; lane < lanes; ++lane) take(lane, p + lane);
+        for (; p < end; ++p) take(0, p);
         Value* const to = x_ + static_cast<std::int64_t>(c) * W;
-        Value left[W];
-        for (int s = 0; s < W; ++s) left[s] = to[s];
-        for (; p < end; ++p) {
-            const Value* const from = x_ + static_cast<std::int64_t>(row[p]) * W;
-            const Value weight = turned<Adjoint>(value[p]);
-            for (int s = 0; s < W; ++s) left[s] -= product(weight, from[s]);
-        }
-        for (int s = 0; s < W; ++s) to[s] = left[s];
+        for (int lane = 1; lane < lanes; ++lane) sum[0][0] += sum[lane][0];
+        for (int s = 0; s < W; ++s) to[s] -= sum[0][s];
     }
     template <bool Adjoint>
     static Value turned(Value v) {

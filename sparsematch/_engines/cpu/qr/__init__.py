@@ -1,6 +1,5 @@
 """QR factorisations by the core, with SciPy's BLAS."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,12 +28,11 @@ def factorise(
 
     Time: O(nnz), the order, and the arithmetic of the fronts.
     """
-    gemm = _gemm(values.dtype.char)
     # of all rows and columns, as a dense matrix
     most = 4.0 * values.itemsize * (graph.n_rows + graph.n_cols) * (graph.n_cols + right.shape[1])
     room = available_bytes(most)
     start, columns, entries, top, predicted = _core.qr(
-        csr(graph), values, np.ascontiguousarray(right), tolerance, last, gemm, room
+        csr(graph), values, np.ascontiguousarray(right), tolerance, last, room
     )
     if predicted > room:
         raise MemoryError(
@@ -72,14 +70,6 @@ def solve_upper_sparse(upper: Any, right: Any, drop: float) -> Any:
             f"{room / 2**30:.1f} GiB of memory are too few"
         )
     return csc_array((values, rows, start), shape=right.shape)
-
-
-@cache
-def _gemm(type_code: str) -> Any:
-    """Return the capsule of BLAS's matrix product for float64 or complex128."""
-    from scipy.linalg import cython_blas  # nobody else needs it
-
-    return cython_blas.__pyx_capi__[{"d": "dgemm", "D": "zgemm"}[type_code]]
 
 
 register_operations("numpy", QrOps, globals())

@@ -17,14 +17,9 @@
 #include <vector>
 
 #include "core/run_context.hpp"
+#include "elimination/blas.hpp"
 
 namespace sparsematch {
-
-// BLAS's gemm, of SciPy.
-template <class Value>
-using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const Value*,
-                      const Value*, const int*, const Value*, const int*, const Value*, Value*,
-                      const int*);
 
 inline double adjoint_of(double v) { return v; }
 inline std::complex<double> adjoint_of(std::complex<double> v) { return std::conj(v); }
@@ -32,8 +27,6 @@ inline std::complex<double> adjoint_of(std::complex<double> v) { return std::con
 template <class Value>
 class DenseFront {
   public:
-    explicit DenseFront(Gemm<Value> gemm) : gemm_(gemm) {}
-
     // A zero matrix by columns; right-hand sides are its last columns.
     void reset(std::int64_t rows, std::int64_t columns, std::int64_t right) {
         n_rows = rows, n_columns = columns, n_all = columns + right;
@@ -181,7 +174,7 @@ class DenseFront {
         gemm_(op, "N", &m, &n, &k, &alpha, a.data, &lda, b.data, &ldb, &beta, c.data, &ldc);
     }
 
-    Gemm<Value> gemm_;
+    const Gemm<Value> gemm_ = Blas<Value>::load().gemm;
     std::int64_t row_ = 0;
     std::vector<Value> data_, v_, t_, w_, w2_;
     std::vector<Reflection> reflections_;

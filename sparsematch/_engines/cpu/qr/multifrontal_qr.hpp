@@ -15,9 +15,9 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
+#include "elimination/fronts.hpp"
 #include "qr/column_order.hpp"
 #include "qr/dense_front.hpp"
-#include "qr/fronts.hpp"
 
 namespace sparsematch {
 
@@ -28,15 +28,23 @@ class MultifrontalQr {
     // column the tolerance, in its unit, and whether it comes last. Nothing is factorised where
     // more bytes are predicted than `room`. Time: O(nnz) beside the order, and that of the fronts.
     MultifrontalQr(const Csr<Index>& rows, const Value* values, const Value* right,
-                   std::int64_t n_right, const double* tolerance, const bool* last,
-                   Gemm<Value> gemm, double room, WorkCounter& counter)
-        : rows_(rows), values_(values), right_(right), n_right_(n_right), counter_(counter),
-          front_(gemm) {
+                   std::int64_t n_right, const double* tolerance, const bool* last, double room,
+                   WorkCounter& counter)
+        : rows_(rows), values_(values), right_(right), n_right_(n_right), counter_(counter) {
         ColumnOrder<Index> order(rows, last, counter);
         if (counter.stopped()) return;
-        const Fronts<Index> fronts(rows, order, counter);
+        sort_rows(order.order);
+        const auto own = [&](Index k, const auto& add) {
+            std::int64_t work = 0;
+            for (const Index i : starting_[k]) {
+                for (const Index j : rows.neighbours(i)) add(place_[j]);
+                work += rows.degree(i);
+            }
+            return work;
+        };
+        const Fronts<Index> fronts(order.parent, own, counter);
         if (counter.stopped()) return;
-        const auto need = fronts.predict(n_right);
+        const auto need = predict(fronts.fronts);
         constexpr double number = sizeof(Value), entry = sizeof(Value) + sizeof(Index);
         // behind it R is copied, without its dead columns
         predicted = std::max(number * need.numbers + sizeof(Index) * need.entries,
@@ -46,7 +54,7 @@ class MultifrontalQr {
         value.reserve(static_cast<std::size_t>(need.entries));
         for (const Index j : order.order) tolerance_.push_back(tolerance[j]);
         order_.swap(order.order);
-        factorise(fronts);
+        factorise(fronts.fronts);
     }
 
     // Row k of R: its columns, the pivot first, and values; and of Q^H applied to the right-hand
@@ -66,12 +74,56 @@ class MultifrontalQr {
         std::vector<Value> values;
     };
 
-    void factorise(const Fronts<Index>& all) {
-        place_ = all.place.data();
-        local_.resize(all.place.size());
-        std::vector<std::vector<Rest>> waiting(all.fronts.size());
-        for (std::size_t f = 0; f < all.fronts.size(); ++f) {
-            const Front& front = all.fronts[f];
+    void sort_rows(const std::vector<Index>& order) {
+        place_.resize(order.size()), starting_.resize(order.size());
+        for (std::size_t k = 0; k < order.size(); ++k) place_[order[k]] = static_cast<Index>(k);
+        for (Index i = 0; i < rows_.n_rows; ++i) {
+            if (rows_.degree(i) == 0) continue;
+            Index first = place_[rows_.neighbours(i)[0]];
+            for (const Index j : rows_.neighbours(i)) first = std::min(first, place_[j]);
+            starting_[first].push_back(i);
+        }
+    }
+    // visit(i) for the rows that begin at a pivot of a front.
+    template <class Visit>
+    void each_row(const Front& front, const Visit& visit) const {
+        for (Index k = front.first; k < front.first + front.n_pivots; ++k)
+            for (const Index i : starting_[k]) visit(i);
+    }
+
+    // Entries of R while all columns are independent, and numbers held at once at most while it is
+    // made: rows of R there are, fronts not yet assembled, and the one that is being factorised.
+    struct Need {
+        double entries = 0, numbers = 0;
+    };
+    Need predict(const std::vector<Front>& fronts) const {
+        std::vector<double> left(fronts.size(), 0), waiting(fronts.size(), 0);  // by parent
+        Need need;
+        double held = 0;
+        for (std::size_t f = 0; f < fronts.size(); ++f) {
+            const auto right = static_cast<double>(n_right_);
+            const auto columns = static_cast<double>(fronts[f].columns.size());
+            double rows = left[f];
+            each_row(fronts[f], [&](Index) { ++rows; });
+            const double pivots = fronts[f].n_pivots, done = std::min(rows, pivots),
+                         rest = std::min(rows - done, columns - pivots),
+                         passed = rest * (columns - pivots + right);
+            need.numbers =
+                std::max(need.numbers, need.entries + held + rows * (columns + right) + passed);
+            need.entries += done * (columns + right) - done * (done - 1) / 2;
+            held += passed - waiting[f];
+            if (const Index above = fronts[f].parent; above >= 0)
+                left[above] += rest, waiting[above] += passed;
+            else held -= passed;
+        }
+        return need;
+    }
+
+    void factorise(const std::vector<Front>& all) {
+        local_.resize(place_.size());
+        std::vector<std::vector<Rest>> waiting(all.size());
+        for (std::size_t f = 0; f < all.size(); ++f) {
+            const Front& front = all[f];
             assemble(front, waiting[f]);
             waiting[f] = {};
             if (!front_.factorise(front.n_pivots, tolerance_.data() + front.first, counter_))
@@ -88,13 +140,13 @@ class MultifrontalQr {
         const auto n = static_cast<Index>(front.columns.size());
         for (Index c = 0; c < n; ++c) local_[front.columns[c]] = c;
         count_.assign(static_cast<std::size_t>(n) + 1, 0);
-        for (const Index i : front.rows) ++count_[first_column(i) + 1];
+        each_row(front, [&](Index i) { ++count_[first_column(i) + 1]; });
         for (const Rest& child : children)
             for (const Index begin : child.begin) ++count_[local_[begin] + 1];
         for (Index c = 0; c < n; ++c) count_[c + 1] += count_[c];
         front_.reset(count_[n], n, n_right_);
         std::copy(count_.begin() + 1, count_.end(), front_.stair.begin());
-        for (const Index i : front.rows) put_row(i, count_[first_column(i)]++);
+        each_row(front, [&](Index i) { put_row(i, count_[first_column(i)]++); });
         for (const Rest& child : children) put_rest(child);
     }
     Index first_column(Index i) const {
@@ -153,9 +205,9 @@ class MultifrontalQr {
     const std::int64_t n_right_;
     WorkCounter& counter_;
     DenseFront<Value> front_;
-    const Index* place_ = nullptr;
+    std::vector<std::vector<Index>> starting_;  // rows, by the place of their first column
     std::vector<double> tolerance_;
-    std::vector<Index> order_, local_;
+    std::vector<Index> place_, order_, local_;
     std::vector<std::int64_t> count_, to_;
 };
 
