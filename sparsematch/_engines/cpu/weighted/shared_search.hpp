@@ -5,8 +5,8 @@
 // and its row waits; so the trees of searches that end share no vertex. Duals of columns only fall,
 // and only those of claimed ones: what a search reads of other columns makes their distances too
 // short, never too long, and the duals that it leaves are feasible. Those of its own columns are
-// read again once claimed; one whose dual has fallen waits until its true distance is next. So every
-// tree is one of shortest paths, by duals that hold when it ends.
+// read again once claimed; one whose dual has fallen waits until its true distance is next. So
+// every tree is one of shortest paths, by duals that hold when it ends.
 // While searches meet too often, half of the workers rest.
 #pragma once
 

@@ -46,7 +46,7 @@ class Policy(NamedTuple):
     #: Rounds of a phase of it: what is left is left to the searches.
     rounds: int = 2_000
     #: The host gets the matrix where the phases to come are expected to take longer: entries for
-    #: which it takes as long as a phase, at least so many phases, and how many of them tell. A
+    #: which it takes as long as a phase; least number of phases; how many of the last tell. A
     #: phase takes 5 ms on an H200, whatever the size; 16 cores 1 us an entry where paths are long.
     entries: int = 5_000
     least: int = 16
