@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -239,23 +238,25 @@ bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
         Index i = UNMATCHED<Index>;
         int n = 0;  // rows so far
     };
-    const int n_workers = s.run.team.size();
-    std::vector<std::int64_t> work(n_workers, 0);
-    std::vector<std::vector<Index>> waiting(n_workers);
+    std::vector<std::vector<Index>> waiting(s.run.team.size());
+    std::atomic<std::int64_t> work{0};
     for (int round = 0; round < 3 && !s.free.empty(); ++round) {
         for (auto& rows : waiting) rows.clear();
         s.run.team.loop(s.free.size(), 1 << 8, [&](int rank, std::size_t begun, std::size_t end) {
             WorkCounter counter(s.run, rank);
+            std::int64_t spent = 0;  // and not told yet
             Chain chains[most_chains];
             for (std::size_t k = 0, idle = 0; idle < n_chains; ++k) {
                 auto& [i, n] = chains[k & last];
                 if (i != UNMATCHED<Index> &&
-                    (n++ == most_displaced || work[rank] >= budget / n_workers))
+                    (n++ == most_displaced || work.load(std::memory_order_relaxed) >= budget))
                     waiting[rank].push_back(std::exchange(i, UNMATCHED<Index>));
                 if (i != UNMATCHED<Index>) {
                     bool strictly;
                     const Index displaced = reduce_row(s, i, rank, strictly);
-                    work[rank] += s.a.degree(i) + 1;
+                    spent += s.a.degree(i) + 1;
+                    if (spent > 1 << 10)
+                        work.fetch_add(std::exchange(spent, 0), std::memory_order_relaxed);
                     if (!counter.add(s.a.degree(i) + 1)) return;
                     if (displaced != UNMATCHED<Index> && !strictly)
                         waiting[rank].push_back(displaced);
@@ -265,12 +266,13 @@ bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
                 idle = i == UNMATCHED<Index> ? idle + 1 : 0;
                 s.prefetch(i, chains[(k + 5) & last].i, chains[(k + 2) & last].i);
             }
+            work += spent;
         });
         s.free.clear();
         for (const auto& rows : waiting) s.free.insert(s.free.end(), rows.begin(), rows.end());
         if (s.run.stopped()) return false;
     }
-    s.work += std::accumulate(work.begin(), work.end(), std::int64_t{0});
+    s.work += work;
     return true;
 }
 

@@ -2,7 +2,7 @@
 //
 // A search is that of path_search.hpp, but it claims every column before it scans the mate, and the
 // free column at its end. One that comes to the column of another search gives up, changes nothing,
-// and its row waits; so the trees of searches that end share no vertex. Duals of columns only fall,
+// and begins again when that is released; so the trees of searches that end share no vertex. Duals of columns only fall,
 // and only those of claimed ones: what a search reads of other columns makes their distances too
 // short, never too long, and the duals that it leaves are feasible. Those of its own columns are
 // read again once claimed; one whose dual has fallen waits until its true distance is next. So
@@ -31,7 +31,7 @@ class SharedSearch {
     bool active() const { return n_active_ > 1 && !s_.free.empty(); }
 
     // One search from each free row, the last one first, until they have spent the budget; those
-    // that meet another, or exceed the limit, leave their row free. Adds the work of the latter to
+    // that exceed the limit leave their row free. Adds the work of the latter to
     // `failed`. False: the run was stopped, or a row cannot be matched. Workspace: two words a
     // column for each worker.
     bool round(std::int64_t budget, std::int64_t limit, std::int64_t& failed) {
@@ -39,29 +39,37 @@ class SharedSearch {
         const auto n_free = static_cast<std::int64_t>(s_.free.size());
         const std::int64_t piece = std::clamp<std::int64_t>(n_free / (8 * n_active_), 1, 64);
         std::atomic<std::int64_t> left{n_free};
+        std::atomic<std::int64_t> spent{0};
         std::atomic<bool> none{false};
         s_.run.team.each([&](int rank) {
             if (rank >= n_active_) return;
             auto& own = workers_[rank];
             if (!own) own = std::make_unique<Worker>(s_, rank);
-            own->n_searches = 0, own->work = own->met = own->failed = 0, own->kept.clear();
+            own->work = own->met = own->failed = 0, own->kept.clear();
             WorkCounter counter(s_.run, rank);
             const auto goes_on = [&] {
-                return own->work <= budget / n_active_ && !own->is_crowded() &&
+                return spent.load(std::memory_order_relaxed) <= budget && !own->is_crowded() &&
                        !none.load(std::memory_order_relaxed);
             };
             while (goes_on()) {
                 const std::int64_t end = left.fetch_sub(piece, std::memory_order_relaxed);
                 std::int64_t k = end;
-                while (k > std::max<std::int64_t>(end - piece, 0) && goes_on())
-                    if (!own->search(s_.free[--k], limit, counter)) none = true;
+                while (k > std::max<std::int64_t>(end - piece, 0) && goes_on()) {
+                    const std::int64_t before = own->work;
+                    Result result = Result::met;
+                    while (result == Result::met && goes_on() && own->wait(counter))
+                        result = own->search(s_.free[k - 1], limit, counter);
+                    if (result != Result::matched) own->kept.push_back(s_.free[k - 1]);
+                    if (result == Result::none) none = true;
+                    spent.fetch_add(own->work - before, std::memory_order_relaxed);
+                    --k;
+                }
                 for (; k > std::max<std::int64_t>(end - piece, 0); --k)
                     own->kept.push_back(s_.free[k - 1]);
                 if (end <= piece) break;
             }
         });
         s_.free.resize(std::max<std::int64_t>(left, 0));
-        int n_searches = 0;
         std::int64_t work = 0, met = 0;
         for (int rank = 0; rank < n_active_; ++rank) {
             const Worker& w = *workers_[rank];
@@ -74,6 +82,9 @@ class SharedSearch {
     }
 
   private:
+    // None: the row cannot be matched, or the run was stopped.
+    enum class Result { matched, met, too_long, none };
+
     struct Worker {
         // Of a column: the least sum of distance and dual, and the row that it comes from.
         struct Label {
@@ -85,27 +96,33 @@ class SharedSearch {
         Worker(AssignmentState<Index>& s, int rank)
             : s(s), rank(rank), label(s.a.n_cols, {s.infinity, UNMATCHED<Index>}) {}
 
-        // False: the row cannot be matched, or the run was stopped.
-        bool search(Index source, std::int64_t limit, WorkCounter& counter) {
+        Result search(Index source, std::int64_t limit, WorkCounter& counter) {
             level = 0, best = s.infinity, end = UNMATCHED<Index>;
             const std::int64_t before = work;
-            ++n_searches;
             const Result result = grow(source, limit, counter);
             if (result == Result::matched) augment(source);
-            else kept.push_back(source);
             if (result == Result::met) met += work - before;
             if (result == Result::too_long) failed += work - before;
             for (const Index j : touched) label[j].reach = s.infinity;
             for (const auto& [j, _] : tree) s.release(j);
             if (end_claimed) s.release(end), end_claimed = false;
             touched.clear(), tree.clear(), near.clear(), heap.clear();
-            return result != Result::none;
+            return result;
         }
 
-        enum class Result { matched, met, too_long, none };
+        // Until the column that another search was met at is released: a row that waited for all
+        // others would find free columns far away. False: the run was stopped.
+        bool wait(WorkCounter& counter) {
+            const Index j = std::exchange(met_at, UNMATCHED<Index>);
+            while (j != UNMATCHED<Index> && peek(s.claims[j]) != 0) {
+                spin_pause();
+                if (!counter.add(1)) return false;
+            }
+            return true;
+        }
 
-        // Searches meet so often that half of the work of some is lost.
-        bool is_crowded() const { return 2 * met > work && n_searches >= 4; }
+        // Searches meet so often that half of the work is lost, once that can be told.
+        bool is_crowded() const { return 2 * met > work + s.pass() / 64; }
 
         Result grow(Index source, std::int64_t limit, WorkCounter& counter) {
             const std::int64_t last = work + limit;
@@ -117,13 +134,13 @@ class SharedSearch {
                 if (work > last) return Result::too_long;
                 const Index j = next();
                 if (j == UNMATCHED<Index>) break;
-                if (!tree_claimed) return Result::met;
+                if (!tree_claimed) return met_at = j, Result::met;
                 i = s.col[j].mate;
             }
             if (end == UNMATCHED<Index>) return Result::none;
             end_claimed = s.claim(end, rank);
             const bool still = end_claimed && s.col[end].mate == UNMATCHED<Index>;
-            return still ? Result::matched : Result::met;
+            return still ? Result::matched : (met_at = end, Result::met);
         }
 
         // Columns beyond the nearest free one are not kept.
@@ -207,9 +224,8 @@ class SharedSearch {
         std::vector<std::pair<Index, double>> tree;  // columns claimed, and their distances
         RadixHeap<Index> heap;
         double level = 0, best = 0;
-        Index end = UNMATCHED<Index>;
+        Index end = UNMATCHED<Index>, met_at = UNMATCHED<Index>;
         bool tree_claimed = true, end_claimed = false;
-        int n_searches = 0;
         std::int64_t work = 0, met = 0, failed = 0;  // of which lost to others, and too long
     };
 
