@@ -242,32 +242,33 @@ bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
     std::atomic<std::int64_t> work{0};
     for (int round = 0; round < 3 && !s.free.empty(); ++round) {
         for (auto& rows : waiting) rows.clear();
-        s.run.team.loop(s.free.size(), 1 << 8, [&](int rank, std::size_t begun, std::size_t end) {
-            WorkCounter counter(s.run, rank);
-            std::int64_t spent = 0;  // and not told yet
-            Chain chains[most_chains];
-            for (std::size_t k = 0, idle = 0; idle < n_chains; ++k) {
-                auto& [i, n] = chains[k & last];
-                if (i != UNMATCHED<Index> &&
-                    (n++ == most_displaced || work.load(std::memory_order_relaxed) >= budget))
-                    waiting[rank].push_back(std::exchange(i, UNMATCHED<Index>));
-                if (i != UNMATCHED<Index>) {
-                    bool strictly;
-                    const Index displaced = reduce_row(s, i, rank, strictly);
-                    spent += s.a.degree(i) + 1;
-                    if (spent > 1 << 10)
-                        work.fetch_add(std::exchange(spent, 0), std::memory_order_relaxed);
-                    if (!counter.add(s.a.degree(i) + 1)) return;
-                    if (displaced != UNMATCHED<Index> && !strictly)
-                        waiting[rank].push_back(displaced);
-                    i = strictly ? displaced : UNMATCHED<Index>;
+        s.run.team.even_loop(
+            s.free.size(), 16, 256, [&](int rank, std::size_t begun, std::size_t end) {
+                WorkCounter counter(s.run, rank);
+                std::int64_t spent = 0;  // and not told yet
+                Chain chains[most_chains];
+                for (std::size_t k = 0, idle = 0; idle < n_chains; ++k) {
+                    auto& [i, n] = chains[k & last];
+                    if (i != UNMATCHED<Index> &&
+                        (n++ == most_displaced || work.load(std::memory_order_relaxed) >= budget))
+                        waiting[rank].push_back(std::exchange(i, UNMATCHED<Index>));
+                    if (i != UNMATCHED<Index>) {
+                        bool strictly;
+                        const Index displaced = reduce_row(s, i, rank, strictly);
+                        spent += s.a.degree(i) + 1;
+                        if (spent > 1 << 10)
+                            work.fetch_add(std::exchange(spent, 0), std::memory_order_relaxed);
+                        if (!counter.add(s.a.degree(i) + 1)) return;
+                        if (displaced != UNMATCHED<Index> && !strictly)
+                            waiting[rank].push_back(displaced);
+                        i = strictly ? displaced : UNMATCHED<Index>;
+                    }
+                    if (i == UNMATCHED<Index> && begun < end) i = s.free[begun++], n = 0;
+                    idle = i == UNMATCHED<Index> ? idle + 1 : 0;
+                    s.prefetch(i, chains[(k + 5) & last].i, chains[(k + 2) & last].i);
                 }
-                if (i == UNMATCHED<Index> && begun < end) i = s.free[begun++], n = 0;
-                idle = i == UNMATCHED<Index> ? idle + 1 : 0;
-                s.prefetch(i, chains[(k + 5) & last].i, chains[(k + 2) & last].i);
-            }
-            work += spent;
-        });
+                work += spent;
+            });
         s.free.clear();
         for (const auto& rows : waiting) s.free.insert(s.free.end(), rows.begin(), rows.end());
         if (s.run.stopped()) return false;

@@ -37,7 +37,8 @@ class PathSearch {
         const std::int64_t begin = s_.work;
         std::int64_t failed = 0;
         while (shared_.active() && s_.work - begin < budget)
-            if (!shared_.round(budget - (s_.work - begin), unlimited, failed)) return false;
+            if (!shared_.round(std::min(budget - (s_.work - begin), s_.pass()), unlimited, failed))
+                return false;
         for (; !s_.free.empty() && s_.work - begin < budget; s_.free.pop_back())
             if (search(s_.free.back(), unlimited) == Result::none) return false;
         return true;

@@ -7,7 +7,7 @@
 // short, never too long, and the duals that it leaves are feasible. Those of its own columns are
 // read again once claimed; one whose dual has fallen waits until its true distance is next. So
 // every tree is one of shortest paths, by duals that hold when it ends.
-// While searches meet too often, half of the workers rest.
+// Workers rest while trees are so large, or meet so often, that there is no room for more.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +77,12 @@ class SharedSearch {
             s_.free.insert(s_.free.end(), w.kept.begin(), w.kept.end());
         }
         s_.work += work - met;
-        if (2 * met > work) n_active_ /= 2;
+        // as many trees as there is room for, by what one has taken
+        const auto matched = static_cast<double>(n_free) - static_cast<double>(s_.free.size());
+        const double room =
+            static_cast<double>(s_.pass()) * matched / (2 * static_cast<double>(work + 1));
+        n_active_ = static_cast<int>(std::clamp<double>(room, 1, n_active_));
+        if (2 * met > work) n_active_ = std::max(1, n_active_ / 2);
         return !none && !s_.run.stopped();
     }
 
