@@ -238,6 +238,7 @@ bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
         Index i = UNMATCHED<Index>;
         int n = 0;  // rows so far
     };
+    const std::int64_t quantum = s.shared ? 1 << 10 : 0;  // work told to the others together
     std::vector<std::vector<Index>> waiting(s.run.team.size());
     std::atomic<std::int64_t> work{0};
     for (int round = 0; round < 3 && !s.free.empty(); ++round) {
@@ -256,7 +257,7 @@ bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
                         bool strictly;
                         const Index displaced = reduce_row(s, i, rank, strictly);
                         spent += s.a.degree(i) + 1;
-                        if (spent > 1 << 10)
+                        if (spent > quantum)
                             work.fetch_add(std::exchange(spent, 0), std::memory_order_relaxed);
                         if (!counter.add(s.a.degree(i) + 1)) return;
                         if (displaced != UNMATCHED<Index> && !strictly)

@@ -2,11 +2,11 @@
 //
 // A search is that of path_search.hpp, but it claims every column before it scans the mate, and the
 // free column at its end. One that comes to the column of another search gives up, changes nothing,
-// and begins again when that is released; so the trees of searches that end share no vertex. Duals of columns only fall,
-// and only those of claimed ones: what a search reads of other columns makes their distances too
-// short, never too long, and the duals that it leaves are feasible. Those of its own columns are
-// read again once claimed; one whose dual has fallen waits until its true distance is next. So
-// every tree is one of shortest paths, by duals that hold when it ends.
+// and begins again when that is released; so the trees of searches that end share no vertex. Duals
+// of columns only fall, and only those of claimed ones: what a search reads of other columns makes
+// their distances too short, never too long, and the duals that it leaves are feasible. Those of
+// its own columns are read again once claimed; one whose dual has fallen waits until its true
+// distance is next. So every tree is one of shortest paths, by duals that hold when it ends.
 // Workers rest while trees are so large, or meet so often, that there is no room for more.
 #pragma once
 
@@ -116,12 +116,12 @@ class SharedSearch {
         }
 
         // Until the column that another search was met at is released: a row that waited for all
-        // others would find free columns far away. False: the run was stopped.
+        // others would find free columns far away. False: the run was stopped, or that one failed.
         bool wait(WorkCounter& counter) {
             const Index j = std::exchange(met_at, UNMATCHED<Index>);
             while (j != UNMATCHED<Index> && peek(s.claims[j]) != 0) {
                 spin_pause();
-                if (!counter.add(1)) return false;
+                if (s.run.team.failed() || !counter.add(1)) return false;
             }
             return true;
         }
