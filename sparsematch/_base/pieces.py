@@ -12,9 +12,8 @@ _LARGE = 1 << 17  # values: fewer are done before other threads have started
 def in_pieces(work: Callable[[int, int], _R], size: int, threads: int) -> list[_R]:
     """Call ``work(begin, end)`` on consecutive pieces of ``range(size)``, one for each thread."""
     # NumPy lets other threads run while it works on an array. The results are in order, of one
-    # piece if the array is short. Pieces that no thread has begun, as where the system refuses to
-    # start more or one has no memory to begin with, are left to the caller; all are done when it
-    # returns.
+    # piece if the array is short. Pieces that no thread has begun, because the system refused to
+    # start one or it had no memory, are done by the caller. All are done at the return.
     pieces = min(threads, max(1, size // _LARGE))
     if pieces == 1:
         return [work(0, size)]

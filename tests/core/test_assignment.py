@@ -127,7 +127,7 @@ def test_families(family, limits):
     """Natural, transposed and scrambled: proved by duals, and of one cost."""
     rng = np.random.default_rng(61)
     for kind in ("ties", "sums", "units", "normal"):
-        for n in (8, 40, 300):
+        for n in (8, 40, 300, 1500):
             i, j, shape = family(n, rng)
             shape = shape or (max(i) + 1, max(j) + 1)
             A = sp.csr_array(sp.coo_array((np.ones(len(i)), (i, j)), shape=shape))

@@ -148,6 +148,25 @@ class RunContext {
     Clock::time_point polled_ = Clock::now();
 };
 
+// A run of one worker, on a rank of another run, that stops where that does. Edges count apart.
+class LoneRun {
+  public:
+    LoneRun(RunContext& outer, int rank) : outer_(outer), rank_(rank), run(team_, {}, poll, this) {}
+
+  private:
+    static bool poll(void* self) {
+        const auto* own = static_cast<LoneRun*>(self);
+        return !own->outer_.flush(0, own->rank_);
+    }
+
+    RunContext& outer_;
+    const int rank_;
+    ThreadTeam team_{1};
+
+  public:
+    RunContext run;
+};
+
 // The edges that one thread has scanned and not flushed yet.
 class WorkCounter {
   public:

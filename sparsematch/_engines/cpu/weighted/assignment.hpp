@@ -68,7 +68,7 @@ template <class Index>
 bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
     const auto& a = s.a;
     Buffer<Index> indptr(a.n_rows + 1, 0), col_mate(a.n_cols);
-    // use(k, p): the k-th such entry of row i
+    // use(i, k, p): entry p is the k-th such entry of row i
     const auto each_row = [&](const auto& use) {
         s.run.team.loop(a.n_rows, 1 << 12, [&](int rank, Index begin, Index end) {
             WorkCounter counter(s.run, rank);
@@ -81,6 +81,7 @@ bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
         s.work += s.pass();
     };
     each_row([&](Index i, Index k, Index) { indptr[i + 1] = k + 1; });
+    if (s.run.stopped()) return false;  // not all are counted, and there is no room for the others
     for (Index i = 0; i < a.n_rows; ++i) indptr[i + 1] += indptr[i];
     Buffer<Index> indices(indptr[a.n_rows]);
     each_row([&](Index i, Index k, Index p) { indices[indptr[i] + k] = a.indices[p]; });
@@ -102,11 +103,11 @@ bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
 struct AssignmentPolicy {
     // All searches one by one, before an auction; ns.
     double searches = 900;
-    // An auction and the searches after it, as expected; ns; 130 to 600 on random, lognormal and
-    // mesh matrices of 30,000 and 300,000 rows. Searches go on while they are expected to take
-    // less, and where that is foreseen from little, until what is expected times what was spent
-    // exceeds half the square of it: a flowsheet took 1.6 times as long without, a mesh with 750
-    // 1.8 times.
+    // Time of an auction and the searches after it; ns; 130 to 600 on random, lognormal and mesh
+    // matrices of 30,000 and 300,000 rows. Searches one by one end where the rest is predicted to
+    // take longer, and the longer, the sooner: a prediction after little work is often too high, so
+    // its product with the time spent must be above half the square of this. Without that a
+    // flowsheet took 1.6 times as long; with 750 a mesh took 1.8 times.
     double auction = 300;
     // For matrices like one that needed long searches (product_batch).
     bool auction_first = false;

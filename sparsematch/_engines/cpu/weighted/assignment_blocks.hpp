@@ -56,18 +56,22 @@ class AssignmentBlocks {
     template <class Solve>
     bool solve(const Solve& solve) {
         const Index first = s_.wide() ? 0 : 1;
+        // rows: half of a worker's share; not varied
         const auto large = static_cast<Index>(s_.a.n_rows / (2 * s_.run.team.size()));
         const auto is_large = [&](Index g) { return s_.shared && n_rows_of(g) > large; };
         std::vector<std::unique_ptr<Worker>> workers(s_.run.team.size());
         std::atomic<bool> done{true};
-        s_.run.team.loop(last_ + 1 - first, 64, [&](int rank, Index begin, Index end) {
-            auto& own = workers[rank];
-            if (!own) own = std::make_unique<Worker>(s_.run, rank);
+        const auto worker_of = [&](int rank) -> Worker& {
+            if (!workers[rank]) workers[rank] = std::make_unique<Worker>(s_.run, rank);
+            return *workers[rank];
+        };
+        s_.run.team.even_loop(last_ + 1 - first, 1, 64, [&](int rank, Index begin, Index end) {
+            Worker& own = worker_of(rank);
             for (Index g = first + begin; g < first + end && done; ++g)
-                if (!is_large(g) && !solve_block(g, *own, own->run, solve)) done = false;
+                if (!is_large(g) && !solve_block(g, own, own.run, solve)) done = false;
         });
         for (Index g = first; g <= last_ && done; ++g)
-            if (is_large(g) && !solve_block(g, *workers[0], s_.run, solve)) done = false;
+            if (is_large(g) && !solve_block(g, worker_of(0), s_.run, solve)) done = false;
         for (const auto& worker : workers) {
             if (!worker) continue;
             s_.work += worker->work;
@@ -98,17 +102,9 @@ class AssignmentBlocks {
     Index n_rows_of(Index g) const { return row_start_[g + 1] - row_start_[g]; }
 
     // What a worker copies of a block, and the pairs of all of its blocks.
-    struct Worker {
-        Worker(RunContext& outer, int rank) : outer(outer), rank(rank), run(team, {}, poll, this) {}
-        static bool poll(void* worker) {
-            auto* own = static_cast<Worker*>(worker);
-            return !own->outer.flush(0, own->rank);
-        }
-
-        RunContext& outer;
-        const int rank;
-        ThreadTeam team{1};
-        RunContext run;
+    struct Worker : LoneRun {
+        using LoneRun::LoneRun;
+        WorkCounter counter{this->run};
         std::vector<Index> indptr, indices;
         std::vector<double> cost, u;
         std::vector<std::pair<Index, Index>> matched;
@@ -129,7 +125,7 @@ class AssignmentBlocks {
                     own.indices.push_back(number_[j]), own.cost.push_back(s_.cost[p]);
             own.indptr.push_back(static_cast<Index>(own.indices.size()));
             own.u.push_back(s_.u[i]);
-            if (!run.flush(s_.a.degree(i), own.rank)) return false;
+            if (!own.counter.add(s_.a.degree(i) + 1)) return false;
         }
         SPARSEMATCH_ASSERT(n_rows <= n_cols);
         if (n_cols == 1) {

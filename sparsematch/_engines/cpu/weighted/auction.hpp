@@ -202,6 +202,7 @@ Index reduce_row(AssignmentState<Index>& s, Index i, int rank, bool& strictly) {
     for (;;) {
         const auto value = [&](Index p) { return s.cost[p] - peek(s.col[s.a.indices[p]].v); };
         auto [best, first, second] = s.offer(i, [&s](Index j) -> double& { return s.col[j].v; });
+        SPARSEMATCH_ASSERT(best != UNMATCHED<Index>);  // duals were fitted: no row is empty
         if (first == second && peek(s.col[s.a.indices[best]].mate) != UNMATCHED<Index>)
             for (Index p = best + 1; p < s.a.indptr[i + 1]; ++p)
                 if (value(p) == first) {
@@ -233,7 +234,8 @@ bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
     // other columns lack: a long chain waits for the next round.
     constexpr int most_displaced = 16;
     constexpr std::size_t most_chains = 8;
-    const std::size_t n_chains = s.pass() < 1 << 16 ? 1 : most_chains, last = n_chains - 1;
+    constexpr std::int64_t in_cache = 1 << 16;  // rows and entries
+    const std::size_t n_chains = s.pass() < in_cache ? 1 : most_chains, last = n_chains - 1;
     struct Chain {
         Index i = UNMATCHED<Index>;
         int n = 0;  // rows so far

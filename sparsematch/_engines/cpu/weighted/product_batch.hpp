@@ -115,14 +115,9 @@ class ProductBatchSearch {
 
   private:
     // What one thread needs for one matrix after the other.
-    struct Workspace {
+    struct Workspace : LoneRun {
         Workspace(const Csr<Index>& a, RunContext& outer, int rank)
-            : outer(&outer), rank(rank), run(team, {}, poll, this), cost(a.nnz()) {}
-
-        static bool poll(void* self) {
-            const auto* space = static_cast<Workspace*>(self);
-            return !space->outer->flush(0, space->rank);
-        }
+            : LoneRun(outer, rank), cost(a.nnz()) {}
 
         // The costs of the values, and the pattern of those that are not zero. False: one is not
         // finite.
@@ -181,10 +176,6 @@ class ProductBatchSearch {
             pattern = {a.n_rows, a.n_cols, indptr.data(), indices.data()};
         }
 
-        RunContext* outer;
-        int rank;
-        ThreadTeam team{1};
-        RunContext run;
         Csr<Index> pattern{};
         const double* value = nullptr;  // of the pattern
         Buffer<double> cost, kept;

@@ -31,13 +31,14 @@ class SharedSearch {
     bool active() const { return n_active_ > 1 && !s_.free.empty(); }
 
     // One search from each free row, the last one first, until they have spent the budget; those
-    // that exceed the limit leave their row free. Adds the work of the latter to
-    // `failed`. False: the run was stopped, or a row cannot be matched. Workspace: two words a
-    // column for each worker.
+    // that exceed the limit leave their row free, and their work is added to `failed`. Reads: a
+    // state between two steps, with no column claimed, as it leaves it. False: the run was stopped,
+    // or a row cannot be matched. Workspace: two words a column for each worker.
     bool round(std::int64_t budget, std::int64_t limit, std::int64_t& failed) {
         if (workers_.empty()) workers_.resize(n_active_);
         const auto n_free = static_cast<std::int64_t>(s_.free.size());
-        const std::int64_t piece = std::clamp<std::int64_t>(n_free / (8 * n_active_), 1, 64);
+        const std::int64_t piece =
+            std::clamp<std::int64_t>(n_free / (pieces * n_active_), 1, most_rows);
         std::atomic<std::int64_t> left{n_free};
         std::atomic<std::int64_t> spent{0};
         std::atomic<bool> none{false};
@@ -80,13 +81,19 @@ class SharedSearch {
         // as many trees as there is room for, by what one has taken
         const auto matched = static_cast<double>(n_free) - static_cast<double>(s_.free.size());
         const double room =
-            static_cast<double>(s_.pass()) * matched / (2 * static_cast<double>(work + 1));
+            static_cast<double>(s_.pass()) * matched / (sparse * static_cast<double>(work + 1));
         n_active_ = static_cast<int>(std::clamp<double>(room, 1, n_active_));
         if (2 * met > work) n_active_ = std::max(1, n_active_ / 2);
         return !none && !s_.run.stopped();
     }
 
   private:
+    // Pieces of the free rows for each worker, and the most rows of one: neighbours in the natural
+    // order have trees in common. How many times the searches' work a pass is, if all have room.
+    // Share of a pass that may be lost before that counts. Not varied.
+    static constexpr std::int64_t pieces = 8, most_rows = 64, lost = 64;
+    static constexpr double sparse = 2;
+
     // None: the row cannot be matched, or the run was stopped.
     enum class Result { matched, met, too_long, none };
 
@@ -127,7 +134,7 @@ class SharedSearch {
         }
 
         // Searches meet so often that half of the work is lost, once that can be told.
-        bool is_crowded() const { return 2 * met > work + s.pass() / 64; }
+        bool is_crowded() const { return 2 * met > work + s.pass() / lost; }
 
         Result grow(Index source, std::int64_t limit, WorkCounter& counter) {
             const std::int64_t last = work + limit;

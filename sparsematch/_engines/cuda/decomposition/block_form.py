@@ -36,8 +36,8 @@ def block_labels(
     graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
 ) -> BlockLabels:
     """Return the group of every row; the matching must be maximum."""
-    # Searches whose levels are too many are left to the host where that is allowed; all of it is if
-    # the matching was, for its search goes along the same paths.
+    # The host takes over searches with too many levels, where that is allowed. It does all of the
+    # decomposition if it has found the matching, as both searches go along the same paths.
     before = before or DeviceByProducts()
     if before.host_result:
         return _labels_on_host(before.host_result, matching)
