@@ -171,7 +171,9 @@ def find_solver(name: Any) -> Chooser:
 def _predicted(kernel: str) -> Choice:
     try:
         return Choice(_find(kernel), kernel, "predicted to be the fastest")
-    except ImportError:  # broken: what is not there is not needed
+    except ImportError:  # broken: what is not there is not needed, and not chosen again
+        if kernel in (there := installed().get("available", [])):
+            there.remove(kernel)
         return Choice(SuperLUFactor, "superlu", f"instead of {kernel}, which cannot be imported")
 
 

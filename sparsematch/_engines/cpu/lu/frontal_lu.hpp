@@ -129,9 +129,10 @@ class FrontalLU {
             return std::int64_t{t} * (2 * pivots - t - 1 + n_rows + n_cols);
         }
     };
-    // Columns eliminated one by one, and multiplications from which on BLAS pays.
-    static constexpr Index narrow = 8;
-    static constexpr std::int64_t large = 4000;
+    // Columns eliminated one by one; pivots and multiplications from which on BLAS pays, which does
+    // as many of these in the time of a scanned entry. Not varied.
+    static constexpr Index narrow = 8, few = 4;
+    static constexpr std::int64_t large = 4000, per_entry = 16;
     // Of an update, after which a run may stop.
     static constexpr std::int64_t slice = std::int64_t{1} << 25;
 
@@ -263,7 +264,7 @@ class FrontalLU {
         exchange_rows(first, n, begin, end);
         const Index below = size_ - first - n;
         const std::int64_t work = std::int64_t{n} * (size_ - first);
-        if (n < 4 || work * (end - begin) < large) return subtract(first, n, begin, end);
+        if (n < few || work * (end - begin) < large) return subtract(first, n, begin, end);
         const auto step = static_cast<Index>(std::max<std::int64_t>(1, slice / work));
         for (Index c = begin; c < end && !counter_->stopped(); c += step) {
             const int width = std::min(step, end - c), pivots = n, rest = below, stride = size_;
@@ -274,7 +275,7 @@ class FrontalLU {
             if (rest > 0)
                 blas_.gemm("N", "N", &rest, &width, &pivots, &minus, &at(first + n, first), &stride,
                            to, &stride, &one, to + n, &stride);
-            counter_->add(work * width / 16);
+            counter_->add(work * width / per_entry);
         }
     }
     void subtract(Index first, Index n, Index begin, Index end) {
