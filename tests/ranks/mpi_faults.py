@@ -206,6 +206,7 @@ def check_memory(comm, folder):
         kernels[0] = max(kernels[0], 2 * size)  # and the lists that these are packed from
         return steps
 
+    import_all(comm)
     PATCH.setattr(exchange.Exchange, "run_until_quiescent", watch)
     tracemalloc.start()
     for degree, spread in ((3, n), (12, n), (12, 40), (40, n)):
@@ -226,6 +227,13 @@ def check_memory(comm, folder):
             words = (used - 3 * part) / width / (len(D.own_rows) + len(D.own_cols))
             assert words <= WORDS, (degree, spread, used / part, words)
     tracemalloc.stop()
+
+
+def import_all(comm):
+    """Import what the calls import, whose names and code are no array: a table of names has 2 MB."""
+    D, W = (rows_of(comm, 100 * comm.size, 3, 50, values=values) for values in (False, True))
+    for call in (*calls_on(D), *calls_with_values(W)):
+        call()
 
 
 def calls_on(D):
@@ -277,6 +285,7 @@ def check_no_array_of_global_length(comm, folder):
             largest[0] = max(largest[0], *(trace.size for trace in traces))
         return send(self, *arguments)
 
+    import_all(comm)
     PATCH.setattr(exchange.Exchange, "_send", watch)
     tracemalloc.start()
     matching = sm.maximum_transversal(D)
