@@ -16,13 +16,7 @@ from sparsematch._io.market import MarketFile
 from sparsematch._io.npz import SparseArchive
 from sparsematch._io.read import check_is_file, in_one_sentence
 from sparsematch._types.edge_file import as_edge_file
-from sparsematch._types.over_ranks.agreement import (
-    agreeing,
-    check_communicator,
-    collect,
-    rank_of,
-    size_of,
-)
+from sparsematch._types.over_ranks import agreement
 from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
 _FORMATS = (
@@ -83,7 +77,7 @@ def read_distributed(
     >>> import os
     >>> os.remove("matrix.npz")
     """
-    check_communicator(comm)
+    agreement.check_communicator(comm)
     path = Path(path)
     if path.suffix.lower() == ".npy":
         return _read_edges(path, comm, n_vertices)
@@ -99,15 +93,15 @@ def read_distributed(
                 found[0].check_parts()
         return kind.__name__, getattr(found[0], "format", "coo"), found[0].shape
 
-    _check_same_file(collect(comm, "read_distributed", find))
+    _check_same_file(agreement.collect(comm, "read_distributed", find))
     (source,) = found
     if isinstance(source, SparseArchive) and source.format == "csr":
         return _read_rows(path, source, comm)
-    batches = _guarded(path, source.batches(rank_of(comm), size_of(comm)))
+    batches = _guarded(path, source.batches(agreement.rank_of(comm), agreement.size_of(comm)))
     A = operations(DistributionOps, "mpi").assemble(comm, source.shape, batches)
     if isinstance(source, MarketFile):
-        lines = sum(collect(comm, "read_distributed: lines", lambda: source.lines))
-        with agreeing(comm, "read_distributed: end"), in_one_sentence(str(path)):
+        lines = sum(agreement.collect(comm, "read_distributed: lines", lambda: source.lines))
+        with agreement.agreeing(comm, "read_distributed: end"), in_one_sentence(str(path)):
             source.check_lines(lines)
     return A
 
@@ -132,10 +126,10 @@ def _read_edges(path: Path, comm: Any, n_vertices: int | None) -> DistributedCSR
             check_count("n_vertices", n_vertices)
         check_is_file(path)
         with in_one_sentence(str(path)):
-            found.append(_EdgeSlices(path, rank_of(comm), size_of(comm)))
+            found.append(_EdgeSlices(path, agreement.rank_of(comm), agreement.size_of(comm)))
         return found[0].n if n_vertices is None else found[0].file.in_range(int(n_vertices))
 
-    n = max(collect(comm, "read_distributed of edges", find))
+    n = max(agreement.collect(comm, "read_distributed of edges", find))
     (source,) = found
     source.n = n
     batches = _guarded(path, source.batches())
@@ -214,8 +208,9 @@ def _guarded(path: Path, batches: Iterator[tuple[Array, ...]]) -> Iterator[tuple
 def _read_rows(path: Path, source: SparseArchive, comm: Any) -> DistributedCSR:
     """Read the own rows of a CSR matrix: three slices."""
     parts: list[Any] = []
-    first, end = balanced(source.shape[0], size_of(comm))[rank_of(comm) :][:2].tolist()
-    with agreeing(comm, "read_distributed: rows"), in_one_sentence(str(path)):
+    rank, size = agreement.rank_of(comm), agreement.size_of(comm)
+    first, end = balanced(source.shape[0], size)[rank : rank + 2].tolist()
+    with agreement.agreeing(comm, "read_distributed: rows"), in_one_sentence(str(path)):
         indptr = source.pointers(first, end)
         begin, stop = int(indptr[0]), int(indptr[-1])
         parts += [indptr - begin]

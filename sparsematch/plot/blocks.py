@@ -12,14 +12,7 @@ from sparsematch._base.arrays import Array, inverse
 from sparsematch._input.matrix import checked
 from sparsematch._text.name_lists import count
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.plot.cells import (
-    PARTS,
-    draw_entries,
-    frame_matrix,
-    given_or_made,
-    legend_below,
-    new_figure,
-)
+from sparsematch.plot import cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,13 +67,13 @@ def spy_blocks(
     >>> [axes.get_title() for axes in figure.axes]
     ['as given: 3 x 3, 6 entries', 'block form: 3 blocks, structural rank 3']
     """
-    form = given_or_made(A, form, block_triangular_form, "form", BlockForm)
+    form = cells.given_or_made(A, form, block_triangular_form, "form", BlockForm)
     small = _small_parts(form)
     matrix = checked(A, "A")
     figure, before, after, *enlarged = _panels(matrix.shape, len(small), figure)
     entries = matrix.tocoo()
     rows, cols = entries.row, entries.col
-    draw_entries(before, rows, cols, matrix.shape, bar=True)
+    cells.draw_entries(before, rows, cols, matrix.shape, bar=True)
     gap = ", " if _width(figure) >= 9 else ",\n"
     before.set_title(
         f"as given: {form.shape[0]:,} x {form.shape[1]:,}{gap}{matrix.nnz:,} entries", fontsize=11
@@ -88,10 +81,10 @@ def spy_blocks(
     _number_small(after, form)
     _draw_parts(after, form)
     rows, cols = inverse(form.row_perm)[rows], inverse(form.col_perm)[cols]
-    draw_entries(after, rows, cols, matrix.shape, bar=True)
+    cells.draw_entries(after, rows, cols, matrix.shape, bar=True)
     for ax, name in zip(enlarged, small, strict=True):
         top, left, height, width = _coarse_boxes(form)[name]
-        centre, edge = (left + (width - 1) / 2, top + (height - 1) / 2), PARTS[name][2]
+        centre, edge = (left + (width - 1) / 2, top + (height - 1) / 2), cells.PARTS[name][2]
         after.plot(*centre, marker="s", markersize=12, mfc="none", mec=edge, mew=2, zorder=4)
         _enlarge(ax, form, rows, cols, name)
     outlined = _draw_outlines(after, form)
@@ -111,10 +104,10 @@ def _panels(shape: tuple[int, int], n_small: int, figure: Any) -> tuple[Any, ...
     ratio = min(max(max(shape[0], 1) / max(shape[1], 1), 1 / 4), 2)
     stacked, extra = ratio < 1 / 2, 3.2 * bool(n_small)
     size = (9, 16 * ratio + 2.3 + extra) if stacked else (11 + extra, 5 * ratio + 1.6)
-    figure = new_figure(figure, size)
+    figure = cells.new_figure(figure, size)
     axes = _subplots(figure, n_small, stacked)
     for ax, order in zip(axes[:2], ("", " in the new order"), strict=True):
-        frame_matrix(ax, shape, 1 / 4, order)
+        cells.frame_matrix(ax, shape, 1 / 4, order)
     return figure, *axes
 
 
@@ -152,14 +145,14 @@ def _small_parts(form: BlockForm) -> list[str]:
 def _enlarge(ax: Any, form: BlockForm, rows: Array, cols: Array, name: str) -> None:
     """Draw the entries of one part by themselves, rows and columns with the numbers they had."""
     top, left, height, width = _coarse_boxes(form)[name]
-    face, _, edge, meaning = PARTS[name]
+    face, _, edge, meaning = cells.PARTS[name]
     ax.set_facecolor(face)
-    frame_matrix(ax, (height, width), 1 / 3)
+    cells.frame_matrix(ax, (height, width), 1 / 3)
     ax.set(xlabel="", ylabel="")
     ax.yaxis.set_major_formatter(partial(_number, form.row_perm[top : top + height]))
     ax.xaxis.set_major_formatter(partial(_number, form.col_perm[left : left + width]))
     inside = (rows >= top) & (rows < top + height) & (cols >= left) & (cols < left + width)
-    draw_entries(ax, rows[inside] - top, cols[inside] - left, (height, width))
+    cells.draw_entries(ax, rows[inside] - top, cols[inside] - left, (height, width))
     ax.set_title(f"{meaning.split()[0]}: {height:,} x {width:,}", fontsize=10, color=edge)
     for spine in ax.spines.values():
         spine.set_color(edge)
@@ -174,7 +167,7 @@ def _draw_parts(ax: Any, form: BlockForm) -> None:
 
     for name, (top, left, height, width) in _coarse_boxes(form).items():
         box = Rectangle((left - 0.5, top - 0.5), width, height, zorder=1)
-        box.set(facecolor=PARTS[name][0], edgecolor="none")
+        box.set(facecolor=cells.PARTS[name][0], edgecolor="none")
         ax.add_patch(box)
 
 
@@ -189,7 +182,7 @@ def _draw_outlines(ax: Any, form: BlockForm) -> int:
     parts, last = _coarse_boxes(form), len(heights) - 1
     ends = {0: "horizontal"} if "horizontal" in parts else {}
     ends |= {last: "vertical"} if "vertical" in parts else {}
-    styles = [PARTS[ends.get(k, "square")] for k in large.tolist()]
+    styles = [cells.PARTS[ends.get(k, "square")] for k in large.tolist()]
     boxes = [Rectangle((lefts[k] - 0.5, tops[k] - 0.5), widths[k], heights[k]) for k in large]
     faces, edges = [style[1] for style in styles], [style[2] for style in styles]
     ax.add_collection(PatchCollection(boxes, facecolor=faces, edgecolor="none", zorder=1.5))
@@ -204,7 +197,7 @@ def _draw_legend(figure: Any, form: BlockForm, outlined: int) -> None:
 
     handles = []
     for name, (_, _, height, width) in _coarse_boxes(form).items():
-        _, face, edge, meaning = PARTS[name]
+        _, face, edge, meaning = cells.PARTS[name]
         handles.append(
             Patch(facecolor=face, edgecolor=edge, label=f"{meaning}: {height:,} x {width:,}")
         )
@@ -215,7 +208,7 @@ def _draw_legend(figure: Any, form: BlockForm, outlined: int) -> None:
     if handles:
         fitting = max(1, int(_width(figure) / 3))  # an entry takes three inches
         columns = 2 if len(handles) == 4 and fitting > 2 else min(fitting, len(handles))
-        legend_below(figure, handles, columns)
+        cells.legend_below(figure, handles, columns)
 
 
 def _width(figure: Any) -> float:

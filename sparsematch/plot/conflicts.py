@@ -13,16 +13,7 @@ from sparsematch._text.combination import bracketed, number, readable
 from sparsematch._text.name_lists import count
 from sparsematch._types.singularity import members_of
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.plot.cells import (
-    COUNTABLE,
-    PARTS,
-    draw_entries,
-    draw_strip,
-    frame_matrix,
-    given_or_made,
-    legend_below,
-    new_figure,
-)
+from sparsematch.plot import cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,7 +45,7 @@ class _Group(NamedTuple):
     @property
     def style(self) -> tuple[str, str]:
         """The colours of its face and edge."""
-        _, face, edge, _ = PARTS["vertical" if self.side == "rows" else "horizontal"]
+        _, face, edge, _ = cells.PARTS["vertical" if self.side == "rows" else "horizontal"]
         return face, edge
 
     @property
@@ -119,11 +110,11 @@ def spy_conflicts(
     >>> [axes.get_title() for axes in figure.axes]
     ['3 x 3, structural rank 2', '2 equations, 1 variable', '2 variables, 1 equation']
     """
-    why = given_or_made(A, why, explain_singularity, "why", Explanation)
+    why = cells.given_or_made(A, why, explain_singularity, "why", Explanation)
     entries = checked(A, "A").tocoo()
     groups = _worth_seeing(why, entries)
     figure, whole, *close = _panels(entries.shape, groups, figure)
-    draw_entries(whole, entries.row, entries.col, entries.shape, bar=True)
+    cells.draw_entries(whole, entries.row, entries.col, entries.shape, bar=True)
     rank = f"structural rank {why.structural_rank:,}{'' if groups else ': no conflict'}"
     if why.numbers is not None:
         rank = f"rank {why.numbers.rank:,} with these values"
@@ -167,9 +158,9 @@ def _panels(shape: tuple[int, int], groups: list[_Group], figure: Any) -> tuple[
     """Side by side: the matrix, and an axes for each group, narrower if it has a few members."""
     few = [max(group.rows.size, group.cols.size) <= _FEW for group in groups]
     widths = [1.0, *(0.6 if small else 1.0 for small in few)]
-    figure = new_figure(figure, (4.5 * sum(widths) + 1, 5.5))
+    figure = cells.new_figure(figure, (4.5 * sum(widths) + 1, 5.5))
     whole, *close = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
-    frame_matrix(whole, shape, 1 / 4)
+    cells.frame_matrix(whole, shape, 1 / 4)
     return figure, whole, *close
 
 
@@ -197,18 +188,18 @@ def _mark(figure: Any, ax: Any, why: Explanation, groups: list[_Group]) -> None:
     handles = []
     parts = why.overdetermined, why.underdetermined
     for part in (part for part in parts if part.n_empty):  # below the others: they may be many
-        draw_strip(ax, part.empty, part.side, _EMPTY, 0.4)
+        cells.draw_strip(ax, part.empty, part.side, _EMPTY, 0.4)
         noun = "equation" if part.side == "rows" else "variable"
         label = f"{count(part.n_empty, noun)} without entries"
         handles.append(Patch(facecolor=_EMPTY, label=label))
     for group in groups:
         face, edge = group.style
-        strength = 0.45 if max(why.shape) <= COUNTABLE else 0.7
-        draw_strip(ax, group.marked, group.side, edge, strength)
+        strength = 0.45 if max(why.shape) <= cells.COUNTABLE else 0.7
+        cells.draw_strip(ax, group.marked, group.side, edge, strength)
         handles.append(Patch(facecolor=face, edgecolor=edge, label=group.label))
     if handles:
         columns = max(1, min(len(handles), int(figure.bbox.width / figure.dpi / 3.6)))
-        legend_below(figure, handles, columns)
+        cells.legend_below(figure, handles, columns)
 
 
 def _draw_group(ax: Any, entries: Any, why: Explanation, group: _Group) -> None:
@@ -219,12 +210,12 @@ def _draw_group(ax: Any, entries: Any, why: Explanation, group: _Group) -> None:
     inside = (at_row >= 0) & (at_col >= 0)
     face, edge = group.style
     ax.set_facecolor(face)
-    frame_matrix(ax, shape, 1 / 4)
+    cells.frame_matrix(ax, shape, 1 / 4)
     ax.set(xlabel="", ylabel="")
     if group.factors is not None and max(shape) <= _WRITTEN:
         _write_values(ax, at_row[inside], at_col[inside], entries.data[inside], shape)
     else:
-        draw_entries(ax, at_row[inside], at_col[inside], shape)
+        cells.draw_entries(ax, at_row[inside], at_col[inside], shape)
     row_name = why.row_name if why.row_names is not None else "row {:,}".format
     col_name = why.col_name if why.col_names is not None else "column {:,}".format
     for axis, side, members, name in (

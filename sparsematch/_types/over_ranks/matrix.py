@@ -19,13 +19,7 @@ from sparsematch._base.above import above
 from sparsematch._base.arrays import Array, IndexArray, namespace, on_gpu, refuse_other_gpu
 from sparsematch._base.compressed import INT32_MAX, check_compressed
 from sparsematch._base.errors import check_count, wrong_type
-from sparsematch._types.over_ranks.agreement import (
-    agreeing,
-    check_communicator,
-    collect,
-    rank_of,
-    size_of,
-)
+from sparsematch._types.over_ranks import agreement
 
 _constructions = itertools.count(1)
 
@@ -125,7 +119,7 @@ class DistributedCSR:
         shape: tuple[int, int],
         values: Any = None,
     ) -> None:
-        check_communicator(comm)
+        agreement.check_communicator(comm)
         parts: list[Any] = []
 
         def check() -> _BlockFields:
@@ -138,11 +132,11 @@ class DistributedCSR:
             memory = _memory_of(local)
             return _BlockFields((n_rows, n_cols), *sizes, kind, memory, next(_constructions))
 
-        blocks = collect(comm, "DistributedCSR", check)
+        blocks = agreement.collect(comm, "DistributedCSR", check)
         _check_together(blocks)
         ends = [block.first_row + block.n_rows for block in blocks]
         n_rows, n_cols = blocks[0].shape
-        rank, size = rank_of(comm), size_of(comm)
+        rank, size = agreement.rank_of(comm), agreement.size_of(comm)
         col_starts = balanced(n_cols, size)
         fields = {
             "comm": comm,
@@ -185,7 +179,7 @@ class DistributedCSR:
         TypeError, ValueError
             As the constructor, on all ranks.
         """
-        check_communicator(comm)
+        agreement.check_communicator(comm)
         found: list[Any] = []
 
         def convert() -> tuple[int, int]:
@@ -193,9 +187,9 @@ class DistributedCSR:
             found.append(block)
             return block.shape[0], block.shape[1] if n_cols is None else n_cols
 
-        sizes = collect(comm, "DistributedCSR.from_local", convert)
+        sizes = agreement.collect(comm, "DistributedCSR.from_local", convert)
         first = [0, *np.cumsum([n_rows for n_rows, _ in sizes]).tolist()]
-        (block,), rank = found, rank_of(comm)
+        (block,), rank = found, agreement.rank_of(comm)
         nnz = int(block.indptr[-1])
         arrays = block.indptr, block.indices[:nnz]
         return cls(comm, *arrays, first[rank], (first[-1], sizes[rank][1]), block.data[:nnz])
@@ -222,7 +216,7 @@ class DistributedCSR:
     @property
     def rank(self) -> int:
         """The number of this process."""
-        return rank_of(self.comm)
+        return agreement.rank_of(self.comm)
 
     @property
     def n_ranks(self) -> int:
@@ -291,7 +285,7 @@ def balanced(n: int, n_ranks: int) -> IndexArray:
 def agreed(A: DistributedCSR, call: str, **same: Any) -> AbstractContextManager[None]:
     """Raise on all ranks what one finds wrong within the block. Collective."""
     # All ranks must be in the same call, with the same matrix, and with the same values of `same`.
-    return agreeing(A.comm, call_on(A, call), **same)
+    return agreement.agreeing(A.comm, call_on(A, call), **same)
 
 
 def call_on(A: DistributedCSR, call: str) -> str:

@@ -7,19 +7,12 @@ from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostRes
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     cheap,
+    choice,
     karp_sipser,
     min_degree,
     ms_bfs,
     one_block,
     row_singletons,
-)
-from sparsematch._engines.cuda.matching.choice import (
-    POLICY,
-    Features,
-    ListFeatures,
-    are_long,
-    choose,
-    may_have_pendants,
 )
 from sparsematch._engines.cuda.matching.features import features, match_diagonal, match_ends
 from sparsematch._engines.cuda.matching.features import load as load_features
@@ -49,13 +42,13 @@ def improve(
     # graph.
     known = before or DeviceByProducts()
     seen = _Seen(graph, run, known)
-    choice = choose(seen.features(), POLICY)
-    known.host = choice.host
-    for name, reason in choice.steps:
+    chosen = choice.choose(seen.features(), choice.POLICY)
+    known.host = chosen.host
+    for name, reason in chosen.steps:
         if name == "one_block":
-            known.host_result = _search_small(graph, matching, run, reason, choice.levels)
+            known.host_result = _search_small(graph, matching, run, reason, chosen.levels)
         elif name == "ms_bfs":
-            known.host_result = _search(seen, matching, run, choice.levels)
+            known.host_result = _search(seen, matching, run, chosen.levels)
         elif name != "transpose":  # it was there before the features of its lists
             _start(name, seen.searched, matching, run, known)
             run.steps.amend_last(reason=run.steps[-1].reason or reason)
@@ -72,12 +65,12 @@ class _Seen:
         #: Of the step before, with what was measured; finished vertices are those of `searched`.
         self.known = known
         self._run = run
-        self._lists: ListFeatures | None = None
+        self._lists: choice.ListFeatures | None = None
 
-    def features(self) -> Features:
+    def features(self) -> choice.Features:
         """Return the features; those of the lists are not measured yet."""
         graph, run = self.graph, self._run
-        return Features(
+        return choice.Features(
             n_major=graph.n_major,
             n_minor=graph.n_minor,
             nnz=graph.nnz,
@@ -88,7 +81,7 @@ class _Seen:
             lists=self._measure,
         )
 
-    def _measure(self, transposed: bool) -> ListFeatures:
+    def _measure(self, transposed: bool) -> choice.ListFeatures:
         """Transpose if need be, and measure; keep what later steps need of it."""
         if self._lists is None:
             if transposed:
@@ -98,7 +91,7 @@ class _Seen:
                 known.finished = known.finished and known.finished[::-1]
             _preload(self.searched)
             width = ms_bfs.shape(self.searched)["WIDTH"]
-            self._lists = seen = features(self.searched, width, POLICY)
+            self._lists = seen = features(self.searched, width, choice.POLICY)
             self.linked = seen.linked
             self.known.in_order, self.known.symmetric = seen.in_order, seen.symmetric
         return self._lists
@@ -149,8 +142,8 @@ def _preload(graph: BipartiteCSR) -> None:
     cheap.load(dtype)
     if n == graph.n_minor:
         karp_sipser.load_of_graphs(dtype)
-    if may_have_pendants(nnz, n, POLICY):
+    if choice.may_have_pendants(nnz, n, choice.POLICY):
         karp_sipser.load(dtype)
-    if are_long(nnz, n, POLICY):
+    if choice.are_long(nnz, n, choice.POLICY):
         min_degree.load(dtype)
     ms_bfs.load(dtype, ms_bfs.shape(graph))
