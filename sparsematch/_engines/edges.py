@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sparsematch._base.arrays import FloatArray, namespace, stable_order
-from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.bipartite import BipartiteCSR, list_of_each
 from sparsematch._types.graph import Graph
 from sparsematch._types.matching import Matching
 
@@ -86,14 +86,8 @@ def first_infinite(graph: Graph) -> Any:
 
 def places(graph: Graph | BipartiteCSR) -> tuple[Any, Any]:
     """Return the row and the column of each entry, as 64-bit integers."""
-    xp = namespace(graph.indptr)
-    cols = graph.indices[: graph.nnz].astype(np.int64)
-    if xp is np:
-        return np.repeat(np.arange(graph.indptr.size - 1), np.diff(graph.indptr)), cols
-    # The row of an entry is the number of lists that have ended before it: also where lists are
-    # empty. CuPy does not repeat by an array.
-    rows = xp.searchsorted(graph.indptr[1:], xp.arange(graph.nnz, dtype=graph.dtype), side="right")
-    return rows.astype(np.int64, copy=False), cols
+    rows, cols = list_of_each(graph.indptr, graph.nnz), graph.indices[: graph.nnz]
+    return rows.astype(np.int64, copy=False), cols.astype(np.int64)
 
 
 def _codes(graph: Graph) -> Any:
@@ -102,11 +96,13 @@ def _codes(graph: Graph) -> Any:
     return rows * graph.n + cols
 
 
-def groups(code: Any) -> tuple[Any, Any]:
-    """Return where each group of equal numbers begins, and the group of each."""
-    xp = namespace(code)
-    begins = xp.ones(code.size, bool)
-    begins[1:] = code[1:] != code[:-1]
+def groups(*keys: Any) -> tuple[Any, Any]:
+    """Return where each group of entries begins that are equal in all keys, and that of each."""
+    xp = namespace(keys[0])
+    begins = xp.zeros(keys[0].size, bool)
+    begins[:1] = True
+    for key in keys:
+        begins[1:] |= key[1:] != key[:-1]
     return xp.flatnonzero(begins), xp.cumsum(begins) - 1
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._base.arrays import SORTED_AT_ONCE, Array, advising, namespace, on_gpu
-from sparsematch._types.bipartite import BipartiteCSR, keep_entries, with_arrays
+from sparsematch._engines.edges import groups
+from sparsematch._types.bipartite import BipartiteCSR, keep_entries, list_of_each, with_arrays
 
 
 def has_duplicates(graph: BipartiteCSR) -> bool:
@@ -55,13 +56,11 @@ def add_up_on_gpu(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, Any]:
     # Time: that of a sort, and a pass over the places for the largest number of entries in one.
     xp, nnz = namespace(data), graph.nnz
     minor = graph.indices[:nnz]
+    major = list_of_each(graph.indptr, nnz)
     entry = xp.arange(nnz, dtype=graph.dtype)
-    major = xp.searchsorted(graph.indptr, entry, side="right") - 1
     order = xp.lexsort(xp.stack([entry, minor, major.astype(graph.dtype)]))
     major, minor, data = major[order], minor[order], data[order]
-    begins = xp.ones(nnz, bool)
-    begins[1:] = (major[1:] != major[:-1]) | (minor[1:] != minor[:-1])
-    first = xp.flatnonzero(begins)
+    first, _ = groups(major, minor)
     size = xp.diff(xp.concatenate([first, xp.full(1, nnz, first.dtype)]))
     sums = data[first]
     longer = xp.flatnonzero(size > 1)

@@ -10,13 +10,14 @@ from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.compressed import INT32_MAX, check_values
 from sparsematch._base.dlpack import as_array
 from sparsematch._base.errors import wrong_type
+from sparsematch._engines.edges import groups
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.duplicates import has_duplicates, type_of_sums
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
-from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.bipartite import BipartiteCSR, list_of_each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,10 +130,7 @@ def read_pattern(
     if not has_duplicates(graph):
         is_sorted = np.array_equal(lists.data, places)
         return Pattern(graph, A.format, arrays, None if is_sorted else lists.data, None)
-    majors = np.repeat(np.arange(graph.n_major), np.diff(indptr))
-    first = np.ones(minors.size, bool)
-    first[1:] = (minors[1:] != minors[:-1]) | (majors[1:] != majors[:-1])
-    starts = np.flatnonzero(first)
+    starts, _ = groups(minors, list_of_each(indptr, minors.size))
     indptr = np.searchsorted(starts, indptr).astype(dtype)
     graph = BipartiteCSR(*shape, indptr, minors[starts], "numpy", by_columns)
     return Pattern(graph, A.format, arrays, lists.data, starts)

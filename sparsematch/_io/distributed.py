@@ -10,11 +10,13 @@ import numpy as np
 from sparsematch._base.arrays import Array, stable_order
 from sparsematch._base.errors import check_count
 from sparsematch._engines.distributed_operations import DistributionOps
+from sparsematch._engines.edges import groups
 from sparsematch._engines.registry import operations
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market import MarketFile
 from sparsematch._io.npz import SparseArchive
 from sparsematch._io.read import check_is_file, in_one_sentence
+from sparsematch._types.bipartite import list_of_each
 from sparsematch._types.edge_file import as_edge_file
 from sparsematch._types.over_ranks import agreement
 from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
@@ -167,14 +169,11 @@ class _EdgeSlices:
 
 def _heaviest(A: DistributedCSR) -> DistributedCSR:
     """Return the matrix with the largest magnitude of entries in the same place. Collective."""
-    degree = np.diff(A.indptr)
-    rows = np.repeat(np.arange(degree.size), degree)
+    rows = list_of_each(A.indptr, A.indices.size)
     order = stable_order(rows * np.int64(A.n_cols) + A.indices)
     rows, cols = rows[order], A.indices[order]
-    first = np.ones(rows.size, bool)
-    first[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
-    begins = np.flatnonzero(first)
-    indptr = np.searchsorted(rows[begins], np.arange(degree.size + 1))
+    begins, _ = groups(rows, cols)
+    indptr = np.searchsorted(rows[begins], np.arange(A.indptr.size))
     values = A.values
     if values is not None:
         values = np.abs(values[order])

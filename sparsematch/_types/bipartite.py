@@ -135,9 +135,16 @@ def entry_place(graph: BipartiteCSR, p: int) -> tuple[int, int]:
 
 def entry_places(graph: BipartiteCSR) -> tuple[IndexArray, IndexArray]:
     """Return the user's rows and columns of all entries, where the pattern is."""
-    xp = namespace(graph.indptr)
-    majors = xp.searchsorted(graph.indptr, xp.arange(graph.nnz), side="right") - 1
-    return graph.orient(majors, graph.indices[: graph.nnz])
+    return graph.orient(list_of_each(graph.indptr, graph.nnz), graph.indices[: graph.nnz])
+
+
+def list_of_each(indptr: IndexArray, n: int) -> Any:
+    """Return which of the lists that begin at `indptr` each of their `n` entries is in."""
+    xp = namespace(indptr)
+    if xp is np:
+        return np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    # As many lists have ended before it, also where some are empty. CuPy repeats by no array.
+    return xp.searchsorted(indptr[1:], xp.arange(n, dtype=indptr.dtype), side="right")
 
 
 def with_arrays(graph: BipartiteCSR, indptr: Any, indices: Any) -> BipartiteCSR:

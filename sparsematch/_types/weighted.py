@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sparsematch._base.above import above
 from sparsematch._base.arrays import FloatArray, IndexArray, namespace, on_gpu, scale_by_parts
 from sparsematch._base.docstrings import documented
-from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.bipartite import BipartiteCSR, list_of_each
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import MatchedResult, listed
 from sparsematch._types.sparse_like import Sparse
@@ -141,14 +141,8 @@ class WeightedTransversal(MatchedResult):
         """
         (row, p), (col, q) = self.scale_parts()
         S = self._checked(A)
-        if on_gpu(S):
-            S = S.copy()
-            entry = namespace(S.indptr).arange(S.data.size, dtype=S.indptr.dtype)
-            rows = namespace(entry).searchsorted(S.indptr, entry, side="right") - 1
-        else:
-            S = sp.csr_array(S, copy=True)
-            rows = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))
-        cols = S.indices
+        S = S.copy() if on_gpu(S) else sp.csr_array(S, copy=True)
+        rows, cols = list_of_each(S.indptr, S.data.size), S.indices
         S.data = scale_by_parts(S.data, (row[rows], p[rows]), (col[cols], q[cols]))
         return S
 

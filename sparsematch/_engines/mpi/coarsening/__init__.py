@@ -14,6 +14,7 @@ import numpy as np
 
 from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._engines.distributed_operations import DistributedCoarseningOps
+from sparsematch._engines.edges import groups
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists, Side, slice_size
 from sparsematch._engines.registry import register_operations
@@ -91,7 +92,7 @@ def _summed(lists: Lists, first: int) -> tuple[IndexArray, IndexArray, Array]:
         mirrored = np.where(rows + first < j, end, 2 * (end & 1) + (end >> 1))
         order = np.lexsort((mirrored, j, rows))
         rows, j = rows[order], j[order]
-        begins = np.flatnonzero((np.diff(rows, prepend=-1) != 0) | (np.diff(j, prepend=-1) != 0))
+        begins = groups(rows, j)[0]
         sums = np.add.reduceat(values[here][order], begins) if begins.size else values[:0]
         counts[low + 1 : high + 1] = np.bincount(rows[begins] - low, minlength=high - low)
         # in place: entries up to `written` have been read
