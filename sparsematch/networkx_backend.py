@@ -20,6 +20,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -94,8 +95,6 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
 
 def _can_match_by_weight(graph: Any, weight: Any) -> bool | str:
     """Tell whether doubles give what NetworkX does, or why not."""
-    import networkx as nx
-
     if not nx.is_bipartite(graph):
         return "sparsematch matches by weight in bipartite graphs only"
     weights = np.array([value for *_, value in graph.edges(data=weight, default=1)])
@@ -217,8 +216,6 @@ def to_vertex_cover(G: Any, matching: Mapping[Any, Any], top_nodes: _Nodes = Non
 def _match_by_weight(
     G: Any, weight: str, maximize: bool, cardinality: Literal["any", "maximum"]
 ) -> set[tuple[Any, Any]]:
-    import networkx as nx
-
     _refuse_multigraph(G)
     graph = _plain(G)
     colors = nx.bipartite.color(graph)  # of each component by itself
@@ -233,8 +230,6 @@ def _match_by_weight(
 
 
 def _refuse_multigraph(G: Any) -> None:
-    import networkx as nx
-
     if G.is_multigraph():
         raise nx.NetworkXNotImplemented("not implemented for multigraph type")
 
@@ -263,8 +258,6 @@ def _plain(G: Any) -> Any:
 def _kept_with(graph: Any) -> dict[str, Any]:
     """Return the cache of a graph; a new one for a view, which is not told of changes."""
     # What NetworkX itself would keep is of no use: it warns each time that it is used.
-    import networkx as nx
-
     cache: dict[str, Any] | None = getattr(graph, "__networkx_cache__", None)
     if cache is None or hasattr(graph, "_graph") or not nx.config.cache_converted_graphs:
         return {}
@@ -272,8 +265,6 @@ def _kept_with(graph: Any) -> dict[str, Any]:
 
 
 def _read_sides(graph: Any, top_nodes: Iterable[Any] | None) -> _Sides:
-    import networkx as nx
-
     tops, _ = nx.bipartite.sets(graph, top_nodes)
     top, bottom = [v for v in graph if v in tops], [v for v in graph if v not in tops]
     if len(top) < len(tops):
