@@ -62,12 +62,13 @@ def check_choice(argument: str, value: Any, choices: Collection[str]) -> None:
         raise unknown_choice(argument, value, choices)
 
 
-def check_count(argument: str, value: Any) -> None:
-    """Raise unless the value is an integer that is not negative."""
+def check_count(argument: str, value: Any, least: int = 0) -> None:
+    """Raise unless the value is an integer, and not less than the least."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise wrong_type(argument, value, "an integer")
-    if value < 0:
-        raise ValueError(f"{argument} is {value}, but must not be negative")
+    if value < least:
+        allowed = f"be {least} or more" if least else "not be negative"
+        raise ValueError(f"{argument} is {value}, but must {allowed}")
 
 
 def warn(category: type[Warning], text: str) -> None:
@@ -84,6 +85,11 @@ def is_an_interrupt(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+def one_line_of(error: BaseException) -> str:
+    """Return what an exception says, in one line, or its kind."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def is_utf8(path: str) -> bool:

@@ -14,6 +14,7 @@ from sparsematch._engines.edges import groups
 from sparsematch._engines.registry import operations
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market import MarketFile
+from sparsematch._io.market_text import check_number
 from sparsematch._io.npz import SparseArchive
 from sparsematch._io.read import check_is_file, in_one_sentence
 from sparsematch._types.bipartite import list_of_each
@@ -104,7 +105,7 @@ def read_distributed(
     if isinstance(source, MarketFile):
         lines = sum(agreement.collect(comm, "read_distributed: lines", lambda: source.lines))
         with agreement.agreeing(comm, "read_distributed: end"), in_one_sentence(str(path)):
-            source.check_lines(lines)
+            check_number(source.header, lines)
     return A
 
 
@@ -183,11 +184,7 @@ def _heaviest(A: DistributedCSR) -> DistributedCSR:
 
 def _kind_of(path: Path) -> Callable[[Path], SparseArchive | MarketFile]:
     check_is_file(path)
-    kinds: dict[str, Callable[[Path], Any]] = {
-        ".npz": SparseArchive,
-        ".mtx": MarketFile,
-        ".mm": MarketFile,
-    }
+    kinds: dict[str, Any] = {".npz": SparseArchive, ".mtx": MarketFile, ".mm": MarketFile}
     kind = kinds.get(path.suffix.lower())
     if kind is None:
         raise UnreadableFile(f"{path}: cannot be read in parts; ranks read {_FORMATS}")

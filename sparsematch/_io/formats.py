@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import scipy.io
 import scipy.sparse
 
-from sparsematch._base.errors import is_utf8
+from sparsematch._base.errors import is_utf8, one_line_of
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market_text import check_text
 from sparsematch._io.matlab import as_npz
@@ -34,12 +34,9 @@ def reader_of(extension: str) -> Reader | None:
     """Return the reader for a file extension in lower case, or None."""
     if _HARWELL_BOEING.fullmatch(extension):
         return read_harwell_boeing
-    return {
-        ".mtx": read_matrix_market,
-        ".mm": read_matrix_market,
-        ".npz": read_npz,
-        ".mat": read_matlab,
-    }.get(extension)
+    if extension in (".mtx", ".mm"):
+        return read_matrix_market
+    return {".npz": read_npz, ".mat": read_matlab}.get(extension)
 
 
 def sniff(head: bytes) -> Reader:
@@ -123,11 +120,6 @@ def read_archive(source: Source) -> Any:
         stream = archive.extractfile(chosen[0])
         assert stream is not None  # a member that is a file
         return read_matrix_market(io.BytesIO(stream.read()))
-
-
-def one_line_of(error: BaseException) -> str:
-    """Return what an exception says, in one line, or its kind."""
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def call_reader(reader: Callable[..., Any], source: Any) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 import scipy.io
 
 from sparsematch._base.arrays import Array
-from sparsematch._io.errors import UnreadableFile
+from sparsematch._io.errors import UnreadableFile, check_places
 from sparsematch._io.formats import call_reader
 from sparsematch._io.market_text import PIECE, count_entries, read_header
 from sparsematch._types.over_ranks.matrix import balanced
@@ -26,12 +26,11 @@ class MarketFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         with path.open("rb") as file:
-            self._header = read_header(file)
-        if self._header.layout != "coordinate":
+            self.header = read_header(file)
+        if self.header.layout != "coordinate":
             raise UnreadableFile("holds a dense array; ranks read coordinates")
-        self.shape, self.stated = self._header.shape, self._header.entries
-        self._begin = self._header.begin
-        self.lines = 0  #: With an entry, that this rank has read; the file has `stated`.
+        self.shape, self._begin = self.header.shape, self.header.begin
+        self.lines = 0  #: With an entry, that this rank has read.
         self._end = path.stat().st_size
 
     def batches(self, rank: int, size: int) -> Iterator[tuple[Array, ...]]:
@@ -47,23 +46,16 @@ class MarketFile:
                     text += file.readline()
                 yield self._entries(text)
 
-    def check_lines(self, found: int) -> None:
-        """Raise if all ranks together have not found as many entries as the file states."""
-        if found != self.stated:
-            raise UnreadableFile(f"states {self.stated} entries, but has {found}")
-
     def _entries(self, text: bytes) -> tuple[Array, ...]:
         """Have SciPy parse lines as a file of their own, so large that no place is outside."""
-        n, header = count_entries(self._header, text), self._header
+        n, header = count_entries(self.header, text), self.header
         self.lines += n
         head = f"%%MatrixMarket matrix coordinate {header.field} {header.symmetry}\n{_SIDE} {_SIDE}"
         try:
             A = call_reader(scipy.io.mmread, io.BytesIO(f"{head} {n}\n".encode() + text))
         except ValueError as error:  # which counts lines of the part
             raise UnreadableFile(re.sub(r"^Line \d+: ", "", str(error))) from None
-        for name, indices, size in zip(("row", "column"), (A.row, A.col), self.shape, strict=True):
-            if (wrong := indices[indices >= size]).size:
-                raise UnreadableFile(f"has an entry in {name} {wrong[0] + 1}, of {size} {name}s")
+        check_places(A.row, A.col, self.shape, first=1)
         if header.field == "pattern":
             return A.row, A.col
         return A.row, A.col, A.data.astype(complex if header.field == "complex" else float)

@@ -82,9 +82,14 @@ def check_text(file: BinaryIO) -> None:
     header, found = read_header(file), 0
     while text := file.read(PIECE):
         found += count_entries(header, text + file.readline(PIECE))
+    check_number(header, found)
+    file.seek(0)
+
+
+def check_number(header: Header, found: int) -> None:
+    """Raise UnreadableFile unless a file has as many entries as it states."""
     if found != header.entries:
         raise UnreadableFile(f"states {header.entries} entries, but has {found}")
-    file.seek(0)
 
 
 def count_entries(header: Header, text: bytes) -> int:

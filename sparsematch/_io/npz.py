@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from sparsematch._base.arrays import Array
-from sparsematch._io.errors import UnreadableFile
+from sparsematch._io.errors import UnreadableFile, check_places
 from sparsematch._types.over_ranks.matrix import balanced
 
 #: Entries of a batch, and bytes that are unpacked at a time.
@@ -121,28 +121,20 @@ class SparseArchive:
 
     def batches(self, rank: int, size: int) -> Iterator[tuple[Array, ...]]:
         """Yield rows, columns and values of the part of a rank, some entries at a time."""
-        if self.format == "coo":
-            total = self.members["data"].size if "data" in self.members else 0
-            first, last = balanced(total, size)[rank : rank + 2].tolist()
-            for begin in range(first, last, _BATCH):
-                end = min(begin + _BATCH, last)
-                rows, cols, values = (self.slice(x, begin, end) for x in ("row", "col", "data"))
-                yield self._checked(rows, cols, values)
-            return
-        first, last = balanced(self.shape[1], size)[rank : rank + 2].tolist()
-        indptr = self.pointers(first, last)
+        is_coo = self.format == "coo"
+        n = self._array("data").size if is_coo else self.shape[1]
+        first, last = balanced(n, size)[rank : rank + 2].tolist()
+        indptr = np.array([first, last]) if is_coo else self.pointers(first, last)
         for begin in range(int(indptr[0]), int(indptr[-1]), _BATCH):
             end = min(begin + _BATCH, int(indptr[-1]))
-            cols = np.searchsorted(indptr, np.arange(begin, end), side="right") - 1 + first
-            rows, values = self.slice("indices", begin, end), self.slice("data", begin, end)
-            yield self._checked(rows, cols.astype(rows.dtype, copy=False), values)
-
-    def _checked(self, rows: Array, cols: Array, values: Array) -> tuple[Array, ...]:
-        for name, indices, size in zip(("row", "column"), (rows, cols), self.shape, strict=True):
-            if indices.size and not 0 <= indices.min() <= indices.max() < size:
-                wrong = indices[(indices < 0) | (indices >= size)][0]
-                raise UnreadableFile(f"has an entry in {name} {wrong}, of {size} {name}s")
-        return rows, cols, values
+            rows = self.slice("row" if is_coo else "indices", begin, end)
+            if is_coo:
+                cols = self.slice("col", begin, end)
+            else:
+                cols = np.searchsorted(indptr, np.arange(begin, end), side="right") - 1 + first
+                cols = cols.astype(rows.dtype, copy=False)
+            check_places(rows, cols, self.shape)
+            yield rows, cols, self.slice("data", begin, end)
 
     def _unpack(self, member: _Member, begin: int, end: int) -> Array:
         """Read a compressed array from its beginning, and keep a part."""

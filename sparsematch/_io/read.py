@@ -11,10 +11,10 @@ from typing import Any, BinaryIO
 
 import scipy.sparse
 
-from sparsematch._base.errors import is_an_interrupt
+from sparsematch._base.errors import is_an_interrupt, one_line_of
 from sparsematch._input.scipy import check_sparse
 from sparsematch._io.errors import MissingFile, UnreadableFile
-from sparsematch._io.formats import FORMATS, Reader, one_line_of, read_archive, reader_of, sniff
+from sparsematch._io.formats import FORMATS, Reader, read_archive, reader_of, sniff
 
 _Opener = Callable[..., Any]
 _OPENERS: dict[str, _Opener] = {".gz": gzip.open, ".bz2": bz2.open}
@@ -100,10 +100,7 @@ def in_one_sentence(name: str) -> Iterator[None]:
 
 def _reader_of(path: Path) -> tuple[Reader, _Opener | None]:
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes[-1:] in ([".tgz"], [".tar"]) or suffixes[-2:] in (
-        [".tar", ".gz"],
-        [".tar", ".bz2"],
-    ):
+    if "".join(suffixes).endswith((".tgz", ".tar", ".tar.gz", ".tar.bz2")):
         return read_archive, None
     opener = _OPENERS.get(suffixes[-1]) if suffixes else None
     kind = "".join(suffixes[-2:-1] if opener else suffixes[-1:])

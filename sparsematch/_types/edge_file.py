@@ -5,7 +5,7 @@ weights, `weight`.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from sparsematch._base.errors import is_utf8
+from sparsematch._base.errors import is_utf8, one_line_of
 
-_INDEX, _WEIGHT = (
-    (np.dtype(np.int32), np.dtype(np.int64)),
-    (np.dtype(np.float32), np.dtype(np.float64)),
-)
+_INDEX, _WEIGHT = ("=i4", "=i8"), ("=f4", "=f8")
 #: Edges that are read at a time.
 _BATCH = 1 << 19
 _EXPECTED = (
@@ -92,19 +89,11 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
         raise
     # NumPy evaluates the header as a literal of Python, which fails in many ways
     except Exception as error:
-        text = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{path} is not {_EXPECTED}: {text[:200]}") from None
+        raise ValueError(f"{path} is not {_EXPECTED}: {one_line_of(error)[:200]}") from None
     shape, record = edges.shape, edges.dtype
-    fields: Mapping[str, Any] = record.fields or {}
-    index = [fields[name][0] for name in ("u", "v") if name in fields]
-    weight = [fields["weight"][0]] if "weight" in fields else []
-    right = (
-        len(index) == 2
-        and index[0] == index[1]
-        and index[0] in _INDEX
-        and all(w in _WEIGHT for w in weight)
-    )
-    if len(shape) != 1 or not right:
+    fields = {name: field[0] for name, field in (record.fields or {}).items()}
+    u, v, weight = fields.get("u"), fields.get("v"), fields.get("weight", "=f8")
+    if len(shape) != 1 or u not in _INDEX or u != v or weight not in _WEIGHT:
         raise ValueError(
             f"{path} holds an array of shape {shape} and dtype {record}, but must be {_EXPECTED}"
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import sparsematch
+from sparsematch import plot
 from sparsematch.cli.summary import line
 
 STREAM = "-"  # the name of standard input and of standard output
@@ -48,7 +49,10 @@ def check_outputs(arguments: Namespace) -> None:
         if Path(name).is_dir():
             raise CannotProduce(f"cannot write {name}: Is a directory")
     if picture := getattr(arguments, "plot", None):
-        _check_picture(picture)
+        try:
+            plot.check_picture(picture)
+        except (ImportError, ValueError) as error:
+            raise CannotProduce(f"cannot write {picture}: {error}") from None
 
 
 def write(name: str, save: Callable[[BinaryIO], object]) -> None:
@@ -117,12 +121,3 @@ def _is_same_file(output: str, source: str) -> bool:
     except (AttributeError, OSError, ValueError):  # one of them does not exist, or is no file
         return False
     return os.path.samestat(there, read)
-
-
-def _check_picture(name: str) -> None:
-    from sparsematch import plot
-
-    try:
-        plot.check_picture(name)
-    except (ImportError, ValueError) as error:
-        raise CannotProduce(f"cannot write {name}: {error}") from None
