@@ -51,6 +51,13 @@ def check_number(name: str, number: Any) -> None:
         raise wrong_type(name, number, "a number")
 
 
+def check_share(name: str, number: Any) -> None:
+    """Raise unless it is a number between 0 and 1."""
+    check_number(name, number)
+    if not 0 < number < 1:
+        raise ValueError(f"{name} is {number}, but must be between 0 and 1")
+
+
 def check_tolerance(name: str, tolerance: Any, finite: bool = False) -> None:
     """Raise unless it is a number that is not negative, or, if it need not be finite, None."""
     if tolerance is None and not finite:

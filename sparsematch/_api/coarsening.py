@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._api.arguments import Rng, check_flags, check_number
+from sparsematch._api.arguments import Rng, check_flags, check_share
 from sparsematch._api.general import approximate_matching
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.docstrings import documented
-from sparsematch._base.errors import not_sparse, wrong_type
+from sparsematch._base.errors import check_count, not_sparse
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._input.bipartite import read_entries
@@ -182,7 +182,9 @@ def coarsening_hierarchy(
     >>> hierarchy.sizes[0], hierarchy.sizes[-1] <= 4, hierarchy.stopped_by
     (16, True, 'min_vertices')
     """
-    _check_limits(min_vertices, max_levels, max_ratio)
+    check_count("min_vertices", min_vertices)
+    check_count("max_levels", max_levels, least=1)
+    check_share("max_ratio", max_ratio)
     if over_ranks(G, "coarsening"):
         raise not_sparse("G", G, "a sparse array or matrix of SciPy or CuPy")
     how: Any = {"method": method, "weights": weights, "workers": workers, "options": options}
@@ -234,20 +236,6 @@ def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:
 
 def _kinds(G: Any) -> dict[str, Any]:
     """Return the types of matrices that go with that of G, by format."""
-    if not sp.issparse(G):
-        sparse = sys.modules["cupyx.scipy.sparse"]
-        return {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}
-    if isinstance(G, sp.spmatrix):
-        return {"csr": sp.csr_matrix, "csc": sp.csc_matrix}
-    return {"csr": sp.csr_array, "csc": sp.csc_array}
-
-
-def _check_limits(min_vertices: Any, max_levels: Any, max_ratio: Any) -> None:
-    for name, value, least in (("min_vertices", min_vertices, 0), ("max_levels", max_levels, 1)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise wrong_type(name, value, "an integer")
-        if value < least:
-            raise ValueError(f"{name} is {value}, but must be {least} or more")
-    check_number("max_ratio", max_ratio)
-    if not 0 < max_ratio < 1:
-        raise ValueError(f"max_ratio is {max_ratio}, but must be between 0 and 1")
+    module = sp if sp.issparse(G) else sys.modules["cupyx.scipy.sparse"]
+    kind = "array" if isinstance(G, sp.sparray) else "matrix"
+    return {form: getattr(module, f"{form}_{kind}") for form in ("csr", "csc")}

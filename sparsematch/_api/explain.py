@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._api.arguments import check_number
+from sparsematch._api.arguments import check_share
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._base.above import above
 from sparsematch._base.arrays import IndexArray
@@ -120,9 +120,7 @@ def explain_singularity(
     into an equation of the over-determined part (3); no other new entry helps.
     For full rank it takes 1, for example q2 in balance.
     """
-    check_number("tolerance", tolerance)
-    if not 0 < tolerance < 1:
-        raise ValueError(f"tolerance is {tolerance}, but must be between 0 and 1")
+    check_share("tolerance", tolerance)
     A, drops_zeros = without_view(A)
     entries = read_entries(A, valued=numeric, in_host=numeric)
     settings: Any = {"matching": matching, "method": method, "workers": workers}
