@@ -16,11 +16,8 @@ from sparsematch._blame.null_space import BorderedMatrix
 from sparsematch._blame.singular_blocks import MOST, Border, Entries, find_border
 from sparsematch._numerics.scaling import logarithmic_scaling, maxima_scaling, scaled
 from sparsematch._systems.errors import SingularMatrixError
-from sparsematch._types.singularity import (
-    Dependence,
-    NumericalDefects,
-    SingularBlock,
-)
+from sparsematch._types.block_form import block_of_each
+from sparsematch._types.singularity import Dependence, NumericalDefects, SingularBlock
 
 Dependences = tuple[Dependence, ...]
 
@@ -148,10 +145,9 @@ def _by_block(
     found: tuple[Dependence, ...], border: Border, side: str
 ) -> dict[int, list[Dependence]]:
     """Return the dependences that lie within a diagonal block, by its number."""
-    plan = border.plan
-    order = plan.blocks.row_perm if side == "rows" else plan.blocks.col_perm
-    block_of = np.empty(order.size, np.intp)
-    block_of[order] = np.repeat(np.arange(plan.n_blocks), np.diff(plan.starts))
+    blocks = border.plan.blocks
+    order = blocks.row_perm if side == "rows" else blocks.col_perm
+    block_of = block_of_each(order, border.plan.starts)
     inside: dict[int, list[Dependence]] = {}
     for dependence in found:
         numbers = block_of[dependence.indices]

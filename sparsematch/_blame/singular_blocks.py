@@ -27,6 +27,7 @@ from sparsematch._numerics.inverse_iteration import iterate_inverse
 from sparsematch._systems.factors import BlockFactors
 from sparsematch._systems.named_solvers import Chooser, find_solver
 from sparsematch._systems.plan import FactorisationPlan
+from sparsematch._types.block_form import block_of_each
 
 Values = NDArray[Any]
 
@@ -102,9 +103,7 @@ def find_border(B: Any) -> Border:
             break
         more = _more_places(bordered, factors)
         bordered = more.added_to(bordered)
-    block_of = np.empty(B.shape[0], np.intp)
-    block_of[plan.blocks.row_perm] = np.repeat(np.arange(plan.n_blocks), np.diff(plan.starts))
-    blocks = block_of[entries.rows]
+    blocks = block_of_each(plan.blocks.row_perm, plan.starts)[entries.rows]
     order = np.argsort(blocks, kind="stable")
     entries = Entries(*(of[order] for of in entries))
     return Border(blocks[order], entries, bordered, factors, plan, are_few(B, entries.cols))
@@ -162,9 +161,7 @@ def _amplifying(B: Any, factors: BlockFactors) -> NDArray[np.bool_]:
     b = np.random.default_rng(1).standard_normal(n).astype(factors.dtype)
     x = factors.solve(b, "N", check=False)[0]
     row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
-    own = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-    row_block, col_block = np.empty(n, np.intp), np.empty(n, np.intp)
-    row_block[row_perm], col_block[col_perm] = own, own
+    row_block, col_block = (block_of_each(perm, starts) for perm in (row_perm, col_perm))
     inside = row_block[B.indices] == np.repeat(col_block, np.diff(B.indptr))
     diagonal = csc_array((B.data * inside, B.indices, B.indptr), shape=B.shape)
     given = np.maximum.reduceat(np.abs(diagonal @ x)[row_perm], starts[:-1])

@@ -10,7 +10,7 @@ from sparsematch._base.above import above
 from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace, on_gpu
 from sparsematch._base.docstrings import documented
 from sparsematch._types import conventions
-from sparsematch._types.bipartite import entry_places
+from sparsematch._types.bipartite import entry_places, list_of_each
 from sparsematch._types.html import MOST_BOXES, picture_page
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import Ranked, frozen
@@ -144,12 +144,8 @@ class BlockForm(Blocks):
     @property
     def block_labels(self) -> tuple[IndexArray, IndexArray]:
         """The number of the fine block that each row, and each column, is in."""
-        xp, labels = namespace(self.row_perm), []
-        for perm, ends in ((self.row_perm, self.row_blocks), (self.col_perm, self.col_blocks)):
-            of = xp.empty_like(perm)
-            of[perm] = xp.searchsorted(ends, xp.arange(perm.size, dtype=ends.dtype), "right") - 1
-            labels.append(of)
-        return labels[0], labels[1]
+        rows = block_of_each(self.row_perm, self.row_blocks)
+        return rows, block_of_each(self.col_perm, self.col_blocks)
 
     def equations(self, k: int) -> IndexArray:
         """Return the rows of fine block `k`: a view; IndexError if there is none."""
@@ -274,16 +270,10 @@ class BlockForm(Blocks):
                [1, 1, 0],
                [0, 1, 1]])
         """
-        n_rows, n_cols = self.shape
-        return (
-            self.n_blocks,
-            self.row_perm[::-1].tolist(),
-            self.col_perm[::-1].tolist(),
-            (n_rows - self.row_blocks[::-1]).tolist(),
-            (n_cols - self.col_blocks[::-1]).tolist(),
-            (n_rows - self.coarse_rows[::-1]).tolist(),
-            (n_cols - self.coarse_cols[::-1]).tolist(),
-        )
+        orders = (order[::-1].tolist() for order in (self.row_perm, self.col_perm))
+        bounds = self.row_blocks, self.col_blocks, self.coarse_rows, self.coarse_cols
+        sides = zip(2 * self.shape, bounds, strict=True)
+        return self.n_blocks, *orders, *((n - ends[::-1]).tolist() for n, ends in sides)
 
     @classmethod
     def from_matlab(cls, p: Any, q: Any, r: Any, s: Any, cc: Any, rr: Any) -> "BlockForm":
@@ -348,6 +338,13 @@ def square_form(row_perm: IndexArray, col_perm: IndexArray, row_blocks: IndexArr
     return frozen(BlockForm(*arrays, Matching(*mates)))
 
 
+def block_of_each(order: IndexArray, ends: IndexArray) -> IndexArray:
+    """Return the block that each row is in, or each column, in whose order blocks end there."""
+    of = namespace(order).empty_like(order)
+    of[order] = list_of_each(ends, order.size)
+    return of
+
+
 class BlockLayout(NamedTuple):
     """The blocks of rows and columns, in host memory."""
 
@@ -371,10 +368,8 @@ def block_layout(form: BlockForm) -> BlockLayout | None:
         return None
     if not (cc.size == rr.size == 5 and _parts_fit(r, s, cc, rr)):
         return None
-    blocks = np.empty(p.size, np.int64), np.empty(q.size, np.int64)
-    blocks[0][p] = np.repeat(np.arange(r.size - 1), np.diff(r))
-    blocks[1][q] = np.repeat(np.arange(s.size - 1), np.diff(s))
-    mates = _mates(p.astype(np.int64), q.astype(np.int64), int(rr[3]))
+    p, q = p.astype(np.int64), q.astype(np.int64)
+    blocks, mates = (block_of_each(p, r), block_of_each(q, s)), _mates(p, q, int(rr[3]))
     if not all(map(np.array_equal, mates, given)):
         return None
     return BlockLayout(*blocks, *mates, r.size - 1)
@@ -394,10 +389,8 @@ def _on_host(array: Any) -> Any:
 def _is_permutation(order: Any) -> bool:
     if order.ndim != 1 or order.dtype.kind not in "iu":
         return False
-    if order.size == 0:
-        return True
-    within = order.min() >= 0 and order.max() < order.size
-    return bool(within and np.bincount(order, minlength=order.size).max() == 1)
+    within = order.min(initial=0) >= 0 and order.max(initial=-1) < order.size
+    return bool(within and np.bincount(order, minlength=order.size).max(initial=1) == 1)
 
 
 def _are_boundaries(ends: Any, n: int) -> bool:
