@@ -17,13 +17,14 @@ from scipy.sparse import csr_array
 from sparsematch import Explanation, explain_singularity
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 from sparsematch._text.name_lists import Names, count, counted_family, family
+from sparsematch._types.html import Page
 from sparsematch._types.singularity import Dependence
 
 __all__ = ["ModelExplanation", "explain_model"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ModelExplanation:
+class ModelExplanation(Page):
     """Why a model is singular; ``str`` of it says why.
 
     Attributes
@@ -130,9 +131,6 @@ class ModelExplanation:
             "Any one, unfixed, raises the rank by one; one of them may be fixed by mistake:",
             *lines,
         ]
-
-    def __str__(self) -> str:
-        return self.text()
 
     def __repr__(self) -> str:
         return f"Model{self.explanation!r}"

@@ -11,12 +11,7 @@ from sparsematch._text.dependences import described, paragraph, vanishing_digits
 from sparsematch._text.name_lists import count
 from sparsematch._text.wording import Line, Wording
 from sparsematch._types.numerical_rank import NumericalRank
-from sparsematch._types.singularity import (
-    Dependence,
-    NumericalDefects,
-    SingularBlock,
-    members_of,
-)
+from sparsematch._types.singularity import Dependence, NumericalDefects, SingularBlock, members_of
 
 _DIGITS = 16  # that a double has, about
 _FORM = " of the block triangular form (counted from 0)"

@@ -16,7 +16,7 @@ from sparsematch._text.explanation import Explanation
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import wrapped
 from sparsematch._types.diagnosis import BlockCondition, Misscaled, Spectrum
-from sparsematch._types.html import text_page
+from sparsematch._types.html import Page
 from sparsematch._types.run_info import table
 
 #: Ratio of neighbouring singular values that is called a gap.
@@ -29,7 +29,7 @@ _POOR_RESIDUAL = 1e-14
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Diagnosis:
+class Diagnosis(Page):
     """What to expect of a linear system; ``str`` of it is a page that says so.
 
     Attributes
@@ -165,12 +165,6 @@ class Diagnosis:
         more = {"is_singular": self.is_singular, "gap_rank": gap_rank, "gap": gap}
         return found | more | {"backward_error": error}
 
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return text_page(self.text())
-
     def __repr__(self) -> str:
         about = ""
         if self.digits is not None and (fewest := self.fewest_digits).size:
@@ -185,11 +179,7 @@ def _page(found: Diagnosis, max_names: int) -> str:
         f", {count(found.stored_zeros, 'stored zero')} not counted" if found.stored_zeros else ""
     )
     entries = "1 entry" if found.n_entries == 1 else f"{found.n_entries:,} entries"
-    lines = [
-        _headline(found),
-        "",
-        f"Matrix    {found.n:,} x {found.n:,}, {entries}{zeros}",
-    ]
+    lines = [_headline(found), "", f"Matrix    {found.n:,} x {found.n:,}, {entries}{zeros}"]
     lines += _rank(found) + _condition(found) + _digits(found, max_names)
     lines += _blocks(found, max_names) + _scaling(found, max_names)
     if found.explanation is None:

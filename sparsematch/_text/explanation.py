@@ -13,7 +13,7 @@ from sparsematch._text.dicts import numbers_dict
 from sparsematch._text.name_lists import Names, count
 from sparsematch._text.wording import Line, Wording, wrapped
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
-from sparsematch._types.html import text_page
+from sparsematch._types.html import Page
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import Ranked
 from sparsematch._types.numerical_rank import NumericalRank
@@ -27,7 +27,7 @@ NOT_LOOKED_AT = "The values were not looked at: numeric=True looks at them, too.
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Explanation(Ranked):
+class Explanation(Page, Ranked):
     """Why a matrix is singular, or not square enough; ``str`` of it says why.
 
     In the text rows are equations, columns are variables.
@@ -265,12 +265,6 @@ class Explanation(Ranked):
         if self.col_names is not None:
             out["conflict_col_names"] = [self.col_names[j] for j in out["conflict_cols"]]
         return out
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return text_page(self.text())
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape

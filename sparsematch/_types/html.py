@@ -1,15 +1,24 @@
 """Results as notebooks show them: a small picture and counts, in HTML without a style sheet."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 
 #: Pixels of the longer side of a picture, and boxes that it has at most: notebooks stay small.
 _SIDE, MOST_BOXES = 160, 400
 
 
-def text_page(text: str) -> str:
-    """Return a text whose lines are kept."""
-    return f"<pre>{escape(text)}</pre>"
+class Page:
+    """What shows itself by a text, whose lines a notebook keeps."""
+
+    __slots__ = ()
+
+    text: Callable[..., str]
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
 
 
 def picture_page(
