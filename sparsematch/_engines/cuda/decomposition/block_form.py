@@ -21,15 +21,7 @@ from sparsematch._types.matching import Matching
 
 _load = compile.declare("decomposition/block_permutation")
 #: What block labels may launch: it compiles side by side, what takes longest first.
-_LOADED = (
-    small_components.load,
-    strong_components.load,
-    alternating_bfs.load,
-    multi_pivot.load,
-    colouring.load,
-    transposes.load,
-    _load,
-)
+_LOADED = small_components, strong_components, alternating_bfs, multi_pivot, colouring, transposes
 
 
 def block_labels(
@@ -41,7 +33,7 @@ def block_labels(
     before = before or DeviceByProducts()
     if before.host_result:
         return _labels_on_host(before.host_result, matching)
-    for load in _LOADED:
+    for load in (*(module.load for module in _LOADED), _load):
         load(graph.dtype)
     transposed = before.transposed or transposes.transpose(graph, run, before.symmetric)
     by_row, by_col = graph.orient(graph, transposed)

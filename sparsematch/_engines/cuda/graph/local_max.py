@@ -44,9 +44,4 @@ def match(
     taken = bit_set(xp, graph.n)
     state = kernels.struct("LocalMax", mate=mate, taken=taken, choice=choice, lists=lists)
     limit_alone = np.uint64(0 if run.detailed else narrow)
-
-    def launch(limit: int) -> None:
-        rest = state, limit_alone, np.uint64(limit), control
-        kernels.launch_resident("match_rounds", n, *work, *rest, blocks_per_processor=2)
-
-    return general.run_rounds(graph, mate, run, control, launch)
+    return general.run_rounds(kernels, graph, mate, run, n, *work, state, limit_alone, control)

@@ -46,9 +46,4 @@ def match(graph: Graph, mate: IndexArray, run: Run) -> tuple[Any, list[tuple[int
         lists=xp.empty(3 * graph.n, dtype),
         blue_below=np.uint64(int(run.options.get("p", OPTIONS["p"]) * 2.0**53)),
     )
-
-    def launch(limit: int) -> None:
-        rest = state, np.uint64(limit), control
-        kernels.launch_resident("match_rounds", n, *work, *rest, blocks_per_processor=2)
-
-    return general.run_rounds(graph, mate, run, control, launch)
+    return general.run_rounds(kernels, graph, mate, run, n, *work, state, control)

@@ -65,11 +65,11 @@ def cuts(kernels: compile.Kernels, graph: Graph) -> Struct:
 
 
 def run_rounds(
-    graph: Graph, mate: IndexArray, run: Run, control: Any, launch: Callable[[int], None]
+    engine: compile.Kernels, graph: Graph, mate: IndexArray, run: Run, *arguments: Any
 ) -> tuple[Any, list[tuple[int, int]]]:
     """Launch until nothing is left to do; return the record of control, and what was matched."""
     # The latter before each launch, with the live edges. A launch does `rounds` rounds, one if
-    # details are wanted, counting from the first of all. Waits.
+    # details are wanted, counting from the first of all. The last argument is the control. Waits.
     account: list[tuple[int, int]] = []
     kernels, rounds, words = _load(graph), 0, None
     while words is None or not words["done"]:
@@ -80,7 +80,9 @@ def run_rounds(
             matched = int(words["matched"]) if words is not None else 0
             account.append((matched, int(live[0]) // 2))
         rounds += 1 if run.detailed else LIMIT
-        launch(rounds)
+        *others, control = arguments
+        limit = np.uint64(rounds)
+        engine.launch_resident("match_rounds", *others, limit, control, blocks_per_processor=2)
         words = kernels.read("Control", control)
     account.append((int(words["matched"]), 0))
     return words, account
