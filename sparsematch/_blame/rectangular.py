@@ -45,19 +45,11 @@ def numerical_rank(A: Any, *, tolerance: float = 1e-10) -> NumericalRank:
     vanishing = [np.count_nonzero(each.residuals <= tolerance) for each in (by_row, by_col)]
     rank = int(min(m - vanishing[0], n - vanishing[1]))
     agree = m - by_row.free.size == n - by_col.free.size == rank
-    return NumericalRank(
-        (m, n),
-        rank,
-        equations,
-        variables,
-        np.delete(np.arange(m), by_row.free),
-        np.delete(np.arange(n), by_col.free),
-        redundant,
-        undetermined,
-        tolerance,
-        float(min(by_row.smallest, by_col.smallest)),
-        bool(agree and by_row.is_settled and by_col.is_settled),
-    )
+    is_settled = bool(agree and by_row.is_settled and by_col.is_settled)
+    rows, cols = (np.delete(np.arange(size), of.free) for size, of in ((m, by_row), (n, by_col)))
+    dependent = equations, variables, rows, cols, redundant, undetermined
+    smallest = float(min(by_row.smallest, by_col.smallest))
+    return NumericalRank((m, n), rank, *dependent, tolerance, smallest, is_settled)
 
 
 def _named(

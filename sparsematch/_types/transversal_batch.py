@@ -85,15 +85,10 @@ class TransversalBatch(_Batch[WeightedTransversal]):
         return cls(*mates, cardinality, objective, row_dual, col_dual, *scales)
 
     def _one(self, k: int) -> WeightedTransversal:
-        return WeightedTransversal(
-            Matching(self.row_mate[k], self.col_mate[k]),
-            "product",
-            float(self.objective[k]),
-            self.row_dual[k],
-            self.col_dual[k],
-            None if self.row_scale is None else self.row_scale[k],
-            None if self.col_scale is None else self.col_scale[k],
-        )
+        matching = Matching(self.row_mate[k], self.col_mate[k])
+        sides = self.row_dual, self.col_dual, self.row_scale, self.col_scale
+        own: Any = (None if side is None else side[k] for side in sides)
+        return WeightedTransversal(matching, "product", float(self.objective[k]), *own)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

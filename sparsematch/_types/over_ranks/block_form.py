@@ -65,13 +65,7 @@ class DistributedBlockForm(Blocks, Frozen):
         rank, (n_rows, n_cols) = self.structural_rank, self.shape
         coarse_rows = [0, h_rows, h_rows + n_square, rank, n_rows]
         coarse_cols = [0, h_cols - h_rows, h_cols, h_cols + n_square, n_cols]
-        form = BlockForm(
-            inverse(row_place),
-            inverse(col_place),
-            np.ascontiguousarray(ends[:, 0], dtype),
-            np.ascontiguousarray(ends[:, 1], dtype),
-            np.array(coarse_cols, dtype),
-            np.array(coarse_rows, dtype),
-            self.matching.gather(),
-        )
-        return frozen(form)
+        row_ends, col_ends = (np.ascontiguousarray(side, dtype) for side in ends.T)
+        coarse = np.array(coarse_cols, dtype), np.array(coarse_rows, dtype)
+        arrays = inverse(row_place), inverse(col_place), row_ends, col_ends, *coarse
+        return frozen(BlockForm(*arrays, self.matching.gather()))

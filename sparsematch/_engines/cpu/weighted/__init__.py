@@ -12,13 +12,5 @@ from sparsematch._engines.cpu.weighted import (
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import register_operations
 
-_MODULES = (
-    transversals,
-    least_cost,
-    product_batch,
-    scaled_columns,
-    maximum_weight,
-    symmetric,
-    weighted_proof,
-)
-register_operations("numpy", WeightedOps, *map(vars, _MODULES))
+_OWN = transversals, least_cost, product_batch, scaled_columns, maximum_weight, symmetric
+register_operations("numpy", WeightedOps, vars(weighted_proof), *map(vars, _OWN))

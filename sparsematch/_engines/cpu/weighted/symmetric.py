@@ -48,14 +48,9 @@ def symmetric_product(
         cut_off = _keep_below_one(weighted, partner, factors, workers)
     if cut_off and scaling:
         warn_of_cut_factors("dual holds")
-    return SymmetricTransversal(
-        matching,
-        best.objective,
-        partner,
-        dual,
-        _scaled_diagonal(diagonal, factors),
-        factors if scaling else None,
-    ).freeze()
+    scaled, given = _scaled_diagonal(diagonal, factors), factors if scaling else None
+    found = SymmetricTransversal(matching, best.objective, partner, dual, scaled, given)
+    return found.freeze()
 
 
 def symmetric_diagonal(weighted: WeightedCSR) -> FloatArray:

@@ -12,6 +12,9 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.run_info import StepInfo
 
+#: What is summed over the ranks, beside the pairs of each round.
+_SUMS = "edges", "augmentations", "path_edges", "bytes_sent", "cardinality"
+
 
 @dataclass(slots=True)
 class Account:
@@ -37,24 +40,10 @@ def step(
         exchange, account = exchange_of(A.comm, row_mate), Account()
         yield exchange, account
         seconds = perf_counter() - begin - run.transpose_seconds
-        own = int(exchange.xp.count_nonzero(row_mate >= 0))
-        numbers = account.edges, account.augmentations, account.path_edges, exchange.bytes_sent
-        edges, paths, path_edges, sent, pairs, *matched = exchange.allreduce(
-            *numbers, own, *account.matched
-        )
-        run.steps.append(
-            StepInfo(
-                name,
-                seconds,
-                phases=account.phases,
-                levels=account.levels,
-                edges=edges,
-                augmentations=paths,
-                path_edges=path_edges,
-                cardinality=pairs,
-                matched=tuple(matched),
-                rounds=exchange.rounds,
-                bytes_sent=sent,
-                carrier=exchange.carrier,
-            )
-        )
+        pairs = int(exchange.xp.count_nonzero(row_mate >= 0))
+        own = account.edges, account.augmentations, account.path_edges, exchange.bytes_sent, pairs
+        sums = exchange.allreduce(*own, *account.matched)
+        counts: Any = dict(zip(_SUMS, sums, strict=False))
+        counts |= {"phases": account.phases, "levels": account.levels, "rounds": exchange.rounds}
+        counts |= {"matched": tuple(sums[len(own) :]), "carrier": exchange.carrier}
+        run.steps.append(StepInfo(name, seconds, **counts))
