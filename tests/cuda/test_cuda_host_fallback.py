@@ -14,7 +14,7 @@ from gpu_calls import CUPY, certified, form_on_host, host, one_call, to_gpu
 from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.decomposition import block_form
-from sparsematch._engines.cuda.matching import auto
+from sparsematch._engines.cuda.matching import choice
 from sparsematch._engines.cuda.matching.choice import POLICY
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
@@ -182,7 +182,7 @@ def with_levels(levels):
 def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
     """The levels allowed end in another search of the decomposition each time."""
     A = random_matrix(2300, 2200 + 40 * seed, 1.2 + 0.3 * seed, seed=seed)
-    monkeypatch.setattr(auto, "POLICY", with_levels(2**31 - 1))
+    monkeypatch.setattr(choice, "POLICY", with_levels(2**31 - 1))
     monkeypatch.setattr(host_fallback, "allowed_levels", lambda *_: least)
     with one_call:
         form = form_on_host(sm.block_triangular_form(to_gpu(A)))
@@ -198,7 +198,7 @@ def test_the_host_starts_again_unless_the_user_gave_a_matching(warm):
     initial = CUPY.asarray(row_mate.copy()) if warm else None
     for allowed in (0, 1, 5, 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(auto, "POLICY", with_levels(allowed))
+            patch.setattr(choice, "POLICY", with_levels(allowed))
             m, info = certified(A, initial=initial)
         step = info.steps[names(info).index("host_fallback")]
         if warm:

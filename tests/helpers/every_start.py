@@ -16,7 +16,7 @@ import sparsematch as sm
 from calls import variants
 from coupled_pieces import coupled
 from sparsematch._engines.cpu.matching import auto as host_auto
-from sparsematch._engines.cuda.matching import auto as device_auto
+from sparsematch._engines.cuda.matching import choice as device_choice
 from sparsematch._engines.cuda.matching import one_block, rare_columns
 from strategies import partial_matching
 
@@ -181,9 +181,9 @@ def as_if_large(patch, levels=None):
     patch(one_block, "fits", lambda _: False)
     patch(rare_columns, "LEAST", 0)
     patch(host_auto, "POLICY", replace(host_auto.POLICY, small=0))
-    policy = device_auto.POLICY
+    policy = device_choice.POLICY
     if levels is not None:
         work = policy.search._replace(share=0.0, least=levels)
         works = dict.fromkeys(("search", "thin_search", "thin_in_order"), work)
         policy = replace(policy, small=0, **works)
-    patch(device_auto, "POLICY", policy)
+    patch(device_choice, "POLICY", policy)
