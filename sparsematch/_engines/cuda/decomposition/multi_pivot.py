@@ -42,10 +42,7 @@ class _Searches:
         self.kernels = load(graph.dtype)
         # the searches stay in what is in question: all else counts as seen
         self.seen = ~square.cols_in, ~square.rows_in
-        self.queues = (
-            xp.empty(graph.n_rows + ROOTS, graph.dtype),
-            xp.empty(graph.n_cols + ROOTS, graph.dtype),
-        )
+        self.queues = [xp.empty(n + ROOTS, graph.dtype) for n in graph.shape]
         self.count = xp.zeros(COUNTS, graph.dtype)
         self._square = square
 

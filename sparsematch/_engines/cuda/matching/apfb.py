@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import namespace
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import INT_MAX, bit_set, index_bits, lane_shift, seed_of
@@ -65,16 +65,15 @@ def list_shift(entries: int, vertices: int) -> int:
     return lane_shift(entries - vertices, vertices, each=4, most=3)
 
 
-def forest(kernels: compile.Kernels, lists: BipartiteCSR, **fields: Any) -> Struct:
-    """Return the search of resident_bfs.cuh with its workspace."""
+def forest(
+    kernels: compile.Kernels, lists: BipartiteCSR, mates: IndexArray, run: Run, **fields: Any
+) -> Struct:
+    """Return the search of resident_bfs.cuh with its workspace; `mates` are those of minors."""
     xp, dtype = namespace(lists.indptr), lists.dtype
-    return kernels.struct(
-        "Forest",
-        lists=kernels.csr(lists),
-        seen=bit_set(xp, lists.n_minor),
-        hubs=xp.empty(4 * (lists.indices.size // HUB + 1), dtype),
-        **fields,
-    )
+    fields |= {"lists": kernels.csr(lists), "mates": mates, "salt": seed_of(run)}
+    fields |= {"seen": bit_set(xp, lists.n_minor), "queue": xp.empty(lists.n_major, dtype)}
+    hubs = xp.empty(4 * (lists.indices.size // HUB + 1), dtype)
+    return kernels.struct("Forest", hubs=hubs, **fields)
 
 
 class Phases:
@@ -91,16 +90,8 @@ class Phases:
         shift = list_shift(graph.indices.size, n_major)
         major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
         self._control = self._kernels.zeros(xp, "Control")
-        search = forest(
-            self._kernels,
-            graph,
-            mates=minor_mate,
-            queue=xp.empty(n_major, dtype),
-            control=self._control,
-            shift=shift if given["constant_threads"] else 0,
-            alone=ALONE >> shift,
-            salt=seed_of(run),
-        )
+        limits = {"shift": shift if given["constant_threads"] else 0, "alone": ALONE >> shift}
+        search = forest(self._kernels, graph, minor_mate, run, control=self._control, **limits)
         root, leaf = xp.empty((2, n_major), dtype)
         self._state = self._kernels.struct(
             "Apfb",

@@ -180,16 +180,8 @@ class Search:
         order = index(graph.n_major), index_bits(graph.n_major), seed_of(run), self._finished
         arrays = graph.indptr, self._mates[0], roots, leaf, control
         self._setup.launch("collect", -(-graph.n_major // 8), *order, *arrays)
-        state = kernels.struct(
-            "MsBfs",
-            graph,
-            roots=roots,
-            row_mate=self._mates[0],
-            col_mate=self._mates[1],
-            leaf=leaf,
-            control=control,
-            **self._lists,
-        )
+        fields = self._lists | {"roots": roots, "leaf": leaf, "control": control}
+        state = kernels.struct("MsBfs", graph, Matching(*self._mates), **fields)
         own = before.free_together and not macros["LOCKSTEP"]
         if own:
             limits = limits | {"own_levels": OWN_LEVELS}

@@ -50,18 +50,11 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
     with run.step("one_block") as counts:
         xp, n_rows, n_cols = namespace(graph.indptr), graph.n_major, graph.n_minor
         kernels = _load(graph.dtype)
-        row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-        work = kernels.struct(
-            "Work",
-            graph,
-            n_rows=n_rows,
-            n_cols=n_cols,
-            row_mate=row_mate,
-            col_mate=col_mate,
-            # a level takes as long as its longest list: twice as many threads as the mean
-            shift=lane_shift(2 * graph.nnz, n_rows, each=1, most=5),
-            depth=depth or INT_MAX,
-        )
+        mates = Matching(*graph.orient(matching.row_mate, matching.col_mate))
+        # a level takes as long as its longest list: twice as many threads as the mean
+        shift = lane_shift(2 * graph.nnz, n_rows, each=1, most=5)
+        limits = {"n_rows": n_rows, "n_cols": n_cols, "depth": depth or INT_MAX}
+        work = kernels.struct("Work", graph, mates, shift=shift, **limits)
         threads = max(number for rows, number in THREADS.items() if rows <= n_rows)
         how = {"threads": threads, "shared_bytes": _shared_bytes(n_rows, n_cols, graph.nnz)}
         if not run.detailed and not depth:

@@ -54,21 +54,13 @@ def push(
     major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
     push_shift, shift = list_shift(entries, n_major), list_shift(entries, n_minor)
     control = kernels.zeros(xp, "Control")
-    label, queue = xp.empty((2, n_minor), dtype)
-    active, spare = xp.empty((2, n_major), dtype)
+    limits = {"shift": shift, "alone": ALONE >> max(push_shift, shift)}
+    search = forest(kernels, transposed, major_mate, run, control=control, **limits)
+    label, (active, spare) = xp.empty(n_minor, dtype), xp.empty((2, n_major), dtype)
     state = kernels.struct(
         "PushRelabel",
         graph,
-        forest=forest(
-            kernels,
-            transposed,
-            mates=major_mate,
-            queue=queue,
-            control=control,
-            shift=shift,
-            alone=ALONE >> max(push_shift, shift),
-            salt=seed_of(run),
-        ),
+        forest=search,
         majors=kernels.csr(graph),
         infinite=min(n_major, n_minor) + 1,
         major_mate=major_mate,

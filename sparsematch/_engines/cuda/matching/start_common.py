@@ -19,9 +19,8 @@ def state(
     kernels: compile.Kernels, name: str, graph: BipartiteCSR, matching: Matching, **fields: Any
 ) -> Struct:
     """Return what the kernels of a start work on: the lists, both mates, and what else it has."""
-    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    lists = kernels.csr(graph)
-    return kernels.struct(name, lists=lists, row_mate=row_mate, col_mate=col_mate, **fields)
+    mates = Matching(*graph.orient(matching.row_mate, matching.col_mate))
+    return kernels.struct(name, mates, lists=kernels.csr(graph), **fields)
 
 
 def stretch_bits(n: int) -> np.int32:
