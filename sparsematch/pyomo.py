@@ -221,16 +221,9 @@ def explain_model(
         names = ([part.name for part in parts] for parts in (equations, variables))
         why = explain_singularity(A, *names, numeric=numeric, tolerance=tolerance)
         suspects = _suspects(why, equations, members, tolerance)
-    return ModelExplanation(
-        why,
-        A,
-        tuple(equations),
-        tuple(variables),
-        _most_likely_first(suspects, variables),
-        n_inequalities,
-        assumed,
-        _decided(c for c, occurring in zip(equations, unfixed, strict=True) if not occurring),
-    )
+    decided = _decided(c for c, occurring in zip(equations, unfixed, strict=True) if not occurring)
+    found = tuple(equations), tuple(variables), _most_likely_first(suspects, variables)
+    return ModelExplanation(why, A, *found, n_inequalities, assumed, decided)
 
 
 def _equations(model: Any) -> tuple[list[Any], int]:

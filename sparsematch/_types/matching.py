@@ -12,7 +12,8 @@ from sparsematch._types.html import MOST_BOXES, picture_page
 from sparsematch._types.mates import GraphMates, Mates
 from sparsematch._types.run_info import RunInfo
 
-#: What can be wrong with a matching, once every mate is within range: row i, column j.
+#: What can be wrong with a matching, once every mate is within range: row i, whose mate has another
+#: one, column j likewise, or their pair is no entry.
 FLAWS = {
     "col_disagrees": "row {i} is paired with column {j}, but column {j} is not paired with row {i}",
     "row_disagrees": "column {j} is paired with row {i}, but row {i} is not paired with column {j}",

@@ -58,17 +58,10 @@ def as_matching(
     if transversal.job == "product":
         weight = xp.log(weight)
         largest = largest_of(weight)
-    found = WeightedMatching(
-        transversal.matching,
-        total,
-        total,
-        -transversal.row_dual,
-        -transversal.col_dual,
-        xp.zeros(graph.n_rows),
-        xp.zeros(graph.n_cols),
-        maximum_cardinality=True,
-        dual_unit=transversal.dual_unit,
-    )
+    duals = -transversal.row_dual, -transversal.col_dual
+    sides = *duals, xp.zeros(graph.n_rows), xp.zeros(graph.n_cols)
+    how: Any = {"maximum_cardinality": True, "dual_unit": transversal.dual_unit}
+    found = WeightedMatching(transversal.matching, total, total, *sides, **how)
     return SignedCSR(graph, weight, largest), found
 
 

@@ -8,10 +8,9 @@ from sparsematch._engines.cuda.core.alternating_bfs import reached_from_free
 from sparsematch._engines.cuda.core.device import HostNumbers
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import VertexCover
-from sparsematch._types.matching import Matching
+from sparsematch._types.matching import FLAWS, Matching
 
-#: Keys of FLAWS: a row, a column whose mate has another, a pair that is no entry.
-_ROW, _COLUMN, _ENTRY = "col_disagrees", "row_disagrees", "no_entry"
+_ROW, _COLUMN, _ENTRY = FLAWS
 
 _load = compile.declare("core/certificates")
 

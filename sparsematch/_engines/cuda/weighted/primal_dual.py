@@ -67,8 +67,9 @@ class Phases:
     def __init__(self, problem: Assignment, largest: float) -> None:
         xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
         self.problem, self.kernels, self._xp = problem, _load(dtype), xp
-        self._queue, self._stamp = xp.empty(2 * n, dtype), xp.zeros(n, dtype)
-        self._distance, self._round = xp.empty(n), 1
+        # the three of `Spread`
+        self.queue, self.stamp = xp.empty(2 * n, dtype), xp.zeros(n, dtype)
+        self.distance, self._round = xp.empty(n), 1
         self._radius = max(FIRST * largest, float(np.finfo(float).tiny))
 
     def move_duals(self) -> None:
@@ -76,20 +77,14 @@ class Phases:
         problem, kernels, xp = self.problem, self.kernels, self._xp
         n, dtype = problem.n, problem.dtype
         free = xp.flatnonzero(problem.row_mate < 0)
-        self._queue[: free.size] = free
-        self._queue[n : n + free.size] = free  # whichever half the round reads
+        self.queue[: free.size] = free
+        self.queue[n : n + free.size] = free  # whichever half the round reads
         words = np.zeros(1, layout("weighted/primal_dual", dtype, "Levels"))
         words["round"], words["count"][0, self._round % 3] = self._round, free.size
         words["radius"] = self._radius
         control, nearest = xp.asarray(words.view(np.uint8)), xp.full(1, np.inf)
-        self._distance.fill(np.inf)
-        spread = kernels.struct(
-            "Spread",
-            queue=self._queue,
-            stamp=self._stamp,
-            distance=self._distance,
-            nearest=nearest,
-        )
+        self.distance.fill(np.inf)
+        spread = kernels.struct("Spread", self, nearest=nearest)
         enough = max(int(REACHED * free.size), 1)
         duals = _duals(problem, kernels)
         lists = dtype.type(n), problem.costs(kernels), duals, spread

@@ -36,18 +36,10 @@ def maximum_product(
         power = xp.exp2 if approximate else xp.exp
         values = matched if exact else None
         row_scale, col_scale = _factors(values, found.matching, duals, power)
-    pairs = matched[matched > 0]
-    return WeightedTransversal(
-        found.matching,
-        "product",
-        float(xp.log(pairs).sum()),
-        found.row_dual * base,
-        found.col_dual * base,
-        row_scale,
-        col_scale,
-        approximate,
-        gap=gap * base,
-    ).freeze()
+    objective = float(xp.log(matched[matched > 0]).sum())
+    sides = duals[0] * base, duals[1] * base, row_scale, col_scale
+    how: Any = {"approximate": approximate, "gap": gap * base}
+    return WeightedTransversal(found.matching, "product", objective, *sides, **how).freeze()
 
 
 def maximum_sum(

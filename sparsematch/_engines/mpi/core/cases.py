@@ -74,14 +74,8 @@ def _match_gathered(
     (steps, *_) = exchange.allgather(run.steps[before:])
     own = int(xp.count_nonzero(matching.row_mate >= 0))
     sent, pairs = exchange.allreduce(exchange.bytes_sent, own)
-    last = steps[-1]._replace(
-        rounds=exchange.rounds,
-        bytes_sent=sent,
-        cardinality=pairs,
-        carrier=exchange.carrier,
-        reason=cases.small,
-    )
-    run.steps[before:] = [*steps[:-1], last]
+    last = steps[-1]._replace(cardinality=pairs, reason=cases.small, carrier=exchange.carrier)
+    run.steps[before:] = [*steps[:-1], last._replace(rounds=exchange.rounds, bytes_sent=sent)]
 
 
 def _match_whole(

@@ -6,13 +6,12 @@ In host memory or on GPUs. Whether a matching is maximum, a forest without a pat
 from sparsematch._base.arrays import Array
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error, exchange_of
 from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._types.matching import FLAWS
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Flaw = tuple[str, int, int]
-
-#: Keys of FLAWS: a row, a column whose mate has another, a pair that is no entry.
-_ROW, _COLUMN, _ENTRY = "col_disagrees", "row_disagrees", "no_entry"
+_ROW, _COLUMN, _ENTRY = FLAWS
 
 
 def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> _Flaw | None:
