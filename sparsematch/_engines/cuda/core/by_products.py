@@ -1,7 +1,7 @@
 """What a step on a GPU leaves to the next, and to the block form."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sparsematch._engines.registry import ByProducts, Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -29,3 +29,7 @@ class DeviceByProducts(ByProducts):
     host: bool = False  #: Whether the block form may be left to the host.
     #: What the host has found, if the matching was left to it.
     host_result: HostResult | None = None
+
+
+#: Those of the step before: None if there was none, or it leaves nothing.
+Before: TypeAlias = DeviceByProducts | None

@@ -5,7 +5,7 @@ from contextlib import suppress
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import alternating_bfs, compile, host_fallback
 from sparsematch._engines.cuda.core import transpose as transposes
-from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
+from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts, HostResult
 from sparsematch._engines.cuda.decomposition import (
     colouring,
     multi_pivot,
@@ -25,7 +25,7 @@ _LOADED = small_components, strong_components, alternating_bfs, multi_pivot, col
 
 
 def block_labels(
-    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
+    graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None
 ) -> BlockLabels:
     """Return the group of every row; the matching must be maximum."""
     # The host takes over searches with too many levels, where that is allowed. It does all of the

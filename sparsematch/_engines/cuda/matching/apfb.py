@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.by_products import DeviceByProducts
+from sparsematch._engines.cuda.core.by_products import Before
 from sparsematch._engines.cuda.core.device import INT_MAX, bit_set, index_bits, lane_shift, seed_of
 from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.cuda.matching import ms_bfs
@@ -39,9 +39,7 @@ _load = compile.declare("matching/apfb", **MACROS)
 _PLANT, _ROOTS, _LEVEL, _SETTLE, _FLIP = range(5)
 
 
-def improve(
-    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
-) -> DeviceByProducts | None:
+def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
     """Make the matching maximum: in one launch with roots, as in ms_bfs.cu; else by ``Phases``."""
     given: dict[str, Any] = OPTIONS | dict(run.options)
     with run.step("apfb") as counts:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sparsematch._engines.cuda.core import host_fallback
-from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
+from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts, HostResult
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     cheap,
@@ -27,16 +27,14 @@ SUMMARY = (
 #: `host`: whether it may be.
 OPTIONS: dict[str, bool | float] = {"host": True}
 
-_STARTS: dict[str, Callable[..., DeviceByProducts | None]] = {
+_STARTS: dict[str, Callable[..., Before]] = {
     "cheap": cheap.improve,
     "karp_sipser": karp_sipser.improve,
     "min_degree": min_degree.improve,
 }
 
 
-def improve(
-    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
-) -> DeviceByProducts:
+def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
     """Make the matching maximum."""
     # Reads: the graph. Writes: both mates. Workspace: that of `ms_bfs`, and a transpose of a tall
     # graph.

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.by_products import DeviceByProducts
+from sparsematch._engines.cuda.core.by_products import Before
 from sparsematch._engines.cuda.core.device import seed_of
 from sparsematch._engines.cuda.matching import start_common
 from sparsematch._engines.registry import Run
@@ -18,9 +18,7 @@ OPTIONS: dict[str, bool | float] = {"random": True}
 load = compile.declare("matching/cheap", STRETCH=start_common.STRETCH)
 
 
-def improve(
-    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
-) -> DeviceByProducts | None:
+def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
     """Make the matching maximal."""
     # Reads: the graph. Writes: both mates. Workspace: a bit for each column. Time: O(nnz).
     with run.step("cheap"):

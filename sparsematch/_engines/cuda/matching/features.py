@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.by_products import DeviceByProducts
+from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
 from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.cuda.matching.choice import POLICY, ListFeatures, Policy
 from sparsematch._engines.registry import Run
@@ -48,7 +48,7 @@ def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFe
     return ListFeatures(n, single, skew, int(seen["linked"]), *flags, *shared, in_order)
 
 
-def with_symmetry(graph: BipartiteCSR, before: DeviceByProducts | None) -> DeviceByProducts:
+def with_symmetry(graph: BipartiteCSR, before: Before) -> DeviceByProducts:
     """Return by-products that tell whether the pattern is symmetric."""
     known = before or DeviceByProducts()
     if known.symmetric is None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.by_products import DeviceByProducts
+from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, lanes_of, seed_of
 from sparsematch._engines.cuda.matching import cheap, start_common
 from sparsematch._engines.cuda.matching.features import with_symmetry
@@ -33,9 +33,7 @@ load_of_graphs = compile.declare(
 load = compile.declare("matching/karp_sipser", STRETCH=start_common.STRETCH)
 
 
-def improve(
-    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
-) -> DeviceByProducts:
+def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
     """Make the matching maximal."""
     # With `degree_one_only`, add only pairs that some maximum matching contains. Reads: the graph.
     # Writes: both mates. Time: O(nnz).

@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile, thresholds
-from sparsematch._engines.cuda.core.by_products import DeviceByProducts
+from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
 from sparsematch._engines.cuda.core.device import INT_MAX, seed_of
 from sparsematch._engines.cuda.matching import rare_columns, start_common
 from sparsematch._engines.registry import Run
@@ -30,9 +30,7 @@ CACHED = 0.5
 load = compile.declare("matching/min_degree", STRETCH=start_common.STRETCH, RARE=thresholds.RARE)
 
 
-def improve(
-    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
-) -> DeviceByProducts:
+def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
     """Make the matching maximal."""
     # From the empty matching, the columns of fewest entries come before all others. Reads: the
     # graph. Writes: both mates. Workspace: a byte and a bit for each column, and that of

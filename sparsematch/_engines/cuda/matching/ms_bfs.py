@@ -12,7 +12,7 @@ import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.by_products import DeviceByProducts
+from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
 from sparsematch._engines.cuda.core.device import INT_MAX, bit_set, index_bits, seed_of
 from sparsematch._engines.cuda.matching.features import LINKED, features
 from sparsematch._engines.registry import Run
@@ -37,9 +37,7 @@ LIMITS |= {"wide": INT_MAX, "allowance": INT_MAX, "own_levels": 0, "paths": INT_
 OWN_LEVELS = 4
 
 
-def improve(
-    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
-) -> DeviceByProducts | None:
+def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
     """Make the matching maximum."""
     # Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 3 and its slots
     # for each row, 2 more for each free row.
@@ -103,7 +101,7 @@ def search(
     graph: BipartiteCSR,
     matching: Matching,
     run: Run,
-    before: DeviceByProducts | None,
+    before: Before,
     limits: dict[str, int] | None = None,
     linked: int | None = None,
     **macros: int,
@@ -136,7 +134,7 @@ class Search:
         graph: BipartiteCSR,
         matching: Matching,
         run: Run,
-        before: DeviceByProducts | None,
+        before: Before,
         macros: dict[str, int],
         linked: int,
     ) -> None:

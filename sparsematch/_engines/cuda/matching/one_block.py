@@ -4,7 +4,7 @@ import numpy as np
 
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.by_products import DeviceByProducts
+from sparsematch._engines.cuda.core.by_products import Before
 from sparsematch._engines.cuda.core.device import INT_MAX, HostNumbers, lane_shift
 from sparsematch._engines.cuda.matching import ms_bfs
 from sparsematch._engines.registry import Run
@@ -31,9 +31,7 @@ def fits(graph: BipartiteCSR) -> bool:
     return max(sizes) <= MOST and _shared_bytes(*sizes) <= compile.shared_room()
 
 
-def improve(
-    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
-) -> DeviceByProducts | None:
+def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
     """Make the matching maximum: of what does not fit, by as many blocks as `ms_bfs` has."""
     # Reads: the graph. Writes: both mates. Workspace: none if it `fits`.
     if fits(graph):

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.by_products import DeviceByProducts
+from sparsematch._engines.cuda.core.by_products import Before
 from sparsematch._engines.cuda.core.device import index_bits, seed_of
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching.apfb import ALONE, HUB, MACROS, forest, list_shift
@@ -21,9 +21,7 @@ OPTIONS: dict[str, bool | float] = {"k": 0.7, "adaptive": True, "active_list": T
 _load = compile.declare("matching/push_relabel", **MACROS)
 
 
-def improve(
-    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
-) -> DeviceByProducts:
+def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
     """Make the matching maximum."""
     # Reads: the graph and its transpose. Writes: both mates. Time: O(n nnz) at worst, mostly a few
     # passes.
