@@ -74,7 +74,7 @@ def spy_blocks(
     entries = matrix.tocoo()
     rows, cols = entries.row, entries.col
     cells.draw_entries(before, rows, cols, matrix.shape, bar=True)
-    gap = ", " if _width(figure) >= 9 else ",\n"
+    gap = ", " if cells.width_of(figure) >= 9 else ",\n"
     before.set_title(
         f"as given: {form.shape[0]:,} x {form.shape[1]:,}{gap}{matrix.nnz:,} entries", fontsize=11
     )
@@ -198,22 +198,12 @@ def _draw_legend(figure: Any, form: BlockForm, outlined: int) -> None:
     handles = []
     for name, (_, _, height, width) in _coarse_boxes(form).items():
         _, face, edge, meaning = cells.PARTS[name]
-        handles.append(
-            Patch(facecolor=face, edgecolor=edge, label=f"{meaning}: {height:,} x {width:,}")
-        )
-    if outlined < form.n_blocks:
-        hidden = form.n_blocks - outlined
-        label = f"{hidden:,} small block{'s' * (hidden > 1)} not outlined"
+        label = f"{meaning}: {height:,} x {width:,}"
+        handles.append(Patch(facecolor=face, edgecolor=edge, label=label))
+    if hidden := form.n_blocks - outlined:
+        label = f"{count(hidden, 'small block')} not outlined"
         handles.append(Patch(facecolor="none", edgecolor="none", label=label))
-    if handles:
-        fitting = max(1, int(_width(figure) / 3))  # an entry takes three inches
-        columns = 2 if len(handles) == 4 and fitting > 2 else min(fitting, len(handles))
-        cells.legend_below(figure, handles, columns)
-
-
-def _width(figure: Any) -> float:
-    """Width in inches, of a subfigure too."""
-    return float(figure.bbox.width / figure.dpi)
+    cells.legend_below(figure, handles, 3)
 
 
 def _coarse_boxes(form: BlockForm) -> dict[str, tuple[int, int, int, int]]:

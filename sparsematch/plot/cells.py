@@ -79,8 +79,17 @@ def frame_matrix(ax: Any, shape: tuple[int, int], narrowest: float, order: str =
     draw_grid(ax, n_rows, n_cols)
 
 
-def legend_below(figure: Any, handles: list[Any], columns: int) -> None:
-    """Put a legend below the picture."""
+def width_of(figure: Any) -> float:
+    """Return the width in inches, of a subfigure too."""
+    return float(figure.bbox.width / figure.dpi)
+
+
+def legend_below(figure: Any, handles: list[Any], inches: float) -> None:
+    """Put a legend below the picture, if there is anything in it; an entry takes some inches."""
+    if not handles:
+        return
+    fitting = max(1, int(width_of(figure) / inches))
+    columns = 2 if len(handles) == 4 and fitting > 2 else min(fitting, len(handles))
     where = {"loc": "outside lower center", "ncols": columns}
     figure.legend(handles=handles, fontsize=9, frameon=False, **where)
 

@@ -197,9 +197,7 @@ def _mark(figure: Any, ax: Any, why: Explanation, groups: list[_Group]) -> None:
         strength = 0.45 if max(why.shape) <= cells.COUNTABLE else 0.7
         cells.draw_strip(ax, group.marked, group.side, edge, strength)
         handles.append(Patch(facecolor=face, edgecolor=edge, label=group.label))
-    if handles:
-        columns = max(1, min(len(handles), int(figure.bbox.width / figure.dpi / 3.6)))
-        cells.legend_below(figure, handles, columns)
+    cells.legend_below(figure, handles, 3.6)
 
 
 def _draw_group(ax: Any, entries: Any, why: Explanation, group: _Group) -> None:
