@@ -6,10 +6,7 @@ import numpy as np
 
 from sparsematch._base.arrays import IndexArray
 
-_UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
-    np.dtype(np.int32): np.dtype(np.uint32),
-    np.dtype(np.int64): np.dtype(np.uint64),
-}
+_UNSIGNED = {np.dtype(f"i{k}"): np.dtype(f"u{k}") for k in (4, 8)}
 _INT32 = np.dtype(np.int32)
 #: Vertices of a side: numbers of blocks go on from there, the largest have other meanings.
 INT32_MAX = 2**31 - 8

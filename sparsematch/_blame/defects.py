@@ -112,7 +112,7 @@ def _blocks(
     bordered: BorderedMatrix,
     border: Border,
     lines: dict[str, Lines],
-    found: dict[str, tuple[Dependence, ...]],
+    found: dict[str, Dependences],
     tolerance: float,
 ) -> tuple[SingularBlock, ...]:
     """Return the diagonal blocks that are singular by themselves, each as if it were alone."""
@@ -125,7 +125,7 @@ def _blocks(
     for k, which in zip(numbers.tolist(), groups, strict=True):
         own_place = slice(*plan.starts[k : k + 2].tolist())
         rows, cols = (np.sort(order[own_place]) for order in orders)
-        own: list[tuple[Dependence, ...]] = []
+        own: list[Dependences] = []
         least = 1.0
         for side, members, others in (("rows", rows, cols), ("columns", cols, rows)):
             known = inside[side].get(k, [])
@@ -141,9 +141,7 @@ def _blocks(
     return tuple(blocks)
 
 
-def _by_block(
-    found: tuple[Dependence, ...], border: Border, side: str
-) -> dict[int, list[Dependence]]:
+def _by_block(found: Dependences, border: Border, side: str) -> dict[int, list[Dependence]]:
     """Return the dependences that lie within a diagonal block, by its number."""
     blocks = border.plan.blocks
     order = blocks.row_perm if side == "rows" else blocks.col_perm

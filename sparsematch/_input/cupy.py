@@ -85,7 +85,5 @@ def _sort_coo(rows: Any, cols: Any, shape: tuple[int, int], name: str) -> tuple[
         p = int(xp.flatnonzero((rows < 0) | (rows >= n_rows))[0])
         raise ValueError(f"{name}.row[{p}] is {int(rows[p])}, but the matrix has {n_rows} rows")
     order = xp.argsort(rows, kind="stable")
-    indptr = xp.searchsorted(rows[order], xp.arange(n_rows + 1, dtype=rows.dtype)).astype(
-        rows.dtype
-    )
-    return indptr, cols[order]
+    indptr = xp.searchsorted(rows[order], xp.arange(n_rows + 1, dtype=rows.dtype))
+    return indptr.astype(rows.dtype), cols[order]

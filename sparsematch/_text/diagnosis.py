@@ -298,11 +298,8 @@ def _scaling(found: Diagnosis, most: int) -> list[str]:
         for each in found.misscaled[:most]
     ]
     n_rows = sum(each.side == "rows" for each in found.misscaled)
-    counts = [
-        count(number, noun)
-        for number, noun in ((n_rows, "row"), (len(found.misscaled) - n_rows, "column"))
-        if number
-    ]
+    sides = (n_rows, "row"), (len(found.misscaled) - n_rows, "column")
+    counts = [count(number, noun) for number, noun in sides if number]
     words = f"Scaling   units unlike the others in {' and '.join(counts)}; {_HARMLESS}"
     lines = [wrapped(words, 10)]
     if shown:

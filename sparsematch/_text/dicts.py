@@ -71,12 +71,7 @@ def _dependences(dependences: Sequence[Dependence], names: Names) -> list[dict[s
 
 
 def _block(block: SingularBlock, rows: Names, cols: Names) -> dict[str, Any]:
-    return {
-        "number": int(block.number),
-        "rows": block.rows.tolist(),
-        "cols": block.cols.tolist(),
-        "deficiency": block.deficiency,
-        "rcond": float(block.rcond),
-        "digits_lost": round(block.digits_lost, 1),
-        **_sides(block.equations, block.variables, rows, cols),
-    }
+    own = "number", "rows", "cols", "deficiency", "rcond"
+    found = {name: plain(getattr(block, name)) for name in own}
+    found["digits_lost"] = round(block.digits_lost, 1)
+    return found | _sides(block.equations, block.variables, rows, cols)

@@ -269,11 +269,8 @@ class Explanation(Page, Ranked):
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape
         over, under = self.overdetermined.surplus, self.underdetermined.surplus
-        faults = [
-            f"{n} {noun}{'s' * (n != 1)} too many"
-            for n, noun in ((over, "row"), (under, "column"))
-            if n
-        ]
+        surplus = (over, "row"), (under, "column")
+        faults = [f"{count(n, noun)} too many" for n, noun in surplus if n]
         found = "" if self.numbers is None else f", rank {self.numbers.rank} in numbers"
         return (
             f"Explanation({n_rows}x{n_cols}, structural rank {self.structural_rank}: "

@@ -45,11 +45,8 @@ def pairs_of(given: Any, name: str) -> Iterable[tuple[Any, Any]]:
     if isinstance(given, Mapping):
         return given.items()
     fields = "underconstrained", "square", "overconstrained"
-    if (
-        isinstance(given, tuple | list)
-        and len(given) == 2
-        and all(hasattr(part, fields[0]) for part in given)
-    ):
+    is_pair = isinstance(given, tuple | list) and len(given) == 2
+    if is_pair and all(hasattr(part, fields[0]) for part in given):
         return [
             pair
             for field in fields
