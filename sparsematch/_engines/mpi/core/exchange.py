@@ -11,6 +11,7 @@ found before, and agreed on: `sparsematch._types.over_ranks.agreement`.
 Where there is one rank, MPI is not called at all.
 """
 
+import itertools
 import sys
 import time
 import traceback
@@ -222,16 +223,16 @@ class Exchange:
     def _send(
         self, columns: Sequence[Array], order: Array | None, counts: Array, received: Array
     ) -> tuple[Array, ...]:
-        """Exchange columns of equal length; those of one type go together."""
+        """Exchange columns of equal length; neighbours of one type go together."""
         out: list[Array] = []
         n, total = int(counts.sum()), int(received.sum())
-        for first, last in _runs(columns):
-            width, dtype = last - first, columns[first].dtype
+        for dtype, group in itertools.groupby(columns, key=lambda column: column.dtype):
+            alike = list(group)
+            width = len(alike)
             packed = self.xp.empty((n, width), dtype)
-            for k in range(width):
-                packed[:, k] = columns[first + k] if order is None else columns[first + k][order]
-            arrived = self.xp.empty((total, width), dtype)
-            sent = counts * width
+            for k, column in enumerate(alike):
+                packed[:, k] = column if order is None else column[order]
+            arrived, sent = self.xp.empty((total, width), dtype), counts * width
             self._alltoallv(packed, (sent, _offsets(sent)), arrived, received * width)
             out += [arrived[:, k] for k in range(width)]
         return tuple(out)
@@ -258,12 +259,3 @@ def exchange_of(comm: Any, like: Any) -> Any:
 
 def _offsets(counts: Array) -> Array:
     return np.cumsum(counts) - counts
-
-
-def _runs(columns: Sequence[Array]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of neighbouring columns of the same type."""
-    first = 0
-    for k in range(1, len(columns) + 1):
-        if k == len(columns) or columns[k].dtype != columns[first].dtype:
-            yield first, k
-            first = k
