@@ -52,17 +52,17 @@ class ActiveVertices {
                 visit(full_ ? first_of(b) + k : vertex_[first_of(b) + k]);
     }
 
-    // The edges with both ends in the list; is_matched(v): it is not. They are not counted as work
-    // of the engine.
-    template <class IsMatched>
-    std::int64_t live_edges(const Graph<Index>& g, const IsMatched& is_matched) {
+    // Begins the account of a round, if one is wanted, with the edges that have both ends in the
+    // list; matched: who is not. They are not counted as work of the engine.
+    void report_round(const Graph<Index>& g, const Bitmap& matched) {
+        if (!run_.detailed) return;
         std::int64_t edges = 0, seen = 0;
         each([&](Index v) {
             for (Index p = g.indptr[v]; p < g.indptr[v + 1]; ++p)
-                edges += g.indices[p] > v && !is_matched(g.indices[p]);
+                edges += g.indices[p] > v && !matched.test(g.indices[p]);
             if ((seen += g.degree(v)) > 1 << 16 && run_.flush(0, 0)) seen = 0;
         });
-        return edges;
+        run_.stats.rounds.push_back({0, edges});
     }
 
   private:

@@ -25,10 +25,7 @@ class LocalMax {
     void improve() {
         for (std::int64_t left = g_.n, before; left > 0; left = active_.size()) {
             ++run_.stats.phases;
-            if (run_.detailed) {
-                const auto live = active_.live_edges(g_, [&](Index v) { return matched_.test(v); });
-                run_.stats.rounds.push_back({0, live});
-            }
+            active_.report_round(g_, matched_);
             if (!choose()) return;
             before = active_.size();
             if (before == 0) --run_.stats.phases;

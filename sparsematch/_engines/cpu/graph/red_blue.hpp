@@ -33,10 +33,7 @@ class RedBlue {
 
     void improve() {
         for (std::int64_t matched = 0; active_.size() > 0; ++run_.stats.phases) {
-            if (run_.detailed) {
-                const auto live = active_.live_edges(g_, [&](Index v) { return matched_.test(v); });
-                run_.stats.rounds.push_back({0, live});
-            }
+            active_.report_round(g_, matched_);
             if (!colour() || !propose()) return;
             const std::int64_t before = active_.size();
             if (!match()) return;
