@@ -3,7 +3,6 @@
 // lead to one vertex behind these, arcs to other settled vertices are left out.
 #pragma once
 
-#include <algorithm>
 #include <numeric>
 #include <vector>
 

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -159,7 +158,7 @@ class AssignmentBlocks {
     bool shift() {
         std::vector<double> potential(last_ + 1, 0.0);
         if (s_.wide()) {
-            double most = -s_.infinity;  // free columns have the largest dual of the first block
+            double most = -infinity;  // free columns have the largest dual of the first block
             for (Index k = 0; k < col_start_[1]; ++k) most = std::max(most, s_.col[cols_[k]].v);
             for (Index k = col_start_[1]; k < s_.a.n_cols; ++k) {
                 double& least = potential[col_group_[cols_[k]]];

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -19,8 +18,6 @@ namespace sparsematch {
 
 template <class Index>
 struct AssignmentState {
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-
     using Claim = std::uint16_t;
 
     // What a scan reads of a column, side by side.

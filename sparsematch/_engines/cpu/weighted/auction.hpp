@@ -65,7 +65,7 @@ class Auction {
         const Index step = std::max<Index>(1, s_.a.n_rows / 4096);
         for (Index i = 0; i < s_.a.n_rows; i += std::min<Index>(step, s_.a.n_rows - i)) {
             const Index begin = s_.a.indptr[i], end = begin + std::min<Index>(64, s_.a.degree(i));
-            double least = s_.infinity;
+            double least = infinity;
             for (Index p = begin; p < end; ++p)
                 least = std::min(least, s_.cost[p] - v_[s_.a.indices[p]]);
             for (Index p = begin; p < end; ++p) {
@@ -109,7 +109,7 @@ class Auction {
             own.head = own.n = 0;
             WorkCounter counter(s_.run, rank);
             for (Index i = begin; i < end && counter.add(s_.a.degree(i)); ++i) {
-                double least = s_.infinity, mates = s_.infinity;
+                double least = infinity, mates = infinity;
                 const Index mate = s_.col_of[i];
                 for (Index p = s_.a.indptr[i]; p < s_.a.indptr[i + 1]; ++p) {
                     const Index j = s_.a.indices[p];
@@ -164,7 +164,7 @@ class Auction {
             if (!s_.claim(j, rank)) continue;
             // a bid in the meantime may be higher
             const double v = v_[j],
-                         lead = second < s_.infinity ? second - (s_.cost[best] - v) : alone_;
+                         lead = second < infinity ? second - (s_.cost[best] - v) : alone_;
             Index displaced = i;
             if (lead >= 0) poke(v_[j], v - (lead + increment_)), displaced = s_.displace(i, j);
             s_.release(j);
@@ -215,7 +215,7 @@ Index reduce_row(AssignmentState<Index>& s, Index i, int rank, bool& strictly) {
         first = value(best);
         Index displaced = i;
         const bool outbid = first > second;  // meanwhile
-        strictly = first < second && second < s.infinity;
+        strictly = first < second && second < infinity;
         if (!outbid) s.u[i] = strictly ? second : first;
         if (strictly) poke(col.v, col.v - (second - first));
         if (strictly || (!outbid && col.mate == UNMATCHED<Index>)) displaced = s.displace(i, j);

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -35,10 +34,6 @@ class Bottleneck {
         explicit Pairs(const Csr<Index>& a)
             : row_mate(a.n_rows, UNMATCHED<Index>), col_mate(a.n_cols, UNMATCHED<Index>) {}
         Matching<Index> view() { return {row_mate.data(), col_mate.data()}; }
-        void copy(const Pairs& other) {
-            std::copy_n(other.row_mate.data(), row_mate.size(), row_mate.data());
-            std::copy_n(other.col_mate.data(), col_mate.size(), col_mate.data());
-        }
     };
 
   public:
@@ -103,7 +98,10 @@ class Bottleneck {
             indptr_[i + 1] = n;
             if (!counter.add(a_.degree(i))) return false;
         }
-        if (kept < pairs(below_)) trial_.copy(below_);
+        if (kept < pairs(below_)) {
+            std::copy_n(below_.row_mate.data(), a_.n_rows, trial_.row_mate.data());
+            std::copy_n(below_.col_mate.data(), a_.n_cols, trial_.col_mate.data());
+        }
         extend_trial();
         if (run_.stopped()) return false;
         const bool found = pairs(trial_) >= rank_;
@@ -160,7 +158,7 @@ class Bottleneck {
     }
 
     double smallest(const Pairs& of) const {
-        double least = std::numeric_limits<double>::infinity();
+        double least = infinity;
         for (Index i = 0; i < a_.n_rows; ++i) {
             if (of.row_mate[i] == UNMATCHED<Index>) continue;
             least = std::min(least, magnitude_[entry_at(a_, i, of.row_mate[i])]);
@@ -175,7 +173,7 @@ class Bottleneck {
     Buffer<Index> indptr_, indices_;
     Index rank_ = 0;
     // What best_ attains, and what no matching of its size exceeds.
-    double low_ = std::numeric_limits<double>::infinity(), most_ = 0;
+    double low_ = infinity, most_ = 0;
     bool *row_cover_ = nullptr, *col_cover_ = nullptr;  // of all entries above most_
 };
 

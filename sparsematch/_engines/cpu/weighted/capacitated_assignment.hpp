@@ -8,7 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -37,8 +36,6 @@ class CapacitatedAssignment {
     }
 
   private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-
     // Its rows are in places from `first` on: a heap, and after it rows scanned in this search.
     struct Column {
         double v = 0, distance = infinity, next = infinity;  // next: distance of the heap's first

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <tuple>
 #include <vector>
 
@@ -17,8 +16,8 @@ namespace sparsematch {
 
 // Of some of the entries.
 struct EntryValues {
-    bool ascending = true;  // the columns of every row: no entry is there twice
-    double least = std::numeric_limits<double>::infinity(), largest = 0;  // NaN: one is not finite
+    bool ascending = true;                 // the columns of every row: no entry is there twice
+    double least = infinity, largest = 0;  // NaN: one is not finite
 
     auto as_tuple() const { return std::tuple(ascending, least, largest); }
     void join(const EntryValues& other) {

@@ -33,7 +33,7 @@ std::vector<Buffer<double>> column_minima(const Csr<Index>& a, const double* cos
     run.team.loop(n_parts, 1, [&](int rank, int part, int end) {
         WorkCounter counter(run, rank);
         for (; part < end; ++part) {
-            least[part] = Buffer<double>(a.n_cols, AssignmentState<Index>::infinity);
+            least[part] = Buffer<double>(a.n_cols, infinity);
             const Index first = first_row_of(a, part, n_parts),
                         last = first_row_of(a, part + 1, n_parts);
             const auto lower = [&v = least[part], &a](Index p, double h) {
@@ -128,7 +128,7 @@ bool fit_duals(AssignmentState<Index>& s, bool from_zero = false) {
         if (s.run.stopped()) return false;
         s.run.team.loop(s.a.n_cols, 1 << 13, [&](int, Index begin, Index end) {
             for (Index j = begin; j < end; ++j) {
-                double v = s.infinity;
+                double v = infinity;
                 for (const auto& part : least) v = std::min(v, part[j]);
                 s.col[j].v = v;
             }
@@ -197,7 +197,7 @@ bool resume(AssignmentState<Index>& s, const Index* row_mate, const double* v) {
     bool good = most <= largest * a.n_rows;
     Index lost = 0;  // rows whose mate is given, but not the best
     for (Index i = 0; i < a.n_rows && good; ++i) {
-        double least = s.infinity, own = s.infinity, size = 0;  // size: of the terms of own
+        double least = infinity, own = infinity, size = 0;  // size: of the terms of own
         const Index mate = row_mate[i];
         for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
             const double h = s.cost[p] - v[a.indices[p]];
@@ -206,12 +206,12 @@ bool resume(AssignmentState<Index>& s, const Index* row_mate, const double* v) {
             own = is_own ? h : own;
             size = is_own ? std::abs(s.cost[p]) : size;
         }
-        if (own < s.infinity) size = std::max(size, std::abs(v[mate]));
+        if (own < infinity) size = std::max(size, std::abs(v[mate]));
         s.u[i] = least;
         if (own - least <= rounding * size && s.col[mate].mate == UNMATCHED<Index>)
             s.match(i, mate);
         else s.free.push_back(i), lost += mate != UNMATCHED<Index>;
-        good = least < s.infinity && 2 * lost <= a.n_rows;
+        good = least < infinity && 2 * lost <= a.n_rows;
         if (!s.scanned(i)) return false;
     }
     for (Index j = 0; j < a.n_cols; ++j) s.col[j].v = v[j];

@@ -156,7 +156,6 @@ class LeastCostMatching {
     // Shifts the duals of the rest, whose columns may be unmatched, against those of the vertical
     // part, whose rows may be.
     void join(const Bitmap& row_below, const Bitmap& col_below) {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
         double shift = 0, row_most = -infinity, col_most = -infinity, free_row = infinity,
                free_col = infinity;
         for (Index i = 0; i < a_.n_rows; ++i) {

@@ -31,7 +31,7 @@ class PathForest {
     // Augments along at least one path. False: there is none, or the run was stopped. Time:
     // O(nnz + n_cols log(largest / least distance)).
     bool round() {
-        level_ = 0, bound_ = s_.infinity, n_ends_ = 0, place_ = 0;
+        level_ = 0, bound_ = infinity, n_ends_ = 0, place_ = 0;
         for (const Index i : s_.free) {
             root_[i] = i, end_[i] = UNMATCHED<Index>;
             scan(i);
@@ -53,7 +53,7 @@ class PathForest {
     bool grow() {
         const bool nearest_only = s_.wide() || s_.free.size() == 1;
         const std::int64_t start = s_.work - s_.pass() / 64;  // what a round costs anyhow
-        double least = s_.infinity;                           // work for a tree
+        double least = infinity;                              // work for a tree
         std::int64_t mark = 0;                                // work when it was least
         for (Index j; (j = next()) != UNMATCHED<Index>;) {
             const Index i = s_.col[j].mate, root = root_[s_.col[j].parent];
@@ -83,7 +83,7 @@ class PathForest {
             auto& col = s_.col[j];
             const double d = std::max(base + (s_.cost[p] - col.v), level_);  // rounding
             if (d >= col.distance || d > bound_) continue;
-            if (col.distance == s_.infinity) touched_.push_back(j);
+            if (col.distance == infinity) touched_.push_back(j);
             col.distance = d, col.parent = i;
             heap_.push(d, j);
             s_.work += d > level_ ? key_work : 0;
@@ -122,7 +122,7 @@ class PathForest {
     void move_duals() {
         for (const Index j : touched_) {
             auto& col = s_.col[j];
-            const double move = level_ - std::exchange(col.distance, s_.infinity);
+            const double move = level_ - std::exchange(col.distance, infinity);
             if (move <= 0) continue;
             col.v -= move;
             if (col.mate != UNMATCHED<Index>) s_.u[col.mate] += move;

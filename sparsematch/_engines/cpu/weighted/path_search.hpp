@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "weighted/assignment_state.hpp"
@@ -85,7 +84,7 @@ class PathSearch {
     static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 2;
 
     Result search(Index source, std::int64_t limit) {
-        level_ = 0, best_ = s_.infinity, end_ = UNMATCHED<Index>;
+        level_ = 0, best_ = infinity, end_ = UNMATCHED<Index>;
         const Result result = grow(source, s_.work + limit);
         for (const Index j : touched_) {
             auto& col = s_.col[j];
@@ -93,7 +92,7 @@ class PathSearch {
                 col.v -= best_ - col.distance;
                 s_.u[col.mate] += best_ - col.distance;
             }
-            col.distance = s_.infinity;
+            col.distance = infinity;
         }
         touched_.clear(), near_.clear(), heap_.clear();
         if (result == Result::matched) {
@@ -132,7 +131,7 @@ class PathSearch {
                 if (d <= level) return;
                 continue;
             }
-            if (col.distance == s_.infinity) touched_.push_back(j);
+            if (col.distance == infinity) touched_.push_back(j);
             col.distance = d;
             s_.prefetch(col.mate, UNMATCHED<Index>, UNMATCHED<Index>);
             if (d <= level) near_.push_back(j);

@@ -13,7 +13,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -52,7 +51,7 @@ class RadixHeap {
             const int from = std::countr_zero(used_);
             used_ &= used_ - 1;
             Index kept = UNMATCHED<Index>;
-            double least = std::numeric_limits<double>::infinity();
+            double least = infinity;
             for (Index k = first_[from], next; k != UNMATCHED<Index>; k = next) {
                 next = pool_[k].next;
                 if (!is_current(pool_[k])) continue;

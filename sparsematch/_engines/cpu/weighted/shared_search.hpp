@@ -103,19 +103,19 @@ class SharedSearch {
             double reach;
             Index parent;
         };
-        static constexpr double in_tree = -AssignmentState<Index>::infinity;
+        static constexpr double in_tree = -infinity;
 
         Worker(AssignmentState<Index>& s, int rank)
-            : s(s), rank(rank), label(s.a.n_cols, {s.infinity, UNMATCHED<Index>}) {}
+            : s(s), rank(rank), label(s.a.n_cols, {infinity, UNMATCHED<Index>}) {}
 
         Result search(Index source, std::int64_t limit, WorkCounter& counter) {
-            level = 0, best = s.infinity, end = UNMATCHED<Index>;
+            level = 0, best = infinity, end = UNMATCHED<Index>;
             const std::int64_t before = work;
             const Result result = grow(source, limit, counter);
             if (result == Result::matched) augment(source);
             if (result == Result::met) met += work - before;
             if (result == Result::too_long) failed += work - before;
-            for (const Index j : touched) label[j].reach = s.infinity;
+            for (const Index j : touched) label[j].reach = infinity;
             for (const auto& [j, _] : tree) s.release(j);
             if (end_claimed) s.release(end), end_claimed = false;
             touched.clear(), tree.clear(), near.clear(), heap.clear();
@@ -165,7 +165,7 @@ class SharedSearch {
                 const double d = std::max(reach - peek(col.v), level);  // rounding
                 if (d >= best || reach >= label[j].reach) continue;
                 const Index mate = peek(col.mate);
-                if (label[j].reach == s.infinity) touched.push_back(j);
+                if (label[j].reach == infinity) touched.push_back(j);
                 label[j] = {reach, i};
                 if (mate == UNMATCHED<Index>) {
                     best = d, end = j;
