@@ -73,22 +73,18 @@ std::pair<std::int64_t, double> run_product_batch(
         const bool scaling = numbers.second.size() > 0, warm = first.second.size() > 0;
         const auto a = view(matrix);
         const auto n_values = static_cast<std::int64_t>(values.first.size());
-        const ProductBatch<Index> batch{values.first.data(),
-                                        n_values / std::max<std::int64_t>(n, 1),
-                                        values.second.size() ? values.second.data() : nullptr,
-                                        mates.first.data(),
-                                        mates.second.data(),
-                                        duals.first.data(),
-                                        duals.second.data(),
-                                        scaling ? scales.first.data() : nullptr,
-                                        scaling ? scales.second.data() : nullptr,
-                                        numbers.first.data(),
-                                        numbers.second.data(),
-                                        warm ? first.first.data() : nullptr,
-                                        warm ? first.second.data() : nullptr,
-                                        flipped,
-                                        auction_first,
-                                        costs};
+        const ProductBatch<Index> batch{
+            .value = values.first.data(),
+            .n_values = n_values / std::max<std::int64_t>(n, 1),
+            .order = values.second.size() ? values.second.data() : nullptr,
+            .to = {view(mates), duals.first.data(), duals.second.data(),
+                   scaling ? scales.first.data() : nullptr, scales.second.data(), flipped},
+            .objective = numbers.first.data(),
+            .in_range = numbers.second.data(),
+            .first_mates = first.first.data(),
+            .first_v = warm ? first.second.data() : nullptr,
+            .auction_first = auction_first,
+            .costs = costs};
         ProductBatchSearch<Index> search(a, batch, run);
         const std::int64_t bad = search.solve(n);
         return std::pair{bad, search.passes()};

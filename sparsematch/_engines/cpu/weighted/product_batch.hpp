@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -28,6 +27,14 @@ struct ProductResult {
     Matching<Index> mates;
     double *u, *v, *row_scale, *col_scale;
     bool flipped;  // see ScaleFactors
+
+    // What stands so many rows and columns further on: that of another matrix.
+    ProductResult after(std::int64_t rows, std::int64_t cols) const {
+        ProductResult to = *this;
+        to.mates.row_mate += rows, to.mates.col_mate += cols, to.u += rows, to.v += cols;
+        if (row_scale) to.row_scale += rows, to.col_scale += cols;
+        return to;
+    }
 };
 
 // The costs of values, by all workers. Time: O(nnz).
@@ -58,20 +65,18 @@ std::pair<double, bool> largest_product(const Csr<Index>& a, const double* value
     return {objective, write_factors(a, value, place.data(), f, run)};
 }
 
-// Arrays of all matrices, one after the other: n_rows, n_cols, or one number for each. Scales are
-// null where no factors are wanted, and those of stored rows come first where `flipped` is not set.
+// Arrays of all matrices, one after the other: n_rows, n_cols, or one number for each.
 template <class Index>
 struct ProductBatch {
     const double* value;  // n_values for each matrix: as many as entries if in order
     std::int64_t n_values;
     const std::int64_t* order;  // which of these each entry of the pattern has; or null: in order
-    Index *row_mate, *col_mate;
-    double *u, *v, *row_scale, *col_scale;
-    double* objective;         // sum of logarithms, or of costs
-    bool* in_range;            // whether all factors are
-    const Index* first_mates;  // of rows, and duals of columns, to begin with; or null
+    ProductResult<Index> to;    // where the first begins
+    double* objective;          // sum of logarithms, or of costs
+    bool* in_range;             // whether all factors are
+    const Index* first_mates;   // of rows, and duals of columns, to begin with; or null
     const double* first_v;
-    bool flipped, auction_first;
+    bool auction_first;
     bool costs;  // values are costs, infinite ones no entries; else they are not finite
 };
 
@@ -129,7 +134,7 @@ class ProductBatchSearch {
                 for (std::size_t p = 0; p < nnz; ++p) kept[p] = given[order[p]];
             }
             const auto found = read_values(value, 0, nnz);
-            if (!(found.largest < std::numeric_limits<double>::infinity())) return false;
+            if (!(found.largest < infinity)) return false;
             pattern = a;
             if (found.least == 0) {
                 double* to = room(nnz);
@@ -143,15 +148,14 @@ class ProductBatchSearch {
         // Costs, and the pattern of those that are not infinite. False: one is NaN, or so large in
         // magnitude that duals might not be finite.
         bool read_costs(const double* value, const std::int64_t* order, const Csr<Index>& a) {
-            constexpr double absent = std::numeric_limits<double>::infinity();
             bool good = true, all = true;
             for (Index p = 0; p < a.nnz(); ++p) {
                 const double c = cost[p] = value[order ? order[p] : p];
-                good &= c == absent || std::abs(c) < 0x1p900;
-                all &= c != absent;
+                good &= c == infinity || std::abs(c) < 0x1p900;
+                all &= c != infinity;
             }
             pattern = a;
-            if (good && !all) leave_out(a, cost.data(), cost.data(), absent);
+            if (good && !all) leave_out(a, cost.data(), cost.data(), infinity);
             return good;
         }
 
@@ -184,24 +188,16 @@ class ProductBatchSearch {
 
     void solve_one(Workspace& space, std::int64_t k) {
         const Csr<Index>& a = space.pattern;
-        const std::int64_t row = k * a.n_rows, col = k * a.n_cols;
-        Index* mate = batch_.row_mate + row;
-        double *u = batch_.u + row, *v = batch_.v + col;
+        const auto to = batch_.to.after(k * a.n_rows, k * a.n_cols);
         const bool warm = batch_.first_v != nullptr;
         if (warm) {
-            std::copy_n(batch_.first_mates, a.n_rows, mate);
-            std::copy_n(batch_.first_v, a.n_cols, v);
+            std::copy_n(batch_.first_mates, a.n_rows, to.mates.row_mate);
+            std::copy_n(batch_.first_v, a.n_cols, to.v);
         }
-        const ProductResult<Index> to{{mate, batch_.col_mate + col},
-                                      u,
-                                      v,
-                                      batch_.row_scale ? batch_.row_scale + row : nullptr,
-                                      batch_.row_scale ? batch_.col_scale + col : nullptr,
-                                      batch_.flipped};
         const auto [objective, in_range] =
             largest_product(a, space.value, space.cost.data(), to, policy_, warm, space.run);
         batch_.objective[k] = batch_.costs ? 0.0 - objective : objective;
-        if (batch_.row_scale) batch_.in_range[k] = in_range;
+        if (to.row_scale) batch_.in_range[k] = in_range;
     }
 
     const Csr<Index>& a_;
