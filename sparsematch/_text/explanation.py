@@ -15,7 +15,7 @@ from sparsematch._text.wording import Line, Wording, wrapped
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
 from sparsematch._types.html import Page
 from sparsematch._types.matching import Matching
-from sparsematch._types.mates import Ranked
+from sparsematch._types.mates import Ranked, free_of
 from sparsematch._types.numerical_rank import NumericalRank
 from sparsematch._types.singularity import NumericalDefects
 
@@ -98,12 +98,9 @@ class Explanation(Page, Ranked):
         They are one choice of many: an entry raises the rank if and only if its row is in
         ``overdetermined.rows`` and its column in ``underdetermined.cols``.
         """
-        rows, cols = (
-            np.flatnonzero(mate < 0) for mate in (self.matching.row_mate, self.matching.col_mate)
-        )
+        rows, cols = map(free_of, (self.matching.row_mate, self.matching.col_mate))
         short = min(rows.size, cols.size)
-        dtype = self.matching.row_mate.dtype
-        return rows[:short].astype(dtype), cols[:short].astype(dtype)
+        return rows[:short], cols[:short]
 
     @property
     def _names(self) -> tuple[Names, Names]:

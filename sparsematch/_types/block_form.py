@@ -310,13 +310,10 @@ class BlockForm(Blocks):
         yield from (self.coarse_cols, self.coarse_rows)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BlockForm):
+        xp = namespace(self.row_perm)
+        if not isinstance(other, BlockForm) or namespace(other.row_perm) is not xp:
             return NotImplemented
-        if namespace(self.row_perm) is not namespace(other.row_perm):
-            return NotImplemented
-        return self.matching == other.matching and all(
-            map(namespace(self.row_perm).array_equal, self, other)
-        )
+        return self.matching == other.matching and all(map(xp.array_equal, self, other))
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
 

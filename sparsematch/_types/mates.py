@@ -96,15 +96,11 @@ class Mates(Frozen):
         return 0
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Mates):
-            return NotImplemented
         xp = namespace(self.row_mate)
-        if xp is not namespace(other.row_mate):
+        if not isinstance(other, Mates) or namespace(other.row_mate) is not xp:
             return NotImplemented
-        return bool(
-            xp.array_equal(self.row_mate, other.row_mate)
-            and xp.array_equal(self.col_mate, other.col_mate)
-        )
+        equal = xp.array_equal
+        return bool(equal(self.row_mate, other.row_mate) and equal(self.col_mate, other.col_mate))
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
@@ -194,12 +190,12 @@ class MatchedResult(OfMatching):
     @property
     def unmatched_rows(self) -> IndexArray:
         """Rows without a column, in ascending order."""
-        return _free(self.matching.row_mate)
+        return free_of(self.matching.row_mate)
 
     @property
     def unmatched_cols(self) -> IndexArray:
         """Columns without a row, in ascending order."""
-        return _free(self.matching.col_mate)
+        return free_of(self.matching.col_mate)
 
 
 def listed(what: str, rows: IndexArray) -> str:
@@ -210,5 +206,6 @@ def listed(what: str, rows: IndexArray) -> str:
     return f"\n  {what}: {rows.size} ({first})"
 
 
-def _free(mate: IndexArray) -> IndexArray:
+def free_of(mate: IndexArray) -> IndexArray:
+    """Return the rows, or columns, without a mate, in ascending order."""
     return namespace(mate).flatnonzero(mate < 0).astype(mate.dtype, copy=False)
