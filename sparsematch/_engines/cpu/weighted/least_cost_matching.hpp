@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "core/certificates.hpp"
@@ -41,45 +42,31 @@ struct AssignmentPart {
     }
 };
 
-// The chosen rows of a matrix, of them the entries in columns that have a number. Time: O(n_rows +
-// their entries).
+// The chosen rows of a matrix, of them the entries in columns that have a number; by columns if
+// transposed. Time: O(n_rows + their entries).
 template <class Index>
-void copy_entries(const Csr<Index>& a, const double* cost, const Index* number,
+void copy_entries(const Csr<Index>& a, const double* cost, const Index* number, bool transposed,
                   AssignmentPart<Index>& part) {
-    std::size_t nnz = 0;
-    for (const Index i : part.rows) nnz += a.degree(i);
-    part.indptr = Buffer<Index>(part.rows.size() + 1, 0);
-    part.indices = Buffer<Index>(nnz), part.cost = Buffer<double>(nnz);
-    Index n = 0;
-    for (std::size_t k = 0; k < part.rows.size(); ++k) {
-        for (Index p = a.indptr[part.rows[k]]; p < a.indptr[part.rows[k] + 1]; ++p)
-            if (const Index j = number[a.indices[p]]; j != UNMATCHED<Index>)
-                part.indices[n] = j, part.cost[n++] = cost[p];
-        part.indptr[k + 1] = n;
-    }
-}
-
-// The same, by columns.
-template <class Index>
-void copy_transposed(const Csr<Index>& a, const double* cost, const Index* number,
-                     AssignmentPart<Index>& part) {
-    part.indptr = Buffer<Index>(part.cols.size() + 1, 0);
+    Buffer<Index>& indptr = part.indptr;
+    indptr = Buffer<Index>((transposed ? part.cols : part.rows).size() + 1, 0);
     const auto each_entry = [&](const auto& use) {
-        for (std::size_t k = 0; k < part.rows.size(); ++k)
+        for (std::size_t k = 0; k < part.rows.size(); ++k) {
+            const auto i = static_cast<Index>(k);
             for (Index p = a.indptr[part.rows[k]]; p < a.indptr[part.rows[k] + 1]; ++p)
                 if (const Index j = number[a.indices[p]]; j != UNMATCHED<Index>)
-                    use(static_cast<Index>(k), j, p);
+                    transposed ? use(j, i, p) : use(i, j, p);
+        }
     };
-    each_entry([&](Index, Index j, Index) { ++part.indptr[j + 1]; });
-    for (std::size_t j = 0; j < part.cols.size(); ++j) part.indptr[j + 1] += part.indptr[j];
-    const auto nnz = static_cast<std::size_t>(part.indptr[part.cols.size()]);
+    each_entry([&](Index i, Index, Index) { ++indptr[i + 1]; });
+    std::partial_sum(indptr.begin(), indptr.end(), indptr.begin());
+    const auto nnz = static_cast<std::size_t>(indptr.end()[-1]);
     part.indices = Buffer<Index>(nnz), part.cost = Buffer<double>(nnz);
     each_entry([&](Index i, Index j, Index p) {
-        part.indices[part.indptr[j]] = i;
-        part.cost[part.indptr[j]++] = cost[p];
+        part.indices[indptr[i]] = j;
+        part.cost[indptr[i]++] = cost[p];
     });
-    for (std::size_t j = part.cols.size(); j > 0; --j) part.indptr[j] = part.indptr[j - 1];
-    part.indptr[0] = 0;
+    std::copy_backward(indptr.begin(), indptr.end() - 1, indptr.end());
+    indptr[0] = 0;
 }
 
 template <class Index>
@@ -94,7 +81,7 @@ class LeastCostMatching {
     // of Assignment, and a copy of the matrix if there are more rows than columns, or neither all
     // rows nor all columns can be matched. warm: the mates of rows and v hold those of a matrix
     // with similar costs, to begin with where both sides can be matched; none need be right.
-    bool solve(bool warm = false) {
+    bool solve(bool warm) {
         if (!solve_whole(warm) && !run_.stopped() && !solve_parts()) return false;
         balance();
         return !run_.stopped();
@@ -110,7 +97,7 @@ class LeastCostMatching {
         Part whole;
         for (Index i = 0; i < a_.n_rows; ++i) whole.rows.push_back(i);
         for (Index j = 0; j < a_.n_cols; ++j) whole.cols.push_back(j);
-        copy_transposed(a_, cost_, whole.cols.data(), whole);
+        copy_entries(a_, cost_, whole.cols.data(), true, whole);
         const bool found = whole.solve(true, policy_, run_);
         write(whole);
         return found;
@@ -130,8 +117,7 @@ class LeastCostMatching {
                 number[j] = chosen ? static_cast<Index>(part.cols.size()) : UNMATCHED<Index>;
                 if (chosen) part.cols.push_back(j);
             }
-            if (below) copy_transposed(a_, cost_, number.data(), part);
-            else copy_entries(a_, cost_, number.data(), part);
+            copy_entries(a_, cost_, number.data(), below, part);
             if (!part.solve(below, policy_, run_)) return false;
             write(part);
         }
