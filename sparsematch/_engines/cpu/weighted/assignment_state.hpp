@@ -97,13 +97,15 @@ struct AssignmentState {
     }
 
     // Exchanges the pairs along the path of parents from column j back to the free row.
-    void augment(Index source, Index j) {
-        for (Index i = UNMATCHED<Index>; i != source;) {
-            i = col[j].parent;
-            const Index before = col_of[i];
+    template <class ParentOf>
+    void augment(Index source, Index j, const ParentOf& parent_of) {
+        for (Index i = UNMATCHED<Index>, before; i != source; j = before) {
+            i = parent_of(j), before = col_of[i];
             match(i, j);
-            j = before;
         }
+    }
+    void augment(Index source, Index j) {
+        augment(source, j, [this](Index k) { return col[k].parent; });
     }
 
     // Fetches what scans of three rows will read, the first of which comes last: where it is; its

@@ -220,13 +220,7 @@ class SharedSearch {
                 s.u[s.col[j].mate] += best - d;
             }
             s.u[source] += best;
-            Index j = end;
-            for (Index i = UNMATCHED<Index>; i != source;) {
-                i = label[j].parent;
-                const Index before = s.col_of[i];
-                s.match(i, j);
-                j = before;
-            }
+            s.augment(source, end, [this](Index j) { return label[j].parent; });
         }
 
         AssignmentState<Index>& s;
