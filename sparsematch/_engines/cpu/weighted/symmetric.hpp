@@ -114,11 +114,11 @@ class PivotSplit {
     // An end of the path stays out; the other members become pairs, of the same weight as before.
     void split_path(Index first) {
         collect(first);
-        const std::size_t begin = better_begin(), size = members_.size();
-        m_.row_mate[members_[0]] = m_.col_mate[members_[0]] = UNMATCHED<Index>;
-        m_.row_mate[members_[size - 1]] = m_.col_mate[members_[size - 1]] = UNMATCHED<Index>;
-        partner_[begin ? members_[0] : members_[size - 1]] = UNMATCHED<Index>;
-        for (std::size_t k = begin; k + 1 < size; k += 2) {
+        const std::size_t begin = better_begin();
+        const Index last = members_.back();
+        for (const Index i : {first, last}) m_.row_mate[i] = m_.col_mate[i] = UNMATCHED<Index>;
+        partner_[begin ? first : last] = UNMATCHED<Index>;
+        for (std::size_t k = begin; k + 1 < members_.size(); k += 2) {
             m_.match(members_[k], members_[k + 1]);
             m_.match(members_[k + 1], members_[k]);
         }
