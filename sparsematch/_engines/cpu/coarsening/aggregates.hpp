@@ -15,11 +15,11 @@
 
 namespace sparsematch {
 
-inline double absolute(double v) { return std::abs(v); }
-inline double absolute(float v) { return std::abs(v); }
+template <class Value>
+double absolute(Value v) {
+    return std::abs(v);
+}
 inline double absolute(std::int64_t v) { return std::abs(static_cast<double>(v)); }
-inline double absolute(std::complex<double> v) { return std::abs(v); }
-inline double absolute(std::complex<float> v) { return std::abs(v); }
 
 template <class Index>
 struct Aggregates {

@@ -26,25 +26,27 @@ class Symmetry {
     using Sums = std::array<std::uint64_t, 4>;
 
     static Value apply(Kind kind, Value v) {
-        if (kind == conjugate || kind == negated_conjugate) v = conj(v);
+        if constexpr (complex)
+            if (kind == conjugate || kind == negated_conjugate) v = std::conj(v);
         return kind == negated || kind == negated_conjugate ? -v : v;
     }
 
     template <class Index>
     static void add(Sums& sums, Index u, Index v, Value value) {
         if (u == v) return;
-        const std::uint64_t print = entry_fingerprint(
-            std::min(u, v), std::max(u, v),
-            magnitude_bits(re(value)) + 0x9fb21c651e98df25u * magnitude_bits(im(value)));
+        const double re = std::real(value), im = std::imag(value);
+        const std::uint64_t print =
+            entry_fingerprint(std::min(u, v), std::max(u, v),
+                              magnitude_bits(re) + 0x9fb21c651e98df25u * magnitude_bits(im));
         if (u < v) {
-            const std::uint64_t here = print * of_signs(re(value) < 0, im(value) < 0);
+            const std::uint64_t here = print * of_signs(re < 0, im < 0);
             for (int k = 0; k < kinds; ++k) sums[k] += here;
         } else {
-            sums[same] -= print * of_signs(re(value) < 0, im(value) < 0);
-            sums[negated] -= print * of_signs(re(value) > 0, im(value) > 0);
+            sums[same] -= print * of_signs(re < 0, im < 0);
+            sums[negated] -= print * of_signs(re > 0, im > 0);
             if constexpr (complex) {
-                sums[conjugate] -= print * of_signs(re(value) < 0, im(value) > 0);
-                sums[negated_conjugate] -= print * of_signs(re(value) > 0, im(value) < 0);
+                sums[conjugate] -= print * of_signs(re < 0, im > 0);
+                sums[negated_conjugate] -= print * of_signs(re > 0, im < 0);
             }
         }
     }
@@ -56,18 +58,6 @@ class Symmetry {
     }
 
   private:
-    static double re(Value v) {
-        if constexpr (complex) return v.real();
-        else return static_cast<double>(v);
-    }
-    static double im(Value v) {
-        if constexpr (complex) return v.imag();
-        else return 0;
-    }
-    static Value conj(Value v) {
-        if constexpr (complex) return std::conj(v);
-        else return v;
-    }
     static std::uint64_t of_signs(bool re, bool im) {
         constexpr std::uint64_t odd[4] = {1, 0xd1342543de82ef95u, 0xaf251af3b0f025b5u,
                                           0xb564ef22ec7aece5u};
