@@ -84,10 +84,7 @@ def _turning_point(found: NumericalDefects, wording: Wording) -> list[Line]:
 
 def _near(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
     """Name what would depend on each other if fewer digits counted."""
-    if not dependences:
-        return []
-    members = members_of(each.indices for each in dependences).size
-    return described(dependences, members, len(dependences), wording, "Nearly ")[0]
+    return described(dependences, wording, "Nearly ")[0] if dependences else []
 
 
 def _repair(rows: IndexArray, cols: IndexArray, wording: Wording, what: str) -> list[Line]:

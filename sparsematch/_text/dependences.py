@@ -35,24 +35,20 @@ def paragraph(
     # nothing but references are missing.
     if not dependences:
         return []
-    members = members_of(each.indices for each in dependences).size
-    lines, n_sets = described(dependences, members, len(dependences), wording)
+    lines, n_sets = described(dependences, wording)
     return lines + _advice(dependences, chosen, n_sets, wording, by_reference)
 
 
 def described(
-    dependences: Sequence[Dependence],
-    members: int,
-    surplus: int,
-    wording: Wording,
-    nearly: str = "",
+    dependences: Sequence[Dependence], wording: Wording, nearly: str = "", of: Sequence[int] = ()
 ) -> tuple[list[Line], int]:
     """Describe the dependences of one side, and return how many sets they are."""
-    # There may be more, by their `members` and by how many of these are too many, the `surplus`.
+    # There may be more: `of` how many members, and how many of these are too many.
     over = dependences[0].side == "rows"
     kind, noun = ("Dependent", "equation") if over else ("Free", "variable")
     kind = nearly + kind.lower() if nearly else kind
     sets = _gathered(dependences)
+    members, surplus = of or (members_of(x.indices for x in dependences).size, len(dependences))
     n_sets = len(sets) + surplus - len(dependences)
     if n_sets == 1:
         words, *details = _describe(sets[0], wording, 2)

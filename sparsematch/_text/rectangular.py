@@ -50,7 +50,7 @@ def account(found: NumericalRank, wording: Wording) -> list[Line]:
             continue
         if surplus > len(others) or (is_tall and noun == "equation"):
             n = members.size - len(empty)
-            lines, n_sets = described(others, n, surplus, wording)
+            lines, n_sets = described(others, wording, of=(n, surplus))
             if n_sets > 1:  # measurements, say, of which there are more on purpose
                 lines[0] = f"Dependent: {n:,} {noun}s, {surplus:,} of which follow from others"
             paragraphs.append(lines)
