@@ -230,7 +230,7 @@ def check_memory(comm, folder):
 
 
 def import_all(comm):
-    """Import what the calls import, whose names and code are no array: a table of names has 2 MB."""
+    """Import what the calls import, as names and code are no array: a table of names has 2 MB."""
     D, W = (rows_of(comm, 100 * comm.size, 3, 50, values=values) for values in (False, True))
     for call in (*calls_on(D), *calls_with_values(W)):
         call()
