@@ -53,7 +53,7 @@ class ActiveVertices {
     }
 
     // Begins the account of a round, if one is wanted, with the edges that have both ends in the
-    // list; matched: who is not. They are not counted as work of the engine.
+    // list; matched: vertices that are not. They are not counted as work of the engine.
     void report_round(const Graph<Index>& g, const Bitmap& matched) {
         if (!run_.detailed) return;
         std::int64_t edges = 0, seen = 0;

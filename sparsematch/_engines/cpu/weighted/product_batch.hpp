@@ -28,7 +28,7 @@ struct ProductResult {
     double *u, *v, *row_scale, *col_scale;
     bool flipped;  // see ScaleFactors
 
-    // What stands so many rows and columns further on: that of another matrix.
+    // What stands some rows and columns further on: that of another matrix.
     ProductResult after(std::int64_t rows, std::int64_t cols) const {
         ProductResult to = *this;
         to.mates.row_mate += rows, to.mates.col_mate += cols, to.u += rows, to.v += cols;
