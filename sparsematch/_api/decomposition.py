@@ -111,7 +111,7 @@ def block_triangular_form(
     settings: Any = {"method": method, "workers": workers, "options": options}
     if ranks := over_ranks(A, "transversal"):
         return ranks.block_triangular_form(A, matching, **settings)
-    return block_form(as_bipartite(A, threads=resolve_workers(workers)), matching, **settings)
+    return block_form(as_bipartite(A, threads=resolve_workers(workers, A)), matching, **settings)
 
 
 def block_form(graph: BipartiteCSR, matching: Any = None, **settings: Any) -> BlockForm:
@@ -180,7 +180,7 @@ def coarse_dulmage_mendelsohn(
     """
     if ranks := over_ranks(A, "transversal"):
         return ranks.coarse_dulmage_mendelsohn(A, matching, method=method, workers=workers)
-    graph = as_bipartite(A, threads=resolve_workers(workers))
+    graph = as_bipartite(A, threads=resolve_workers(workers, A))
     maximum, _, labels = _labelled(graph, matching, method=method, workers=workers)
     xp = namespace(graph.indptr)
     row_part = xp.full(graph.n_rows, SQUARE, "int8")
@@ -227,7 +227,7 @@ def is_reducible(A: SparseLike | DistributedCSR, *, workers: int | None = None) 
     """
     if ranks := over_ranks(A, "transversal"):
         return ranks.block_triangular_form(A, workers=workers, call="is_reducible").is_reducible
-    graph = as_bipartite(A, threads=resolve_workers(workers))
+    graph = as_bipartite(A, threads=resolve_workers(workers, A))
     matching, _, labels = _labelled(graph, workers=workers)
     rank = matching.cardinality
     return (rank < graph.n_cols) + labels.n_square + (rank < graph.n_rows) > 1

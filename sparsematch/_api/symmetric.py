@@ -82,7 +82,7 @@ def symmetric_product_transversal(
     1.0
     """
     check_flags(scaling=scaling)
-    threads = resolve_workers(workers)
+    threads = resolve_workers(workers, A)
     weighted = as_symmetric(A, read_triangle(triangle), threads=threads)
     product = operations(WeightedOps, weighted.graph.backend).symmetric_product
     return product(weighted, bool(scaling), threads)

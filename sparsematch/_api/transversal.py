@@ -137,7 +137,7 @@ def maximum_transversal(
     if ranks := over_ranks(A, "transversal"):
         same = {"method": method, "init": init, "return_info": return_info}
         return ranks.maximum_transversal(A, same, initial, workers, rng, options)
-    threads = resolve_workers(workers)
+    threads = resolve_workers(workers, A)
     graph = as_bipartite(A, threads=threads)
     chosen = plan(graph.backend, method, init)
     settings, warm = read_options(options, *chosen), initial is not None
@@ -222,7 +222,7 @@ def _matched(A: Any, call: str, **settings: Any) -> tuple[Any, Mates]:
     """Return the view of a matrix, or one over ranks, and a maximum matching, for a call."""
     if ranks := over_ranks(A, "transversal"):
         return A, ranks.maximum_matching(A, call, **settings)[0]
-    graph = as_bipartite(A, threads=resolve_workers(settings["workers"]))
+    graph = as_bipartite(A, threads=resolve_workers(settings["workers"], A))
     return graph, maximum_matching(graph, **settings)[0]
 
 
@@ -239,7 +239,7 @@ def maximum_matching(
     chosen = plan_exact(graph.backend, method)
     settings = read_options(options, *chosen)
     warm = initial is not None
-    run = Run(resolve_workers(workers), options=settings, warm=warm, for_blocks=True)
+    run = Run(resolve_workers(workers, graph.indptr), options=settings, warm=warm, for_blocks=True)
     matching = _start(graph, initial, name)
     by_products = improve(graph, matching, chosen, run)
     return matching, run, by_products

@@ -126,7 +126,7 @@ def maximum_product_transversal(
         )
     check_flags(scaling=scaling, approximate=approximate)
     check_tolerance("tolerance", tolerance, finite=True)
-    threads = resolve_workers(workers)
+    threads = resolve_workers(workers, A)
     weighted = as_weighted(A, threads=threads)
     product = operations(WeightedOps, weighted.graph.backend).maximum_product
     return product(weighted, bool(scaling), bool(approximate), threads, float(tolerance))
@@ -180,7 +180,7 @@ def maximum_sum_transversal(
     (8.0, [1, 0])
     """
     check_tolerance("tolerance", tolerance, finite=True)
-    threads = resolve_workers(workers)
+    threads = resolve_workers(workers, A)
     weighted = as_weighted(A, threads=threads)
     graph = weighted.graph
     given = start if graph.backend == "numpy" else None
@@ -228,7 +228,7 @@ def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> Weig
     >>> best.objective, best.matching.row_mate.tolist()
     (3.0, [1, 0])
     """
-    threads = resolve_workers(workers)
+    threads = resolve_workers(workers, A)
     weighted = as_weighted(A, threads=threads)
     return operations(WeightedOps, weighted.graph.backend).bottleneck(weighted, threads)
 

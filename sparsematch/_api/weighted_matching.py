@@ -95,7 +95,7 @@ def maximum_weight_matching(
     """
     check_flags(maximize=maximize)
     check_choice("cardinality", cardinality, get_args(Cardinality))
-    threads = resolve_workers(workers)
+    threads = resolve_workers(workers, A)
     signed = as_signed(A, threads=threads)
     unmatched = read_costs(unmatched_cost, signed.graph.shape)
     find = operations(WeightedOps, signed.graph.backend).maximum_weight

@@ -9,10 +9,12 @@ from contextvars import ContextVar
 from typing import Any
 
 from sparsematch._api.cores import usable_cores
+from sparsematch._base.arrays import on_gpu
 from sparsematch._base.errors import wrong_type
 
 _LARGEST = 1024
-_default: ContextVar[int] = ContextVar("sparsematch_workers", default=1)
+#: That of `set_workers`; 0 outside.
+_default: ContextVar[int] = ContextVar("sparsematch_workers", default=0)
 
 
 def set_workers(workers: int) -> AbstractContextManager[None]:
@@ -72,13 +74,15 @@ def get_workers() -> int:
     >>> get_workers()
     1
     """
-    return _default.get()
+    return _default.get() or 1
 
 
-def resolve_workers(workers: int | None) -> int:
-    """Turn the argument `workers` of a call into a number of threads."""
-    # No more than cores: threads that take turns on a core wait for each other.
+def resolve_workers(workers: int | None, given: Any = None) -> int:
+    """Turn the argument `workers` of a call on a matrix, or an array, into a number of threads."""
+    # No more than cores: threads that take turns on a core wait for each other. What a GPU leaves
+    # to the host was large enough for a GPU.
     wanted = _default.get() if workers is None else _read(workers)
+    wanted = wanted or (_read(-1) if given is not None and on_gpu(given) else 1)
     return wanted if wanted == 1 else min(wanted, usable_cores())
 
 

@@ -57,6 +57,18 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
     assert names(info)[-1] == "ms_bfs"
 
 
+def test_the_host_has_all_cores_unless_workers_are_told(monkeypatch):
+    seen, run = [], host_fallback.Run
+    A = chain(20_000)
+    monkeypatch.setenv("SPARSEMATCH_CORES", "3")
+    monkeypatch.setattr(host_fallback, "Run", lambda *a, **k: seen.append(a[0]) or run(*a, **k))
+    for workers in (None, 1, 2):
+        certified(A, workers=workers)
+    with sm.set_workers(2):
+        certified(A)
+    assert seen == [3, 1, 2, 2]
+
+
 def test_the_allowance_grows_with_the_matrix():
     small, large = (BipartiteCSR(n, n, np.arange(n + 1), np.arange(n)) for n in (10**4, 10**6))
     known = DeviceByProducts(host=True)

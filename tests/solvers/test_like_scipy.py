@@ -60,9 +60,9 @@ def test_each_keyword_is_ignored_with_one_warning(name):
 
 def test_keywords_that_were_checked_are_not_checked_again(monkeypatch):
     with pytest.warns(solvers.IgnoredOptionWarning):
-        linalg.splu(A, relax=1, options={"Equil": False})
+        linalg.splu(A, relax=1, diag_pivot_thresh=0.5, options={"Equil": False})
     monkeypatch.setattr(like_scipy, "splu", None)
-    linalg.splu(A, relax=1, options={"Equil": False})
+    linalg.splu(A, relax=1, diag_pivot_thresh=np.float64(0.1), options={"Equil": False})
     for other in ({"relax": True}, {"options": {"Equil": True}}):
         with pytest.raises(TypeError, match="not callable"):
             linalg.splu(A, **{"relax": 1, "options": {"Equil": False}} | other)
