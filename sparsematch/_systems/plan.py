@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csc_array
 
+from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.errors import check_choice
 from sparsematch._base.lazy import lazy_attribute
@@ -122,12 +123,14 @@ def begin(
     preference: float | None = None,
     small: float = 0.0,
     order: Any = "blocks",
+    workers: int | None = None,
 ) -> tuple[FactorisationPlan, BlockLU, Found]:
     """Analyse a matrix as `analyse` does, and factorise it unless the preference is None."""
     check_choice("pivoting", pivoting, PIVOTING)
     chooser = find_solver(solver)
     factorise = operations(LuOps, "numpy").factorise
     policy = chooser.policy | DIAGONALS[pivoting if matching is None else "structure"]
+    policy = policy | {"workers": resolve_workers(workers)}
     numbers = converted = None
     if (layout := LAYOUTS.get(type(A))) is None:
         A, dropped = without_view(A)
