@@ -12,16 +12,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <queue>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/run_context.hpp"
+#include "core/side_by_side.hpp"
 #include "elimination/blas.hpp"
 #include "elimination/fronts.hpp"
 #include "lu/block_plan.hpp"
@@ -289,7 +288,7 @@ class FrontWorker {
     // are the same. Larger ones take as long by BLAS, to some per cent.
     static constexpr Index tile_rows = 256, tile_cols = 128;
     // Numbers of a front that are copied at a time; entries for which to share pays.
-    static constexpr std::int64_t slice = 1 << 16, shared_from = 1 << 17;
+    static constexpr std::int64_t slice = 1 << 13, shared_from = 1 << 15;
 
     Value& at(Index i, Index c) { return a_[i + std::int64_t{c} * size_]; }
     Value* column(Index c) { return a_.data() + std::int64_t{c} * size_; }
@@ -330,7 +329,8 @@ class FrontWorker {
         double predicted = block_->predicted(last);
         if (block_->made_[last].lowest < part_->begin)
             block_->each_child(last, [&](std::size_t c) { predicted -= block_->predicted(c); });
-        part_->values.make_room(static_cast<std::size_t>(std::max(predicted, 0.0)));
+        // and zeros that columns of a front share, of which real ones have some per cent
+        part_->values.make_room(static_cast<std::size_t>(1.125 * std::max(predicted, 0.0)));
     }
     // Lists the rows and columns of a front. False: its subtree would have too many entries.
     bool open(std::size_t f) {
@@ -642,14 +642,8 @@ class FrontTeam {
         });
         if (workers_.size() < static_cast<std::size_t>(run.team.size()))
             workers_.resize(run.team.size());
-        std::atomic<std::size_t> next{0}, left{alone.size()};
-        run.team.each([&](int rank) {
-            for (std::size_t k; !run.team.failed() && (k = next++) < alone.size(); --left)
-                workers_[rank].factorise(*alone[k].block, *alone[k].part, run, rank);
-            while (rank == 0 && left > 0 && !run.team.failed()) {  // who alone hears of Ctrl-C
-                run.flush(0, rank);
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            }
+        side_by_side(alone.size(), run, [&](int rank, std::size_t k) {
+            workers_[rank].factorise(*alone[k].block, *alone[k].part, run, rank);
         });
         for (const auto& [block, part] : together) workers_[0].factorise(*block, *part, run, 0);
     }
@@ -660,7 +654,7 @@ class FrontTeam {
         typename FrontalLU<Index, Value>::Part* part;
     };
     // Rows of a front of which its panels, which one worker eliminates, take as long as the rest;
-    // and multiplications in the time it takes to share it. Fitted to Laplacians of 20^3 to 40^3.
+    // and multiplications in the time it takes to share it. Fitted to Laplacians of 30^3 and 40^3.
     static constexpr double rows_of_panels = 100, to_share = 1 << 19;
 
     // The fronts of each job that all share, ascending.

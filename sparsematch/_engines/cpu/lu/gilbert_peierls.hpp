@@ -193,7 +193,7 @@ class BlockLU {
         l_start[size()] = static_cast<std::int64_t>(l.size()),
         u_start[size()] = static_cast<std::int64_t>(u.size());
         for (std::size_t c = 0; c < size(); ++c) user_row[c] = plan.row_perm[row_of[c]];
-        locate_entries();
+        locate_entries(counter);
         return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
     Outcome resume(Index k, const Value* a, WorkCounter& counter) {
@@ -566,13 +566,14 @@ class BlockLU {
     }
 
     // Where each entry of the blocks goes, by pivots, and the rows: once for all values.
-    void locate_entries() {
+    void locate_entries(WorkCounter& counter) {
         inner_place.resize(plan.inner_row.size());
         for (Index k = 0; k < plan.n_blocks(); ++k)
             for (auto p = plan.inner_start[plan.starts[k]],
                       end = plan.inner_start[plan.starts[k + 1]];
                  p < end; ++p)
                 inner_place[p] = place_[plan.starts[k] + plan.inner_row[p]];
+        counter.add(static_cast<std::int64_t>(inner_place.size()));
         row_start.assign(size() + 2, 0), row_entry.resize(inner_place.size());
         row_col.resize(inner_place.size());
         for (const Index r : inner_place) ++row_start[r + 2];
