@@ -120,12 +120,11 @@ def begin(
     col_names: Iterable[Any] | None = None,
     drops_zeros: bool = False,
     *,
-    preference: float | None = None,
-    small: float = 0.0,
+    pivots: tuple[float | None, float] = (None, 0.0),
     order: Any = "blocks",
     workers: int | None = None,
 ) -> tuple[FactorisationPlan, BlockLU, Found]:
-    """Analyse a matrix as `analyse` does, and factorise it unless the preference is None."""
+    """Analyse a matrix as `analyse` does; factorise it if `pivots`, as of factors, are wanted."""
     check_choice("pivoting", pivoting, PIVOTING)
     chooser = find_solver(solver)
     factorise = operations(LuOps, "numpy").factorise
@@ -138,7 +137,7 @@ def begin(
         layout = LAYOUTS.get(type(A))
     if not isinstance(order, str) or order != "blocks":
         policy |= _as_one_block(order, solver, getattr(A, "shape", (0,))[-1])
-    how = drops_zeros, matching is None, policy, preference, small
+    how = drops_zeros, matching is None, policy, *pivots
     if layout and A.shape[0] == A.shape[1]:
         numbers = factorise(A.indptr, A.indices, A.data, A.shape[0], layout == "csr", *how)
     if numbers is None:

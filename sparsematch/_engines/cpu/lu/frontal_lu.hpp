@@ -260,7 +260,7 @@ class FrontWorker {
         if (rule_.fresh) make_room();
         for (std::size_t f = part.begin; f < part.end && f < block.failed_; ++f) {
             Made& front = block.made_[f];
-            if (run.team.failed()) return;
+            if (run.team.failed() || run.stopped()) return;
             if (rule_.fresh && !open(f)) return block.fail(f, Outcome::fill_exceeded);
             if (rule_.fresh) choose_least(f);
             else least_ = rule_.least;
@@ -409,6 +409,7 @@ class FrontWorker {
     }
     // Pivots of these columns; those without are behind the others then, updated by them.
     Index eliminate(Index begin, Index end) {
+        if (counter_->stopped()) return 0;  // numbers are of no meaning then
         if (end - begin <= narrow) return eliminate_each(begin, end);
         const Index middle = begin + (end - begin) / 2, left = eliminate(begin, middle);
         update(begin, left, middle, end);
