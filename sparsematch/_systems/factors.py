@@ -62,10 +62,10 @@ class BlockFactors:
 
     @classmethod
     def of(
-        cls, A: Any, *how: Any, small: float = HALF_OF_THE_DIGITS, order: Any = "blocks"
+        cls, A: Any, *how: Any, small: float = HALF_OF_THE_DIGITS, **also: Any
     ) -> "BlockFactors":
         """Analyse a matrix, and factorise it; the arguments are those of `begin`."""
-        plan, numbers, found = begin(A, *how, preference=DIAGONAL, small=small, order=order)
+        plan, numbers, found = begin(A, *how, pivots=(DIAGONAL, small), **also)
         factors = cls(plan, DIAGONAL, small, _COMPLEX128 if numbers.is_complex else _FLOAT64)
         factors._adopt(numbers, found)
         return factors

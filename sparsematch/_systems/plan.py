@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csc_array
 
+from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.errors import check_choice
 from sparsematch._base.lazy import lazy_attribute
@@ -119,15 +120,16 @@ def begin(
     col_names: Iterable[Any] | None = None,
     drops_zeros: bool = False,
     *,
-    preference: float | None = None,
-    small: float = 0.0,
+    pivots: tuple[float | None, float] = (None, 0.0),
     order: Any = "blocks",
+    workers: int | None = None,
 ) -> tuple[FactorisationPlan, BlockLU, Found]:
-    """Analyse a matrix as `analyse` does, and factorise it unless the preference is None."""
+    """Analyse a matrix as `analyse` does; factorise it if `pivots`, as of factors, are wanted."""
     check_choice("pivoting", pivoting, PIVOTING)
     chooser = find_solver(solver)
     factorise = operations(LuOps, "numpy").factorise
     policy = chooser.policy | DIAGONALS[pivoting if matching is None else "structure"]
+    policy = policy | {"workers": resolve_workers(workers)}
     numbers = converted = None
     if (layout := LAYOUTS.get(type(A))) is None:
         A, dropped = without_view(A)
@@ -135,7 +137,7 @@ def begin(
         layout = LAYOUTS.get(type(A))
     if not isinstance(order, str) or order != "blocks":
         policy |= _as_one_block(order, solver, getattr(A, "shape", (0,))[-1])
-    how = drops_zeros, matching is None, policy, preference, small
+    how = drops_zeros, matching is None, policy, *pivots
     if layout and A.shape[0] == A.shape[1]:
         numbers = factorise(A.indptr, A.indices, A.data, A.shape[0], layout == "csr", *how)
     if numbers is None:

@@ -35,6 +35,7 @@ class _Settings(TypedDict, total=False):
     row_names: Iterable[Any] | None
     col_names: Iterable[Any] | None
     singular: Singular
+    workers: int | None
 
 
 def analyse(
@@ -46,6 +47,7 @@ def analyse(
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
     order: Literal["blocks", "whole"] | ArrayLike = "blocks",
+    workers: int | None = None,
 ) -> Analysis:
     """Find the block triangular form of a square matrix, to factorise matrices with its pattern.
 
@@ -75,6 +77,10 @@ def analyse(
         block; as one block, for little fill; or as one block whose columns are eliminated in the
         order given, rows moving where pivots are small. The package itself factorises one block,
         whatever that costs, and ``BlockTriangularLU`` has its ``L`` and ``U``.
+    workers : int, optional
+        Number of threads that factorise, now and by `refactorise`: independent blocks by dense
+        fronts, subtrees of these, and large ones. Factors do not depend on it. -1 for all cores; by
+        default that of `set_workers`, which is 1.
 
     Returns
     -------
@@ -111,7 +117,7 @@ def analyse(
     Analysis(2x2, 2 blocks, the largest of 1 rows)
     """
     how = matching, pivoting, solver, row_names, col_names
-    return Analysis(begin(A, *how, order=order)[0])
+    return Analysis(begin(A, *how, order=order, workers=workers)[0])
 
 
 def splu(
@@ -123,6 +129,7 @@ def splu(
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
     order: Literal["blocks", "whole"] | ArrayLike = "blocks",
+    workers: int | None = None,
 ) -> BlockTriangularLU:  # a DeviceLU on a GPU: narrow by isinstance
     """Factorise a sparse square matrix.
 
@@ -130,7 +137,7 @@ def splu(
     ----------
     A : sparse array or matrix, shape (n, n)
         As that of `analyse`. A matrix of ``cupyx.scipy.sparse`` is processed on its GPU.
-    matching, pivoting, solver, row_names, col_names, order
+    matching, pivoting, solver, row_names, col_names, order, workers
         As those of `analyse`. The first three are those of `DeviceLU` if `A` is on a GPU, and the
         others are refused: no names are kept there.
 
@@ -180,7 +187,7 @@ def splu(
         on_device: Any = DeviceLU._of(from_other_library(A), matching, pivoting, solver)
         return on_device
     how = matching, pivoting, solver, row_names, col_names
-    return BlockTriangularLU._of(BlockFactors.of(A, *how, order=order))
+    return BlockTriangularLU._of(BlockFactors.of(A, *how, order=order, workers=workers))
 
 
 @overload
@@ -199,6 +206,7 @@ def spsolve(
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
     singular: Singular = "raise",
+    workers: int | None = None,
 ) -> Any:
     """Solve a sparse linear system, or several with the same matrix.
 
@@ -214,6 +222,8 @@ def spsolve(
     singular : {"raise", "nan"}, optional
         What to do with a singular matrix, or one with values that are not finite: raise an error,
         or warn and return NaN, as SciPy does, unless the solution is sparse or on a GPU.
+    workers : int, optional
+        As that of `analyse`.
 
     Returns
     -------
@@ -255,7 +265,7 @@ def spsolve(
     right, is_sparse = right_hand_sides(b)
     try:
         how = matching, pivoting, solver, row_names, col_names
-        lu = BlockTriangularLU._of(BlockFactors.of(given, *how, True))
+        lu = BlockTriangularLU._of(BlockFactors.of(given, *how, True, workers=workers))
     except (SingularMatrixError, NotFiniteError):
         if singular == "raise" or is_sparse:
             raise

@@ -40,7 +40,7 @@ class PatternSolver:
         room for a new one.
     singular : {"raise", "nan"}, optional
         As that of `spsolve`.
-    pivoting, solver
+    pivoting, solver, workers
         As those of `analyse`.
 
     Attributes
@@ -90,6 +90,7 @@ class PatternSolver:
         singular: Singular = "raise",
         pivoting: Pivoting = "auto",
         solver: Solver | MakeExternal = "auto",
+        workers: int | None = None,
     ) -> None:
         check_count("patterns", patterns)
         if not patterns:
@@ -100,6 +101,7 @@ class PatternSolver:
             "singular": singular,
             "pivoting": pivoting,
             "solver": solver,
+            "workers": workers,
         }
         self._known: list[_Known] = []  # the one used last comes first
         self._lock = threading.Lock()
@@ -155,8 +157,8 @@ class PatternSolver:
                 nnz = known.pattern.arrays[-1].size  # SciPy may keep more room than that
                 self.n_factorisations += known.update(A.data[:nnz] if is_matrix else A)
                 return known.lu
-        pivoting, solver = self._settings["pivoting"], self._settings["solver"]
-        factors = BlockFactors.of(A, None, pivoting, solver)
+        pivoting, solver, workers = map(self._settings.get, ("pivoting", "solver", "workers"))
+        factors = BlockFactors.of(A, None, pivoting, solver, workers=workers)
         known = _Known(BlockTriangularLU._of(factors), A.data)
         self._known = [known, *self._known[: self._settings["patterns"] - 1]]
         self.n_analyses, self.n_factorisations = self.n_analyses + 1, self.n_factorisations + 1

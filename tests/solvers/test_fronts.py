@@ -119,3 +119,52 @@ def test_one_front_and_a_chain():
         b = rng.standard_normal(A.shape[0])
         assert np.array_equal(lu.solve(b), again.solve(b))
         assert np.array_equal(lu.perm_r, again.perm_r)
+
+
+def shared_by_workers(rng):
+    """A tree with large fronts above, columns that wait there, one front, blocks, tiny pivots."""
+    path = sp.diags_array([1.0, 4, -1.5], offsets=[-1, 0, 1], shape=(13, 13))
+    plane = sp.kron(path, np.eye(13)) + sp.kron(np.eye(13), path)
+    cube = sp.csc_array(sp.kron(plane, np.eye(13)) + sp.kron(np.eye(169), path))
+    J = sp.random_array((200, cube.shape[0]), density=2e-3, rng=rng) + sp.eye_array(200, 13**3)
+    yield "cube", cube
+    yield "waiting", sp.block_array([[cube, J.T], [J, None]])
+    yield "dense", sp.csc_array(rng.standard_normal((700, 700)))
+    grids = [random_on_a_grid(20 + k, 20) + 3 * sp.eye_array(20 * (20 + k)) for k in range(8)]
+    yield "blocks", sp.block_diag(grids)
+    yield "tiny", sp.random_array((900, 900), density=0.01, rng=rng) + 1e-7 * sp.eye_array(900)
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+def test_factors_do_not_depend_on_the_number_of_workers(monkeypatch, kind):
+    """To the last bit: those of the first values, and of other ones."""
+    monkeypatch.setenv("SPARSEMATCH_CORES", "8")
+    rng = np.random.default_rng(5)
+    for name, A in shared_by_workers(rng):
+        A = sp.csc_array(A.astype(kind) * (1 if kind is float else 1 + 0.5j))
+        b, factors = rng.standard_normal(A.shape[0]), rng.uniform(0.9, 1.1, A.nnz)
+        seen = set()
+        for workers in (1, 2, 5, 8):
+            lu = solvers.splu(A, solver=FRONTS, pivoting="structure", workers=workers)
+            assert kernels(lu) == {"fronts"}, name
+            x = lu.solve(b, check=False)
+            lu.refactorise(A.data * factors)
+            y = lu.solve(b, "T", check=False)
+            seen.add((x.tobytes(), y.tobytes(), lu.nnz, lu.growth))
+        assert len(seen) == 1, name
+        scale = abs(A) @ abs(x) + abs(b)
+        assert (abs(A @ x - b) <= 1e-8 * scale.max()).all(), name
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_by_several_workers_singular_ones_are_found(monkeypatch, workers):
+    """In a subtree, and in the fronts that all share; good values after that."""
+    monkeypatch.setenv("SPARSEMATCH_CORES", "8")
+    A = dict(shared_by_workers(np.random.default_rng(6)))["cube"]
+    analysis = solvers.analyse(A, solver=FRONTS, workers=workers)
+    for k in (0, A.shape[0] // 2):
+        B = A.copy()
+        B.data[B.indptr[k] : B.indptr[k + 1]] = 0
+        with pytest.raises(SingularMatrixError):
+            analysis.factorise(B)
+    check(analysis.factorise(A), A)

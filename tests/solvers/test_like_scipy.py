@@ -228,7 +228,8 @@ def test_a_first_solve_imports_no_more_than_it_needs():
     wanted += "_engines.cpu.core", "_engines.cpu.lu"
     others = {"sparsematch._engines", "sparsematch._engines.cpu", "sparsematch._engines.cpu._core"}
     others |= {f"sparsematch._engines.{name}" for name in ("operations", "registry")}
-    others.add("sparsematch._engines.cpu._find_core")
+    others |= {"sparsematch._engines.cpu._find_core", "sparsematch._api"}
+    others |= {"sparsematch._api.workers", "sparsematch._api.cores"}
     assert not {
         name
         for name in loaded - others

@@ -61,6 +61,7 @@ Policy read_policy(const nb::dict& given) {
         else if (name == "overrun") out.overrun = nb::cast<double>(value);
         else if (name == "no_pivot") out.no_pivot = nb::cast<double>(value);
         else if (name == "whole") out.whole = nb::cast<bool>(value);
+        else if (name == "workers") out.workers = nb::cast<int>(value);
         else if (name == "order") out.order = nb::cast<std::vector<std::int64_t>>(value);
         else if (name == "forced") out.forced = kernel(nb::cast<std::string>(value));
         else if (name == "diagonal") out.diagonal = static_cast<Diagonal>(nb::cast<int>(value));
@@ -202,8 +203,8 @@ struct Held : Factorisation<Index, Value> {
 constexpr std::int64_t brief = 1 << 13;
 
 template <class Call>
-auto released_unless_brief(std::int64_t entries, const Call& call) {
-    if (entries > brief) return interruptible(1, call);
+auto released_unless_brief(std::int64_t entries, int workers, const Call& call) {
+    if (entries > brief) return interruptible(workers, call);
     ThreadTeam team(1);
     RunContext run(team);
     return call(run);
@@ -225,8 +226,8 @@ nb::object begin(nb::handle indptr, nb::handle indices, nb::handle values, std::
         return nb::none();
     // A first factorisation takes as long as some sixteen passes over the entries.
     constexpr std::int64_t passes = 16;
-    auto held =
-        released_unless_brief(passes * static_cast<std::int64_t>(nnz), [&](RunContext& run) {
+    auto held = released_unless_brief(
+        passes * static_cast<std::int64_t>(nnz), policy.workers, [&](RunContext& run) {
             Entries<Index> entries(starts.data(), lists.data(), static_cast<Index>(n), by_rows);
             if (entries.has_repeats()) return std::unique_ptr<Held<Index, Value>>();
             if (drop_zeros) entries.drop_zeros(v.data());
@@ -274,7 +275,8 @@ nb::object refactorise(Held<Index, Value>& held, nb::handle indptr, nb::handle i
         !(indices.is_none() || (same(indptr, own.indptr) && same(indices, own.indices))))
         return nb::bool_(false);
     const int revision = held.analysis->revision;
-    held.state = released_unless_brief(held.work(), [&](RunContext& run) {
+    const int workers = held.analysis->policy.workers;
+    held.state = released_unless_brief(held.work(), workers, [&](RunContext& run) {
         const State state = held.read(v.data());
         return state == State::done ? held.factorise(run) : state;
     });
@@ -311,7 +313,7 @@ double solve(const Held<Index, Value>& held, nb::handle b, nb::handle x, char si
         };
     const auto width = static_cast<std::int64_t>(from.width());
     std::vector<double> errors(from.width());
-    released_unless_brief(held.work() * width, [&](RunContext& run) {
+    released_unless_brief(held.work() * width, 1, [&](RunContext& run) {
         return held.solve(from.data(), width, to.data(), errors.data(), call,
                           static_cast<Side>(side), check, run);
     });
@@ -364,8 +366,9 @@ void bind_factors(nb::module_& m, const char* name) {
     nb::class_<Bound>(m, name)
         .def("match",
              [](Bound& held, In<Index> row_mate) {
-                 held.state = interruptible(
-                     1, [&](RunContext& run) { return held.go_on(row_mate.data(), run); });
+                 held.state = interruptible(held.analysis->policy.workers, [&](RunContext& run) {
+                     return held.go_on(row_mate.data(), run);
+                 });
                  return held.result();
              })
         .def_prop_ro("result", &Bound::result)
@@ -374,8 +377,9 @@ void bind_factors(nb::module_& m, const char* name) {
              [](const Bound& held, double preference) {
                  auto out =
                      std::make_unique<Bound>(held.analysis, Wishes{preference, held.wishes.small});
-                 out->state =
-                     interruptible(1, [&](RunContext& run) { return out->repeat(held, run); });
+                 out->state = interruptible(held.analysis->policy.workers, [&](RunContext& run) {
+                     return out->repeat(held, run);
+                 });
                  return out.release();
              })
         .def_prop_ro("analysis", [](const Bound& held) { return held.analysis; })

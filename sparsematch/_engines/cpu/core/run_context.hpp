@@ -201,6 +201,7 @@ class WorkCounter {
     std::int64_t unflushed() const { return spent_; }
     // Whether the run was: `add` says so at its next flush only.
     bool stopped() const { return run_.stopped(); }
+    RunContext& run() const { return run_; }
 
   private:
     static constexpr std::int64_t piece = 1 << 14;  // elements counted together

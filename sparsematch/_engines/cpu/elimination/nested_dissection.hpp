@@ -13,9 +13,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "core/side_by_side.hpp"
 #include "elimination/adjacency_lists.hpp"
 #include "elimination/amd.hpp"
 #include "elimination/initial_separator.hpp"
@@ -116,20 +118,37 @@ class NestedDissection {
         g.indptr[row] = to;
     }
 
-    // Writes: separators, those that come last first.
+    // A worker's memory.
+    struct Dissector : LoneRun {
+        using LoneRun::LoneRun;
+        NestedDissection of{{}, this->run};
+    };
+    // Writes: separators, those that come last first. Pieces of a level are separated side by side.
     void dissect(Piece all, std::vector<Index>& separators) {
-        std::vector<Piece> pieces;
-        pieces.push_back(std::move(all));
-        Separator s;
-        while (!pieces.empty() && !run_.stopped()) {
-            const Piece piece = std::move(pieces.back());
-            pieces.pop_back();
-            if (piece.graph.n() <= options_.leaf || !separate(piece.graph, 0, s, run_)) continue;
-            for (Index v = 0; v < piece.graph.n(); ++v)
-                if (s.part[v] == in_separator) separators.push_back(piece.vertices[v]);
-            for (const signed char side : {left_side, right_side})
-                pieces.push_back(extract(piece, s.part, side));
+        std::vector<Piece> level, next;
+        if (all.graph.n() > options_.leaf) level.push_back(std::move(all));
+        std::vector<std::unique_ptr<Dissector>> by(run_.team.size());
+        for (; !level.empty() && !run_.stopped(); level.swap(next)) {
+            next.clear(), next.resize(2 * level.size());
+            std::vector<std::vector<Index>> found(level.size());
+            side_by_side(level.size(), run_, [&](int rank, std::size_t k) {
+                if (!by[rank]) by[rank] = std::make_unique<Dissector>(run_, rank);
+                by[rank]->of.split(level[k], found[k], &next[2 * k]);
+            });
+            for (const auto& piece : found)
+                separators.insert(separators.end(), piece.begin(), piece.end());
+            std::erase_if(next, [&](const Piece& piece) {
+                return static_cast<std::int64_t>(piece.vertices.size()) <= options_.leaf;
+            });
         }
+    }
+    void split(const Piece& piece, std::vector<Index>& separator, Piece* sides) {
+        Separator s;
+        if (!separate(piece.graph, 0, s, run_)) return;
+        for (Index v = 0; v < piece.graph.n(); ++v)
+            if (s.part[v] == in_separator) separator.push_back(piece.vertices[v]);
+        for (const signed char side : {left_side, right_side})
+            *sides++ = extract(piece, s.part, side);
     }
     Piece extract(const Piece& piece, const std::vector<signed char>& part, signed char side) {
         const LevelGraph<Index>& g = piece.graph;

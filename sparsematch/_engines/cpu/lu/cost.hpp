@@ -93,6 +93,7 @@ struct Policy {
     // taken before: so that it adds half to them at most, if prices are right. On eight of 66
     // matrices they take 0.2 to 0.8 of the time then, on one 1.06.
     double patience = 2;
+    int workers = 1;
     // Whether all is one block, which our own kernel factorises whatever that costs; the order of
     // its columns, unless one is to be chosen.
     bool whole = false;

@@ -69,17 +69,18 @@ class Factorisation {
     // if they are finite. Time: O(n + nnz), the matching, and what the planner looks for.
     State analyse(const Index* row_mate, RunContext& run) {
         const Csr<Index> a = columns();
+        LoneRun alone(run, 0);  // so that what is found does not depend on the number of workers
         std::vector<Index> mates;
         if (!row_mate) {
             mates.resize(2 * static_cast<std::size_t>(a.n_rows));
             const Matching<Index> m{mates.data() + a.n_rows, mates.data()};
-            match_small(a, m, run);
+            match_small(a, m, alone.run);
             if (run.stopped()) return State::stopped;
             if (any_free(m.row_mate, a.n_rows)) return State::unmatched;
             row_mate = m.col_mate;  // the core's columns are the user's rows
         }
         const bool whole = analysis->policy.whole;
-        analysis->form = whole ? one_block(a, row_mate) : form_of_matching(a, row_mate, run);
+        analysis->form = whole ? one_block(a, row_mate) : form_of_matching(a, row_mate, alone.run);
         if (run.stopped()) return State::stopped;
         if (checks_invariants && !whole && !is_certified(a, analysis->form, run))
             return State::not_a_form;
@@ -143,7 +144,8 @@ class Factorisation {
     State plan(RunContext& run) {
         Analysis<Index>& of = *analysis;
         const Csr<Index> a = columns();
-        const ValuesOf<Index, Value> of_blocks(values.data(), run);
+        LoneRun alone(run, 0);  // as above
+        const ValuesOf<Index, Value> of_blocks(values.data(), alone.run);
         Planner<Index> planner(a, of.form, taken_ == Taken::not_finite ? nullptr : &of_blocks,
                                of.history, of.policy, run);
         of.plan = planner.make();

@@ -11,12 +11,16 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <numeric>
+#include <queue>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/run_context.hpp"
+#include "core/side_by_side.hpp"
 #include "elimination/blas.hpp"
 #include "elimination/fronts.hpp"
 #include "lu/block_plan.hpp"
@@ -33,35 +37,47 @@ struct PivotRule {
     double least = 0;               // share of its column that a pivot has at least
     double most_growth = infinity;  // entries of U
     double most_entries = infinity;
-    const double* predicted = nullptr;  // up to a column; while there are more, less will do
 };
 
 template <class Index, class Value>
+class FrontWorker;
+
+// A block: its fronts, what is known of each, and its factors.
+template <class Index, class Value>
 class FrontalLU {
   public:
-    // A pivot by its column. Behind it, entries of L from `values` on, in the rows from lists[rows]
-    // on, then those of U, in the columns from lists[cols] on.
+    // A pivot by its column: how many entries of L and of U are behind it, in which rows and
+    // columns, and values, those of L first.
     struct Step {
         Index column, n_rows, n_cols;
-        std::int64_t rows, cols, values;
+        const Index *rows, *cols;
+        const Value* values;
+    };
+    // Fronts one behind the other: a subtree, which one worker factorises, or one above such, which
+    // all share. Lists: of each front its rows, then its columns, those with pivots first, then
+    // others that are complete. Kept: the rows of L, then the columns of U, that are not those of
+    // pivots; lists: these by name, behind those of the pivots. Rest: what the last front has left.
+    struct Part {
+        std::size_t begin, end;
+        bool is_shared;
+        std::vector<Index> indices, kept, lists;
+        GrowingArray<Value> values, rest;
+        double grown = 0;
     };
 
     FrontalLU(const BlockPlan<Index>& plan, Index k)
         : row_of(plan.size(k)), pivot(row_of.size()), fronts_(plan.fronts.at(k).fronts),
           blas_(Blas<Value>::load()), made_(fronts_.size()), name_(row_of.size()),
-          place_(row_of.size()), row_at_(row_of.size()), col_at_(row_of.size()) {
+          place_(row_of.size()), predicted_(plan.predicted.data() + plan.starts[k]) {
         std::vector<std::size_t> front_of;
-        std::size_t held = 0;
         for (std::size_t f = 0; f < fronts_.size(); ++f) {
+            Made& front = made_[f];
             front_of.insert(front_of.end(), fronts_[f].n_pivots, f);
+            front.lowest = f, front.work = work_of(f);
+            for (Index c = front.child; c >= 0; c = made_[c].sibling)
+                front.lowest = std::min(front.lowest, made_[c].lowest), front.work += made_[c].work;
             if (const Index above = fronts_[f].parent; above >= 0)
-                made_[f].sibling = made_[above].child, made_[above].child = static_cast<Index>(f);
-            const auto left = [this](std::size_t of) {
-                const std::size_t n = fronts_[of].columns.size() - fronts_[of].n_pivots;
-                return n * n;
-            };
-            for (Index c = made_[f].child; c >= 0; c = made_[c].sibling) held -= left(c);
-            most_rest_ = std::max(most_rest_, held += left(f));
+                front.sibling = made_[above].child, made_[above].child = static_cast<Index>(f);
         }
         const Index first = plan.starts[k];
         const auto begin = plan.inner_start[first];
@@ -78,117 +94,306 @@ class FrontalLU {
         each([&](std::size_t f, const Entry& entry) { entries_[start_[f + 1]++] = entry; });
     }
 
-    // Reads: the entries of the block in the order of its columns. Time: that of the fronts.
-    Outcome factorise(const Value* inner, const PivotRule& rule, WorkCounter& counter) {
-        rule_ = rule, least_ = rule.least, counter_ = &counter, grown = 0, is_unfit_ = false;
-        rests_.clear();
-        if (rule.fresh) {
-            steps.clear(), lists.clear(), values.clear(), indices_.clear(), kept_.clear();
-            rests_.make_room(most_rest_);
-            values.make_room(static_cast<std::size_t>(rule.predicted[fronts_.back().first]));
-            std::iota(name_.begin(), name_.end(), Index{0});
+    // Before a factorisation of the entries of the block, in the order of its columns; by new
+    // pivots if the rule says so, and by these fronts that all share, ascending, and the others.
+    void begin(const Value* inner, const PivotRule& rule, const std::vector<std::size_t>& shared) {
+        inner_ = inner, rule_ = rule, failed_ = fronts_.size();
+        if (!rule.fresh) return;
+        std::size_t n = 0;
+        const auto add = [&](std::size_t begin, std::size_t end, bool is_shared = false) {
+            if (n == parts.size()) parts.emplace_back();
+            Part& part = parts[n++];
+            part.begin = begin, part.end = end, part.is_shared = is_shared;
+            part.indices.clear(), part.kept.clear(), part.lists.clear(), part.values.clear();
+            for (std::size_t f = begin; f < end; ++f) made_[f].part = n - 1;
+        };
+        std::size_t begin = 0;
+        for (const std::size_t f : shared) {
+            add_subtrees(begin, f, add);
+            add(f, f + 1, true), begin = f + 1;
         }
-        for (std::size_t f = 0; f < fronts_.size(); ++f) {
-            Made& front = made_[f];
-            if (rule.fresh && !open(f)) return Outcome::fill_exceeded;
-            if (rule.fresh) choose_least(f);
-            size_ = front.size, rows_ = indices_.data() + front.lists, cols_ = rows_ + size_;
-            assemble(f, inner);
-            const Index done = eliminate_all(rule.fresh ? front.complete : front.pivots);
-            if (counter.stopped()) return Outcome::stopped;
-            if (done < front.complete && fronts_[f].parent < 0) return Outcome::singular;
-            front.pivots = done;
-            store(front), keep_rest(f);
-            if (is_unfit_ || !(grown <= rule.most_growth)) return Outcome::unstable;
-            if (!counter.add(1 + std::int64_t{size_} * size_ / 4)) return Outcome::stopped;
-        }
-        if (rule.fresh) rename_rows();
+        add_subtrees(begin, fronts_.size(), add);
+        parts.resize(n);
+        std::iota(name_.begin(), name_.end(), Index{0});
+    }
+    // After all parts. Of several that fail, what the first front does counts.
+    Outcome end(ThreadTeam& team) {
+        grown = 0;
+        for (const Part& part : parts) grown = std::max(grown, part.grown);
+        if (failed_ < fronts_.size()) return made_[failed_].outcome;
+        if (rule_.fresh) rename_rows(team);
         return Outcome::done;
     }
+    // Of the factors, without pivots.
+    std::size_t entries() const {
+        std::size_t n = 0;
+        for (const Part& part : parts) n += part.values.size();
+        return n;
+    }
+    // Of the subtree of a front: predicted work; and of itself, and its children.
+    double work(std::size_t f) const { return made_[f].work; }
+    double work_of(std::size_t f) const {
+        // multiplications that take as long as a front, and a number of it (symbolic.hpp)
+        constexpr double number = 12, fixed = 350 * number;
+        const auto size = static_cast<double>(size_of(f)), n = double(fronts_[f].n_pivots);
+        return n * (size * size - n * size + n * n / 3) + number * size * size + fixed;
+    }
+    std::size_t size_of(std::size_t f) const { return fronts_[f].columns.size(); }
+    std::size_t root() const { return fronts_.size() - 1; }
+    template <class Visit>
+    void each_child(std::size_t f, const Visit& visit) const {
+        for (Index c = made_[f].child; c >= 0; c = made_[c].sibling)
+            visit(static_cast<std::size_t>(c));
+    }
 
+    std::vector<Part> parts;  // children before parents
     std::vector<Step> steps;
-    std::vector<Index> lists;
-    GrowingArray<Value> values;
     std::vector<Index> row_of;  // of each column, that of its pivot
     std::vector<Value> pivot;
     double grown = 0;  // the largest entry of U
 
   private:
+    friend FrontWorker<Index, Value>;
     struct Entry {
         Index row, col;
         std::int64_t from;
     };
-    // Lists: its rows, then its columns, those with pivots first, then others that are complete.
-    // Rest: what it has left, by columns. Kept: the rows of L, then the columns of U, that are not
-    // those of its pivots.
+    // Where its lists and values begin in those of its part, what it has left on the stack of a
+    // worker, and what its subtree has stored.
     struct Made {
         Index size = 0, complete = 0, pivots = 0, n_rows = 0, n_cols = 0, child = -1, sibling = -1;
-        std::int64_t lists = 0, values = 0, rest = 0, kept = 0;
+        std::int64_t lists = 0, values = 0, rest = 0, kept = 0, stored = 0;
+        std::size_t part = 0, lowest = 0;  // the first front of its subtree
+        double work = 0;                   // of that
+        Outcome outcome = Outcome::done;
         // Of the values of the t-th pivot.
         std::int64_t offset(Index t) const {
             return std::int64_t{t} * (2 * pivots - t - 1 + n_rows + n_cols);
         }
     };
+
+    // add(begin, end) for the largest subtrees that make up these fronts.
+    template <class Add>
+    void add_subtrees(std::size_t begin, std::size_t end, const Add& add) const {
+        std::vector<std::size_t> ends;
+        for (std::size_t f = end; f > begin; f = made_[f - 1].lowest) ends.push_back(f);
+        for (; !ends.empty(); ends.pop_back()) add(made_[ends.back() - 1].lowest, ends.back());
+    }
+    const Index* lists_of(const Made& front) const {
+        return parts[front.part].indices.data() + front.lists;
+    }
+    // Entries predicted in the subtree of a front.
+    double predicted(std::size_t f) const {
+        const Index begin = fronts_[made_[f].lowest].first;
+        return predicted_[fronts_[f].first + fronts_[f].n_pivots - 1] -
+               (begin > 0 ? predicted_[begin - 1] : 0);
+    }
+    void fail(std::size_t f, Outcome outcome) {
+        made_[f].outcome = outcome;
+        std::size_t before = failed_;
+        while (f < before && !failed_.compare_exchange_weak(before, f)) {
+        }
+    }
+    void rename_rows(ThreadTeam& team) {
+        team.loop(static_cast<std::int64_t>(parts.size()), 1, [&](int, auto begin, auto end) {
+            for (; begin < end; ++begin) {
+                const auto rename = [this](Index* row, Index count) {
+                    for (Index i = 0; i < count; ++i) row[i] = place_[row[i]];
+                };
+                Part& part = parts[begin];
+                Index* list = part.lists.data();
+                for (std::size_t f = part.begin; f < part.end; ++f) {
+                    const Made& front = made_[f];
+                    rename(part.indices.data() + front.lists, front.size);
+                    rename(list, front.pivots + front.n_rows);
+                    list += 2 * std::int64_t{front.pivots} + front.n_rows + front.n_cols;
+                }
+            }
+        });
+        steps.clear();
+        for (const Part& part : parts) {
+            const Index* list = part.lists.data();
+            for (std::size_t f = part.begin; f < part.end; ++f) {
+                const Made& front = made_[f];
+                const Index n = front.pivots;
+                const Index* const cols = list + n + front.n_rows;
+                for (Index t = 0; t < n; ++t)
+                    steps.push_back({cols[t], n - t - 1 + front.n_rows, n - t - 1 + front.n_cols,
+                                     list + t + 1, cols + t + 1,
+                                     part.values.data() + front.values + front.offset(t)});
+                list = cols + n + front.n_cols;
+            }
+        }
+        name_ = place_;
+        for (std::size_t r = 0; r < name_.size(); ++r) row_of[name_[r]] = static_cast<Index>(r);
+    }
+
+    const std::vector<typename Fronts<Index>::Front>& fronts_;
+    const Blas<Value> blas_;
+    std::vector<Made> made_;
+    std::vector<std::int64_t> start_;  // of each front's entries
+    std::vector<Entry> entries_;
+    std::vector<Index> name_, place_;  // of rows; the columns of their pivots
+    const double* predicted_;          // entries up to each column
+    const Value* inner_ = nullptr;
+    PivotRule rule_;
+    std::atomic<std::size_t> failed_{0};  // the first front that has
+};
+
+// What one worker has at hand.
+template <class Index, class Value>
+class FrontWorker {
+    using Block = FrontalLU<Index, Value>;
+    using Part = typename Block::Part;
+    using Made = typename Block::Made;
+
+  public:
+    // The fronts of a part, whose children are done; by the whole team if there is one. Not all of
+    // them after a stop, or where a front before them has failed. Time: that of the fronts.
+    void factorise(Block& block, Part& part, RunContext& run, int rank) {
+        WorkCounter counter(run, rank);
+        block_ = &block, part_ = &part, counter_ = &counter, rule_ = block.rule_;
+        team_ = part.is_shared && run.team.size() > 1 ? &run.team : nullptr;
+        row_at_.resize(std::max(row_at_.size(), block.row_of.size())),
+            col_at_.resize(row_at_.size());
+        grown_ = part.grown = 0, is_unfit_ = false, rests_.clear(), part.rest.clear();
+        if (rule_.fresh) make_room();
+        for (std::size_t f = part.begin; f < part.end && f < block.failed_; ++f) {
+            Made& front = block.made_[f];
+            if (run.team.failed() || run.stopped()) return;
+            if (rule_.fresh && !open(f)) return block.fail(f, Outcome::fill_exceeded);
+            if (rule_.fresh) choose_least(f);
+            else least_ = rule_.least;
+            size_ = front.size, rows_ = part.indices.data() + front.lists, cols_ = rows_ + size_;
+            assemble(f);
+            const Index done = eliminate_all(rule_.fresh ? front.complete : front.pivots);
+            if (run.stopped()) return;
+            if (done < front.complete && block.fronts_[f].parent < 0)
+                return block.fail(f, Outcome::singular);
+            front.pivots = done;
+            store(front), keep_rest(f);
+            if (is_unfit_ || !(grown_ <= rule_.most_growth))
+                return block.fail(f, Outcome::unstable);
+            if (!counter.add(1 + std::int64_t{size_} * size_ / 4)) return;
+        }
+        part.grown = grown_;
+    }
+
+  private:
     // Columns eliminated one by one; pivots and multiplications from which on BLAS pays, which does
     // as many of these in the time of a scanned entry. Not varied.
     static constexpr Index narrow = 8, few = 4;
     static constexpr std::int64_t large = 4000, per_entry = 16;
-    // Of an update, after which a run may stop.
-    static constexpr std::int64_t slice = std::int64_t{1} << 25;
+    // Rows and columns of what one worker updates at a time: whatever their number, so that results
+    // are the same. Larger ones take as long by BLAS, to some per cent.
+    static constexpr Index tile_rows = 256, tile_cols = 128;
+    // Numbers of a front that are copied at a time; entries for which to share pays.
+    static constexpr std::int64_t slice = 1 << 13, shared_from = 1 << 15;
 
     Value& at(Index i, Index c) { return a_[i + std::int64_t{c} * size_]; }
     Value* column(Index c) { return a_.data() + std::int64_t{c} * size_; }
 
-    // Lists the rows and columns of a front. False: there would be too many entries.
+    // Calls body(begin, end) on pieces of [0, n), shared by a team; `work`: entries that take as
+    // long as one. Not all of them after a stop.
+    template <class Body>
+    void each(std::int64_t n, std::int64_t step, std::int64_t work, const Body& body) {
+        const auto piece = [&](int rank, std::int64_t begin, std::int64_t end) {
+            if (counter_->stopped()) return;
+            body(begin, end);
+            if (rank == 0) counter_->add(work * (end - begin));
+        };
+        if (team_ && n > step && n * work >= shared_from) return team_->loop(n, step, piece);
+        for (std::int64_t begin = 0; begin < n; begin += step)
+            piece(0, begin, std::min(begin + step, n));
+    }
+    // As each, on columns of `length` numbers that are copied.
+    template <class Body>
+    void each_column(Index n, std::int64_t length, const Body& body) {
+        each(n, 1 + slice / (length + 1), length / 4, [&](std::int64_t begin, std::int64_t end) {
+            body(static_cast<Index>(begin), static_cast<Index>(end));
+        });
+    }
+
+    void make_room() {
+        std::size_t held = 0, most = 0;
+        const auto left = [this](std::size_t f) {
+            const std::size_t n = block_->size_of(f) - block_->fronts_[f].n_pivots;
+            return n * n;
+        };
+        for (std::size_t f = part_->begin; f < part_->end; ++f) {
+            block_->each_child(f, [&](std::size_t c) { held -= c >= part_->begin ? left(c) : 0; });
+            if (f + 1 < part_->end) most = std::max(most, held += left(f));
+        }
+        rests_.make_room(most);
+        const std::size_t last = part_->end - 1;
+        double predicted = block_->predicted(last);
+        if (block_->made_[last].lowest < part_->begin)
+            block_->each_child(last, [&](std::size_t c) { predicted -= block_->predicted(c); });
+        // and zeros that columns of a front share, of which real ones have some per cent
+        part_->values.make_room(static_cast<std::size_t>(1.125 * std::max(predicted, 0.0)));
+    }
+    // Lists the rows and columns of a front. False: its subtree would have too many entries.
     bool open(std::size_t f) {
-        const auto& [first, n_pivots, columns, parent] = fronts_[f];
-        Made& front = made_[f];
-        front.lists = static_cast<std::int64_t>(indices_.size());
-        front.values = static_cast<std::int64_t>(values.size());
+        const auto& [first, n_pivots, columns, parent] = block_->fronts_[f];
+        Made& front = block_->made_[f];
+        std::vector<Index>& indices = part_->indices;
+        front.lists = static_cast<std::int64_t>(indices.size());
+        front.values = static_cast<std::int64_t>(part_->values.size()), front.stored = 0;
         for (const bool are_rows : {true, false}) {
-            indices_.insert(indices_.end(), columns.begin(), columns.begin() + n_pivots);
-            for (Index child = front.child; child >= 0; child = made_[child].sibling) {
-                const Made& of = made_[child];
-                const auto begin = of.lists + (are_rows ? 0 : of.size);
-                for (Index t = of.pivots; t < of.complete; ++t)
-                    indices_.push_back(indices_[begin + t]);
-            }
-            front.complete = static_cast<Index>(indices_.size() - front.lists);
-            indices_.insert(indices_.end(), columns.begin() + n_pivots, columns.end());
-            if (are_rows) front.size = static_cast<Index>(indices_.size() - front.lists);
+            indices.insert(indices.end(), columns.begin(), columns.begin() + n_pivots);
+            block_->each_child(f, [&](std::size_t child) {
+                const Made& of = block_->made_[child];
+                for (Index t = of.pivots; t < of.complete; ++t) {
+                    const Index waiting = block_->lists_of(of)[are_rows ? t : of.size + t];
+                    indices.push_back(waiting);
+                }
+                front.stored += are_rows ? of.stored : 0;
+            });
+            front.complete = static_cast<Index>(indices.size() - front.lists);
+            indices.insert(indices.end(), columns.begin() + n_pivots, columns.end());
+            if (are_rows) front.size = static_cast<Index>(indices.size() - front.lists);
         }
         front.complete -= front.size;
         const double more =
             static_cast<double>(front.complete) * (2.0 * front.size - front.complete);
-        return static_cast<double>(values.size()) + more <= rule_.most_entries;
+        return static_cast<double>(front.stored) + more <= rule_.most_entries;
     }
 
     void choose_least(std::size_t f) {
-        const auto& front = fronts_[f];
-        const bool is_over = values.size() > rule_.predicted[front.first + front.n_pivots - 1];
+        const auto stored = static_cast<double>(block_->made_[f].stored);
+        const bool is_over = stored > block_->predicted(f);
         least_ = is_over && rule_.least <= diagonal_preference ? loose_preference : rule_.least;
     }
-    void assemble(std::size_t f, const Value* inner) {
-        a_.assign(static_cast<std::size_t>(size_) * size_, Value(0));
+    void assemble(std::size_t f) {
+        a_.clear(), a_.make_room(static_cast<std::size_t>(size_) * size_);
+        each_column(size_, size_, [&](Index begin, Index end) {
+            std::fill(column(begin), column(end), Value(0));
+        });
         for (Index i = 0; i < size_; ++i) row_at_[rows_[i]] = col_at_[cols_[i]] = i;
-        for (auto p = start_[f]; p < start_[f + 1]; ++p) {
-            const auto& [row, col, from] = entries_[p];
-            at(row_at_[name_[row]], col_at_[col]) = inner[from];
+        for (auto p = block_->start_[f]; p < block_->start_[f + 1]; ++p) {
+            const auto& [row, col, from] = block_->entries_[p];
+            at(row_at_[block_->name_[row]], col_at_[col]) = block_->inner_[from];
         }
-        for (Index child = made_[f].child; child >= 0; child = made_[child].sibling) {
-            const Made& of = made_[child];
-            const Index *const rows = indices_.data() + of.lists + of.pivots, *const cols =
-                                                                                  rows + of.size;
+        block_->each_child(f, [&](std::size_t child) {
+            const Made& of = block_->made_[child];
+            const Index *const rows = block_->lists_of(of) + of.pivots, *const cols =
+                                                                            rows + of.size;
             const Index m = of.size - of.pivots;
             to_.resize(m);
             for (Index i = 0; i < m; ++i) to_[i] = row_at_[rows[i]];
-            const Value* from = rests_.data() + of.rest;
-            for (Index c = 0; c < m; ++c, from += m) {
-                Value* const into = column(col_at_[cols[c]]);
-                for (Index i = 0; i < m; ++i) into[to_[i]] += from[i];
-            }
-            rests_.set_size(std::min(rests_.size(), static_cast<std::size_t>(of.rest)));
-        }
+            Part& other = block_->parts[of.part];
+            const bool is_own = &other == part_;
+            const Value* const rest = is_own ? rests_.data() + of.rest : other.rest.data();
+            each_column(m, m, [&](Index begin, Index end) {
+                for (Index c = begin; c < end; ++c) {
+                    const Value* const from = rest + std::int64_t{c} * m;
+                    Value* const into = column(col_at_[cols[c]]);
+                    for (Index i = 0; i < m; ++i) into[to_[i]] += from[i];
+                }
+            });
+            if (!is_own) other.rest = {};
+            else rests_.set_size(std::min(rests_.size(), static_cast<std::size_t>(of.rest)));
+        });
     }
 
     // Returns the number of pivots, those of the first columns. Columns that wait are tried again.
@@ -204,6 +409,7 @@ class FrontalLU {
     }
     // Pivots of these columns; those without are behind the others then, updated by them.
     Index eliminate(Index begin, Index end) {
+        if (counter_->stopped()) return 0;  // numbers are of no meaning then
         if (end - begin <= narrow) return eliminate_each(begin, end);
         const Index middle = begin + (end - begin) / 2, left = eliminate(begin, middle);
         update(begin, left, middle, end);
@@ -261,22 +467,35 @@ class FrontalLU {
     // Updates columns by the `n` pivots from `first` on.
     void update(Index first, Index n, Index begin, Index end) {
         if (n == 0 || begin >= end) return;
-        exchange_rows(first, n, begin, end);
         const Index below = size_ - first - n;
         const std::int64_t work = std::int64_t{n} * (size_ - first);
-        if (n < few || work * (end - begin) < large) return subtract(first, n, begin, end);
-        const auto step = static_cast<Index>(std::max<std::int64_t>(1, slice / work));
-        for (Index c = begin; c < end && !counter_->stopped(); c += step) {
-            const int width = std::min(step, end - c), pivots = n, rest = below, stride = size_;
-            const Value one = 1, minus = -1;
-            Value* const to = &at(first, c);
-            blas_.trsm("L", "L", "N", "U", &pivots, &width, &one, &at(first, first), &stride, to,
-                       &stride);
-            if (rest > 0)
-                blas_.gemm("N", "N", &rest, &width, &pivots, &minus, &at(first + n, first), &stride,
-                           to, &stride, &one, to + n, &stride);
-            counter_->add(work * width / per_entry);
+        if (n < few || work * (end - begin) < large) {
+            exchange_rows(first, n, begin, end);
+            return subtract(first, n, begin, end);
         }
+        const int pivots = n, stride = size_;
+        const Value one = 1, minus = -1;
+        const Blas<Value>& blas = block_->blas_;
+        each(end - begin, tile_cols, std::int64_t{n} * n / per_entry, [&](auto from, auto to) {
+            const auto c = static_cast<Index>(begin + from);
+            const int width = static_cast<int>(to - from);
+            exchange_rows(first, n, c, static_cast<Index>(begin + to));
+            blas.trsm("L", "L", "N", "U", &pivots, &width, &one, &at(first, first), &stride,
+                      &at(first, c), &stride);
+        });
+        const Index down = (below + tile_rows - 1) / tile_rows,
+                    across = (end - begin + tile_cols - 1) / tile_cols;
+        const std::int64_t each_tile = std::int64_t{n} * std::min(below, tile_rows) *
+                                       std::min(end - begin, tile_cols) / per_entry;
+        each(std::int64_t{down} * across, 1, each_tile, [&](auto tile, auto) {
+            const auto row = static_cast<Index>(tile % down * tile_rows),
+                       col = static_cast<Index>(tile / down * tile_cols);
+            const Index i = first + n + row, c = begin + col;
+            const int height = std::min(tile_rows, below - row),
+                      width = std::min(tile_cols, end - c);
+            blas.gemm("N", "N", &height, &width, &pivots, &minus, &at(i, first), &stride,
+                      &at(first, c), &stride, &one, &at(i, c), &stride);
+        });
     }
     void subtract(Index first, Index n, Index begin, Index end) {
         for (Index c = begin; c < end; ++c) {
@@ -295,32 +514,44 @@ class FrontalLU {
     void store(Made& front) {
         const Index n = front.pivots;
         if (rule_.fresh) mark_filled(n), keep_lists(front);
-        const Index *const rows = kept_.data() + front.kept, *const cols = rows + front.n_rows;
+        const Index *const rows = part_->kept.data() + front.kept, *const cols =
+                                                                       rows + front.n_rows;
         if (!rule_.fresh && front.n_rows + front.n_cols < 2 * (size_ - n)) {
             mark_filled(n);
             for (Index p = 0; p < front.n_rows; ++p) mark_[rows[p]] = 0;
             for (Index p = 0; p < front.n_cols; ++p) mark_[size_ + cols[p]] = 0;
             is_unfit_ |= std::find(mark_.begin(), mark_.end(), 1) != mark_.end();
         }
-        Value* const to = values.data() + front.values;
-        for (Index t = 0; t < n; ++t) {
-            const Value* const x = column(t);
-            pivot[cols_[t]] = x[t];
-            grown = std::max(grown, magnitude(x[t]));
-            Value* l = std::copy(x + t + 1, x + n, to + front.offset(t));
-            for (Index p = 0; p < front.n_rows; ++p) *l++ = x[rows[p]];
-        }
-        constexpr Index lines = 8;  // of U, written side by side
-        for (Index begin = 0; begin < n; begin += lines) {
-            const Index end = std::min<Index>(begin + lines, n);
-            for (Index q = begin + 1; q < n + front.n_cols; ++q) {
-                const Value* const x = column(q < n ? q : cols[q - n]);
-                for (Index t = begin; t < std::min(q, end); ++t) {
-                    to[front.offset(t) + n - t - 1 + front.n_rows + q - t - 1] = x[t];
-                    grown = std::max(grown, magnitude(x[t]));
-                }
+        Value* const to = part_->values.data() + front.values;
+        each_column(n, n + front.n_rows, [&](Index begin, Index end) {
+            for (Index t = begin; t < end; ++t) {
+                const Value* const x = column(t);
+                block_->pivot[cols_[t]] = x[t];
+                Value* l = std::copy(x + t + 1, x + n, to + front.offset(t));
+                for (Index p = 0; p < front.n_rows; ++p) *l++ = x[rows[p]];
             }
-        }
+        });
+        constexpr Index lines = 8;  // of U, written side by side
+        std::atomic<double> grown = grown_;
+        each_column(
+            (n + lines - 1) / lines, lines * (n + front.n_cols), [&](Index from, Index to_) {
+                double most = 0;
+                for (Index begin = from * lines; begin < std::min(n, to_ * lines); begin += lines) {
+                    const Index end = std::min<Index>(begin + lines, n);
+                    for (Index q = begin; q < n + front.n_cols; ++q) {
+                        const Value* const x = column(q < n ? q : cols[q - n]);
+                        for (Index t = begin; t < std::min(q, end); ++t) {
+                            to[front.offset(t) + n - t - 1 + front.n_rows + q - t - 1] = x[t];
+                            most = std::max(most, magnitude(x[t]));
+                        }
+                        if (q < end) most = std::max(most, magnitude(x[q]));
+                    }
+                }
+                for (double seen = grown;
+                     most > seen && !grown.compare_exchange_weak(seen, most);) {
+                }
+            });
+        grown_ = grown;
     }
     // Marks rows of L, and behind them columns of U, that are not zero, behind the pivots.
     void mark_filled(Index n) {
@@ -335,66 +566,132 @@ class FrontalLU {
     }
     void keep_lists(Made& front) {
         const Index n = front.pivots;
-        front.kept = static_cast<std::int64_t>(kept_.size());
-        auto list = static_cast<std::int64_t>(lists.size());
+        std::vector<Index>&kept = part_->kept, &lists = part_->lists;
+        front.kept = static_cast<std::int64_t>(kept.size());
         for (const bool are_rows : {true, false}) {
             const Index* const from = are_rows ? rows_ : cols_;
             lists.insert(lists.end(), from, from + n);
             for (Index i = n; i < size_; ++i)
-                if (mark_[i + (are_rows ? 0 : size_)]) kept_.push_back(i), lists.push_back(from[i]);
-            if (are_rows) front.n_rows = static_cast<Index>(kept_.size() - front.kept);
+                if (mark_[i + (are_rows ? 0 : size_)]) kept.push_back(i), lists.push_back(from[i]);
+            if (are_rows) front.n_rows = static_cast<Index>(kept.size() - front.kept);
         }
-        front.n_cols = static_cast<Index>(kept_.size() - front.kept) - front.n_rows;
-        for (Index t = 0; t < n; ++t, ++list) {
-            steps.push_back({cols_[t], n - t - 1 + front.n_rows, n - t - 1 + front.n_cols, list + 1,
-                             list + n + front.n_rows + 1, front.values + front.offset(t)});
-            place_[rows_[t]] = cols_[t];
-        }
+        front.n_cols = static_cast<Index>(kept.size() - front.kept) - front.n_rows;
+        for (Index t = 0; t < n; ++t) block_->place_[rows_[t]] = cols_[t];
         const auto count = static_cast<std::size_t>(front.offset(n));
-        values.make_room(count), values.set_size(values.size() + count);
+        part_->values.make_room(count), part_->values.set_size(part_->values.size() + count);
+        front.stored += front.offset(n);
     }
     void keep_rest(std::size_t f) {
-        const Index n = made_[f].pivots;
-        const auto m = static_cast<std::size_t>(size_ - n);
-        made_[f].rest = static_cast<std::int64_t>(rests_.size());
-        rests_.make_room(m * m), rests_.set_size(rests_.size() + m * m);
-        Value* to = rests_.data() + made_[f].rest;
-        for (Index c = n; c < size_; ++c) to = std::copy(column(c) + n, column(c + 1), to);
-    }
-    void rename_rows() {
-        std::int64_t list = 0;
-        const auto rename = [this](Index* row, Index count) {
-            for (Index i = 0; i < count; ++i) row[i] = place_[row[i]];
-        };
-        for (const Made& front : made_) {
-            rename(indices_.data() + front.lists, front.size);
-            rename(lists.data() + list, front.pivots + front.n_rows);
-            list += 2 * std::int64_t{front.pivots} + front.n_rows + front.n_cols;
-        }
-        name_ = place_;
-        for (std::size_t r = 0; r < name_.size(); ++r) row_of[name_[r]] = static_cast<Index>(r);
+        Made& front = block_->made_[f];
+        const Index n = front.pivots, m = size_ - n;
+        const auto count = static_cast<std::size_t>(m) * m;
+        GrowingArray<Value>& rests = f + 1 < part_->end ? rests_ : part_->rest;
+        front.rest = static_cast<std::int64_t>(rests.size());
+        rests.make_room(count), rests.set_size(rests.size() + count);
+        Value* const to = rests.data() + front.rest;
+        each_column(m, m, [&](Index begin, Index end) {
+            for (Index c = begin; c < end; ++c)
+                std::copy(column(n + c) + n, column(n + c + 1), to + std::int64_t{c} * m);
+        });
     }
 
-    const std::vector<typename Fronts<Index>::Front>& fronts_;
-    const Blas<Value> blas_;
-    std::vector<Made> made_;
-    GrowingArray<Value>
-        rests_;  // a stack, as fronts come in postorder, and how long, if none waits
-    std::size_t most_rest_ = 0;
-    std::vector<std::int64_t> start_;  // of each front's entries
-    std::vector<Entry> entries_;
-    std::vector<Index> name_, place_;  // of rows; the columns of their pivots
-    std::vector<Index> indices_, kept_;
-    PivotRule rule_;
-    double least_ = 0;
-    bool is_unfit_ = false;  // what was found before
+    Block* block_ = nullptr;
+    Part* part_ = nullptr;
+    ThreadTeam* team_ = nullptr;  // that shares the front
     WorkCounter* counter_ = nullptr;
+    PivotRule rule_;
+    double least_ = 0, grown_ = 0;
+    bool is_unfit_ = false;      // what was found before
+    GrowingArray<Value> rests_;  // a stack, as fronts come in postorder
     // The front at hand: its rows and columns, by columns; where the block's are in it.
     Index size_ = 0, complete_ = 0;
     Index *rows_ = nullptr, *cols_ = nullptr;
-    std::vector<Value> a_;
+    GrowingArray<Value> a_;
     std::vector<Index> row_at_, col_at_, to_, moved_;
     std::vector<char> mark_;
+};
+
+// Blocks side by side by all workers: subtrees of their trees of fronts, each by one worker, those
+// of most work first; then the fronts above these one after the other, each shared by all.
+//
+// Geist, Ng, Task scheduling for parallel sparse Cholesky factorization (Int. J. Parallel Program.
+// 18, 1989): the heaviest subtree is split, over and over; of these cuts, the one that is predicted
+// to take the least time is taken. L'Excellent, Sid-Lakhdar, A study of shared-memory parallelism
+// in a multifrontal solver (Parallel Comput. 40, 2014), share the fronts above it.
+// Invariant: parts and tiles change who computes a number, but not how. Memory: a stack for each
+// worker, of the largest subtree that it has met, beside what the roots of subtrees have left.
+template <class Index, class Value>
+class FrontTeam {
+  public:
+    struct Job {
+        FrontalLU<Index, Value>* block;
+        const Value* inner;  // its entries in the order of its columns
+        PivotRule rule;
+    };
+    // After a stop nothing is to be read.
+    void factorise(const std::vector<Job>& jobs, RunContext& run) {
+        const auto shared = cut(jobs, run.team.size());
+        std::vector<Task> alone, together;
+        for (std::size_t k = 0; k < jobs.size(); ++k) {
+            auto& block = *jobs[k].block;
+            block.begin(jobs[k].inner, jobs[k].rule, shared[k]);
+            for (auto& part : block.parts)
+                (part.is_shared ? together : alone).push_back({&block, &part});
+        }
+        std::stable_sort(alone.begin(), alone.end(), [](const Task& a, const Task& b) {
+            return a.block->work(a.part->end - 1) > b.block->work(b.part->end - 1);
+        });
+        if (workers_.size() < static_cast<std::size_t>(run.team.size()))
+            workers_.resize(run.team.size());
+        side_by_side(alone.size(), run, [&](int rank, std::size_t k) {
+            workers_[rank].factorise(*alone[k].block, *alone[k].part, run, rank);
+        });
+        for (const auto& [block, part] : together) workers_[0].factorise(*block, *part, run, 0);
+    }
+
+  private:
+    struct Task {
+        FrontalLU<Index, Value>* block;
+        typename FrontalLU<Index, Value>::Part* part;
+    };
+    // Rows of a front of which its panels, which one worker eliminates, take as long as the rest;
+    // and multiplications in the time it takes to share it. Fitted to Laplacians of 30^3 and 40^3.
+    static constexpr double rows_of_panels = 100, to_share = 1 << 19;
+
+    // The fronts of each job that all share, ascending.
+    static std::vector<std::vector<std::size_t>> cut(const std::vector<Job>& jobs, int workers) {
+        std::vector<std::vector<std::size_t>> out(jobs.size());
+        if (workers == 1) return out;
+        using Subtree = std::tuple<double, std::size_t, std::size_t>;  // work, job, its root
+        std::priority_queue<Subtree> subtrees;
+        double above = 0, below = 0, least = infinity;
+        const auto add = [&](std::size_t k, std::size_t f) {
+            subtrees.push({jobs[k].block->work(f), k, f}), below += jobs[k].block->work(f);
+        };
+        for (std::size_t k = 0; k < jobs.size(); ++k) add(k, jobs[k].block->root());
+        const double enough = below / (16 * workers);
+        std::vector<std::pair<std::size_t, std::size_t>> split;
+        std::size_t taken = 0;
+        while (true) {
+            const double heaviest = subtrees.empty() ? 0 : std::get<0>(subtrees.top()),
+                         seconds = above + (below - heaviest) / workers + heaviest;
+            if (seconds < least) least = seconds, taken = split.size();
+            if (heaviest <= enough) break;
+            const auto [work, k, f] = subtrees.top();
+            subtrees.pop(), below -= work;
+            const auto& block = *jobs[k].block;
+            const double own = block.work_of(f), size = static_cast<double>(block.size_of(f)),
+                         alone = std::min(1.0, rows_of_panels / size);
+            above += own * (alone + (1 - alone) / workers) + to_share;
+            split.push_back({k, f});
+            block.each_child(f, [&](std::size_t child) { add(k, child); });
+        }
+        for (std::size_t t = 0; t < taken; ++t) out[split[t].first].push_back(split[t].second);
+        for (auto& fronts : out) std::sort(fronts.begin(), fronts.end());
+        return out;
+    }
+
+    std::vector<FrontWorker<Index, Value>> workers_;
 };
 
 }  // namespace sparsematch

@@ -114,6 +114,7 @@ class BlockLU {
     Outcome refactorise(const Value* a, RunContext& run) {
         WorkCounter counter(run);
         if (!equilibration.again(plan, a, counter)) return Outcome::stopped;
+        all_by_fronts(0, false, counter);
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
             const Outcome outcome = !has_columns(k) ? replay_without_l(k, a)
@@ -130,14 +131,14 @@ class BlockLU {
     std::size_t n_upper() const { return plan.upper_row.size(); }
     std::int64_t entries() const {
         std::size_t more = 0;
-        for (const auto& [k, by] : fronts) more += by.values.size();
+        for (const auto& [k, by] : fronts) more += by.entries();
         return static_cast<std::int64_t>(l.size() + u.size() - n_upper() + size() + more);
     }
     // Of one block that is factorised here.
     double entries_of(Index k) const {
         const Index first = plan.starts[k], end = plan.starts[k + 1];
         if (plan.kernel[k] == Kernel::fronts)
-            return static_cast<double>(fronts.at(k).values.size() + end - first);
+            return static_cast<double>(fronts.at(k).entries() + end - first);
         const auto upper = plan.upper_start[end] - plan.upper_start[first];
         return static_cast<double>(l_start[end] - l_start[first] + u_start[end] - u_start[first] -
                                    upper + plan.size(k));
@@ -180,6 +181,7 @@ class BlockLU {
         const BorrowedWorkspace<Workspace> workspace(size() + plan.inner_row.size());
         workspace->prepare(size());
         search_ = &*workspace;
+        all_by_fronts(first_block, true, counter);
         for (Index k = first_block; k < plan.n_blocks(); ++k) {
             trouble = k;
             const Outcome outcome = !has_columns(k) ? without_l(k, a)
@@ -191,7 +193,7 @@ class BlockLU {
         l_start[size()] = static_cast<std::int64_t>(l.size()),
         u_start[size()] = static_cast<std::int64_t>(u.size());
         for (std::size_t c = 0; c < size(); ++c) user_row[c] = plan.row_perm[row_of[c]];
-        locate_entries();
+        locate_entries(counter);
         return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
     Outcome resume(Index k, const Value* a, WorkCounter& counter) {
@@ -206,22 +208,35 @@ class BlockLU {
 
     // Whether a block has columns of L and U, here or in fronts.
     bool has_columns(Index k) const { return !plan.is_external(k) && plan.size(k) > 1; }
-    // New pivots, or new numbers by the same.
-    Outcome by_fronts(Index k, bool fresh, const Value* a, WorkCounter& counter) {
+    using FrontJob = typename FrontTeam<Index, Value>::Job;
+    FrontJob front_job(Index k, bool fresh) {
         begin(k);
         auto& block = fronts.try_emplace(k, plan, k).first->second;
-        const Value* const inner = equilibration.inner.data() + plan.inner_start[first_];
         PivotRule rule{fresh, fresh ? preference_ : refactor_tolerance, limit_};
-        if (fresh) {
-            rule.predicted = plan.predicted.data() + first_;
-            rule.most_entries = end_ - first_ + plan.overrun[k] * plan.predicted[end_ - 1];
-        }
-        Outcome outcome = Outcome::unstable;
-        while (true) {
-            if (rule.least >= 1) rule.most_growth = infinity;
-            outcome = block.factorise(inner, rule, counter);
-            if (outcome != Outcome::unstable || !fresh) break;
-            rule.least = std::min(10 * rule.least, 1.0);
+        if (rule.least >= 1) rule.most_growth = infinity;
+        if (fresh) rule.most_entries = end_ - first_ + plan.overrun[k] * plan.predicted[end_ - 1];
+        return {&block, equilibration.inner.data() + plan.inner_start[first_], rule};
+    }
+    // All blocks by fronts, from one on: new pivots, or new numbers by the same.
+    void all_by_fronts(Index from, bool fresh, WorkCounter& counter) {
+        std::vector<FrontJob> jobs;
+        for (auto it = plan.fronts.lower_bound(from); it != plan.fronts.end(); ++it)
+            jobs.push_back(front_job(it->first, fresh));
+        if (!jobs.empty()) front_team_.factorise(jobs, counter.run());
+    }
+    // What came out of that; with other pivots where these will not do.
+    Outcome by_fronts(Index k, bool fresh, const Value* a, WorkCounter& counter) {
+        auto& run = counter.run();
+        FrontJob job = front_job(k, fresh);
+        auto& block = *job.block;
+        if (run.stopped()) return Outcome::stopped;
+        Outcome outcome = block.end(run.team);
+        while (outcome == Outcome::unstable && fresh) {
+            job.rule.least = std::min(10 * job.rule.least, 1.0);
+            if (job.rule.least >= 1) job.rule.most_growth = infinity;
+            front_team_.factorise({job}, run);
+            if (run.stopped()) return Outcome::stopped;
+            outcome = block.end(run.team);
         }
         growth[k] = block.grown / largest_;
         if (outcome != Outcome::done) return stop_ = first_, outcome;
@@ -551,13 +566,14 @@ class BlockLU {
     }
 
     // Where each entry of the blocks goes, by pivots, and the rows: once for all values.
-    void locate_entries() {
+    void locate_entries(WorkCounter& counter) {
         inner_place.resize(plan.inner_row.size());
         for (Index k = 0; k < plan.n_blocks(); ++k)
             for (auto p = plan.inner_start[plan.starts[k]],
                       end = plan.inner_start[plan.starts[k + 1]];
                  p < end; ++p)
                 inner_place[p] = place_[plan.starts[k] + plan.inner_row[p]];
+        counter.add(static_cast<std::int64_t>(inner_place.size()));
         row_start.assign(size() + 2, 0), row_entry.resize(inner_place.size());
         row_col.resize(inner_place.size());
         for (const Index r : inner_place) ++row_start[r + 2];
@@ -625,6 +641,7 @@ class BlockLU {
     Index n_candidates_ = 0;
     std::vector<Index> waiting_;   // columns of the block
     Workspace* search_ = nullptr;  // while pivots are chosen
+    FrontTeam<Index, Value> front_team_;
     std::vector<Index> place_;
     // Of a column of L: whether it and the next are a pair, with the same rows in the same order
     // but for the next one's pivot, which comes first.

@@ -206,6 +206,7 @@ class Planner {
                 if (place_[a_.indices[p]] >= first_) places_[to++] = p;
         share_.assign(static_cast<std::size_t>(m_), 1);
         loose_ = values_ ? values_->measure(block(), share_.data()) : 0;
+        counter_.add(places_.size());
     }
     BlockColumns<Index> block() const {
         return {m_, column_.data(), local_.data(), places_.data()};
@@ -278,6 +279,7 @@ class Planner {
         if (order == Order::degree) amd_.accumulate(out.entries.data());
         else tree_.accumulate(out.entries.data());
         const auto weak = [&](Kernel kernel) {
+            counter_.add(column_[m_]);
             return weak_first(order_, share_, row_of(kernel).weak_pivot, column_.data(),
                               local_.data());
         };
@@ -409,6 +411,7 @@ class Planner {
                 local_[to] = r, to += r >= 0;
                 is_triangular_ &= r < m_;
             }
+            counter_.add(to - column_[c]);
         }
         column_[m_] = to;
     }
@@ -446,6 +449,7 @@ class Planner {
             }
             const bool there = p < column_[c + 1] && local_[p] == c;
             cursor_[c] = p + there, diagonal += there;
+            counter_.add(column_[c + 1] - column_[c]);
         }
         for (Index c = 0; c < m; ++c)
             for (Index q = cursor_[c]; q < column_[c + 1]; ++q) join(local_[q], c);

@@ -170,27 +170,24 @@ class TriangularSolve {
     bool solve_fronts(const FrontalLU<Index, Value>& fronts, Index first, Side side) {
         TriangularSolve at_block(lu_, external_, x_ + std::int64_t{first} * W);
         const Value* const inverse = lu_.inverse.data() + first;
-        const Index* const lists = fronts.lists.data();
-        const Value* const values = fronts.values.data();
         const auto& steps = fronts.steps;
         std::int64_t work = 0;
         const bool plain = side == Side::plain, adjoint = side == Side::adjoint;
-        for (const auto& [c, n_rows, n_cols, rows, cols, at] : steps) {
-            const Value* const u = values + at + n_rows;
-            if (plain) at_block.scatter(c, 0, n_rows, lists + rows, values + at);
+        for (const auto& [c, n_rows, n_cols, rows, cols, l] : steps) {
+            const Value* const u = l + n_rows;
+            if (plain) at_block.scatter(c, 0, n_rows, rows, l);
             else if (adjoint) at_block.multiply(c, conjugate(inverse[c]));
             else at_block.multiply(c, inverse[c]);
-            if (adjoint) at_block.template scatter<true>(c, 0, n_cols, lists + cols, u);
-            else if (!plain) at_block.scatter(c, 0, n_cols, lists + cols, u);
+            if (adjoint) at_block.template scatter<true>(c, 0, n_cols, cols, u);
+            else if (!plain) at_block.scatter(c, 0, n_cols, cols, u);
             work += n_rows + n_cols;
         }
         for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-            const auto& [c, n_rows, n_cols, rows, cols, at] = *step;
-            const Value* const l = values + at;
-            if (adjoint) at_block.template gather<true>(c, 0, n_rows, lists + rows, l);
-            else if (!plain) at_block.template gather<false>(c, 0, n_rows, lists + rows, l);
+            const auto& [c, n_rows, n_cols, rows, cols, l] = *step;
+            if (adjoint) at_block.template gather<true>(c, 0, n_rows, rows, l);
+            else if (!plain) at_block.template gather<false>(c, 0, n_rows, rows, l);
             else {
-                at_block.template gather<false>(c, 0, n_cols, lists + cols, l + n_rows);
+                at_block.template gather<false>(c, 0, n_cols, cols, l + n_rows);
                 at_block.multiply(c, inverse[c]);
             }
         }
