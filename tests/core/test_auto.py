@@ -112,7 +112,7 @@ def test_a_call_may_have_a_policy_of_its_own():
     """With another border between small and large, the same matrix takes other stages."""
     A, ran = random_matrix(4000, 4000, 3, 44), []
     for small in (0, A.nnz + 1):
-        graph, run = as_bipartite(A), Run()
+        graph, run = as_bipartite(A), Run(detailed=True)
         matching = Matching.start(graph)
         policy = dataclasses.replace(auto.POLICY, small=small)
         auto.improve(graph, matching, run, policy=policy)

@@ -596,17 +596,20 @@ def _improve_small(
     graph: BipartiteCSR, matching: Matching, run: Run, limit: int, before: HostByProducts | None
 ) -> HostByProducts | None:
     """Run `SMALL_STAGES`: in one call of the core, but for pushes and searches from columns."""
-    settings, replaceable = (limit, run.detailed, run.seed), run.matched < Matched.GIVEN
-    steps = _core.run_small_stages(csr(graph), mates(graph, matching), replaceable, settings)
+    pair, settings = (matching.row_mate, matching.col_mate), (limit, run.is_read, run.seed)
+    left, steps = _core.run_small_stages(graph, *pair, not run.warm, settings)
     for step in steps:
         run.steps.append(StepInfo._make(step))
-    last, by_cols = run.steps[-1], graph.n_minor < graph.n_major
+    if not left:
+        return before
+    by_cols = graph.n_minor < graph.n_major
     sides = "exchanged" if by_cols else "both"
     more: dict[str, Any] = {"options": {}, "workers": 1, "sides": sides}
-    if by_cols and last.cardinality < graph.n_minor:
-        more |= {"edge_limit": limit, "reason": "a small matrix"}
-        last, before = run_engine("pothen_fan", graph, matching, run, before, **more)
-    if last.exhausted:
-        more |= {"edge_limit": 0, "reason": STAGES[-1].reason}
+    if by_cols:
+        limited = more | {"edge_limit": limit, "reason": "a small matrix"}
+        last, before = run_engine("pothen_fan", graph, matching, run, before, **limited)
+        left = last.exhausted
+    if left:
+        more["reason"] = STAGES[-1].reason
         _, before = run_engine("push_relabel", graph, matching, run, before, **more)
     return before
