@@ -393,5 +393,17 @@ def test_options_of_a_named_start_are_not_those_of_the_stages():
     assert not first.exhausted
 
 
+def test_where_cheap_goes_far_short_paths_follow_unless_rows_are_empty():
+    """Equations with multipliers: all rows of the upper block are matched before one fails."""
+    J = random_matrix(10_000, 20_000, 5, 76)
+    J = sp.csr_array(J[np.diff(J.indptr) > 1])
+    for rows, second in ((J, "pothen_fan"), (sp.vstack([J, J[:9] * 0]), "karp_sipser")):
+        rows.eliminate_zeros()
+        A = sp.block_array([[sp.eye_array(20_000), rows.T], [rows, None]], format="csr")
+        matching, info = sm.maximum_transversal(A, return_info=True)
+        certify(A, matching)
+        assert [step.engine for step in info.steps[:2]] == ["cheap", second]
+
+
 if __name__ == "__main__":
     sys.stdout.write(tables())

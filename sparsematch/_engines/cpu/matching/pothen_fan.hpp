@@ -153,10 +153,11 @@ class PothenFan {
     bool enter(Lane& lane, Index i, Index via) {
         const Index last = a_.indptr[i + 1];
         lane.path.push_back({i, a_.indptr[i], last, via});
-        Index& p = lookahead_[i];  // a row is entered by one search a phase
-        const Index begin = p;
+        const Index begin = lookahead_[i];  // a row is entered by one search a phase
+        Index p = begin;                    // a copy: no store for each entry
         while (p < last && !(open_.test(a_.indices[p]) && visited_.claim<Threads>(a_.indices[p])))
             ++p;
+        lookahead_[i] = p;
         count(lane, p - begin);
         if (p == last) return false;
         lane.leaf = a_.indices[p];
