@@ -35,8 +35,7 @@ nb::tuple run_improve(const char* name, CsrArg<Index> matrix,
 template <class Index>
 std::optional<nb::tuple> small_stages_of(const nb::tuple& graph, nb::handle row_mate,
                                          nb::handle col_mate, bool replaceable,
-                                         const SettingsArg& given) {
-    const auto settings = std::make_from_tuple<RunSettings>(given);
+                                         const RunSettings& settings) {
     const LentArray<const Index> starts(graph[2]), lists(graph[3]);
     if (!starts.fits_vector(starts.length())) return {};
     const bool flipped = nb::cast<bool>(graph[5]);
@@ -56,6 +55,16 @@ std::optional<nb::tuple> small_stages_of(const nb::tuple& graph, nb::handle row_
     return nb::make_tuple(last.exhausted || in_columns, steps);
 }
 
+nb::tuple run_small_stages(const nb::tuple& graph, nb::handle row_mate, nb::handle col_mate,
+                           bool replaceable, const SettingsArg& given) {
+    const auto settings = std::make_from_tuple<RunSettings>(given);
+    if (auto done = small_stages_of<std::int32_t>(graph, row_mate, col_mate, replaceable, settings))
+        return *done;
+    if (auto done = small_stages_of<std::int64_t>(graph, row_mate, col_mate, replaceable, settings))
+        return *done;
+    throw nb::type_error("mates are not of the type or the length of the pattern's");
+}
+
 template <class Index>
 void bind(nb::module_& m) {
     m.def("run_engine", run_improve<Index>, "name"_a, "matrix"_a, "transposed"_a.none(), "mates"_a,
@@ -67,14 +76,7 @@ void bind(nb::module_& m) {
 }  // namespace
 
 void sparsematch::bind_matching(nb::module_& m) {
-    m.def("run_small_stages", [](const nb::tuple& graph, nb::handle row_mate, nb::handle col_mate,
-                                 bool replaceable, const SettingsArg& given) {
-        const auto stages = [&]<class Index>(Index) {
-            return small_stages_of<Index>(graph, row_mate, col_mate, replaceable, given);
-        };
-        const auto done = stages(std::int32_t{});
-        return done ? done : stages(std::int64_t{});
-    });
+    m.def("run_small_stages", run_small_stages);
     m.def("engines", [] { return list_engines(bipartite_engines); });
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);

@@ -168,18 +168,23 @@ class PothenFan {
     Index next_column(Lane& lane) {
         Frame& frame = lane.path.back();
         const Index before = frame.last - frame.next;
-        Index found = UNMATCHED<Index>;
-        while (frame.next < frame.last && found == UNMATCHED<Index>) {
-            const Index j = a_.indices[forward_ ? frame.next++ : --frame.last];
+        // copies: what is written meanwhile cannot alias them
+        Index first = frame.next, last = frame.last, found = UNMATCHED<Index>;
+        bool blocked = lane.blocked;
+        while (first < last) {
+            const Index j = a_.indices[forward_ ? first++ : --last];
             if (visited_.claim<Threads>(j)) {
                 found = j;
                 lane.trail.push_back(j);
                 lane.mine.set(j);
-            } else if (!lane.blocked && !lane.mine.test(j) && !dead_.test(j)) {
-                lane.blocked = true;
+                break;
             }
+            blocked = blocked || !(lane.mine.test(j) || dead_.test(j));
         }
-        count(lane, before - (frame.last - frame.next));
+        frame.next = first;
+        frame.last = last;
+        lane.blocked = blocked;
+        count(lane, before - (last - first));
         return found;
     }
 
