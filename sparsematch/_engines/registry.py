@@ -134,11 +134,11 @@ class Engine(EngineInfo):
     """An engine that can be run: what is known about it, and its one function.
 
     Every run of an engine appends a `StepInfo` to ``run.steps``, if that is read, with ``engine``,
-    ``seconds`` and ``cardinality``. In host memory an engine also reports ``edges`` (more than 0 unless there was
-    nothing to do); an exact one ``phases`` and ``augmentations``, one for each pair that it adds,
-    and, if it follows paths, ``path_edges``; ``levels`` if it searches breadth first. A C++ engine
-    writes phases, levels, augmentations and path_edges to ``run.stats`` and counts edges by a
-    `WorkCounter`; the rest is added for it. ``"auto"`` has no step of its own.
+    ``seconds`` and ``cardinality``. In host memory an engine also reports ``edges`` (more than 0
+    unless there was nothing to do); an exact one ``phases`` and ``augmentations``, one for each
+    pair that it adds, and, if it follows paths, ``path_edges``; ``levels`` if it searches breadth
+    first. A C++ engine writes phases, levels, augmentations and path_edges to ``run.stats`` and
+    counts edges by a `WorkCounter`; the rest is added for it. ``"auto"`` has no step of its own.
     """
 
     #: Of options that are numbers, the least and the largest value; an option that is missing here
