@@ -140,8 +140,8 @@ def maximum_transversal(
     threads = resolve_workers(workers, A)
     graph = as_bipartite(A, threads=threads)
     chosen = plan(graph.backend, method, init)
-    settings, warm = read_options(options, *chosen), initial is not None
-    run = Run(threads, read_seed(rng), settings, return_info, warm=warm)
+    settings = read_options(options, *chosen)
+    run = Run(threads, read_seed(rng), settings, return_info, warm=initial is not None)
     matching = _start(graph, initial, "initial")
     improve(graph, matching, chosen, run)
     return (matching, report(chosen, run, matching.cardinality)) if return_info else matching

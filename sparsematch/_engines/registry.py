@@ -93,6 +93,11 @@ class Run:
     steps: Steps = field(default_factory=Steps)  #: One entry for each engine that ran.
 
     @property
+    def is_read(self) -> bool:
+        """Whether the account is: it is returned, or logged."""
+        return self.detailed or _LOGGER.isEnabledFor(logging.DEBUG)
+
+    @property
     def matched(self) -> Matched:
         """What may be matched by now."""
         if self.warm:
@@ -128,12 +133,12 @@ class ByProducts:
 class Engine(EngineInfo):
     """An engine that can be run: what is known about it, and its one function.
 
-    Every run of an engine appends a `StepInfo` to ``run.steps``, with ``engine``, ``seconds`` and
-    ``cardinality``. In host memory an engine also reports ``edges`` (more than 0 unless there was
-    nothing to do); an exact one ``phases`` and ``augmentations``, one for each pair that it adds,
-    and, if it follows paths, ``path_edges``; ``levels`` if it searches breadth first. A C++ engine
-    writes phases, levels, augmentations and path_edges to ``run.stats`` and counts edges by a
-    `WorkCounter`; the rest is added for it. ``"auto"`` has no step of its own.
+    Every run of an engine appends a `StepInfo` to ``run.steps``, if that is read, with ``engine``,
+    ``seconds`` and ``cardinality``. In host memory an engine also reports ``edges`` (more than 0
+    unless there was nothing to do); an exact one ``phases`` and ``augmentations``, one for each
+    pair that it adds, and, if it follows paths, ``path_edges``; ``levels`` if it searches breadth
+    first. A C++ engine writes phases, levels, augmentations and path_edges to ``run.stats`` and
+    counts edges by a `WorkCounter`; the rest is added for it. ``"auto"`` has no step of its own.
     """
 
     #: Of options that are numbers, the least and the largest value; an option that is missing here
@@ -208,8 +213,10 @@ def operations(concept: type[_Ops], backend: str) -> _Ops:
 
 def select(name: str, backend: str, kind: str, *, also: tuple[str, ...] = ()) -> Engine:
     """Look up an engine; errors name the choices, and what `also` is understood."""
-    _load(backend, _PACKAGES[kind])
-    engine = _engines.get((backend, kind, name)) if isinstance(name, str) else None
+    place = backend, kind, name if isinstance(name, str) else ""
+    if (engine := _engines.get(place)) is None:
+        _load(backend, _PACKAGES[kind])
+        engine = _engines.get(place)
     if engine is None:
         known = {e.name: e for e in engines(backend, kind)}
         if not isinstance(name, str) or name not in known:

@@ -21,9 +21,11 @@ def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
 def frozen(result: _Result) -> _Result:
     """Make the arrays of a dataclass read-only, and return it. CuPy knows no read-only arrays."""
     kind: Any = type(result)
+    value: Any
     for value in _fields(kind)(result):
         if isinstance(value, np.ndarray):
-            value.setflags(write=False)
+            freeze: Any = value.setflags
+            freeze(False)  # by position: half of the time
         elif isinstance(value, Frozen):
             frozen(value)
     return result

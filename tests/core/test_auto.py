@@ -112,7 +112,7 @@ def test_a_call_may_have_a_policy_of_its_own():
     """With another border between small and large, the same matrix takes other stages."""
     A, ran = random_matrix(4000, 4000, 3, 44), []
     for small in (0, A.nnz + 1):
-        graph, run = as_bipartite(A), Run()
+        graph, run = as_bipartite(A), Run(detailed=True)
         matching = Matching.start(graph)
         policy = dataclasses.replace(auto.POLICY, small=small)
         auto.improve(graph, matching, run, policy=policy)
@@ -391,6 +391,18 @@ def test_options_of_a_named_start_are_not_those_of_the_stages():
     assert (start.engine, first.engine) == ("cheap", "cheap")
     assert start.exhausted
     assert not first.exhausted
+
+
+def test_where_cheap_goes_far_short_paths_follow_unless_rows_are_empty():
+    """Equations with multipliers: all rows of the upper block are matched before one fails."""
+    J = random_matrix(10_000, 20_000, 5, 76)
+    J = sp.csr_array(J[np.diff(J.indptr) > 1])
+    for rows, second in ((J, "pothen_fan"), (sp.vstack([J, J[:9] * 0]), "karp_sipser")):
+        rows.eliminate_zeros()
+        A = sp.block_array([[sp.eye_array(20_000), rows.T], [rows, None]], format="csr")
+        matching, info = sm.maximum_transversal(A, return_info=True)
+        certify(A, matching)
+        assert [step.engine for step in info.steps[:2]] == ["cheap", second]
 
 
 if __name__ == "__main__":

@@ -78,10 +78,8 @@ class Policy:
     sparse: float = 6.0
 
     #: Share of the smaller side that may still be matched above which the picks of Karp-Sipser miss
-    #: fewer, and share of the pairs at hand that its forced ones must reach. Varied, 1/256 and
-    #: 1/16: 0.99, 1.01 (2.8); 0.25: 0.99.
+    #: fewer. Varied, 1/256 and 1/16: 0.99, 1.01 (2.8).
     picks: float = 1 / 64
-    forced: float = 0.5
 
     #: Share of the rows that may find no free column before `cheap` gives up. With d random entries
     #: a row it does so after (patience (d + 1))^(1 / (d + 1)) of the rows. Varied, 0.0001 and
@@ -205,7 +203,8 @@ class Progress:
         #: The heuristic that has made it; ``"peeling"``: Karp-Sipser without picks, ``"core"``:
         #: also a maximal matching of what that has left.
         self.start = ""
-        self.gave_up = False  #: Whether that has given up: its matching is worth nothing.
+        #: Whether that has given up, and still leaves more than few rows free: another replaces it.
+        self.gave_up = False
         self.pushed = False  #: Whether rows were pushed through a mesh.
         #: The last searches from one vertex after the other that began with this start.
         self.search: StepInfo | None = None
@@ -220,6 +219,11 @@ class Progress:
     def has_core(self) -> bool:
         """Whether Karp-Sipser has made the matching: only its core is left."""
         return self.start in ("karp_sipser", "peeling", "core")
+
+    @property
+    def has_few_free(self) -> bool:
+        """Whether few rows are free."""
+        return self.graph.n_major - self.rank <= self.policy.few * self.graph.n_major
 
     @property
     def many_workers(self) -> bool:
@@ -269,7 +273,7 @@ class Progress:
             self.run.steps.append(StepInfo("diagonal", perf_counter() - begin, **how))
 
     def _restart(self, stage: "Stage") -> None:
-        """Run a heuristic from the empty matching; adopt that if it is larger, or forced."""
+        """Run a heuristic from the empty matching; adopt that if it is larger."""
         trial, rank = self.matching, self.rank
         if self.gave_up:
             trial.row_mate.fill(UNMATCHED)
@@ -287,7 +291,7 @@ class Progress:
             options=dict(stage.options),
             reason=stage.reason,
         )
-        if step.cardinality < rank * (self.policy.forced if stage.start == "peeling" else 1):
+        if step.cardinality < rank:
             self.by_products.transposed = found.transposed
             return
         if trial is not self.matching:
@@ -332,6 +336,7 @@ class Progress:
             self.start, self.gave_up = start, step.exhausted
         else:
             self.proved = not step.exhausted
+            self.gave_up &= not self.has_few_free
         if single:
             self.search = step
 
@@ -387,6 +392,15 @@ def suits_cheap(p: Progress) -> bool:
     return p.run.warm or f.lopsided or f.numbered or f.order.ascending
 
 
+def went_far(p: Progress) -> bool:
+    """Tell whether it has given up far later than at random; few workers, and no empty row."""
+    rows = p.features.rows
+    if not p.gave_up or p.many_workers or rows.empty:
+        return False
+    at_random = (p.policy.patience * (rows.mean + 1)) ** (1 / (rows.mean + 1))
+    return p.rank > (1 + at_random) / 2 * p.graph.n_minor
+
+
 def chains_lead(p: Progress) -> bool:
     """Tell whether likewise, and chains lead through it, or workers are many and rows short."""
     f = p.features
@@ -397,8 +411,7 @@ def chains_lead(p: Progress) -> bool:
 
 def few_are_free(p: Progress) -> bool:
     """Tell whether `cheap` has left few rows free, and the numbering is not good."""
-    free = p.graph.n_major - p.rank
-    return p.start == "cheap" and not p.features.numbered and free <= p.policy.few * p.graph.n_major
+    return p.start == "cheap" and not p.features.numbered and p.has_few_free
 
 
 def much_is_left(p: Progress) -> bool:
@@ -491,6 +504,14 @@ STAGES = (
     Stage("diagonal", is_square, "the diagonal has no zero"),
     Stage("cheap", suits_cheap, "one pass; often all there is to do"),
     Stage("cheap", has_no_start, "does the order of the rows help after all", "patience"),
+    Stage(
+        "pothen_fan",
+        went_far,
+        "the order helps most rows: short paths may match the others",
+        "shallow",
+        options={"deepening": True},
+        alone=True,
+    ),
     Stage("cheap", is_scrambled_mesh, "free columns are near, whatever the order"),
     Stage(
         "karp_sipser",
@@ -596,17 +617,20 @@ def _improve_small(
     graph: BipartiteCSR, matching: Matching, run: Run, limit: int, before: HostByProducts | None
 ) -> HostByProducts | None:
     """Run `SMALL_STAGES`: in one call of the core, but for pushes and searches from columns."""
-    settings, replaceable = (limit, run.detailed, run.seed), run.matched < Matched.GIVEN
-    steps = _core.run_small_stages(csr(graph), mates(graph, matching), replaceable, settings)
+    pair, settings = (matching.row_mate, matching.col_mate), (limit, run.is_read, run.seed)
+    left, steps = _core.run_small_stages(graph, *pair, not run.warm, settings)
     for step in steps:
         run.steps.append(StepInfo._make(step))
-    last, by_cols = run.steps[-1], graph.n_minor < graph.n_major
+    if not left:
+        return before
+    by_cols = graph.n_minor < graph.n_major
     sides = "exchanged" if by_cols else "both"
     more: dict[str, Any] = {"options": {}, "workers": 1, "sides": sides}
-    if by_cols and last.cardinality < graph.n_minor:
-        more |= {"edge_limit": limit, "reason": "a small matrix"}
-        last, before = run_engine("pothen_fan", graph, matching, run, before, **more)
-    if last.exhausted:
-        more |= {"edge_limit": 0, "reason": STAGES[-1].reason}
+    if by_cols:
+        limited = more | {"edge_limit": limit, "reason": "a small matrix"}
+        last, before = run_engine("pothen_fan", graph, matching, run, before, **limited)
+        left = last.exhausted
+    if left:
+        more["reason"] = STAGES[-1].reason
         _, before = run_engine("push_relabel", graph, matching, run, before, **more)
     return before

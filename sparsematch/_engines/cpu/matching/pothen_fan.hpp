@@ -153,10 +153,11 @@ class PothenFan {
     bool enter(Lane& lane, Index i, Index via) {
         const Index last = a_.indptr[i + 1];
         lane.path.push_back({i, a_.indptr[i], last, via});
-        Index& p = lookahead_[i];  // a row is entered by one search a phase
-        const Index begin = p;
+        const Index begin = lookahead_[i];  // a row is entered by one search a phase
+        Index p = begin;                    // a copy: no store for each entry
         while (p < last && !(open_.test(a_.indices[p]) && visited_.claim<Threads>(a_.indices[p])))
             ++p;
+        lookahead_[i] = p;
         count(lane, p - begin);
         if (p == last) return false;
         lane.leaf = a_.indices[p];
@@ -167,18 +168,23 @@ class PothenFan {
     Index next_column(Lane& lane) {
         Frame& frame = lane.path.back();
         const Index before = frame.last - frame.next;
-        Index found = UNMATCHED<Index>;
-        while (frame.next < frame.last && found == UNMATCHED<Index>) {
-            const Index j = a_.indices[forward_ ? frame.next++ : --frame.last];
+        // copies: what is written meanwhile cannot alias them
+        Index first = frame.next, last = frame.last, found = UNMATCHED<Index>;
+        bool blocked = lane.blocked;
+        while (first < last) {
+            const Index j = a_.indices[forward_ ? first++ : --last];
             if (visited_.claim<Threads>(j)) {
                 found = j;
                 lane.trail.push_back(j);
                 lane.mine.set(j);
-            } else if (!lane.blocked && !lane.mine.test(j) && !dead_.test(j)) {
-                lane.blocked = true;
+                break;
             }
+            blocked = blocked || !(lane.mine.test(j) || dead_.test(j));
         }
-        count(lane, before - (frame.last - frame.next));
+        frame.next = first;
+        frame.last = last;
+        lane.blocked = blocked;
+        count(lane, before - (last - first));
         return found;
     }
 

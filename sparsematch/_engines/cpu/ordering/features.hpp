@@ -172,11 +172,11 @@ DegreeStatistics column_statistics(const Csr<Index>& a, RunContext& run) {
 // and mostly in the cache. Time: O(n_cols + nnz / 16).
 template <class Index>
 double shared_pair_density(const Csr<Index>& a, RunContext& run) {
-    constexpr int most = 1024;                 // rows of the sample
-    constexpr Index few = 1 << 16, part = 16;  // rows from which a part is read, and which
-    constexpr Index together = 64;             // of these are read one after the other
+    constexpr int most = 1024;                       // rows of the sample
+    constexpr Index few = 1 << 12, most_parts = 16;  // rows of which a part is read, at least
+    constexpr Index together = 64;                   // of these are read one after the other
     if (a.n_rows == 0) return 0;
-    const Index parts = a.n_rows < few ? 1 : part;
+    const Index parts = std::clamp<Index>(a.n_rows / few, 1, most_parts);
     std::vector<Index> sample(1);
     Bitmap marked(a.n_cols);
     Buffer<std::uint16_t> mark(a.n_cols);  // where there is a bit
