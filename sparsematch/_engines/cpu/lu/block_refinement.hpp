@@ -158,6 +158,7 @@ class BlockRefinement {
     double measure(Index k, const Value* y, SolutionError* errors) {
         double largest_r[W] = {}, largest[W] = {}, worst[W], most = 1;
         std::fill_n(worst, W, SolutionError::good_componentwise * share);
+        norms_are_known_ = false;
         for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c) {
             Value r[W];
             double size[W], residual[W];
@@ -178,27 +179,31 @@ class BlockRefinement {
             errors[s].componentwise = worst[s] / share;
             errors[s].normwise = largest[s] > 0 ? largest_r[s] / largest[s] : largest_r[s];
             errors[s].normwise /= share;
-            if (std::isnan(worst[s]) || std::isnan(errors[s].normwise))
-                errors[s].componentwise = infinity;
+            if (std::isnan(errors[s].normwise)) errors[s].componentwise = infinity;
             most = std::max(most, errors[s].excess());
         }
         return most;
     }
-    // Raises the worst componentwise errors by those of a row; where it is tiny, by norms.
-    void compare(Index k, Index c, const Value* y, const double* residual, const double* size,
-                 double* worst) const {
+    // Raises the worst componentwise errors by those of a row; where it is tiny, by norms. (Inlined,
+    // it would take the registers of what is done for all rows.)
+    SPARSEMATCH_NOINLINE void compare(Index k, Index c, const Value* y, const double* residual,
+                                      const double* size, double* worst) {
         const double tiny =
             share * 1000.0 * lu_.plan.size(k) * std::numeric_limits<double>::epsilon();
+        if (!std::exchange(norms_are_known_, true))
+            for (int s = 0; s < W; ++s) norms_[s] = norm(k, y + s);
         for (int s = 0; s < W; ++s) {
             if (residual[s] <= worst[s] * size[s]) continue;
             double beside = size[s];
             if (lu_.plan.n_blocks() == 1) {
-                const double by_norm = row_norm(c) * norm(k, y + s);
+                const double by_norm = row_norm(c) * norms_[s];
                 if (by_norm < infinity &&
                     size[s] <= tiny * (by_norm + magnitude(right_[at(c) + s])))
                     beside += by_norm;
             }
-            if (!(residual[s] <= worst[s] * beside)) worst[s] = residual[s] / beside;
+            if (residual[s] <= worst[s] * beside) continue;
+            worst[s] = residual[s] / beside;
+            if (std::isnan(worst[s])) worst[s] = infinity;
         }
     }
 
@@ -207,7 +212,8 @@ class BlockRefinement {
     const Side side_;
     Value *const x_, *const right_, *const r_, *const better_;
     const std::vector<double>&row_factor_, &col_factor_;  // of what is solved with
-    double errors_[W] = {};
+    double errors_[W] = {}, norms_[W] = {};               // of solutions, while these are measured
+    bool norms_are_known_ = false;
 };
 
 }  // namespace sparsematch

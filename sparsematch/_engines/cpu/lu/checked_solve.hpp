@@ -150,21 +150,19 @@ class CheckedSolve {
     // user's units.
     template <int W>
     bool are_middling(const Value* y, const double* after) const {
-        for (Index k = 0; k < lu_.plan.n_blocks(); ++k)
-            for (int s = 0; s < W; ++s)
-                if (!are_middling<W>(y + s, after, lu_.plan.starts[k], lu_.plan.starts[k + 1]))
-                    return false;
-        return true;
-    }
-    template <int W>
-    bool are_middling(const Value* y, const double* after, Index first, Index end) const {
-        double most = 0, users = 0;
-        const auto size = [y](std::int64_t c) { return largest_part(y[c * W]); };
-        for (std::int64_t c = first; c < end; ++c)
-            most = std::max(most, size(c)), users = std::max(users, size(c) * after[c]);
-        bool all = extreme_bit(most) >> 63 == 0;
-        for (std::int64_t c = first; c < end; ++c)
-            all &= (extreme_bit(size(c)) >> 63 == 0) | (size(c) * after[c] <= negligible * users);
+        bool all = true;
+        for (Index k = 0; all && k < lu_.plan.n_blocks(); ++k)
+            for (int s = 0; s < W; ++s) {
+                const auto size = [&](std::int64_t c) { return largest_part(y[c * W + s]); };
+                const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
+                double most = 0, users = 0;
+                for (std::int64_t c = first; c < end; ++c)
+                    most = std::max(most, size(c)), users = std::max(users, size(c) * after[c]);
+                all &= extreme_bit(most) >> 63 == 0;
+                for (std::int64_t c = first; c < end; ++c)
+                    all &= (extreme_bit(size(c)) >> 63 == 0) |
+                           (size(c) * after[c] <= negligible * users);
+            }
         return all;
     }
 
