@@ -169,7 +169,7 @@ class TriangularSolve {
     // L by columns, U by rows, front by front. One right-hand side has the rows, or columns, of a
     // front side by side meanwhile, so that compilers make vector instructions of its loops, too.
     bool solve_fronts(const FrontalLU<Index, Value>& fronts, Index first, Side side) {
-        constexpr bool is_dense = W == 1;
+        constexpr Index few = 4;  // pivots, below which to bring rows together takes longer
         const auto& steps = fronts.steps;
         const bool plain = side == Side::plain, adjoint = side == Side::adjoint;
         std::vector<std::size_t> starts;  // of fronts: lists of others do not go on
@@ -187,26 +187,28 @@ class TriangularSolve {
             const Index* const list = fronts.lists.data() + (by_l ? top->rows : top->cols) - 1;
             const Index count = 1 + (by_l ? top->n_rows : top->n_cols);
             Value* const x = x_ + std::int64_t{first} * W;
+            const bool is_dense = W == 1 && n >= few;
             if (is_dense) dense.resize(static_cast<std::size_t>(count));
             for (Index i = 0; is_dense && i < count; ++i) dense[i] = x[list[i]];
             TriangularSolve front(lu_, external_, is_dense ? dense.data() : x);
-            const auto behind = [&](Index t) {
-                if constexpr (is_dense) return Behind{t + 1};
-                else return list + t + 1;
-            };
-            for (Index i = 0; i < n; ++i) {
+            const auto pivot = [&](Index i, const auto& behind) {
                 const Index t = down ? i : n - 1 - i, left = count - t - 1;
                 const Index at = is_dense ? t : list[t];
                 const Value by = lu_.inverse[first + top[t].column];
                 const Value* const value =
                     fronts.values.data() + top[t].values + (by_l ? 0 : top[t].n_rows);
                 if (!by_l && down) front.multiply(at, adjoint ? conjugate(by) : by);
-                if (down && adjoint) front.template scatter<true>(at, 0, left, behind(t), value);
-                else if (down) front.scatter(at, 0, left, behind(t), value);
-                else if (adjoint) front.template gather<true>(at, 0, left, behind(t), value);
-                else front.template gather<false>(at, 0, left, behind(t), value);
+                if (down && adjoint) front.template scatter<true>(at, 0, left, behind, value);
+                else if (down) front.scatter(at, 0, left, behind, value);
+                else if (adjoint) front.template gather<true>(at, 0, left, behind, value);
+                else front.template gather<false>(at, 0, left, behind, value);
                 if (!by_l && !down) front.multiply(at, by);
                 work += left;
+            };
+            for (Index i = 0; i < n; ++i) {
+                const Index next = (down ? i : n - 1 - i) + 1;
+                if (is_dense) pivot(i, Behind{next});
+                else pivot(i, list + next);
             }
             for (Index i = 0; is_dense && i < (down ? count : n); ++i) x[list[i]] = dense[i];
         }
