@@ -1,6 +1,6 @@
 """Direct solvers: sparsematch.solvers against KLU and SciPy's splu (SuperLU, COLAMD).
 
-    python benchmarks/solvers.py [--width 8] [MATRIX ...]
+    python benchmarks/solvers.py [--width 8] [--cold] [MATRIX ...]
 
 Files written by `scipy.sparse.save_npz` with values, or matrices that this folder makes, whose
 square parts get random values. Microseconds of one thread's processor time, in turns, medians:
@@ -8,7 +8,8 @@ square parts get random values. Microseconds of one thread's processor time, in 
 solves for `--width` right-hand sides by the same factors. KLU is called through its C interface, by
 the system's library, that of KLU_LIBRARY, or the one within PyKLU from PyPI. Then the means of
 classes of matrices: a peer's time over ours, geometric, and how many of ours are slower by more
-than 1.2x. Errors are normwise backward errors.
+than 1.2x. Errors are normwise backward errors. With `--cold`, caches are emptied before each call,
+as in a program that does other work in between.
 """
 
 import math
@@ -38,6 +39,7 @@ CLASSES = {
     "10,000 and more": lambda rows, blocks: rows >= 10000,
 }
 VALUE_SETS, CHANGE, SOLVES = 8, 0.01, 3
+OTHER_WORK = 8_000_000  # numbers to read: 64 MB, more than a core's own caches have
 
 
 def backward_error(A, x, b):
@@ -50,11 +52,13 @@ def backward_error(A, x, b):
 class Turns:
     """The times of each call, made in turns."""
 
-    def __init__(self):
+    def __init__(self, cold=False):
         self._seconds = {name: [] for name in CALLS}
+        self._other = np.ones(OTHER_WORK if cold else 0)
 
     def time(self, name, call):
         """Make a call and keep its time; return what it returns."""
+        self._other.sum()
         begin = time.thread_time()
         result = call()
         self._seconds[name].append(time.thread_time() - begin)
@@ -106,12 +110,12 @@ def scipys(turns, A, b):
     return turns.time("SciPy solve", lambda: lu.solve(b))
 
 
-def measure(A, width, seconds, library):
+def measure(A, args, library):
     """Return the figures of one matrix, in the order of HEADS but for the name."""
-    rng, turns = np.random.default_rng(1), Turns()
+    rng, turns, width = np.random.default_rng(1), Turns(args.cold), args.width
     b = rng.standard_normal((A.shape[0], width) if width > 1 else A.shape[0])
     sets = [A.data * (1 + CHANGE * rng.standard_normal(A.nnz)) for _ in range(VALUE_SETS)]
-    end = time.perf_counter() + seconds
+    end = time.perf_counter() + args.seconds
     for turn in range(1000):
         values = sets[turn % VALUE_SETS], sets[(turn + 3) % VALUE_SETS]
         x = ours(turns, A, b, values)
@@ -143,7 +147,7 @@ def rows(chosen, args, measured):
         if A.shape[0] != A.shape[1]:
             continue
         try:
-            figures = measure(A, args.width, args.seconds, library)
+            figures = measure(A, args, library)
         except RuntimeError as error:
             yield [name, str(error).splitlines()[0]]
             continue
@@ -174,6 +178,7 @@ def main():
     parser = driver.parser(__doc__, scale=13, seed=2011)
     parser.add_argument("--width", type=int, default=1, help="right-hand sides (default 1)")
     parser.add_argument("--seconds", type=float, default=0.5, help="for each matrix (default 0.5)")
+    parser.add_argument("--cold", action="store_true", help="empty caches before each call")
     matrices.add_argument(parser, GENERATED)
     args = parser.parse_args()
     measured = []

@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "core/csr.hpp"
 #include "lu/triangular_solve.hpp"
@@ -67,7 +68,6 @@ class BlockRefinement {
                   right_ + at(lu_.plan.starts[k]));
     }
     void refine(Index k) {
-        if (is_good(k, x_)) return;
         const auto first = at(lu_.plan.starts[k]), end = at(lu_.plan.starts[k + 1]);
         SolutionError errors[W], now[W];
         double error = measure(k, x_, errors);
@@ -91,49 +91,42 @@ class BlockRefinement {
   private:
     static std::int64_t at(Index c) { return static_cast<std::int64_t>(c) * W; }
 
-    // visit(entry, column) for row c of the block, or of its transpose.
+    // visit(begin, end, entry) for row c of the block, or of its transpose: entry(q) is a value and
+    // its column.
     template <class Visit>
-    void each(Index c, const Visit& visit) const {
+    void of_row(Index c, const Visit& visit) const {
         const Value* const inner = lu_.equilibration.inner.data();
-        if (side_ == Side::plain) {
-            for (auto q = lu_.row_start[c]; q < lu_.row_start[c + 1]; ++q)
-                visit(inner[lu_.row_entry[q]], lu_.row_col[q]);
-        } else {
-            const bool conjugated = !is_real && side_ == Side::adjoint;
-            for (auto p = lu_.plan.inner_start[c]; p < lu_.plan.inner_start[c + 1]; ++p)
-                visit(conjugated ? conjugate(inner[p]) : inner[p], lu_.inner_place[p]);
-        }
-    }
-    // visit(c, s, residual, size of the terms) for each row and right-hand side.
-    template <class Visit>
-    void residuals(Index k, const Value* y, const Visit& visit) const {
-        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c) {
-            Value sum[W] = {};
-            double size[W] = {};
-            each(c, [&](Value a, Index column) {
-                const Value* const from = y + at(column);
-                for (int s = 0; s < W; ++s) {
-                    const Value term = product(a, from[s]);
-                    sum[s] += term, size[s] += magnitude(term);
-                }
+        if (side_ == Side::plain)
+            visit(lu_.row_start[c], lu_.row_start[c + 1], [&](std::int64_t q) {
+                return std::pair(inner[lu_.row_entry[q]], lu_.row_col[q]);
             });
-            const Value* const right = right_ + at(c);  // last: fewer digits are lost in long rows
-            for (int s = 0; s < W; ++s)
-                visit(c, s, right[s] - sum[s], size[s] + magnitude(right[s]));
-        }
+        else
+            visit(lu_.plan.inner_start[c], lu_.plan.inner_start[c + 1], [&](std::int64_t q) {
+                return std::pair(side_ == Side::adjoint ? conjugate(inner[q]) : inner[q],
+                                 lu_.inner_place[q]);
+            });
     }
-    bool is_good(Index k, const Value* y) const {
-        double largest_r[W] = {}, largest[W] = {};
-        bool good = true;
-        residuals(k, y, [&](Index c, int s, Value r, double size) {
-            const double residual = magnitude(r), unit = unit_of(c);
-            good &= residual <= SolutionError::good_componentwise * share * size;
-            largest_r[s] = std::max(largest_r[s], residual * unit);
-            largest[s] = std::max(largest[s], size * unit);
+    // What row c has with y, and the size of its terms. Compilers make vector instructions of loops
+    // that do one thing.
+    void multiply(Index c, const Value* y, Value* sum, double* size) const {
+        constexpr int lanes = W == 1 ? 2 : 1, width = lanes * W;
+        Value sums[width] = {};
+        double sizes[width] = {};
+        of_row(c, [&](std::int64_t q, std::int64_t end, const auto& entry) {
+            const auto take = [&]<int n>(std::integral_constant<int, n>) {
+                Value terms[n * W];
+                for (int lane = 0; lane < n; ++lane) {
+                    const auto [a, column] = entry(q++);
+                    for (int s = 0; s < W; ++s) terms[lane * W + s] = product(a, y[at(column) + s]);
+                }
+                for (int s = 0; s < n * W; ++s) sums[s] += terms[s];
+                for (int s = 0; s < n * W; ++s) sizes[s] += magnitude(terms[s]);
+            };
+            while (q + lanes <= end) take(std::integral_constant<int, lanes>());
+            while (q < end) take(std::integral_constant<int, 1>());
         });
-        for (int s = 0; s < W; ++s)
-            good &= largest_r[s] <= SolutionError::good_normwise * share * largest[s];
-        return good;
+        for (int s = 0; s < W; ++s) sum[s] = sums[s], size[s] = sizes[s];
+        for (int s = W; s < width; ++s) sum[0] += sums[s], size[0] += sizes[s];
     }
     // Of a row in the user's units; the inverse of a power of two.
     double unit_of(Index c) const {
@@ -143,45 +136,75 @@ class BlockRefinement {
         SPARSEMATCH_ASSERT(unit * factor == 1);
         return unit;
     }
-    // Of a row and the user's columns.
+    // Of a row, and of a solution, in the user's columns.
     double row_norm(Index c) const {
         double most = 0;
-        each(c, [&](Value a, Index column) {
-            most = std::max(most, magnitude(a) / col_factor_[column]);
+        of_row(c, [&](std::int64_t q, std::int64_t end, const auto& entry) {
+            for (; q < end; ++q) {
+                const auto [a, column] = entry(q);
+                most = std::max(most, magnitude(a) / col_factor_[column]);
+            }
         });
         return most;
     }
-    // Writes: r, the residuals, and the error of each right-hand side. Returns the largest excess.
-    double measure(Index k, const Value* y, SolutionError* errors) {
-        double norm[W] = {}, largest_r[W] = {}, largest[W] = {}, most = 0;
+    double norm(Index k, const Value* y) const {
+        double most = 0;
         for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
-            for (int s = 0; s < W; ++s)
-                norm[s] = std::max(norm[s], magnitude(y[at(c) + s]) * col_factor_[c]);
-        const bool is_whole = lu_.plan.n_blocks() == 1;
-        const double tiny =
-            share * 1000.0 * lu_.plan.size(k) * std::numeric_limits<double>::epsilon();
-        std::fill_n(errors, W, SolutionError());
-        residuals(k, y, [&](Index c, int s, Value r, double size) {
-            r_[at(c) + s] = r;
-            const double residual = magnitude(r), unit = unit_of(c);
-            largest_r[s] = std::max(largest_r[s], residual * unit);
-            largest[s] = std::max(largest[s], size * unit);
-            if (is_whole && !(residual <= SolutionError::good_componentwise * share * size)) {
-                const double by_norm = row_norm(c) * norm[s];
-                if (by_norm < infinity && size <= tiny * (by_norm + magnitude(right_[at(c) + s])))
-                    size += by_norm;
-            }
-            if (!(residual <= errors[s].componentwise * size))
-                errors[s].componentwise = residual / size;
-        });
+            most = std::max(most, magnitude(y[at(c)]) * col_factor_[c]);
+        return most;
+    }
+    // Writes: r, the residuals, and the error of each right-hand side, as far as it is more than is
+    // good enough. Returns the largest excess, at least 1.
+    double measure(Index k, const Value* y, SolutionError* errors) {
+        double largest_r[W] = {}, largest[W] = {}, worst[W], most = 1;
+        std::fill_n(worst, W, SolutionError::good_componentwise * share);
+        norms_are_known_ = false;
+        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c) {
+            Value r[W];
+            double size[W], residual[W];
+            multiply(c, y, r, size);
+            const Value* const right = right_ + at(c);  // last: fewer digits are lost in long rows
+            for (int s = 0; s < W; ++s) r[s] = right[s] - r[s];
+            for (int s = 0; s < W; ++s) r_[at(c) + s] = r[s];
+            for (int s = 0; s < W; ++s) residual[s] = magnitude(r[s]);
+            for (int s = 0; s < W; ++s) size[s] += magnitude(right[s]);
+            const double unit = unit_of(c);
+            for (int s = 0; s < W; ++s) largest_r[s] = std::max(largest_r[s], residual[s] * unit);
+            for (int s = 0; s < W; ++s) largest[s] = std::max(largest[s], size[s] * unit);
+            bool good = true;
+            for (int s = 0; s < W; ++s) good &= residual[s] <= worst[s] * size[s];
+            if (!good) compare(k, c, y, residual, size, worst);
+        }
         for (int s = 0; s < W; ++s) {
+            errors[s].componentwise = worst[s] / share;
             errors[s].normwise = largest[s] > 0 ? largest_r[s] / largest[s] : largest_r[s];
-            errors[s].componentwise /= share, errors[s].normwise /= share;
-            if (std::isnan(errors[s].componentwise) || std::isnan(errors[s].normwise))
-                errors[s].componentwise = infinity;
+            errors[s].normwise /= share;
+            if (std::isnan(errors[s].normwise)) errors[s].componentwise = infinity;
             most = std::max(most, errors[s].excess());
         }
         return most;
+    }
+    // Raises the worst componentwise errors by those of a row; where it is tiny, by norms. (Inlined,
+    // it would take the registers of what is done for all rows.)
+    SPARSEMATCH_NOINLINE void compare(Index k, Index c, const Value* y, const double* residual,
+                                      const double* size, double* worst) {
+        const double tiny =
+            share * 1000.0 * lu_.plan.size(k) * std::numeric_limits<double>::epsilon();
+        if (!std::exchange(norms_are_known_, true))
+            for (int s = 0; s < W; ++s) norms_[s] = norm(k, y + s);
+        for (int s = 0; s < W; ++s) {
+            if (residual[s] <= worst[s] * size[s]) continue;
+            double beside = size[s];
+            if (lu_.plan.n_blocks() == 1) {
+                const double by_norm = row_norm(c) * norms_[s];
+                if (by_norm < infinity &&
+                    size[s] <= tiny * (by_norm + magnitude(right_[at(c) + s])))
+                    beside += by_norm;
+            }
+            if (residual[s] <= worst[s] * beside) continue;
+            worst[s] = residual[s] / beside;
+            if (std::isnan(worst[s])) worst[s] = infinity;
+        }
     }
 
     const BlockLU<Index, Value>& lu_;
@@ -189,7 +212,8 @@ class BlockRefinement {
     const Side side_;
     Value *const x_, *const right_, *const r_, *const better_;
     const std::vector<double>&row_factor_, &col_factor_;  // of what is solved with
-    double errors_[W] = {};
+    double errors_[W] = {}, norms_[W] = {};               // of solutions, while these are measured
+    bool norms_are_known_ = false;
 };
 
 }  // namespace sparsematch

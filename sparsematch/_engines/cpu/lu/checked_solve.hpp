@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -113,19 +114,22 @@ class CheckedSolve {
         const Index *const source = plain ? rows : cols, *const target = plain ? cols : rows;
         const double *const before = plain ? row : col, *const after = plain ? col : row;
         Value* const y = workspace_.of(workspace_.ordered, static_cast<std::size_t>(n() * W));
-        bool lost = false;
+        std::uint64_t lost = 0, extreme = 0;  // by their top bits
         for (std::int64_t c = 0; c < n(); ++c)
             for (int s = 0; s < W; ++s) {
                 const Value v = from[static_cast<std::int64_t>(source[c]) * W + s];
-                y[c * W + s] = v * before[c];
-                lost |= (y[c * W + s] == Value(0)) & (v != Value(0));
+                const Value scaled = v * before[c];
+                lost |= zero_bit(largest_part(scaled)) & ~zero_bit(largest_part(v));
+                y[c * W + s] = scaled;
             }
         if (!sweep<W>(y, piece, run)) return false;
-        in_range_ = check_ && !lost && lu_.equilibration.is_middling_throughout &&
-                    are_middling<W>(y, after);
         for (std::int64_t c = 0; c < n(); ++c)
-            for (int s = 0; s < W; ++s)
+            for (int s = 0; s < W; ++s) {
+                extreme |= extreme_bit(largest_part(y[c * W + s]));
                 to[static_cast<std::int64_t>(target[c]) * W + s] = y[c * W + s] * after[c];
+            }
+        in_range_ = check_ && lost >> 63 == 0 && lu_.equilibration.is_middling_throughout &&
+                    (extreme >> 63 == 0 || are_middling<W>(y, after));
         return true;
     }
     template <int W>
@@ -147,25 +151,20 @@ class CheckedSolve {
     template <int W>
     bool are_middling(const Value* y, const double* after) const {
         bool all = true;
-        for (std::int64_t i = 0; i < n() * W; ++i) all &= is_zero_or_middling(largest_part(y[i]));
-        for (Index k = 0; !all && k < lu_.plan.n_blocks(); ++k)
-            for (int s = 0; s < W; ++s)
-                if (!are_middling<W>(y + s, after, lu_.plan.starts[k], lu_.plan.starts[k + 1]))
-                    return false;
-        return true;
-    }
-    template <int W>
-    bool are_middling(const Value* y, const double* after, Index first, Index end) const {
-        double most = 0, users = 0;
-        const auto size = [y](std::int64_t c) { return largest_part(y[c * W]); };
-        for (std::int64_t c = first; c < end; ++c)
-            most = std::max(most, size(c)), users = std::max(users, size(c) * after[c]);
-        bool all = is_zero_or_middling(most);
-        for (std::int64_t c = first; c < end; ++c)
-            all &= is_zero_or_middling(size(c)) | (size(c) * after[c] <= negligible * users);
+        for (Index k = 0; all && k < lu_.plan.n_blocks(); ++k)
+            for (int s = 0; s < W; ++s) {
+                const auto size = [&](std::int64_t c) { return largest_part(y[c * W + s]); };
+                const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
+                double most = 0, users = 0;
+                for (std::int64_t c = first; c < end; ++c)
+                    most = std::max(most, size(c)), users = std::max(users, size(c) * after[c]);
+                all &= extreme_bit(most) >> 63 == 0;
+                for (std::int64_t c = first; c < end; ++c)
+                    all &= (extreme_bit(size(c)) >> 63 == 0) |
+                           (size(c) * after[c] <= negligible * users);
+            }
         return all;
     }
-    static bool is_zero_or_middling(double size) { return (size == 0) | is_middling(size); }
 
     // Solves again where numbers in between are beyond the range, or the error is too large.
     template <int W>

@@ -37,10 +37,18 @@ inline double shared_factor(int exponent) {
     return std::bit_cast<double>(static_cast<std::uint64_t>(biased) << 52);
 }
 
-// Whether no product of two such sizes that matters is beyond the range, nor lost.
+// Whether no product of two such sizes that matters is beyond the range, nor lost; and by the top
+// bit, for many numbers at once, whether a size is 0, or not and not middling.
 inline constexpr double least_middling = 0x1p-500;
 inline bool is_middling(double size) {
     return (size >= least_middling) & (size <= 1 / least_middling);
+}
+inline std::uint64_t zero_bit(double size) { return std::bit_cast<std::uint64_t>(size) - 1; }
+inline std::uint64_t extreme_bit(double size) {
+    constexpr auto least = std::bit_cast<std::uint64_t>(least_middling),
+                   most = std::bit_cast<std::uint64_t>(1 / least_middling);
+    const auto bits = std::bit_cast<std::uint64_t>(size);
+    return ((bits - least) | (most - bits)) & ~zero_bit(size);
 }
 
 template <class Index, class Value>

@@ -166,34 +166,59 @@ class TriangularSolve {
         });
     }
 
-    // L by columns, U by rows, front by front.
+    // L by columns, U by rows, front by front. One right-hand side has the rows, or columns, of a
+    // front side by side meanwhile, so that compilers make vector instructions of its loops, too.
     bool solve_fronts(const FrontalLU<Index, Value>& fronts, Index first, Side side) {
-        TriangularSolve at_block(lu_, external_, x_ + std::int64_t{first} * W);
-        const Value* const inverse = lu_.inverse.data() + first;
+        constexpr Index few = 4;  // pivots, below which to bring rows together takes longer
         const auto& steps = fronts.steps;
-        std::int64_t work = 0;
         const bool plain = side == Side::plain, adjoint = side == Side::adjoint;
-        for (const auto& [c, n_rows, n_cols, rows, cols, l] : steps) {
-            const Value* const u = l + n_rows;
-            if (plain) at_block.scatter(c, 0, n_rows, rows, l);
-            else if (adjoint) at_block.multiply(c, conjugate(inverse[c]));
-            else at_block.multiply(c, inverse[c]);
-            if (adjoint) at_block.template scatter<true>(c, 0, n_cols, cols, u);
-            else if (!plain) at_block.scatter(c, 0, n_cols, cols, u);
-            work += n_rows + n_cols;
-        }
-        for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-            const auto& [c, n_rows, n_cols, rows, cols, l] = *step;
-            if (adjoint) at_block.template gather<true>(c, 0, n_rows, rows, l);
-            else if (!plain) at_block.template gather<false>(c, 0, n_rows, rows, l);
-            else {
-                at_block.template gather<false>(c, 0, n_cols, cols, l + n_rows);
-                at_block.multiply(c, inverse[c]);
+        std::vector<std::size_t> starts;  // of fronts: lists of others do not go on
+        for (std::size_t k = 0; k < steps.size(); ++k)
+            if (k == 0 || steps[k].rows != steps[k - 1].rows + 1) starts.push_back(k);
+        const std::size_t n_fronts = starts.size();
+        starts.push_back(steps.size());
+        std::vector<Value> dense;
+        std::int64_t work = 0;
+        for (std::size_t turn = 0; turn < 2 * n_fronts; ++turn) {
+            const bool down = turn < n_fronts, by_l = down == plain;
+            const std::size_t f = down ? turn : 2 * n_fronts - 1 - turn;
+            const auto* const top = steps.data() + starts[f];
+            const auto n = static_cast<Index>(starts[f + 1] - starts[f]);
+            const Index* const list = (by_l ? top->rows : top->cols) - 1;
+            const Index count = 1 + (by_l ? top->n_rows : top->n_cols);
+            Value* const x = x_ + std::int64_t{first} * W;
+            const bool is_dense = W == 1 && n >= few;
+            if (is_dense) dense.resize(static_cast<std::size_t>(count));
+            for (Index i = 0; is_dense && i < count; ++i) dense[i] = x[list[i]];
+            TriangularSolve front(lu_, external_, is_dense ? dense.data() : x);
+            const auto pivot = [&](Index i, const auto& behind) {
+                const Index t = down ? i : n - 1 - i, left = count - t - 1;
+                const Index at = is_dense ? t : list[t];
+                const Value by = lu_.inverse[first + top[t].column];
+                const Value* const value = top[t].values + (by_l ? 0 : top[t].n_rows);
+                if (!by_l && down) front.multiply(at, adjoint ? conjugate(by) : by);
+                if (down && adjoint) front.template scatter<true>(at, 0, left, behind, value);
+                else if (down) front.scatter(at, 0, left, behind, value);
+                else if (adjoint) front.template gather<true>(at, 0, left, behind, value);
+                else front.template gather<false>(at, 0, left, behind, value);
+                if (!by_l && !down) front.multiply(at, by);
+                work += left;
+            };
+            for (Index i = 0; i < n; ++i) {
+                const Index next = (down ? i : n - 1 - i) + 1;
+                if (is_dense) pivot(i, Behind{next});
+                else pivot(i, list + next);
             }
+            for (Index i = 0; is_dense && i < (down ? count : n); ++i) x[list[i]] = dense[i];
         }
         return !counter_ || counter_->add(work * W);
     }
 
+    // Places one behind the other, as a list.
+    struct Behind {
+        Index first;
+        std::int64_t operator[](std::int64_t p) const { return first + p; }
+    };
     // Compilers make vector instructions of loops over s that only read, or only write, x.
     void multiply(Index c, Value by) {
         Value* const to = x_ + static_cast<std::int64_t>(c) * W;
@@ -202,8 +227,8 @@ class TriangularSolve {
         for (int s = 0; s < W; ++s) to[s] = quotient[s];
     }
     // Subtracts from the rows of a column what that has there.
-    template <bool Adjoint = false>
-    void scatter(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
+    template <bool Adjoint = false, class Rows>
+    void scatter(Index c, std::int64_t p, std::int64_t end, Rows row, const Value* value) {
         Value from[W], left[W];
         for (int s = 0; s < W; ++s) from[s] = x_[static_cast<std::int64_t>(c) * W + s];
         for (; p < end; ++p) {
@@ -214,8 +239,8 @@ class TriangularSolve {
         }
     }
     // Subtracts from a column what its rows have there.
-    template <bool Adjoint>
-    void gather(Index c, std::int64_t p, std::int64_t end, const Index* row, const Value* value) {
+    template <bool Adjoint, class Rows>
+    void gather(Index c, std::int64_t p, std::int64_t end, Rows row, const Value* value) {
         constexpr int lanes = W == 1 ? 4 : 1;  // sums that do not wait for each other
         Value sum[lanes][W] = {};
         const auto take = [&](int lane, std::int64_t q) {
