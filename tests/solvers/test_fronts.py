@@ -1,11 +1,15 @@
 """Blocks factorised front by front: columns that wait for a pivot, new values, both sides."""
 
+import ctypes
+import threading
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from calls import limited
 from sparsematch import solvers
+from sparsematch._engines.cpu.blas import thread_functions
 from sparsematch.solvers import SingularMatrixError
 from test_elimination import random_on_a_grid
 from test_markowitz import small_patterns
@@ -168,3 +172,34 @@ def test_by_several_workers_singular_ones_are_found(monkeypatch, workers):
         with pytest.raises(SingularMatrixError):
             analysis.factorise(B)
     check(analysis.factorise(A), A)
+
+
+def test_blas_has_one_thread_meanwhile_and_then_as_many_as_before():
+    addresses = thread_functions()
+    if not all(addresses):
+        pytest.skip("SciPy's BLAS is not the OpenBLAS of its wheels")
+    get = ctypes.CFUNCTYPE(ctypes.c_int)(addresses[0])
+    set_number = ctypes.CFUNCTYPE(None, ctypes.c_int)(addresses[1])
+    before = get()
+    A = dict(shared_by_workers(np.random.default_rng(7)))["cube"]
+    lu, ended, seen = solvers.splu(A, solver=FRONTS), threading.Event(), set()
+
+    def watch():
+        while not ended.is_set():
+            seen.add(get())
+
+    watcher = threading.Thread(target=watch)
+    set_number(2)
+    try:
+        watcher.start()
+        for _ in range(200):
+            lu.refactorise(A)
+            if 1 in seen:
+                break
+        assert get() == 2
+        ended.set()
+        watcher.join()
+        assert seen == {1, 2}
+    finally:
+        ended.set()
+        set_number(before)

@@ -1,10 +1,13 @@
 // Bindings of sparse QR factorisations: R and what Q does to right-hand sides as arrays, and solves
 // with R, the GIL released meanwhile.
 #include <nanobind/stl/complex.h>
+#include <nanobind/stl/pair.h>
 
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "bindings/nanobind_helpers.hpp"
 #include "qr/multifrontal_qr.hpp"
@@ -84,6 +87,10 @@ Blas<Value> load_blas() {
             };
             const Blas<Value> found{reinterpret_cast<Gemm<Value>>(find("gemm")),
                                     reinterpret_cast<Trsm<Value>>(find("trsm"))};
+            const auto [get, set] = nb::cast<std::pair<std::uintptr_t, std::uintptr_t>>(
+                nb::module_::import_("sparsematch._engines.cpu.blas").attr("thread_functions")());
+            OneBlasThread::use(reinterpret_cast<int (*)()>(get),
+                               reinterpret_cast<void (*)(int)>(set));
             if (!is_known) known = found, is_known = true;
         } catch (const nb::python_error&) {
             error = std::current_exception();

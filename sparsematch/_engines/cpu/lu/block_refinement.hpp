@@ -184,8 +184,8 @@ class BlockRefinement {
         }
         return most;
     }
-    // Raises the worst componentwise errors by those of a row; where it is tiny, by norms. (Inlined,
-    // it would take the registers of what is done for all rows.)
+    // Raises the worst componentwise errors by those of a row; where it is tiny, by norms. Inlined,
+    // it would take the registers of what is done for all rows.
     SPARSEMATCH_NOINLINE void compare(Index k, Index c, const Value* y, const double* residual,
                                       const double* size, double* worst) {
         const double tiny =

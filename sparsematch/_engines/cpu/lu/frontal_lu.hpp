@@ -630,6 +630,7 @@ class FrontTeam {
     };
     // After a stop nothing is to be read.
     void factorise(const std::vector<Job>& jobs, RunContext& run) {
+        const OneBlasThread alone_with_blas;
         const auto shared = cut(jobs, run.team.size());
         std::vector<Task> alone, together;
         for (std::size_t k = 0; k < jobs.size(); ++k) {

@@ -53,6 +53,7 @@ class MultifrontalQr {
         value.reserve(static_cast<std::size_t>(need.entries));
         for (const Index j : order.order) tolerance_.push_back(tolerance[j]);
         order_.swap(order.order);
+        const OneBlasThread alone_with_blas;
         factorise(fronts.fronts);
     }
 
