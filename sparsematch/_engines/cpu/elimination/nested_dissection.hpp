@@ -76,46 +76,43 @@ class NestedDissection {
         std::vector<Index> vertices;
     };
 
-    // The graph; but vertices that nearly all others touch come last, as if they were separators.
-    Piece whole(const AdjacencyLists<Index>& graph, std::vector<Index>& separators) {
-        const Index n = graph.n();
-        const double dense = dense_limit(static_cast<std::size_t>(n));
+    // The part of a graph that has the vertices for which has(v); these weigh nothing yet.
+    template <class Graph, class Has>
+    Piece part_of(const Graph& graph, const Has& has) {
         Piece out;
-        number_.assign(static_cast<std::size_t>(n), UNMATCHED<Index>);
+        number_.assign(static_cast<std::size_t>(graph.n()), UNMATCHED<Index>);
         std::size_t entries = 0;
-        for (Index v = 0; v < n; ++v) {
-            if (graph.length[v] > dense) {
-                separators.push_back(v);
-                continue;
-            }
+        for (Index v = 0; v < graph.n(); ++v) {
+            if (!has(v)) continue;
             number_[v] = static_cast<Index>(out.vertices.size());
             out.vertices.push_back(v);
             entries += graph[v].size();
         }
-        std::vector<Index> list;
-        fill(out, entries, [&](Index v) -> const std::vector<Index>& {
-            list.clear();
-            for (const Index u : graph[v])
-                if (number_[u] != UNMATCHED<Index>) list.push_back(number_[u]);
-            std::sort(list.begin(), list.end());
-            return list;
-        });
-        out.graph.vertex.assign(out.vertices.size(), 1);
-        return out;
-    }
-    // The lists of a piece, whose vertices are known, by those of the graph that it is a piece of.
-    template <class List>
-    void fill(Piece& piece, std::size_t most, const List& list) {
-        LevelGraph<Index>& g = piece.graph;
-        g.indptr = Buffer<Index>(piece.vertices.size() + 1);
-        g.indices = Buffer<Index>(most);
-        g.edge = Buffer<std::int64_t>(most, 1);
+        LevelGraph<Index>& g = out.graph;
+        g.indptr = Buffer<Index>(out.vertices.size() + 1);
+        g.indices = Buffer<Index>(entries);
+        g.edge = Buffer<std::int64_t>(entries, 1);
         Index to = 0, row = 0;
-        for (const Index v : piece.vertices) {
+        for (const Index v : out.vertices) {
             g.indptr[row++] = to;
-            for (const Index u : list(v)) g.indices[to++] = u;
+            for (const Index u : graph[v])
+                if (number_[u] != UNMATCHED<Index>) g.indices[to++] = number_[u];
         }
         g.indptr[row] = to;
+        return out;
+    }
+    // The graph; but vertices that nearly all others touch come last, as if they were separators.
+    Piece whole(const AdjacencyLists<Index>& graph, std::vector<Index>& separators) {
+        const double dense = dense_limit(static_cast<std::size_t>(graph.n()));
+        Piece out = part_of(graph, [&](Index v) {
+            if (graph.length[v] > dense) separators.push_back(v);
+            return !(graph.length[v] > dense);
+        });
+        LevelGraph<Index>& g = out.graph;
+        for (std::size_t v = 0; v < out.vertices.size(); ++v)
+            std::sort(g.indices.data() + g.indptr[v], g.indices.data() + g.indptr[v + 1]);
+        g.vertex.assign(out.vertices.size(), 1);
+        return out;
     }
 
     // A worker's memory.
@@ -151,25 +148,9 @@ class NestedDissection {
             *sides++ = extract(piece, s.part, side);
     }
     Piece extract(const Piece& piece, const std::vector<signed char>& part, signed char side) {
-        const LevelGraph<Index>& g = piece.graph;
-        Piece out;
-        number_.resize(part.size());
-        std::size_t entries = 0;
-        for (Index v = 0; v < g.n(); ++v) {
-            if (part[v] != side) continue;
-            number_[v] = static_cast<Index>(out.vertices.size());
-            out.vertices.push_back(v);
-            out.graph.vertex.push_back(g.vertex[v]);
-            entries += g[v].size();
-        }
-        std::vector<Index> list;
-        fill(out, entries, [&](Index v) -> const std::vector<Index>& {
-            list.clear();
-            for (const Index u : g[v])
-                if (part[u] == side) list.push_back(number_[u]);
-            return list;
-        });
-        for (Index& v : out.vertices) v = piece.vertices[v];
+        Piece out = part_of(piece.graph, [&](Index v) { return part[v] == side; });
+        for (Index& v : out.vertices)
+            out.graph.vertex.push_back(piece.graph.vertex[v]), v = piece.vertices[v];
         return out;
     }
 
