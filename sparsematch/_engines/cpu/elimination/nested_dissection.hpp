@@ -26,20 +26,10 @@
 
 namespace sparsematch {
 
-struct DissectionOptions {
-    std::int64_t leaf = 200;      // vertices of a part that minimum degree orders
-    std::int64_t coarsest = 120;  // vertices of a graph that is separated without coarsening it
-    int seeds = 8;                // tries of the first separator
-    int passes = 10;              // of refinement, on each level
-    int retried_level = 3;        // the graph that is separated several times
-    int tries = 3;
-};
-
 template <class Index>
 class NestedDissection {
   public:
-    NestedDissection(const DissectionOptions& options, RunContext& run)
-        : options_(options), run_(run) {}
+    explicit NestedDissection(RunContext& run) : run_(run) {}
 
     // Reads: the graph, whose pool is used up. Writes: order. False: stopped. Time: O(nnz log n)
     // mostly.
@@ -58,18 +48,13 @@ class NestedDissection {
         return true;
     }
 
-    // The parts of a graph; vertices that nearly all others touch are in the separator.
-    std::vector<signed char> separate(const AdjacencyLists<Index>& graph) {
-        std::vector<Index> separators;
-        const Piece rest = whole(graph, separators);
-        std::vector<signed char> part(static_cast<std::size_t>(graph.n()), in_separator);
-        Separator s;
-        if (rest.graph.n() == 0 || !separate(rest.graph, 0, s, run_)) return part;
-        for (std::size_t v = 0; v < rest.vertices.size(); ++v) part[rest.vertices[v]] = s.part[v];
-        return part;
-    }
-
   private:
+    // Vertices of a part that minimum degree orders, and of a graph that is separated without
+    // coarsening it; tries of its separator; passes of refinement, on each level; the level that is
+    // separated several times, and how often.
+    static constexpr std::int64_t leaf = 200, coarsest = 120;
+    static constexpr int seeds = 8, passes = 10, retried_level = 3, tries = 3;
+
     // A part of the graph, and which vertices of it these are.
     struct Piece {
         LevelGraph<Index> graph;
@@ -118,12 +103,12 @@ class NestedDissection {
     // A worker's memory.
     struct Dissector : LoneRun {
         using LoneRun::LoneRun;
-        NestedDissection of{{}, this->run};
+        NestedDissection of{this->run};
     };
     // Writes: separators, those that come last first. Pieces of a level are separated side by side.
     void dissect(Piece all, std::vector<Index>& separators) {
         std::vector<Piece> level, next;
-        if (all.graph.n() > options_.leaf) level.push_back(std::move(all));
+        if (all.graph.n() > leaf) level.push_back(std::move(all));
         std::vector<std::unique_ptr<Dissector>> by(run_.team.size());
         for (; !level.empty() && !run_.stopped(); level.swap(next)) {
             next.clear(), next.resize(2 * level.size());
@@ -135,7 +120,7 @@ class NestedDissection {
             for (const auto& piece : found)
                 separators.insert(separators.end(), piece.begin(), piece.end());
             std::erase_if(next, [&](const Piece& piece) {
-                return static_cast<std::int64_t>(piece.vertices.size()) <= options_.leaf;
+                return static_cast<std::int64_t>(piece.vertices.size()) <= leaf;
             });
         }
     }
@@ -156,11 +141,11 @@ class NestedDissection {
 
     // level: how often the graph has been coarsened.
     bool separate(const LevelGraph<Index>& g, int level, Separator& s, RunContext& run) {
-        if (level == options_.retried_level && g.n() > options_.coarsest) return retry(g, s, run);
+        if (level == retried_level && g.n() > coarsest) return retry(g, s, run);
         return multilevel(g, level, s, run);
     }
     bool multilevel(const LevelGraph<Index>& g, int level, Separator& s, RunContext& run) {
-        if (g.n() <= options_.coarsest) return start(g, s, run);
+        if (g.n() <= coarsest) return start(g, s, run);
         std::vector<Index> label;
         const LevelGraph<Index> coarse = coarsen(g, label, run);
         if (run.stopped()) return false;
@@ -170,16 +155,15 @@ class NestedDissection {
         s.part.resize(label.size());
         for (std::size_t v = 0; v < label.size(); ++v) s.part[v] = below.part[label[v]];
         s.weight = below.weight;
-        refinement_.refine(g, s, options_.passes, run);
+        refinement_.refine(g, s, passes, run);
         return !run.stopped();
     }
     // The best of several separators of a graph that is much smaller than the first.
     bool retry(const LevelGraph<Index>& g, Separator& s, RunContext& run) {
         Separator found;
-        for (int k = 0; k < options_.tries; ++k) {
+        for (int k = 0; k < tries; ++k) {
             RunContext other(run.team, {.seed = static_cast<std::uint64_t>(k)});
-            if (!multilevel(g, options_.retried_level, found, other) || !run.flush(0, 0))
-                return false;
+            if (!multilevel(g, retried_level, found, other) || !run.flush(0, 0)) return false;
             refinement_.bound(g);
             if (k == 0 || refinement_.rank(found) < refinement_.rank(s)) s = found;
         }
@@ -188,21 +172,20 @@ class NestedDissection {
     // The best of several separators of a small graph.
     bool start(const LevelGraph<Index>& g, Separator& s, RunContext& run) {
         Separator found;
-        for (int k = 0; k < options_.seeds; ++k) {
+        for (int k = 0; k < seeds; ++k) {
             const auto seed =
                 static_cast<Index>(vertex_hash(static_cast<std::uint64_t>(k), 1, run.seed) %
                                    static_cast<std::uint64_t>(g.n()));
             grow_left_side(g, seed, found.part);
             cover_cut(g, found.part, run);
             found.weigh(g);
-            refinement_.refine(g, found, options_.passes, run);
+            refinement_.refine(g, found, passes, run);
             if (run.stopped()) return false;
             if (k == 0 || refinement_.rank(found) < refinement_.rank(s)) s = found;
         }
         return true;
     }
 
-    const DissectionOptions options_;
     RunContext& run_;
     Amd<Index> amd_;
     SeparatorRefinement<Index> refinement_;
