@@ -77,7 +77,7 @@ void elimination_order(Index n, const Index* indptr, const Index* indices, bool 
 void vertex_separator(Index n, const Index* indptr, const Index* indices, signed char* part) {
     ThreadTeam team(1);
     RunContext run(team);
-    const auto found = NestedDissection<Index>({}, run).separate(read_graph(n, indptr, indices));
+    const auto found = NestedDissection<Index>(run).separate(read_graph(n, indptr, indices));
     std::copy(found.begin(), found.end(), part);
 }
 

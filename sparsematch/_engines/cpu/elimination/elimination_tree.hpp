@@ -42,8 +42,10 @@ class EliminationTree {
         parent_.swap(parent);
     }
     // After postorder: the parent of the t-th vertex in the order, which comes behind it, or
-    // no_parent.
+    // no_parent; and the entries of its column of L below the diagonal.
     const std::vector<Index>& parent() const { return parent_; }
+    const std::vector<Index>& counts() const { return count_; }
+
     // After postorder: how many entries the columns of L have up to the t-th.
     void accumulate(double* entries) const {
         double sum = 0;

@@ -48,6 +48,17 @@ class NestedDissection {
         return true;
     }
 
+    // The parts of a graph; vertices that nearly all others touch are in the separator.
+    std::vector<signed char> separate(const AdjacencyLists<Index>& graph) {
+        std::vector<Index> separators;
+        const Piece rest = whole(graph, separators);
+        std::vector<signed char> part(static_cast<std::size_t>(graph.n()), in_separator);
+        Separator s;
+        if (rest.graph.n() == 0 || !separate(rest.graph, 0, s, run_)) return part;
+        for (std::size_t v = 0; v < rest.vertices.size(); ++v) part[rest.vertices[v]] = s.part[v];
+        return part;
+    }
+
   private:
     // Vertices of a part that minimum degree orders, and of a graph that is separated without
     // coarsening it; tries of its separator; passes of refinement, on each level; the level that is
