@@ -68,7 +68,7 @@ void elimination_order(Index n, const Index* indptr, const Index* indices, bool 
     RunContext run(team);
     WorkCounter counter(run);
     EliminationCost cost;
-    if (dissect) NestedDissection<Index>({.leaf = leaf}, run).run(graph, found);
+    if (dissect) NestedDissection<Index>(run, leaf).run(graph, found);
     else Amd<Index>().run(graph, {}, found.data(), cost, counter);
     std::copy(found.begin(), found.end(), order);
 }

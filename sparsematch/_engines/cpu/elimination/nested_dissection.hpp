@@ -29,7 +29,8 @@ namespace sparsematch {
 template <class Index>
 class NestedDissection {
   public:
-    explicit NestedDissection(RunContext& run) : run_(run) {}
+    // leaf: vertices of a part that minimum degree orders.
+    explicit NestedDissection(RunContext& run, std::int64_t leaf = 200) : leaf_(leaf), run_(run) {}
 
     // Reads: the graph, whose pool is used up. Writes: order. False: stopped. Time: O(nnz log n)
     // mostly.
@@ -60,10 +61,9 @@ class NestedDissection {
     }
 
   private:
-    // Vertices of a part that minimum degree orders, and of a graph that is separated without
-    // coarsening it; tries of its separator; passes of refinement, on each level; the level that is
-    // separated several times, and how often.
-    static constexpr std::int64_t leaf = 200, coarsest = 120;
+    // Vertices of a graph that is separated without coarsening it; tries of its separator; passes
+    // of refinement, on each level; the level that is separated several times, and how often.
+    static constexpr std::int64_t coarsest = 120;
     static constexpr int seeds = 8, passes = 10, retried_level = 3, tries = 3;
 
     // A part of the graph, and which vertices of it these are.
@@ -119,7 +119,7 @@ class NestedDissection {
     // Writes: separators, those that come last first. Pieces of a level are separated side by side.
     void dissect(Piece all, std::vector<Index>& separators) {
         std::vector<Piece> level, next;
-        if (all.graph.n() > leaf) level.push_back(std::move(all));
+        if (all.graph.n() > leaf_) level.push_back(std::move(all));
         std::vector<std::unique_ptr<Dissector>> by(run_.team.size());
         for (; !level.empty() && !run_.stopped(); level.swap(next)) {
             next.clear(), next.resize(2 * level.size());
@@ -131,7 +131,7 @@ class NestedDissection {
             for (const auto& piece : found)
                 separators.insert(separators.end(), piece.begin(), piece.end());
             std::erase_if(next, [&](const Piece& piece) {
-                return static_cast<std::int64_t>(piece.vertices.size()) <= leaf;
+                return static_cast<std::int64_t>(piece.vertices.size()) <= leaf_;
             });
         }
     }
@@ -197,6 +197,7 @@ class NestedDissection {
         return true;
     }
 
+    const std::int64_t leaf_;
     RunContext& run_;
     Amd<Index> amd_;
     SeparatorRefinement<Index> refinement_;
