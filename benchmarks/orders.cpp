@@ -68,7 +68,7 @@ void elimination_order(Index n, const Index* indptr, const Index* indices, bool 
     RunContext run(team);
     WorkCounter counter(run);
     EliminationCost cost;
-    if (dissect) NestedDissection<Index>({.leaf = leaf}, run).run(graph, found);
+    if (dissect) NestedDissection<Index>(run, leaf).run(graph, found);
     else Amd<Index>().run(graph, {}, found.data(), cost, counter);
     std::copy(found.begin(), found.end(), order);
 }
@@ -77,7 +77,7 @@ void elimination_order(Index n, const Index* indptr, const Index* indices, bool 
 void vertex_separator(Index n, const Index* indptr, const Index* indices, signed char* part) {
     ThreadTeam team(1);
     RunContext run(team);
-    const auto found = NestedDissection<Index>({}, run).separate(read_graph(n, indptr, indices));
+    const auto found = NestedDissection<Index>(run).separate(read_graph(n, indptr, indices));
     std::copy(found.begin(), found.end(), part);
 }
 

@@ -20,7 +20,7 @@ from scipy.sparse import csc_array
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._base.tolerances import GOOD_ERROR, HALF_OF_THE_DIGITS, TINY, UNSTABLE
 from sparsematch._blame.null_space import NullSpace, before_gap
-from sparsematch._blame.singular_blocks import distinct, leading_rows
+from sparsematch._blame.singular_blocks import leading_rows
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
 from sparsematch._numerics.scaling import exponents_of, row_maxima, times_power
 from sparsematch._types.singularity import Dependence
@@ -453,13 +453,12 @@ def _columns(
         keep = others[place] == rows
         indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
         entries, rows = entries[keep], rows[keep]
-    used = distinct(rows, n)
     if rows.size < n // 16:
-        rows = np.searchsorted(used, rows)
-    elif used.size < n:
-        place = np.empty(n, np.intp)
-        place[used] = np.arange(used.size)
-        rows = place[rows]
+        used, rows = np.unique(rows, return_inverse=True)
+    else:  # without sorting
+        occurs = np.zeros(n, bool)
+        occurs[rows] = True
+        used, rows = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[rows]
     return csc_array((matrix.data[entries], rows, indptr), (used.size, indices.size)), used
 
 

@@ -106,7 +106,10 @@ class BorderedMatrix:
             return np.abs(left).max(axis=0) / largest, left
 
         # of rounding, and of what the factors leave out
-        return _finite(refine(correct(b), measure, correct, good=GOOD_ERROR)[0])
+        x = refine(correct(b), measure, correct, good=GOOD_ERROR)[0]
+        if not np.isfinite(x).all():
+            raise FloatingPointError("a solution is beyond the range of doubles")
+        return x
 
     def _solve(self, side: str) -> tuple[IndexArray, Values]:
         """Return the solutions for all parts, and the rows where these are not zero."""
@@ -127,12 +130,6 @@ class BorderedMatrix:
         used = np.flatnonzero(is_used)
         self._solutions[side] = used, x[used]
         return self._solutions[side]
-
-
-def _finite(x: Values) -> Values:
-    if not np.isfinite(x).all():
-        raise FloatingPointError("a solution is beyond the range of doubles")
-    return x
 
 
 def _small(

@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lu_factor
-from scipy.sparse import csc_array, csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import csc_array
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._base.tolerances import NEARLY_SINGULAR
 from sparsematch._blame.dense_blocks import dense_blocks
+from sparsematch._engines.operations import DecompositionOps
+from sparsematch._engines.registry import operations
+from sparsematch._input.canonical import pattern_of
 from sparsematch._numerics.foreign_calls import interruptible, svd
 from sparsematch._numerics.inverse_iteration import iterate_inverse
 from sparsematch._systems.factors import BlockFactors
@@ -135,11 +137,8 @@ def are_few(B: Any, cols: IndexArray) -> bool:
 
 def connected_parts(B: Any) -> tuple[IndexArray, IndexArray]:
     """Return the connected part of each row and of each column of a square CSC matrix."""
-    n = B.shape[0]
-    indptr = np.concatenate([np.zeros(n, B.indptr.dtype), B.indptr])  # of rows, then of columns
-    graph = csr_array((np.ones(B.nnz, np.int8), B.indices, indptr), shape=(2 * n, 2 * n))
-    part = connected_components(graph, connection="weak")[1]
-    return part[:n], part[n:]
+    _, rows, cols = operations(DecompositionOps, "numpy").connected_components(pattern_of(B))
+    return rows, cols
 
 
 def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, IndexArray]]:
@@ -221,12 +220,3 @@ def leading_rows(vectors: Values) -> IndexArray:
     for k, other in enumerate(exchanges.tolist()):
         rows[[k, other]] = rows[[other, k]]
     return rows[:count]
-
-
-def distinct(indices: IndexArray, n: int) -> IndexArray:
-    """Return which of 0...n-1 occur, in ascending order, without sorting where they are many."""
-    if indices.size < n // 16:
-        return np.unique(indices)
-    occurs = np.zeros(n, bool)
-    occurs[indices] = True
-    return np.flatnonzero(occurs)

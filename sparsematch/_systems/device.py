@@ -2,7 +2,7 @@
 
 import itertools
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,23 +22,6 @@ from sparsematch._systems.external import Singular
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import Pivoting, Side
 from sparsematch._types.sparse_like import SparseLike
-
-
-class _Piece(NamedTuple):
-    """A part of the permuted matrix, and the place of each of its entries in the user's values."""
-
-    matrix: Any
-    places: Any
-
-    def filled(self, values: Any) -> Any:
-        """Return a copy of the part with new values."""
-        matrix = self.matrix.copy()
-        matrix.data = values[self.places]
-        return matrix
-
-    def refill(self, matrix: Any, values: Any) -> None:
-        """Write new values to such a copy."""
-        matrix.data[...] = values[self.places]
 
 
 class DeviceLU:
@@ -97,7 +80,10 @@ class DeviceLU:
         self._make = find_device_solver(solver)
         self._product = None if pivoting == "auto" else pivoting == "product"
         matrix = _canonical(A)
-        self._order, self._given = _order_of_values(A)
+        given = from_other_library(A)
+        found, self._given = _canonical(_numbered(given)), given.nnz
+        #: Which value is which of the canonical form; None if entries are repeated.
+        self._order = found.data.astype("int64") - 1 if found.nnz == given.nnz else None
         self.form: BlockForm = block_form(as_bipartite(matrix), matching)
         if self.form.structural_rank < matrix.shape[0]:
             raise _structurally_singular(self.form)
@@ -202,7 +188,8 @@ class DeviceLU:
         self._bounds = first, last
         self.n_factorised: int = last - first
         ends = [0, first, last, n]
-        self._pieces: dict[tuple[int, int], _Piece] = {}
+        #: The parts, and the place of each of their entries in the user's values.
+        self._pieces: dict[tuple[int, int], tuple[Any, Any]] = {}
         # CuPy knows no matrices without rows
         sides = [k for k in range(3) if ends[k] < ends[k + 1]]
         for i, j in itertools.combinations_with_replacement(sides, 2):
@@ -212,7 +199,7 @@ class DeviceLU:
                 if max(part.nnz, n) < 2**31:  # the solvers know no other
                     part.indices = part.indices.astype("int32")
                     part.indptr = part.indptr.astype("int32")
-                self._pieces[i, j] = _Piece(part, part.data.astype(cupy.int64) - 1)
+                self._pieces[i, j] = part, part.data.astype(cupy.int64) - 1
 
     def _new_values(self, A: Any) -> Any:
         """Return values in the order of the pattern, of a matrix or in the order of its data."""
@@ -242,13 +229,15 @@ class DeviceLU:
         """Factorise values in the order of the pattern."""
         values = values.astype("complex128" if values.dtype.kind == "c" else "float64", copy=False)
         if self._parts and values.dtype == self.dtype:
-            for where, piece in self._pieces.items():
-                piece.refill(self._parts[where], values)
+            for where, (_, places) in self._pieces.items():
+                self._parts[where].data[...] = values[places]
             self._A.data[...] = values
             self._absolute.data[...] = abs(values)
         else:
             self.dtype: np.dtype[Any] = values.dtype
-            self._parts = {where: piece.filled(values) for where, piece in self._pieces.items()}
+            for where, (part, places) in self._pieces.items():
+                self._parts[where] = part.copy()
+                self._parts[where].data = values[places]
             self._A.data, self._absolute.data = values.copy(), abs(values)
         self._measure()
         try:
@@ -355,15 +344,6 @@ def _canonical(A: Any) -> Any:
     A = A.copy() if A.format == "csr" else A.tocsr()
     A.sum_duplicates()
     return A
-
-
-def _order_of_values(A: Any) -> tuple[Any, int]:
-    """Return which value of a matrix is which of its canonical form, and how many it has."""
-    # None if entries are repeated.
-    given = from_other_library(A)
-    found = _canonical(_numbered(given))
-    order = found.data.astype("int64") - 1 if found.nnz == given.nnz else None
-    return order, given.nnz
 
 
 def _numbered(A: Any) -> Any:

@@ -139,7 +139,7 @@ class BlockFactors:
             if type(A) is np.ndarray:
                 given = A
                 found = numbers.refactorise(None, None, A)
-            elif LAYOUTS.get(type(A)) == plan.layout and A.shape == self.shape:
+            elif LAYOUTS.get(type(A)) == plan.pattern.layout and A.shape == self.shape:
                 given = A.data
                 found = numbers.refactorise(A.indptr, A.indices, given)
         if found is False:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray, inverse
+from sparsematch._base.arrays import Array, FloatArray, IndexArray, inverse
 from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import SINGULAR, UNSTABLE
@@ -341,9 +341,11 @@ class BlockTriangularLU(InverseOperator):
         if (errors[finite] <= UNSTABLE).all():
             return x.reshape(right.shape)  # what is not finite has no error to reduce
         adopted = np.zeros(errors.size, bool)
-        for other in self._other_solutions(factors, b, trans):
+        for other, errors_of_other in self._other_solutions(factors, b, trans):
             poor = ~(errors <= UNSTABLE) & finite
-            adopted |= _adopt_better(poor, x, errors, *other)
+            better = poor & ~(errors_of_other >= errors) & np.isfinite(other).all(axis=0)
+            x[:, better], errors[better] = other[:, better], errors_of_other[better]
+            adopted |= better
             if (errors[finite] <= UNSTABLE).all():
                 break
         if self._whole is not None and adopted.any():  # whose errors were normwise
@@ -460,16 +462,3 @@ class BlockTriangularLU(InverseOperator):
         if self._factors.failed:
             return "BlockTriangularLU(the last factorisation failed)"
         return f"BlockTriangularLU({self._factors.plan.describe()}, {self.nnz} entries)"
-
-
-def _adopt_better(
-    poor: BoolArray,
-    x: Array,
-    errors: Array,
-    other: Array,
-    errors_of_other: Array,
-) -> BoolArray:
-    """Replace poor solutions by better ones; tell which."""
-    better: BoolArray = poor & ~(errors_of_other >= errors) & np.isfinite(other).all(axis=0)
-    x[:, better], errors[better] = other[:, better], errors_of_other[better]
-    return better

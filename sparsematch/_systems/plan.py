@@ -56,11 +56,6 @@ class FactorisationPlan:
         """The entries of the matrix as the user stores them."""
         return self.converted or pattern_of(self.blocks)
 
-    @lazy_attribute
-    def layout(self) -> str:
-        """The format of the matrices that the core reads as they are."""
-        return "csr" if self.blocks.by_rows else "csc"
-
     @property
     def shape(self) -> tuple[int, int]:
         """The shape of the matrix."""
@@ -75,13 +70,9 @@ class FactorisationPlan:
     @lazy_attribute
     def external(self) -> dict[int, ExternalBlock]:
         """Blocks that are left to external solvers."""
-        blocks, external = self.blocks, {}
-        chosen = blocks.chosen
-        for k in blocks.outside:
-            external[k] = ExternalBlock(
-                *blocks.block(k, True), {}, self.chooser.choose(chosen[k][2])
-            )
-        return external
+        blocks, chosen = self.blocks, self.blocks.chosen
+        choices = {k: self.chooser.choose(chosen[k][2]) for k in blocks.outside}
+        return {k: ExternalBlock(*blocks.block(k, True), {}, by) for k, by in choices.items()}
 
     @property
     def n_blocks(self) -> int:

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "coarsening/aggregates.hpp"
@@ -28,9 +29,7 @@ struct LevelGraph {
     Csr<Index> csr() const { return {n(), n(), indptr.data(), indices.data()}; }
     std::span<const Index> operator[](Index v) const { return csr().neighbours(v); }
     std::int64_t weight() const {
-        std::int64_t sum = 0;
-        for (const std::int64_t w : vertex) sum += w;
-        return sum;
+        return std::accumulate(vertex.begin(), vertex.end(), std::int64_t{0});
     }
 };
 

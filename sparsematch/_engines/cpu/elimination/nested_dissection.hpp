@@ -26,20 +26,11 @@
 
 namespace sparsematch {
 
-struct DissectionOptions {
-    std::int64_t leaf = 200;      // vertices of a part that minimum degree orders
-    std::int64_t coarsest = 120;  // vertices of a graph that is separated without coarsening it
-    int seeds = 8;                // tries of the first separator
-    int passes = 10;              // of refinement, on each level
-    int retried_level = 3;        // the graph that is separated several times
-    int tries = 3;
-};
-
 template <class Index>
 class NestedDissection {
   public:
-    NestedDissection(const DissectionOptions& options, RunContext& run)
-        : options_(options), run_(run) {}
+    // leaf: vertices of a part that minimum degree orders.
+    explicit NestedDissection(RunContext& run, std::int64_t leaf = 200) : leaf_(leaf), run_(run) {}
 
     // Reads: the graph, whose pool is used up. Writes: order. False: stopped. Time: O(nnz log n)
     // mostly.
@@ -70,63 +61,65 @@ class NestedDissection {
     }
 
   private:
+    // Vertices of a graph that is separated without coarsening it; tries of its separator; passes
+    // of refinement, on each level; the level that is separated several times, and how often.
+    static constexpr std::int64_t coarsest = 120;
+    static constexpr int seeds = 8, passes = 10, retried_level = 3, tries = 3;
+
     // A part of the graph, and which vertices of it these are.
     struct Piece {
         LevelGraph<Index> graph;
         std::vector<Index> vertices;
     };
 
-    // The graph; but vertices that nearly all others touch come last, as if they were separators.
-    Piece whole(const AdjacencyLists<Index>& graph, std::vector<Index>& separators) {
-        const Index n = graph.n();
-        const double dense = dense_limit(static_cast<std::size_t>(n));
+    // The part of a graph that has the vertices for which has(v); these weigh nothing yet.
+    template <class Graph, class Has>
+    Piece part_of(const Graph& graph, const Has& has) {
         Piece out;
-        number_.assign(static_cast<std::size_t>(n), UNMATCHED<Index>);
+        number_.assign(static_cast<std::size_t>(graph.n()), UNMATCHED<Index>);
         std::size_t entries = 0;
-        for (Index v = 0; v < n; ++v) {
-            if (graph.length[v] > dense) {
-                separators.push_back(v);
-                continue;
-            }
+        for (Index v = 0; v < graph.n(); ++v) {
+            if (!has(v)) continue;
             number_[v] = static_cast<Index>(out.vertices.size());
             out.vertices.push_back(v);
             entries += graph[v].size();
         }
-        std::vector<Index> list;
-        fill(out, entries, [&](Index v) -> const std::vector<Index>& {
-            list.clear();
-            for (const Index u : graph[v])
-                if (number_[u] != UNMATCHED<Index>) list.push_back(number_[u]);
-            std::sort(list.begin(), list.end());
-            return list;
-        });
-        out.graph.vertex.assign(out.vertices.size(), 1);
-        return out;
-    }
-    // The lists of a piece, whose vertices are known, by those of the graph that it is a piece of.
-    template <class List>
-    void fill(Piece& piece, std::size_t most, const List& list) {
-        LevelGraph<Index>& g = piece.graph;
-        g.indptr = Buffer<Index>(piece.vertices.size() + 1);
-        g.indices = Buffer<Index>(most);
-        g.edge = Buffer<std::int64_t>(most, 1);
+        LevelGraph<Index>& g = out.graph;
+        g.indptr = Buffer<Index>(out.vertices.size() + 1);
+        g.indices = Buffer<Index>(entries);
+        g.edge = Buffer<std::int64_t>(entries, 1);
         Index to = 0, row = 0;
-        for (const Index v : piece.vertices) {
+        for (const Index v : out.vertices) {
             g.indptr[row++] = to;
-            for (const Index u : list(v)) g.indices[to++] = u;
+            for (const Index u : graph[v])
+                if (number_[u] != UNMATCHED<Index>) g.indices[to++] = number_[u];
         }
         g.indptr[row] = to;
+        return out;
+    }
+    // The graph; but vertices that nearly all others touch come last, as if they were separators.
+    Piece whole(const AdjacencyLists<Index>& graph, std::vector<Index>& separators) {
+        const double dense = dense_limit(static_cast<std::size_t>(graph.n()));
+        Piece out = part_of(graph, [&](Index v) {
+            if (graph.length[v] > dense) separators.push_back(v);
+            return !(graph.length[v] > dense);
+        });
+        LevelGraph<Index>& g = out.graph;
+        for (std::size_t v = 0; v < out.vertices.size(); ++v)
+            std::sort(g.indices.data() + g.indptr[v], g.indices.data() + g.indptr[v + 1]);
+        g.vertex.assign(out.vertices.size(), 1);
+        return out;
     }
 
     // A worker's memory.
     struct Dissector : LoneRun {
         using LoneRun::LoneRun;
-        NestedDissection of{{}, this->run};
+        NestedDissection of{this->run};
     };
     // Writes: separators, those that come last first. Pieces of a level are separated side by side.
     void dissect(Piece all, std::vector<Index>& separators) {
         std::vector<Piece> level, next;
-        if (all.graph.n() > options_.leaf) level.push_back(std::move(all));
+        if (all.graph.n() > leaf_) level.push_back(std::move(all));
         std::vector<std::unique_ptr<Dissector>> by(run_.team.size());
         for (; !level.empty() && !run_.stopped(); level.swap(next)) {
             next.clear(), next.resize(2 * level.size());
@@ -138,7 +131,7 @@ class NestedDissection {
             for (const auto& piece : found)
                 separators.insert(separators.end(), piece.begin(), piece.end());
             std::erase_if(next, [&](const Piece& piece) {
-                return static_cast<std::int64_t>(piece.vertices.size()) <= options_.leaf;
+                return static_cast<std::int64_t>(piece.vertices.size()) <= leaf_;
             });
         }
     }
@@ -151,35 +144,19 @@ class NestedDissection {
             *sides++ = extract(piece, s.part, side);
     }
     Piece extract(const Piece& piece, const std::vector<signed char>& part, signed char side) {
-        const LevelGraph<Index>& g = piece.graph;
-        Piece out;
-        number_.resize(part.size());
-        std::size_t entries = 0;
-        for (Index v = 0; v < g.n(); ++v) {
-            if (part[v] != side) continue;
-            number_[v] = static_cast<Index>(out.vertices.size());
-            out.vertices.push_back(v);
-            out.graph.vertex.push_back(g.vertex[v]);
-            entries += g[v].size();
-        }
-        std::vector<Index> list;
-        fill(out, entries, [&](Index v) -> const std::vector<Index>& {
-            list.clear();
-            for (const Index u : g[v])
-                if (part[u] == side) list.push_back(number_[u]);
-            return list;
-        });
-        for (Index& v : out.vertices) v = piece.vertices[v];
+        Piece out = part_of(piece.graph, [&](Index v) { return part[v] == side; });
+        for (Index& v : out.vertices)
+            out.graph.vertex.push_back(piece.graph.vertex[v]), v = piece.vertices[v];
         return out;
     }
 
     // level: how often the graph has been coarsened.
     bool separate(const LevelGraph<Index>& g, int level, Separator& s, RunContext& run) {
-        if (level == options_.retried_level && g.n() > options_.coarsest) return retry(g, s, run);
+        if (level == retried_level && g.n() > coarsest) return retry(g, s, run);
         return multilevel(g, level, s, run);
     }
     bool multilevel(const LevelGraph<Index>& g, int level, Separator& s, RunContext& run) {
-        if (g.n() <= options_.coarsest) return start(g, s, run);
+        if (g.n() <= coarsest) return start(g, s, run);
         std::vector<Index> label;
         const LevelGraph<Index> coarse = coarsen(g, label, run);
         if (run.stopped()) return false;
@@ -189,16 +166,15 @@ class NestedDissection {
         s.part.resize(label.size());
         for (std::size_t v = 0; v < label.size(); ++v) s.part[v] = below.part[label[v]];
         s.weight = below.weight;
-        refinement_.refine(g, s, options_.passes, run);
+        refinement_.refine(g, s, passes, run);
         return !run.stopped();
     }
     // The best of several separators of a graph that is much smaller than the first.
     bool retry(const LevelGraph<Index>& g, Separator& s, RunContext& run) {
         Separator found;
-        for (int k = 0; k < options_.tries; ++k) {
+        for (int k = 0; k < tries; ++k) {
             RunContext other(run.team, {.seed = static_cast<std::uint64_t>(k)});
-            if (!multilevel(g, options_.retried_level, found, other) || !run.flush(0, 0))
-                return false;
+            if (!multilevel(g, retried_level, found, other) || !run.flush(0, 0)) return false;
             refinement_.bound(g);
             if (k == 0 || refinement_.rank(found) < refinement_.rank(s)) s = found;
         }
@@ -207,21 +183,21 @@ class NestedDissection {
     // The best of several separators of a small graph.
     bool start(const LevelGraph<Index>& g, Separator& s, RunContext& run) {
         Separator found;
-        for (int k = 0; k < options_.seeds; ++k) {
+        for (int k = 0; k < seeds; ++k) {
             const auto seed =
                 static_cast<Index>(vertex_hash(static_cast<std::uint64_t>(k), 1, run.seed) %
                                    static_cast<std::uint64_t>(g.n()));
             grow_left_side(g, seed, found.part);
             cover_cut(g, found.part, run);
             found.weigh(g);
-            refinement_.refine(g, found, options_.passes, run);
+            refinement_.refine(g, found, passes, run);
             if (run.stopped()) return false;
             if (k == 0 || refinement_.rank(found) < refinement_.rank(s)) s = found;
         }
         return true;
     }
 
-    const DissectionOptions options_;
+    const std::int64_t leaf_;
     RunContext& run_;
     Amd<Index> amd_;
     SeparatorRefinement<Index> refinement_;

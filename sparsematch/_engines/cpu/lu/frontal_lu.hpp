@@ -46,21 +46,25 @@ class FrontWorker;
 template <class Index, class Value>
 class FrontalLU {
   public:
-    // A pivot by its column: how many entries of L and of U are behind it, in which rows and
-    // columns, and values, those of L first.
-    struct Step {
-        Index column, n_rows, n_cols;
-        const Index *rows, *cols;
-        const Value* values;
+    // Of a front, its columns of L and rows of U: how many rows and columns these have behind those
+    // of the pivots, which they are by name, those of the pivots first, and values.
+    struct Factors {
+        Index pivots = 0, n_rows = 0, n_cols = 0;
+        const Index *rows = nullptr, *cols = nullptr;
+        const Value* values = nullptr;
+        // Of the values of the t-th pivot, those of L first.
+        std::int64_t offset(Index t) const {
+            return std::int64_t{t} * (2 * pivots - t - 1 + n_rows + n_cols);
+        }
     };
     // Fronts one behind the other: a subtree, which one worker factorises, or one above such, which
-    // all share. Lists: of each front its rows, then its columns, those with pivots first, then
-    // others that are complete. Kept: the rows of L, then the columns of U, that are not those of
-    // pivots; lists: these by name, behind those of the pivots. Rest: what the last front has left.
+    // all share. Rows, columns: of each front, those with pivots first, then others that are
+    // complete. Kept: the rows of L, then the columns of U, that are not those of pivots; l_rows,
+    // u_cols: these by name, behind those of the pivots. Rest: what the last front has left.
     struct Part {
         std::size_t begin, end;
         bool is_shared;
-        std::vector<Index> indices, kept, lists;
+        std::vector<Index> rows, cols, kept, l_rows, u_cols;
         GrowingArray<Value> values, rest;
         double grown = 0;
     };
@@ -98,13 +102,16 @@ class FrontalLU {
     // pivots if the rule says so, and by these fronts that all share, ascending, and the others.
     void begin(const Value* inner, const PivotRule& rule, const std::vector<std::size_t>& shared) {
         inner_ = inner, rule_ = rule, failed_ = fronts_.size();
+        if (rule_.least >= 1) rule_.most_growth = infinity;  // no other pivots grow less
         if (!rule.fresh) return;
         std::size_t n = 0;
         const auto add = [&](std::size_t begin, std::size_t end, bool is_shared = false) {
             if (n == parts.size()) parts.emplace_back();
             Part& part = parts[n++];
             part.begin = begin, part.end = end, part.is_shared = is_shared;
-            part.indices.clear(), part.kept.clear(), part.lists.clear(), part.values.clear();
+            part.values.clear();
+            for (auto* list : {&part.rows, &part.cols, &part.kept, &part.l_rows, &part.u_cols})
+                list->clear();
             for (std::size_t f = begin; f < end; ++f) made_[f].part = n - 1;
         };
         std::size_t begin = 0;
@@ -146,9 +153,9 @@ class FrontalLU {
             visit(static_cast<std::size_t>(c));
     }
 
-    std::vector<Part> parts;  // children before parents
-    std::vector<Step> steps;
-    std::vector<Index> row_of;  // of each column, that of its pivot
+    std::vector<Part> parts;       // children before parents
+    std::vector<Factors> factors;  // of fronts, in this order
+    std::vector<Index> row_of;     // of each column, that of its pivot
     std::vector<Value> pivot;
     double grown = 0;  // the largest entry of U
 
@@ -160,16 +167,12 @@ class FrontalLU {
     };
     // Where its lists and values begin in those of its part, what it has left on the stack of a
     // worker, and what its subtree has stored.
-    struct Made {
-        Index size = 0, complete = 0, pivots = 0, n_rows = 0, n_cols = 0, child = -1, sibling = -1;
-        std::int64_t lists = 0, values = 0, rest = 0, kept = 0, stored = 0;
+    struct Made : Factors {
+        Index size = 0, complete = 0, child = -1, sibling = -1;
+        std::int64_t lists = 0, at = 0, rest = 0, kept = 0, stored = 0;
         std::size_t part = 0, lowest = 0;  // the first front of its subtree
         double work = 0;                   // of that
         Outcome outcome = Outcome::done;
-        // Of the values of the t-th pivot.
-        std::int64_t offset(Index t) const {
-            return std::int64_t{t} * (2 * pivots - t - 1 + n_rows + n_cols);
-        }
     };
 
     // add(begin, end) for the largest subtrees that make up these fronts.
@@ -178,9 +181,6 @@ class FrontalLU {
         std::vector<std::size_t> ends;
         for (std::size_t f = end; f > begin; f = made_[f - 1].lowest) ends.push_back(f);
         for (; !ends.empty(); ends.pop_back()) add(made_[ends.back() - 1].lowest, ends.back());
-    }
-    const Index* lists_of(const Made& front) const {
-        return parts[front.part].indices.data() + front.lists;
     }
     // Entries predicted in the subtree of a front.
     double predicted(std::size_t f) const {
@@ -196,32 +196,18 @@ class FrontalLU {
     }
     void rename_rows(ThreadTeam& team) {
         team.loop(static_cast<std::int64_t>(parts.size()), 1, [&](int, auto begin, auto end) {
-            for (; begin < end; ++begin) {
-                const auto rename = [this](Index* row, Index count) {
-                    for (Index i = 0; i < count; ++i) row[i] = place_[row[i]];
-                };
-                Part& part = parts[begin];
-                Index* list = part.lists.data();
-                for (std::size_t f = part.begin; f < part.end; ++f) {
-                    const Made& front = made_[f];
-                    rename(part.indices.data() + front.lists, front.size);
-                    rename(list, front.pivots + front.n_rows);
-                    list += 2 * std::int64_t{front.pivots} + front.n_rows + front.n_cols;
-                }
-            }
+            for (; begin < end; ++begin)
+                for (auto* rows : {&parts[begin].rows, &parts[begin].l_rows})
+                    for (Index& row : *rows) row = place_[row];
         });
-        steps.clear();
+        factors.clear();
         for (const Part& part : parts) {
-            const Index* list = part.lists.data();
+            const Index *rows = part.l_rows.data(), *cols = part.u_cols.data();
             for (std::size_t f = part.begin; f < part.end; ++f) {
-                const Made& front = made_[f];
-                const Index n = front.pivots;
-                const Index* const cols = list + n + front.n_rows;
-                for (Index t = 0; t < n; ++t)
-                    steps.push_back({cols[t], n - t - 1 + front.n_rows, n - t - 1 + front.n_cols,
-                                     list + t + 1, cols + t + 1,
-                                     part.values.data() + front.values + front.offset(t)});
-                list = cols + n + front.n_cols;
+                const Made& made = made_[f];
+                const Value* const values = part.values.data() + made.at;
+                factors.push_back({made.pivots, made.n_rows, made.n_cols, rows, cols, values});
+                rows += made.pivots + made.n_rows, cols += made.pivots + made.n_cols;
             }
         }
         name_ = place_;
@@ -264,7 +250,8 @@ class FrontWorker {
             if (rule_.fresh && !open(f)) return block.fail(f, Outcome::fill_exceeded);
             if (rule_.fresh) choose_least(f);
             else least_ = rule_.least;
-            size_ = front.size, rows_ = part.indices.data() + front.lists, cols_ = rows_ + size_;
+            size_ = front.size;
+            rows_ = part.rows.data() + front.lists, cols_ = part.cols.data() + front.lists;
             assemble(f);
             const Index done = eliminate_all(rule_.fresh ? front.complete : front.pivots);
             if (run.stopped()) return;
@@ -336,24 +323,21 @@ class FrontWorker {
     bool open(std::size_t f) {
         const auto& [first, n_pivots, columns, parent] = block_->fronts_[f];
         Made& front = block_->made_[f];
-        std::vector<Index>& indices = part_->indices;
-        front.lists = static_cast<std::int64_t>(indices.size());
-        front.values = static_cast<std::int64_t>(part_->values.size()), front.stored = 0;
-        for (const bool are_rows : {true, false}) {
-            indices.insert(indices.end(), columns.begin(), columns.begin() + n_pivots);
+        front.lists = static_cast<std::int64_t>(part_->rows.size());
+        front.at = static_cast<std::int64_t>(part_->values.size()), front.stored = 0;
+        for (const auto list : {&Part::rows, &Part::cols}) {
+            std::vector<Index>& to = part_->*list;
+            to.insert(to.end(), columns.begin(), columns.begin() + n_pivots);
             block_->each_child(f, [&](std::size_t child) {
                 const Made& of = block_->made_[child];
-                for (Index t = of.pivots; t < of.complete; ++t) {
-                    const Index waiting = block_->lists_of(of)[are_rows ? t : of.size + t];
-                    indices.push_back(waiting);
-                }
-                front.stored += are_rows ? of.stored : 0;
+                for (Index t = of.pivots; t < of.complete; ++t)  // that wait
+                    to.push_back((block_->parts[of.part].*list)[of.lists + t]);
             });
-            front.complete = static_cast<Index>(indices.size() - front.lists);
-            indices.insert(indices.end(), columns.begin() + n_pivots, columns.end());
-            if (are_rows) front.size = static_cast<Index>(indices.size() - front.lists);
+            front.complete = static_cast<Index>(to.size() - front.lists);
+            to.insert(to.end(), columns.begin() + n_pivots, columns.end());
+            front.size = static_cast<Index>(to.size() - front.lists);
         }
-        front.complete -= front.size;
+        block_->each_child(f, [&](std::size_t c) { front.stored += block_->made_[c].stored; });
         const double more =
             static_cast<double>(front.complete) * (2.0 * front.size - front.complete);
         return static_cast<double>(front.stored) + more <= rule_.most_entries;
@@ -376,12 +360,13 @@ class FrontWorker {
         }
         block_->each_child(f, [&](std::size_t child) {
             const Made& of = block_->made_[child];
-            const Index *const rows = block_->lists_of(of) + of.pivots, *const cols =
-                                                                            rows + of.size;
+            Part& other = block_->parts[of.part];
+            const std::int64_t first = of.lists + of.pivots;
+            const Index *const rows = other.rows.data() + first, *const cols =
+                                                                     other.cols.data() + first;
             const Index m = of.size - of.pivots;
             to_.resize(m);
             for (Index i = 0; i < m; ++i) to_[i] = row_at_[rows[i]];
-            Part& other = block_->parts[of.part];
             const bool is_own = &other == part_;
             const Value* const rest = is_own ? rests_.data() + of.rest : other.rest.data();
             each_column(m, m, [&](Index begin, Index end) {
@@ -522,7 +507,7 @@ class FrontWorker {
             for (Index p = 0; p < front.n_cols; ++p) mark_[size_ + cols[p]] = 0;
             is_unfit_ |= std::find(mark_.begin(), mark_.end(), 1) != mark_.end();
         }
-        Value* const to = part_->values.data() + front.values;
+        Value* const to = part_->values.data() + front.at;
         each_column(n, n + front.n_rows, [&](Index begin, Index end) {
             for (Index t = begin; t < end; ++t) {
                 const Value* const x = column(t);
@@ -566,16 +551,17 @@ class FrontWorker {
     }
     void keep_lists(Made& front) {
         const Index n = front.pivots;
-        std::vector<Index>&kept = part_->kept, &lists = part_->lists;
+        std::vector<Index>& kept = part_->kept;
         front.kept = static_cast<std::int64_t>(kept.size());
-        for (const bool are_rows : {true, false}) {
-            const Index* const from = are_rows ? rows_ : cols_;
-            lists.insert(lists.end(), from, from + n);
+        const auto keep = [&](const Index* from, const char* mark, std::vector<Index>& names) {
+            const std::size_t before = kept.size();
+            names.insert(names.end(), from, from + n);
             for (Index i = n; i < size_; ++i)
-                if (mark_[i + (are_rows ? 0 : size_)]) kept.push_back(i), lists.push_back(from[i]);
-            if (are_rows) front.n_rows = static_cast<Index>(kept.size() - front.kept);
-        }
-        front.n_cols = static_cast<Index>(kept.size() - front.kept) - front.n_rows;
+                if (mark[i]) kept.push_back(i), names.push_back(from[i]);
+            return static_cast<Index>(kept.size() - before);
+        };
+        front.n_rows = keep(rows_, mark_.data(), part_->l_rows);
+        front.n_cols = keep(cols_, mark_.data() + size_, part_->u_cols);
         for (Index t = 0; t < n; ++t) block_->place_[rows_[t]] = cols_[t];
         const auto count = static_cast<std::size_t>(front.offset(n));
         part_->values.make_room(count), part_->values.set_size(part_->values.size() + count);

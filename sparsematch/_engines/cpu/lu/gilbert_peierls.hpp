@@ -213,7 +213,6 @@ class BlockLU {
         begin(k);
         auto& block = fronts.try_emplace(k, plan, k).first->second;
         PivotRule rule{fresh, fresh ? preference_ : refactor_tolerance, limit_};
-        if (rule.least >= 1) rule.most_growth = infinity;
         if (fresh) rule.most_entries = end_ - first_ + plan.overrun[k] * plan.predicted[end_ - 1];
         return {&block, equilibration.inner.data() + plan.inner_start[first_], rule};
     }
@@ -233,7 +232,6 @@ class BlockLU {
         Outcome outcome = block.end(run.team);
         while (outcome == Outcome::unstable && fresh) {
             job.rule.least = std::min(10 * job.rule.least, 1.0);
-            if (job.rule.least >= 1) job.rule.most_growth = infinity;
             front_team_.factorise({job}, run);
             if (run.stopped()) return Outcome::stopped;
             outcome = block.end(run.team);

@@ -245,7 +245,7 @@ class Planner {
     }
     Candidate dissected(const Candidate& best) {
         arrange(best), look();
-        if (!NestedDissection<Index>({}, run_).run(graph_, order_)) return {};
+        if (!NestedDissection<Index>(run_).run(graph_, order_)) return {};
         symmetrise();
         const EliminationCost cost = tree_.postorder(graph_, order_);
         return ordered(best.diagonal, Order::dissection, cost);

@@ -170,22 +170,15 @@ class TriangularSolve {
     // front side by side meanwhile, so that compilers make vector instructions of its loops, too.
     bool solve_fronts(const FrontalLU<Index, Value>& fronts, Index first, Side side) {
         constexpr Index few = 4;  // pivots, below which to bring rows together takes longer
-        const auto& steps = fronts.steps;
         const bool plain = side == Side::plain, adjoint = side == Side::adjoint;
-        std::vector<std::size_t> starts;  // of fronts: lists of others do not go on
-        for (std::size_t k = 0; k < steps.size(); ++k)
-            if (k == 0 || steps[k].rows != steps[k - 1].rows + 1) starts.push_back(k);
-        const std::size_t n_fronts = starts.size();
-        starts.push_back(steps.size());
+        const std::size_t n_fronts = fronts.factors.size();
         std::vector<Value> dense;
         std::int64_t work = 0;
         for (std::size_t turn = 0; turn < 2 * n_fronts; ++turn) {
             const bool down = turn < n_fronts, by_l = down == plain;
-            const std::size_t f = down ? turn : 2 * n_fronts - 1 - turn;
-            const auto* const top = steps.data() + starts[f];
-            const auto n = static_cast<Index>(starts[f + 1] - starts[f]);
-            const Index* const list = (by_l ? top->rows : top->cols) - 1;
-            const Index count = 1 + (by_l ? top->n_rows : top->n_cols);
+            const auto& of = fronts.factors[down ? turn : 2 * n_fronts - 1 - turn];
+            const Index* const list = by_l ? of.rows : of.cols;
+            const Index n = of.pivots, count = n + (by_l ? of.n_rows : of.n_cols);
             Value* const x = x_ + std::int64_t{first} * W;
             const bool is_dense = W == 1 && n >= few;
             if (is_dense) dense.resize(static_cast<std::size_t>(count));
@@ -194,8 +187,9 @@ class TriangularSolve {
             const auto pivot = [&](Index i, const auto& behind) {
                 const Index t = down ? i : n - 1 - i, left = count - t - 1;
                 const Index at = is_dense ? t : list[t];
-                const Value by = lu_.inverse[first + top[t].column];
-                const Value* const value = top[t].values + (by_l ? 0 : top[t].n_rows);
+                const Value by = lu_.inverse[first + of.cols[t]];
+                const Value* const value =
+                    of.values + of.offset(t) + (by_l ? 0 : n - t - 1 + of.n_rows);
                 if (!by_l && down) front.multiply(at, adjoint ? conjugate(by) : by);
                 if (down && adjoint) front.template scatter<true>(at, 0, left, behind, value);
                 else if (down) front.scatter(at, 0, left, behind, value);
