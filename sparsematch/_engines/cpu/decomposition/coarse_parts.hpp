@@ -63,11 +63,8 @@ void settle_coarse_parts(const Csr<Index>& a, const Csr<Index>* t, Matching<Inde
                                 limits.frontier);
     };
     if (rows && cols && t) run_both(vertical, horizontal, run);
-    else if (rows)
-        reach_from_free(a, m, parts.vertical_row, parts.settled_col, run, limits.frontier);
-    else if (cols && t)
-        reach_from_free(*t, m.flipped(), parts.horizontal_col, parts.horizontal_row, run,
-                        limits.frontier);
+    else if (rows) run_alone(vertical(), run);
+    else if (cols && t) run_alone(horizontal(), run);
     parts.settled_row.copy(parts.vertical_row);
     if (!cols) return;
     if (!t) sweep_horizontal(a, m, parts, limits);
