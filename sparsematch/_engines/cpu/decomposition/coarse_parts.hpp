@@ -4,6 +4,8 @@
 // Dulmage, Mendelsohn: Coverings of bipartite graphs (1958); Pothen, Fan (ACM TOMS 16, 1990).
 #pragma once
 
+#include <algorithm>
+
 #include "core/certificates.hpp"
 #include "core/csr.hpp"
 #include "decomposition/limits.hpp"
@@ -32,9 +34,7 @@ void sweep_horizontal(const Csr<Index>& a, Matching<Index> m, CoarseParts& parts
             ++found;
         }
     const auto touches = [&](Index i) {
-        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
-            if (col.test(a.indices[p])) return true;
-        return false;
+        return std::ranges::any_of(a.neighbours(i), [&](Index j) { return col.test(j); });
     };
     const auto pays = [&](std::size_t left) {
         return static_cast<double>(found) > limits.horizontal_gain * static_cast<double>(left);

@@ -78,9 +78,8 @@ class MultifrontalQr {
         for (std::size_t k = 0; k < order.size(); ++k) place_[order[k]] = static_cast<Index>(k);
         for (Index i = 0; i < rows_.n_rows; ++i) {
             if (rows_.degree(i) == 0) continue;
-            Index first = place_[rows_.neighbours(i)[0]];
-            for (const Index j : rows_.neighbours(i)) first = std::min(first, place_[j]);
-            starting_[first].push_back(i);
+            const auto place = [&](Index j) { return place_[j]; };
+            starting_[place_[std::ranges::min(rows_.neighbours(i), {}, place)]].push_back(i);
         }
     }
     // visit(i, c) for the rows that begin at a pivot of a front, its column c.
