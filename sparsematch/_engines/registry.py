@@ -214,16 +214,14 @@ def operations(concept: type[_Ops], backend: str) -> _Ops:
 def select(name: str, backend: str, kind: str, *, also: tuple[str, ...] = ()) -> Engine:
     """Look up an engine; errors name the choices, and what `also` is understood."""
     place = backend, kind, name if isinstance(name, str) else ""
-    if (engine := _engines.get(place)) is None:
+    if place not in _engines:
         _load(backend, _PACKAGES[kind])
-        engine = _engines.get(place)
-    if engine is None:
-        known = {e.name: e for e in engines(backend, kind)}
-        if not isinstance(name, str) or name not in known:
+    if place not in _engines:
+        known = [e.name for e in engines(backend, kind)]
+        if place not in _engines:
             argument = "init" if kind == "heuristic" else "method"
             raise unknown_choice(argument, name, (*also, *known))
-        return known[name]
-    return engine
+    return _engines[place]
 
 
 def match_alone(graph: BipartiteCSR, matching: Any, run: Run, **settings: Any) -> ByProducts | None:
@@ -236,24 +234,20 @@ def plan(
     backend: str, method: str = "auto", init: str = "auto"
 ) -> tuple[Engine | None, Engine | None]:
     """Choose the heuristic and the exact engine of a call; None stands for ``"none"``."""
-    exact = None
-    if method != "none":
-        exact = select(method, backend, "exact", also=("auto", "none"))
+    exact = _select_or_none(method, backend, "exact")
     if init == "auto":
         init = exact.default_init if exact else _DEFAULT_INIT
-    return _heuristic(backend, init), exact
+    return _select_or_none(init, backend, "heuristic"), exact
 
 
 def plan_exact(backend: str, method: str) -> tuple[Engine | None, Engine]:
     """Choose the engines of a call that needs a maximum matching."""
     exact = select(method, backend, "exact")
-    return _heuristic(backend, exact.default_init), exact
+    return _select_or_none(exact.default_init, backend, "heuristic"), exact
 
 
-def _heuristic(backend: str, init: str) -> Engine | None:
-    if init == "none":
-        return None
-    return select(init, backend, "heuristic", also=("auto", "none"))
+def _select_or_none(name: str, backend: str, kind: str) -> Engine | None:
+    return None if name == "none" else select(name, backend, kind, also=("auto", "none"))
 
 
 def read_options(
@@ -264,12 +258,9 @@ def read_options(
         return {}
     if not isinstance(options, Mapping):
         raise wrong_type("options", options, "a dict")
-    known: dict[str, bool | float] = {}
-    ranges: dict[str, tuple[float, float]] = {}
-    for engine in chosen:
-        if engine:
-            known.update(engine.options)
-            ranges.update(engine.ranges)
+    used = [engine for engine in chosen if engine]
+    known = {name: default for engine in used for name, default in engine.options.items()}
+    ranges = {name: both for engine in used for name, both in engine.ranges.items()}
     return {name: _read_option(name, value, known, ranges) for name, value in options.items()}
 
 

@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <string_view>
+
 #include "bindings/nanobind_helpers.hpp"
 #include "core/engine_table.hpp"
 
@@ -13,7 +15,7 @@ namespace sparsematch {
 template <template <class> class Call>
 nb::list list_engines(const EngineTable<Call>& table) {
     nb::list out;
-    for (const auto& entry : table.entries) {
+    for (const auto& entry : table) {
         nb::dict options, ranges;
         for (const auto& option : entry.options) {
             if (option.is_flag) options[option.name] = option.value != 0;
@@ -32,9 +34,10 @@ nb::list list_engines(const EngineTable<Call>& table) {
 }
 
 template <template <class> class Call>
-const EngineEntry<Call>& find_engine(const EngineTable<Call>& table, const char* name) {
-    if (const auto* entry = table.find(name)) return *entry;
-    throw nb::key_error(name);
+const EngineEntry<Call>& find_engine(const EngineTable<Call>& table, std::string_view name) {
+    for (const auto& entry : table)
+        if (entry.name == name) return entry;
+    throw nb::key_error(name.data());
 }
 
 inline OptionValues option_values(const nb::dict& given) {

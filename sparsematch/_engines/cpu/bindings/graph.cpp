@@ -13,21 +13,19 @@ template <class Index>
 using GraphArg = std::tuple<In<Index>, In<Index>, std::optional<In<double>>>;
 
 template <class Index>
+Graph<Index> view(const GraphArg<Index>& given) {
+    const auto& [indptr, indices, weight] = given;
+    return {static_cast<Index>(indptr.size() - 1), indptr.data(), indices.data(),
+            weight ? weight->data() : nullptr};
+}
+
+template <class Index>
 struct Passed<const Graph<Index>&> {
     using Given = GraphArg<Index>;
-    static Graph<Index> get(const Given& given) {
-        const auto& [indptr, indices, weight] = given;
-        return {static_cast<Index>(indptr.size() - 1), indptr.data(), indices.data(),
-                weight ? weight->data() : nullptr};
-    }
+    static Graph<Index> get(const Given& given) { return view<Index>(given); }
 };
 
 namespace {
-
-template <class Index>
-Graph<Index> view(const GraphArg<Index>& given) {
-    return Passed<const Graph<Index>&>::get(given);
-}
 
 // Returns fields of StepInfo.
 template <class Index>

@@ -353,14 +353,6 @@ nb::tuple triangles(const Held<Index, Value>& held) {
 }
 
 template <class Index, class Value>
-void bind_values(nb::module_& m) {
-    m.def("new_factors", [](std::shared_ptr<Analysis<Index>> analysis, In<Value> /* like these */,
-                            double preference, double small) {
-        return new Held<Index, Value>(std::move(analysis), {preference, small});
-    });
-}
-
-template <class Index, class Value>
 void bind_factors(nb::module_& m, const char* name) {
     using Bound = Held<Index, Value>;
     nb::class_<Bound>(m, name)
@@ -408,7 +400,10 @@ void bind_factors(nb::module_& m, const char* name) {
         .def_prop_ro("entries", [](const Bound& held) { return held.lu->entries(); })
         .def_prop_ro("growth", [](const Bound& held) { return copied(held.lu->growth); })
         .def("scaled_values", &scaled_values<Index, Value>);
-    bind_values<Index, Value>(m);
+    m.def("new_factors", [](std::shared_ptr<Analysis<Index>> analysis, In<Value> /* like these */,
+                            double preference, double small) {
+        return new Bound(std::move(analysis), {preference, small});
+    });
 }
 
 }  // namespace

@@ -250,6 +250,11 @@ bool run_searches(const std::array<AlternatingSearch<Index>*, n>& searches, RunC
     return true;
 }
 
+template <class Index>
+bool run_alone(AlternatingSearch<Index> search, RunContext& run) {
+    return run.team.size() == 1 ? search.run(run) : run_searches(std::array{&search}, run);
+}
+
 // Both searches, which first() and second() prepare: one after the other with one worker.
 template <class First, class Second>
 bool run_both(const First& first, const Second& second, RunContext& run) {

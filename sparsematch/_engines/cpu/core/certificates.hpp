@@ -105,10 +105,9 @@ AlternatingSearch<Index> search_from_free(const Csr<Index>& a, Matching<Index> m
 // column.
 template <class Index>
 bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached,
-                     Bitmap& col_reached, RunContext& run, const FrontierLimits& limits = {}) {
-    if (!any_free(m.row_mate, a.n_rows)) return true;
-    auto search = search_from_free(a, m, row_reached, col_reached, run, limits);
-    return run.team.size() == 1 ? search.run(run) : run_searches(std::array{&search}, run);
+                     Bitmap& col_reached, RunContext& run) {
+    return !any_free(m.row_mate, a.n_rows) ||
+           run_alone(search_from_free(a, m, row_reached, col_reached, run), run);
 }
 
 // Koenig's cover: the rows not reached and the columns reached. It covers every entry, and has as

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -75,15 +74,7 @@ struct EngineEntry {
 };
 
 template <template <class> class Call>
-struct EngineTable {
-    std::vector<EngineEntry<Call>> entries;
-
-    const EngineEntry<Call>* find(std::string_view name) const {
-        for (const auto& entry : entries)
-            if (entry.name == name) return &entry;
-        return nullptr;
-    }
-};
+using EngineTable = std::vector<EngineEntry<Call>>;
 
 // StepInfo in Python.
 struct RunReport {

@@ -4,6 +4,8 @@
 // Dulmage, Mendelsohn: Coverings of bipartite graphs (1958); Pothen, Fan (ACM TOMS 16, 1990).
 #pragma once
 
+#include <algorithm>
+
 #include "core/certificates.hpp"
 #include "core/csr.hpp"
 #include "decomposition/limits.hpp"
@@ -32,9 +34,7 @@ void sweep_horizontal(const Csr<Index>& a, Matching<Index> m, CoarseParts& parts
             ++found;
         }
     const auto touches = [&](Index i) {
-        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
-            if (col.test(a.indices[p])) return true;
-        return false;
+        return std::ranges::any_of(a.neighbours(i), [&](Index j) { return col.test(j); });
     };
     const auto pays = [&](std::size_t left) {
         return static_cast<double>(found) > limits.horizontal_gain * static_cast<double>(left);
@@ -63,11 +63,8 @@ void settle_coarse_parts(const Csr<Index>& a, const Csr<Index>* t, Matching<Inde
                                 limits.frontier);
     };
     if (rows && cols && t) run_both(vertical, horizontal, run);
-    else if (rows)
-        reach_from_free(a, m, parts.vertical_row, parts.settled_col, run, limits.frontier);
-    else if (cols && t)
-        reach_from_free(*t, m.flipped(), parts.horizontal_col, parts.horizontal_row, run,
-                        limits.frontier);
+    else if (rows) run_alone(vertical(), run);
+    else if (cols && t) run_alone(horizontal(), run);
     parts.settled_row.copy(parts.vertical_row);
     if (!cols) return;
     if (!t) sweep_horizontal(a, m, parts, limits);

@@ -133,8 +133,9 @@ class HallViolators {
         Index best = 0, most = a_.n_rows;
         work_ = 0;
         const auto attempt = [&](Index i, std::int64_t limit) {
-            const Index size = close(i, limit, most);
-            if (size == 0) return;
+            const std::int64_t before = work_;
+            const Index size = reach(i, limit, most);
+            if (size > most || work_ - before > limit) return;
             std::copy(queue_.begin(), queue_.begin() + size, out);
             best = size;
             most = size - 1;  // only a shorter one is wanted from now on
@@ -175,16 +176,9 @@ class HallViolators {
         return smaller;
     }
 
-    // Queues all rows that alternating paths reach from row i. Returns how many; 0 if they have
-    // more than `limit` entries or are more than `most`.
-    Index close(Index i, std::int64_t limit, Index most) {
-        const std::int64_t before = work_;
-        const Index tail = reach(i, limit, most);
-        return tail <= most && work_ - before <= limit ? tail : 0;
-    }
-
-    // As far as it goes before that, with the places from which the rows were reached if there is
-    // room for them.
+    // Queues the rows that alternating paths reach from row i, until they have more than `limit`
+    // entries or are more than `most`, with the places from which they were reached if there is
+    // room for these. Returns how many.
     Index reach(Index i, std::int64_t limit, Index most) {
         Index tail = 1;
         std::int64_t read = 0;

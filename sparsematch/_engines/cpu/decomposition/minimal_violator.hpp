@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -82,21 +83,14 @@ class MinimalViolator {
                     queue_.push_back(col_mate_[j]);
                     continue;
                 }
-                flip(j, start);
+                for (Index end = j; end != UNMATCHED<Index>;) {  // flips the path
+                    const Index row = col_mate_[end] = parent_[end];
+                    end = std::exchange(row_mate_[row], end);
+                }
                 return true;
             }
         }
         return false;
-    }
-
-    void flip(Index j, Index start) {
-        for (;;) {
-            const Index i = parent_[j], old = row_mate_[i];
-            col_mate_[j] = i;
-            row_mate_[i] = j;
-            if (i == start) return;
-            j = old;
-        }
     }
 
     std::vector<char> alive_;

@@ -104,7 +104,8 @@ class Sweeps {
         for (const Pivots p : {first_pivot, second_pivot}) {
             if (found_.size == found_.most || static_cast<double>(count(p).strong) <= large)
                 continue;
-            if (!complete(p)) return false;
+            Buffer<Index> list(found_.left + 1);
+            if (!follow(p, list) || !pull(p, list)) return false;
             keep(p);
         }
         return found_.size > before;
@@ -148,12 +149,6 @@ class Sweeps {
             state(other).reached_by() & first_pivot)
             for (VertexState& s : state_) s = s.pivots_united();
         return going;
-    }
-
-    // Finds all that the pivot reaches, and most of what leads to it.
-    bool complete(Pivots p) {
-        Buffer<Index> list(found_.left + 1);
-        return follow(p, list) && pull(p, list);
     }
 
     // Breadth-first search from what is reached and not scanned.

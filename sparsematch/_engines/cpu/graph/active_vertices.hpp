@@ -11,9 +11,8 @@ template <class Index>
 class ActiveVertices {
   public:
     ActiveVertices(Index n, RunContext& run)
-        : n_(n), run_(run), vertex_(n), size_((n + block - 1) / block, 0) {
-        for (std::size_t b = 0; b < size_.size(); ++b) size_[b] = end_of(b) - first_of(b);
-        left_ = n;
+        : run_(run), vertex_(n), size_((n + block - 1) / block, block), left_(n) {
+        if (n > 0) size_[size_.size() - 1] = n - first_of(size_.size() - 1);
     }
 
     std::int64_t size() const { return left_; }
@@ -71,30 +70,23 @@ class ActiveVertices {
     static constexpr Index ahead = 6;          // vertices prefetched
 
     Index first_of(std::int64_t b) const { return static_cast<Index>(b * block); }
-    Index end_of(std::int64_t b) const { return std::min<std::int64_t>((b + 1) * block, n_); }
 
     template <class Filter, class Prefetch>
     Index sweep_block(std::int64_t b, const Filter& filter, const Prefetch& prefetch,
                       WorkCounter& counter) {
-        Index* list = vertex_.data() + first_of(b);
+        const bool full = full_;
+        const Index first = first_of(b), n = size_[b];
+        Index* const list = vertex_.data() + first;
         Index kept = 0;
-        if (full_) {
-            for (Index v = first_of(b); v < end_of(b); ++v) {
-                list[kept] = v;
-                kept += filter(v, counter);
-            }
-        } else {
-            for (Index k = 0; k < size_[b]; ++k) {
-                const Index v = list[k];
-                if (k + ahead < size_[b]) prefetch(list[k + ahead]);
-                list[kept] = v;
-                kept += filter(v, counter);
-            }
+        for (Index k = 0; k < n; ++k) {
+            const Index v = full ? first + k : list[k];
+            if (!full && k + ahead < n) prefetch(list[k + ahead]);
+            list[kept] = v;
+            kept += filter(v, counter);
         }
         return size_[b] = kept;
     }
 
-    const Index n_;
     RunContext& run_;
     // the list of a block begins where its first vertex would be if all were in it
     Buffer<Index> vertex_;

@@ -15,7 +15,7 @@ namespace sparsematch {
 template <class Index>
 using MatchGraph = EngineCall<const Graph<Index>&, Index*>;
 
-inline const EngineTable<MatchGraph> graph_engines{{
+inline const EngineTable<MatchGraph> graph_engines{
     {"greedy",
      {.kind = "approximate", .guarantee = 0.5},
      "All edges by descending weight, each matched if both ends are free.",
@@ -40,6 +40,6 @@ inline const EngineTable<MatchGraph> graph_engines{{
      {.kind = "approximate", .multithreaded = true, .guarantee = 0.5},
      "Edges heavier than all their neighbours are matched, round by round.",
      SPARSEMATCH_ENGINE(local_max)},
-}};
+};
 
 }  // namespace sparsematch

@@ -112,6 +112,8 @@ class Policy:
 
 POLICY = Policy()
 
+_FROM_EITHER_SIDE = "single_source_bfs", "pothen_fan", "push_relabel"
+
 
 def nothing_finished(graph: BipartiteCSR) -> tuple[BoolArray, BoolArray]:
     """Return flags that are all false."""
@@ -317,9 +319,10 @@ class Progress:
             self.by_products.finished = flags
         if stage.engine == "cheap" and stage.allowance:
             more["options"], passes = {"patience": passes}, 0.0
-        more["sides"] = "exchanged" if self._begin_with_columns(stage) else "both"
         if stage.one_sided:
             more["sides"] = "one"
+        elif stage.engine in _FROM_EITHER_SIDE and np.greater(*self.free()):
+            more["sides"] = "exchanged"  # as fewer columns are free than rows
         step, self.by_products = run_engine(
             stage.engine,
             self.graph,
@@ -346,13 +349,6 @@ class Progress:
         passes *= 1 if self.many_workers else workers
         left = self.graph.n_major - self.rank - self.features.rows.empty
         return passes if left > passes else 0.0
-
-    def _begin_with_columns(self, stage: "Stage") -> bool:
-        """Whether searches begin with the columns, as fewer of these are free."""
-        if stage.engine not in ("single_source_bfs", "pothen_fan", "push_relabel"):
-            return False
-        rows, columns = self.free()
-        return columns < rows
 
 
 Guard = Callable[[Progress], bool]

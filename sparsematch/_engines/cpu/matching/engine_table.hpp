@@ -17,7 +17,7 @@ namespace sparsematch {
 template <class Index>
 using Improve = EngineCall<const Csr<Index>&, const Csr<Index>*, Matching<Index>>;
 
-inline const EngineTable<Improve> bipartite_engines{{
+inline const EngineTable<Improve> bipartite_engines{
     {"cheap",
      {.kind = "heuristic", .multithreaded = true},
      "Each row takes its first free column.",
@@ -52,6 +52,6 @@ inline const EngineTable<Improve> bipartite_engines{{
      {.kind = "exact", .transpose = "required", .multithreaded = true},
      "Breadth-first from all free rows at once; trees are grafted from phase to phase.",
      SPARSEMATCH_ENGINE(ms_bfs_graft)},
-}};
+};
 
 }  // namespace sparsematch

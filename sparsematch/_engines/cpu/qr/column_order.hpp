@@ -15,6 +15,7 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
+#include "core/transpose.hpp"
 #include "elimination/adjacency_lists.hpp"
 #include "elimination/amd.hpp"
 #include "elimination/elimination_tree.hpp"
@@ -31,7 +32,10 @@ class ColumnOrder {
     // order. After a stop nothing is to be read.
     ColumnOrder(const Csr<Index>& rows, const bool* last, WorkCounter& counter)
         : rows_(rows), counter_(counter) {
-        if (!gather_columns() || !gather_neighbours() || !eliminate()) return;
+        if (!gather_columns() || !gather_neighbours()) return;
+        order.resize(static_cast<std::size_t>(rows.n_cols));
+        EliminationCost cost;
+        if (!Amd<Index>().run(graph_, {}, order.data(), cost, counter)) return;
         std::stable_partition(order.begin(), order.end(), [&](Index j) { return !last[j]; });
         if (grow_tree()) EliminationTree<Index>().sort(parent, order);
     }
@@ -40,32 +44,28 @@ class ColumnOrder {
     std::vector<Index> parent;  // by position in that order; -1 of a root
 
   private:
-    // A row of more entries would join nearly all columns: the order is found without it.
-    double dense_row() const { return dense_limit(static_cast<std::size_t>(rows_.n_cols)); }
-
     bool gather_columns() {
-        const auto n = static_cast<std::size_t>(rows_.n_cols);
-        start_.assign(n + 1, 0), row_.resize(static_cast<std::size_t>(rows_.nnz()));
-        for (std::int64_t p = 0; p < rows_.nnz(); ++p) ++start_[rows_.indices[p] + 1];
-        for (std::size_t j = 0; j < n; ++j) start_[j + 1] += start_[j];
-        std::vector<std::int64_t> next(start_.begin(), start_.end() - 1);
-        for (Index i = 0; i < rows_.n_rows; ++i)
-            for (const Index j : rows_.neighbours(i)) row_[next[j]++] = i;
-        return counter_.add(rows_.nnz());
+        start_.resize(static_cast<std::size_t>(rows_.n_cols) + 1);
+        row_.resize(static_cast<std::size_t>(rows_.nnz()));
+        transpose(rows_, start_.data(), row_.data(), counter_.run());
+        columns_ = {rows_.n_cols, rows_.n_rows, start_.data(), row_.data()};
+        return !counter_.stopped();
     }
 
     bool gather_neighbours() {
         const auto n = static_cast<std::size_t>(rows_.n_cols);
         graph_.begin.resize(n), graph_.length.resize(n);
+        // A row of more entries would join nearly all columns: the order is found without it.
+        const double dense_row = dense_limit(n);
         std::vector<Index> seen(n, no_column);
         for (Index j = 0; j < rows_.n_cols; ++j) {
             const std::size_t begin = graph_.pool.size();
             graph_.begin[j] = static_cast<std::int64_t>(begin);
             seen[j] = j;
             std::int64_t work = 1;
-            for (auto p = start_[j]; p < start_[j + 1]; ++p) {
-                const auto row = rows_.neighbours(row_[p]);
-                if (static_cast<double>(row.size()) > dense_row()) continue;
+            for (const Index i : columns_.neighbours(j)) {
+                const auto row = rows_.neighbours(i);
+                if (static_cast<double>(row.size()) > dense_row) continue;
                 work += static_cast<std::int64_t>(row.size());
                 for (const Index k : row)
                     if (seen[k] != j) seen[k] = j, graph_.pool.push_back(k);
@@ -76,36 +76,29 @@ class ColumnOrder {
         return true;
     }
 
-    bool eliminate() {
-        order.resize(static_cast<std::size_t>(rows_.n_cols));
-        EliminationCost cost;
-        return Amd<Index>().run(graph_, {}, order.data(), cost, counter_);
-    }
-
     bool grow_tree() {
         const Index n = rows_.n_cols;
         parent.assign(static_cast<std::size_t>(n), no_column);
         std::vector<Index> ancestor(parent),
             last(static_cast<std::size_t>(rows_.n_rows), no_column);
         for (Index k = 0; k < n; ++k) {
-            const Index column = order[k];
-            for (auto p = start_[column]; p < start_[column + 1]; ++p) {
-                for (Index j = last[row_[p]]; j != no_column && j < k;) {
+            for (const Index i : columns_.neighbours(order[k])) {
+                for (Index j = last[i]; j != no_column && j < k;) {
                     const Index next = std::exchange(ancestor[j], k);
                     if (next == no_column) parent[j] = k;
                     j = next;
                 }
-                last[row_[p]] = k;
+                last[i] = k;
             }
-            if (!counter_.add(1 + start_[column + 1] - start_[column])) return false;
+            if (!counter_.add(1 + columns_.degree(order[k]))) return false;
         }
         return true;
     }
 
     const Csr<Index> rows_;
     WorkCounter& counter_;
-    std::vector<std::int64_t> start_;
-    std::vector<Index> row_;  // of each entry, by columns
+    std::vector<Index> start_, row_;
+    Csr<Index> columns_;  // the transpose, of these arrays
     AdjacencyLists<Index> graph_;
 };
 

@@ -79,16 +79,15 @@ class MultifrontalQr {
         for (std::size_t k = 0; k < order.size(); ++k) place_[order[k]] = static_cast<Index>(k);
         for (Index i = 0; i < rows_.n_rows; ++i) {
             if (rows_.degree(i) == 0) continue;
-            Index first = place_[rows_.neighbours(i)[0]];
-            for (const Index j : rows_.neighbours(i)) first = std::min(first, place_[j]);
-            starting_[first].push_back(i);
+            const auto place = [&](Index j) { return place_[j]; };
+            starting_[place_[std::ranges::min(rows_.neighbours(i), {}, place)]].push_back(i);
         }
     }
-    // visit(i) for the rows that begin at a pivot of a front.
+    // visit(i, c) for the rows that begin at a pivot of a front, its column c.
     template <class Visit>
     void each_row(const Front& front, const Visit& visit) const {
         for (Index k = front.first; k < front.first + front.n_pivots; ++k)
-            for (const Index i : starting_[k]) visit(i);
+            for (const Index i : starting_[k]) visit(i, k - front.first);
     }
 
     // Entries of R while all columns are independent, and numbers held at once at most while it is
@@ -104,7 +103,7 @@ class MultifrontalQr {
             const auto right = static_cast<double>(n_right_);
             const auto columns = static_cast<double>(fronts[f].columns.size());
             double rows = left[f];
-            each_row(fronts[f], [&](Index) { ++rows; });
+            each_row(fronts[f], [&](Index, Index) { ++rows; });
             const double pivots = fronts[f].n_pivots, done = std::min(rows, pivots),
                          rest = std::min(rows - done, columns - pivots),
                          passed = rest * (columns - pivots + right);
@@ -139,20 +138,16 @@ class MultifrontalQr {
     void assemble(const Front& front, const std::vector<Rest>& children) {
         const auto n = static_cast<Index>(front.columns.size());
         for (Index c = 0; c < n; ++c) local_[front.columns[c]] = c;
+        SPARSEMATCH_ASSERT(local_[front.first] == 0);
         count_.assign(static_cast<std::size_t>(n) + 1, 0);
-        each_row(front, [&](Index i) { ++count_[first_column(i) + 1]; });
+        each_row(front, [&](Index, Index c) { ++count_[c + 1]; });
         for (const Rest& child : children)
             for (const Index begin : child.begin) ++count_[local_[begin] + 1];
         for (Index c = 0; c < n; ++c) count_[c + 1] += count_[c];
         front_.reset(count_[n], n, n_right_);
         std::copy(count_.begin() + 1, count_.end(), front_.stair.begin());
-        each_row(front, [&](Index i) { put_row(i, count_[first_column(i)]++); });
+        each_row(front, [&](Index i, Index c) { put_row(i, count_[c]++); });
         for (const Rest& child : children) put_rest(child);
-    }
-    Index first_column(Index i) const {
-        Index first = local_[place_[rows_.neighbours(i)[0]]];
-        for (const Index j : rows_.neighbours(i)) first = std::min(first, local_[place_[j]]);
-        return first;
     }
     void put_row(Index i, std::int64_t to) {
         for (auto p = rows_.indptr[i]; p < rows_.indptr[i + 1]; ++p)

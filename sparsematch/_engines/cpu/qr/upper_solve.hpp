@@ -12,9 +12,9 @@
 
 namespace sparsematch {
 
-// x = R^-1 x. False: stopped.
+// x = R^-1 x.
 template <class Index, class Value>
-bool solve_upper(const Csr<Index>& r, const Value* values, Value* x, std::int64_t width,
+void solve_upper(const Csr<Index>& r, const Value* values, Value* x, std::int64_t width,
                  WorkCounter& counter) {
     for (Index i = r.n_rows; i-- > 0;) {
         Value* xi = x + i * width;
@@ -24,14 +24,13 @@ bool solve_upper(const Csr<Index>& r, const Value* values, Value* x, std::int64_
             for (std::int64_t k = 0; k < width; ++k) xi[k] -= values[p] * xj[k];
         }
         for (std::int64_t k = 0; k < width; ++k) xi[k] /= values[begin];
-        if (!counter.add((end - begin) * width)) return false;
+        if (!counter.add((end - begin) * width)) return;
     }
-    return true;
 }
 
-// x = R^-H x. False: stopped.
+// x = R^-H x.
 template <class Index, class Value>
-bool solve_upper_adjoint(const Csr<Index>& r, const Value* values, Value* x, std::int64_t width,
+void solve_upper_adjoint(const Csr<Index>& r, const Value* values, Value* x, std::int64_t width,
                          WorkCounter& counter) {
     for (Index i = 0; i < r.n_rows; ++i) {
         Value* xi = x + i * width;
@@ -41,9 +40,8 @@ bool solve_upper_adjoint(const Csr<Index>& r, const Value* values, Value* x, std
             Value* xj = x + r.indices[p] * width;
             for (std::int64_t k = 0; k < width; ++k) xj[k] -= adjoint_of(values[p]) * xi[k];
         }
-        if (!counter.add((end - begin) * width)) return false;
+        if (!counter.add((end - begin) * width)) return;
     }
-    return true;
 }
 
 }  // namespace sparsematch

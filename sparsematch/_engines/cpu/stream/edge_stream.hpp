@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,28 +23,23 @@ struct EdgeLayout {
 
 class File {
   public:
-    File() = default;
-    File(const File&) = delete;
-    ~File() { close(); }
     bool open(const std::string& path, const char* mode) {
-        close();
-        file_ = open_file(path.c_str(), mode);
-        if (file_) std::setvbuf(file_, nullptr, _IONBF, 0);  // chunks are large
-        return file_;
+        file_.reset(open_file(path.c_str(), mode));
+        if (file_) std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // chunks are large
+        return is_open();
     }
-    void close() {
-        if (file_) std::fclose(std::exchange(file_, nullptr));
-    }
-    explicit operator bool() const { return file_; }
-    bool seek(std::int64_t place) { return file_ && seek_file(file_, place); }
-    std::size_t read(void* to, std::size_t bytes) { return std::fread(to, 1, bytes, file_); }
+    bool is_open() const { return file_ != nullptr; }
+    bool seek(std::int64_t place) { return file_ && seek_file(file_.get(), place); }
+    std::size_t read(void* to, std::size_t bytes) { return std::fread(to, 1, bytes, file_.get()); }
     bool write(const void* from, std::size_t bytes) {
-        return std::fwrite(from, 1, bytes, file_) == bytes;
+        return std::fwrite(from, 1, bytes, file_.get()) == bytes;
     }
-    void swap(File& other) { std::swap(file_, other.file_); }
 
   private:
-    std::FILE* file_ = nullptr;
+    struct Close {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    std::unique_ptr<std::FILE, Close> file_;
 };
 
 // The user's file.
@@ -122,7 +118,7 @@ class Scratch {
   public:
     explicit Scratch(std::string folder) : folder_(std::move(folder)) {}
 
-    bool started() const { return static_cast<bool>(here_); }  // whether edges are read from here
+    bool started() const { return here_.is_open(); }  // whether edges are read from here
     std::int64_t size() const { return size_; }
 
     bool rewind() {
@@ -143,7 +139,7 @@ class Scratch {
         limit_ = limit, kept_ = 0;
         if (limit < 0) return true;
         const char* const name = started() ? "/1" : "/0";
-        return (there_ || there_.open(folder_ + name, "w+b")) && there_.seek(0);
+        return (there_.is_open() || there_.open(folder_ + name, "w+b")) && there_.seek(0);
     }
     bool write(const Record* records, std::size_t n) {
         if (limit_ < 0) return true;
@@ -153,7 +149,7 @@ class Scratch {
     }
     void end() {
         if (limit_ < 0) return;
-        here_.swap(there_);
+        std::swap(here_, there_);
         size_ = kept_;
     }
 

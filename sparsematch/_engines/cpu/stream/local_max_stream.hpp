@@ -43,9 +43,7 @@ class StreamLocalMax {
     StreamLocalMax(EdgeSource& file, Index n, const std::string& folder, std::uint64_t seed,
                    RunContext& run)
         : file_(file), n_(n), seed_(seed), order_(no_graph_, seed), scratch_(folder), run_(run),
-          vertex_(n, Vertex{0, UNMATCHED<Index>}), matched_(n) {
-        matched_.fill(false);
-    }
+          vertex_(n, Vertex{0, UNMATCHED<Index>}), matched_(n) {}
 
     StreamReport match(Index* mate) {
         std::int64_t left = file_.count(), n_matched = 0;

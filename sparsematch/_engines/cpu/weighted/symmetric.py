@@ -127,17 +127,11 @@ def is_symmetric(
     covered &= np.array_equal(col_mate >= 0, partner >= 0)
     if not (covered and neighbours.all() and np.array_equal(partner[partner[kept]], kept)):
         return False
-    matched = weighted.magnitude[pairs_among(weighted.graph, transversal.matching)]
-    return transversal.factors is None or _is_scaled(
-        weighted, transversal, (diagonal, matched), workers
-    )
+    return transversal.factors is None or _is_scaled(weighted, transversal, diagonal, workers)
 
 
 def _is_scaled(
-    weighted: WeightedCSR,
-    transversal: SymmetricTransversal,
-    unscaled: tuple[FloatArray, FloatArray],
-    workers: int,
+    weighted: WeightedCSR, transversal: SymmetricTransversal, diagonal: FloatArray, workers: int
 ) -> bool:
     """Tell whether no scaled entry is above 1, matched ones are 1, and the diagonal is right.
 
@@ -146,7 +140,6 @@ def _is_scaled(
     graph, factors = weighted.graph, transversal.factors
     if factors is None or not (np.isfinite(factors) & (factors > 0)).all():
         return False
-    diagonal, matched = unscaled
     shown = _scaled_diagonal(diagonal, factors) - transversal.diagonal
     if not np.abs(shown).max(initial=0) <= _SCALED_TO:
         return False
@@ -154,6 +147,7 @@ def _is_scaled(
     said, cut_off = _exponentials(transversal.dual)
     if cut_off:
         return np.allclose(factors, said, rtol=below, atol=0)
+    matched = weighted.magnitude[pairs_among(graph, transversal.matching)]
     largest = np.empty_like(factors)
     threads = worthwhile(workers, graph.nnz)
     _core.largest_scaled(csr(graph), weighted.magnitude, factors, largest, threads)

@@ -79,7 +79,9 @@ def maximum_sum(
     whole = unit == 1 and are_whole(cost[:_FEW]) and are_whole(cost)
     if whole:
         row_dual, col_dual = round_duals(row_dual, col_dual)
-    total = 0.0 - _matched_sum(graph, cost, matching, workers)  # no negative zero
+    mate, _ = graph.orient(matching.row_mate, matching.col_mate)
+    matched = _core.matched_sum(csr(graph), cost, mate, worthwhile(workers, graph.nnz))
+    total = 0.0 - matched  # no negative zero
     best = WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit)
     return best.freeze() if whole or unit > 1 else best
 
@@ -134,10 +136,3 @@ def _rounded_cost(values: FloatArray, workers: int) -> FloatArray:
 
     in_pieces(write, cost.size, workers)
     return cost
-
-
-def _matched_sum(
-    graph: BipartiteCSR, values: FloatArray, matching: Matching, workers: int
-) -> float:
-    mate = graph.orient(matching.row_mate, matching.col_mate)[0]
-    return _core.matched_sum(csr(graph), values, mate, worthwhile(workers, graph.nnz))

@@ -88,7 +88,7 @@ def _match_whole(
     graph = BipartiteCSR(*A.shape, indptr, indices, backend, known_nnz=A.nnz)
     given = matching.row_mate, matching.col_mate
     mates = Matching(*(mate.astype(dtype, copy=False) for mate in given))
-    alone = Run(run.workers, run.seed, warm=bool(run.matched), detailed=run.detailed)
+    alone = Run(run.workers, run.seed, warm=bool(run.matched), detailed=True)
     select("auto", backend, "exact").improve(graph, mates, alone)
     run.steps.extend(alone.steps)
     if mates.row_mate is not matching.row_mate:  # whose type cannot count the entries

@@ -125,20 +125,10 @@ class KarpSipser {
             if (k + 16 < words.size())
                 SPARSEMATCH_PREFETCH(&sides_[s].residual[words[k + 16] - first], 1);
             const Index v = words[k] - first, from = words[k + 1];
-            switch (kind % KINDS) {
-                case MATCHED:
-                    lose(s, v, from);
-                    break;
-                case PROPOSE:
-                    propose(s, v, from);
-                    break;
-                case ACCEPT:
-                    match(s, v, from);
-                    break;
-                default:
-                    deny(s, v);
-                    break;
-            }
+            if (kind % KINDS == MATCHED) lose(s, v, from);
+            else if (kind % KINDS == PROPOSE) propose(s, v, from);
+            else if (kind % KINDS == ACCEPT) match(s, v, from);
+            else deny(s, v);
         }
     }
 
