@@ -114,6 +114,16 @@ def stable_order(keys: Any) -> Any:
     return order
 
 
+def groups(*keys: Any) -> tuple[Any, Any]:
+    """Return where each group of entries begins that are equal in all keys, and that of each."""
+    xp = namespace(keys[0])
+    begins = xp.zeros(keys[0].size, bool)
+    begins[:1] = True
+    for key in keys:
+        begins[1:] |= key[1:] != key[:-1]
+    return xp.flatnonzero(begins), xp.cumsum(begins) - 1
+
+
 def inverse(order: IndexArray) -> IndexArray:
     """Return the inverse of a permutation."""
     places = namespace(order).empty_like(order)

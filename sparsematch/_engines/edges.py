@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray, namespace, stable_order
+from sparsematch._base.arrays import FloatArray, groups, namespace, stable_order
 from sparsematch._types.bipartite import BipartiteCSR, list_of_each
 from sparsematch._types.graph import Graph
 from sparsematch._types.matching import Matching
@@ -94,16 +94,6 @@ def _codes(graph: Graph) -> Any:
     """Return the places of the entries as numbers."""
     rows, cols = places(graph)
     return rows * graph.n + cols
-
-
-def groups(*keys: Any) -> tuple[Any, Any]:
-    """Return where each group of entries begins that are equal in all keys, and that of each."""
-    xp = namespace(keys[0])
-    begins = xp.zeros(keys[0].size, bool)
-    begins[:1] = True
-    for key in keys:
-        begins[1:] |= key[1:] != key[:-1]
-    return xp.flatnonzero(begins), xp.cumsum(begins) - 1
 
 
 def _add_up(values: Any, first: Any, group: Any) -> Any:

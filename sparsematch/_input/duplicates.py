@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import SORTED_AT_ONCE, Array, advising, namespace, on_gpu
-from sparsematch._engines.edges import groups
+from sparsematch._base.arrays import SORTED_AT_ONCE, Array, advising, groups, namespace, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries, list_of_each, with_arrays
 
 

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import Array, IndexArray
+from sparsematch._base.arrays import Array, IndexArray, groups
 from sparsematch._base.compressed import INT32_MAX, check_values
 from sparsematch._base.dlpack import as_array
 from sparsematch._base.errors import wrong_type
-from sparsematch._engines.edges import groups
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import read_entries

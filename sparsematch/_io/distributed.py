@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import Array, stable_order
+from sparsematch._base.arrays import Array, groups, stable_order
 from sparsematch._base.errors import check_count
 from sparsematch._engines.distributed_operations import DistributionOps
-from sparsematch._engines.edges import groups
 from sparsematch._engines.registry import operations
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market import MarketFile

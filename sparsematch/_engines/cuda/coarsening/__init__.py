@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray, namespace
+from sparsematch._base.arrays import IndexArray, groups, namespace
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.edges import groups, places
+from sparsematch._engines.edges import places
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, register_operations
 from sparsematch._types.bipartite import BipartiteCSR

@@ -12,9 +12,8 @@ import itertools
 
 import numpy as np
 
-from sparsematch._base.arrays import Array, IndexArray
+from sparsematch._base.arrays import Array, IndexArray, groups
 from sparsematch._engines.distributed_operations import DistributedCoarseningOps
-from sparsematch._engines.edges import groups
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists, Side, slice_size
 from sparsematch._engines.registry import register_operations
