@@ -79,8 +79,8 @@ def analyse(
         whatever that costs, and ``BlockTriangularLU`` has its ``L`` and ``U``.
     workers : int, optional
         Number of threads that factorise, now and by `refactorise`: independent blocks by dense
-        fronts, subtrees of these, and large ones. Factors do not depend on it. -1 for all cores; by
-        default that of `set_workers`, which is 1.
+        fronts, subtrees of these, and large ones. Factors do not depend on it; SciPy's OpenBLAS has
+        one thread meanwhile. -1 for all cores; by default that of `set_workers`, which is 1.
 
     Returns
     -------
