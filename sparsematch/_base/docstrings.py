@@ -31,8 +31,8 @@ method : str, optional
     The engine that finds the matching: ``"auto"``, or a name from ``engines("exact")``.
 
 workers : int, optional
-    Number of threads, -1 for all cores. By default that of `set_workers`, which is 1, but all
-    cores for what is on a GPU and left to the host.
+    Number of threads, -1 for all cores. By default that of `set_workers`, which is 1; a matrix on
+    a GPU may use all cores of the host by default, where a search is faster there.
 
 start : result of this call, or (row_dual, col_dual), optional
     That of similar values, such as those of the step before, or duals from elsewhere. It makes the

@@ -55,6 +55,9 @@ inline constexpr std::array kernel_table{
 // and what an order by the values is expected to save beside fronts, as a share of what it saves
 // beside columns: half, so that those of random patterns, on which it lost, are not looked for.
 inline constexpr double few_weak = 1.0 / 256, by_fronts = 0.5;
+// Multiplications that take as long as a number that fronts pass on, and as a front beside these.
+// Fitted as the prices are.
+inline constexpr double of_number = 12, of_front = 350 * of_number;
 // Whether it is this package's, which follows an order; others order a block themselves.
 constexpr bool is_own(Kernel kernel) { return kernel <= Kernel::fronts; }
 constexpr const KernelRow& row_of(Kernel kernel) {

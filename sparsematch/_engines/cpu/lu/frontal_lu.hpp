@@ -140,10 +140,8 @@ class FrontalLU {
     // Of the subtree of a front: predicted work; and of itself, and its children.
     double work(std::size_t f) const { return made_[f].work; }
     double work_of(std::size_t f) const {
-        // multiplications that take as long as a front, and a number of it (symbolic.hpp)
-        constexpr double number = 12, fixed = 350 * number;
         const auto size = static_cast<double>(size_of(f)), n = double(fronts_[f].n_pivots);
-        return n * (size * size - n * size + n * n / 3) + number * size * size + fixed;
+        return n * (size * size - n * size + n * n / 3) + of_number * size * size + of_front;
     }
     std::size_t size_of(std::size_t f) const { return fronts_[f].columns.size(); }
     std::size_t root() const { return fronts_.size() - 1; }
@@ -317,7 +315,8 @@ class FrontWorker {
         if (block_->made_[last].lowest < part_->begin)
             block_->each_child(last, [&](std::size_t c) { predicted -= block_->predicted(c); });
         // and zeros that columns of a front share, of which real ones have some per cent
-        part_->values.make_room(static_cast<std::size_t>(1.125 * std::max(predicted, 0.0)));
+        constexpr double and_zeros = 1.125;
+        part_->values.make_room(static_cast<std::size_t>(and_zeros * std::max(predicted, 0.0)));
     }
     // Lists the rows and columns of a front. False: its subtree would have too many entries.
     bool open(std::size_t f) {
@@ -644,6 +643,8 @@ class FrontTeam {
     // Rows of a front of which its panels, which one worker eliminates, take as long as the rest;
     // and multiplications in the time it takes to share it. Fitted to Laplacians of 30^3 and 40^3.
     static constexpr double rows_of_panels = 100, to_share = 1 << 19;
+    // Subtrees of equal work for a worker, of which none that is smaller is split. Not varied.
+    static constexpr int subtrees_each = 16;
 
     // The fronts of each job that all share, ascending.
     static std::vector<std::vector<std::size_t>> cut(const std::vector<Job>& jobs, int workers) {
@@ -656,7 +657,7 @@ class FrontTeam {
             subtrees.push({jobs[k].block->work(f), k, f}), below += jobs[k].block->work(f);
         };
         for (std::size_t k = 0; k < jobs.size(); ++k) add(k, jobs[k].block->root());
-        const double enough = below / (16 * workers);
+        const double enough = below / (subtrees_each * workers);
         std::vector<std::pair<std::size_t, std::size_t>> split;
         std::size_t taken = 0;
         while (true) {

@@ -296,17 +296,15 @@ class Planner {
             }
         return out;
     }
-    // Multiplications that take as long as fronts do beside theirs: with each of them, as long as
-    // with some numbers, and with what they pass on to others. Columns of L without entries belong
-    // to the one before.
+    // Multiplications that take as long as fronts do beside theirs: with each of them, and with what
+    // they pass on to others. Columns of L without entries belong to the one before.
     static double passed_on(const std::vector<double>& entries) {
-        constexpr double number = 12, front = 350 * number;  // fitted as the prices are
         double sum = 0, left = 0, before = 0;
         for (std::size_t t = 0, end; t < entries.size(); t = end) {
             for (end = t + 1; end < entries.size() && entries[end] == entries[t];) ++end;
             const auto width = static_cast<double>(end - t);
             const double below = (entries[t] - before) / width - (width - 1) / 2;
-            if (below + width != left) sum += front + number * left * left;
+            if (below + width != left) sum += of_front + of_number * left * left;
             left = below, before = entries[t];
         }
         return sum;
