@@ -296,8 +296,8 @@ class Planner {
             }
         return out;
     }
-    // Multiplications that take as long as fronts do beside theirs: with each of them, and with what
-    // they pass on to others. Columns of L without entries belong to the one before.
+    // Multiplications that take as long as fronts do beside theirs: with each of them, and with
+    // what they pass on to others. Columns of L without entries belong to the one before.
     static double passed_on(const std::vector<double>& entries) {
         double sum = 0, left = 0, before = 0;
         for (std::size_t t = 0, end; t < entries.size(); t = end) {
