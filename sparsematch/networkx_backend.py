@@ -275,9 +275,8 @@ def _read_sides(graph: Any, top_nodes: Iterable[Any] | None) -> _Sides:
     neighbours = [edges for v, edges in graph.adjacency() if v in tops]
     indptr = np.cumsum([0, *map(len, neighbours)])
     try:
-        indices = np.fromiter(
-            map(place.__getitem__, chain.from_iterable(neighbours)), np.int64, indptr[-1]
-        )
+        places = map(place.__getitem__, chain.from_iterable(neighbours))
+        indices = np.fromiter(places, np.int64, indptr[-1])
     except KeyError as error:
         raise nx.NetworkXError(
             f"Graph is not bipartite: an edge joins {error.args[0]!r} to its own side"

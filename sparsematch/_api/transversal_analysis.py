@@ -330,10 +330,7 @@ def analyse_transversal(
 
 
 def _match_all(
-    pattern: Pattern,
-    values: Array,
-    batch: TransversalBatch | LeastCostBatch,
-    threads: int,
+    pattern: Pattern, values: Array, batch: TransversalBatch | LeastCostBatch, threads: int
 ) -> None:
     """Match the first matrix, and the others from its result."""
     adds_up = pattern.starts is not None  # else the core reads values in their order
@@ -350,9 +347,8 @@ def _match_all(
         end = min(begin + at_once, len(values)) if begin else 1
         given = values[begin:end]
         piece = _as_doubles(pattern.arrange(given) if adds_up else given)
-        done, long = ops.write_products(
-            pattern.graph, piece, order, batch, begin, first, hard, threads
-        )
+        how = begin, first, hard, threads
+        done, long = ops.write_products(pattern.graph, piece, order, batch, *how)
         if done < len(piece):
             data = pattern.arrange(values[begin + done])
             name = f"values of matrix {begin + done}: A"

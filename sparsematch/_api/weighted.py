@@ -121,9 +121,8 @@ def maximum_product_transversal(
            [0.  , 0.16, 1.  ]])
     """
     if ranks := over_ranks(A, "weighted"):
-        return ranks.maximum_product_transversal(
-            A, scaling=scaling, approximate=approximate, workers=workers
-        )
+        how = {"scaling": scaling, "approximate": approximate, "workers": workers}
+        return ranks.maximum_product_transversal(A, **how)
     check_flags(scaling=scaling, approximate=approximate)
     check_tolerance("tolerance", tolerance, finite=True)
     threads = resolve_workers(workers, A)
@@ -185,9 +184,8 @@ def maximum_sum_transversal(
     graph = weighted.graph
     given = start if graph.backend == "numpy" else None
     first = read_start(given, graph.shape, WeightedTransversal, "sum")
-    return operations(WeightedOps, graph.backend).maximum_sum(
-        weighted, threads, float(tolerance), first
-    )
+    maximum_sum = operations(WeightedOps, graph.backend).maximum_sum
+    return maximum_sum(weighted, threads, float(tolerance), first)
 
 
 @documented

@@ -20,12 +20,9 @@ import scipy.sparse
 
 def as_npz(content: bytes) -> bytes:
     """Return an ``.npz`` of the matrix in a file; ValueError says why not, or MemoryError."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-W", "ignore", __file__],
-        input=content,
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
+    command = [sys.executable, "-P", "-W", "ignore", __file__]
+    known = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(command, input=content, capture_output=True, env=known)
     if done.returncode == 0:
         return done.stdout
     said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]

@@ -228,9 +228,8 @@ class BlockForm(Blocks):
         Named tuples of lists, for the rows and for the columns, with Pyomo's fields in its orders.
         Lists of the same name pair up to the matching, except those of the unmatched.
         """
-        return conventions.partitions(
-            self.row_perm, self.col_perm, self.coarse_rows, self.coarse_cols
-        )
+        coarse = self.coarse_rows, self.coarse_cols
+        return conventions.partitions(self.row_perm, self.col_perm, *coarse)
 
     def to_pyomo_blocks(self) -> tuple[list[list[int]], list[list[int]]]:
         """Return what Pyomo's ``block_triangularize`` does: a block **lower** triangular form.
@@ -290,9 +289,8 @@ class BlockForm(Blocks):
             raise ValueError(f"r has {r.size} elements and s {s.size}, but there must be as many")
         rank, n_free = int(rr[3]), int(cc[1])
         if rank + n_free != q.size:
-            raise ValueError(
-                f"rr tells a structural rank of {rank}, but cc one of {q.size - n_free}"
-            )
+            other = q.size - n_free
+            raise ValueError(f"rr tells a structural rank of {rank}, but cc one of {other}")
         return frozen(cls(p, q, r, s, cc, rr, Matching(*_mates(p, q, rank))))
 
     def _repr_html_(self) -> str:

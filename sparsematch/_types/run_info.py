@@ -56,9 +56,8 @@ class EngineList(tuple[EngineInfo, ...]):
 
     def __repr__(self) -> str:
         heads = ["name", "kind", "backend", "workers", "summary"]
-        rows = [
-            [e.name, e.kind, e.backend, "many" if e.multithreaded else "1", e.summary] for e in self
-        ]
+        many = {True: "many", False: "1"}
+        rows = [[e.name, e.kind, e.backend, many[e.multithreaded], e.summary] for e in self]
         return table(heads, rows)
 
 
@@ -174,14 +173,10 @@ class RunInfo(NamedTuple):
         if not self.steps:
             return head
         heads = ["  engine", "ms", "phases", "edges", "pairs"]
-        rows = [
-            [
-                f"  {step.engine}",
-                f"{step.seconds * 1e3:,.1f}",
-                *(f"{n:,}" for n in (step.phases, step.edges, step.cardinality)),
-            ]
-            for step in self.steps
-        ]
+        rows = []
+        for step in self.steps:
+            counts = (f"{n:,}" for n in (step.phases, step.edges, step.cardinality))
+            rows.append([f"  {step.engine}", f"{step.seconds * 1e3:,.1f}", *counts])
         if any(step.rounds for step in self.steps):  # there are several ranks
             heads += ["exchanges", "MB sent"]
             for row, step in zip(rows, self.steps, strict=True):

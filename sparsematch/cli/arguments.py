@@ -96,6 +96,8 @@ def _options() -> dict[str, dict[str, Any]]:
     names = "text file with the names of the {}, one per line"
     needs = pip_install("matplotlib")
     save = "write the arrays for numpy.load (-: to standard output)"
+    vanishes = "of --numeric: what vanishes up to X, relative to its terms (default 1e-10)"
+    threads = "threads, -1 for all the cores (default 1)"
 
     def flag(text: str) -> dict[str, Any]:
         return {"action": "store_true", "help": text}
@@ -110,9 +112,7 @@ def _options() -> dict[str, dict[str, Any]]:
         "file": given("FILE", FORMATS),
         "files": given("FILE", f"{FORMATS}; of several, a line for each", nargs="+"),
         **_engine_options(),
-        "--workers": given(
-            "N", "threads, -1 for all the cores (default 1)", type=_workers, default=1
-        ),
+        "--workers": given("N", threads, type=_workers, default=1),
         "--seed": count(0, None, "seed of random starts"),
         "--drop-zeros": flag("drop stored zeros, which count as entries otherwise"),
         "--json": flag("one JSON object on standard output, for programs"),
@@ -122,12 +122,7 @@ def _options() -> dict[str, dict[str, Any]]:
         "--save": {"type": _archive, "metavar": "OUT.npz", "help": save},
         "--plot": given("OUT.png", f"picture of the result (needs matplotlib: {needs})"),
         "--numeric": flag("look at the values, too: which rows and columns depend on each other"),
-        "--tolerance": given(
-            "X",
-            "of --numeric: what vanishes up to X, relative to its terms (default 1e-10)",
-            type=_tolerance,
-            default=1e-10,
-        ),
+        "--tolerance": given("X", vanishes, type=_tolerance, default=1e-10),
         "--rhs": given("FILE", "text file with the right-hand side b, one number per line"),
         "--row-names": given("NAMES", names.format("rows (equations)")),
         "--col-names": given("NAMES", names.format("columns (variables)")),

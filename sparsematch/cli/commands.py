@@ -51,9 +51,8 @@ def btf(arguments: Namespace) -> int:
     """Block triangular form of a file's matrix."""
     progress, matrix, zeros, matching, run = _matched(arguments)
     with progress.step("blocks", "finding the blocks"):
-        form: Any = sparsematch.block_triangular_form(
-            matrix, matching=matching, workers=arguments.workers
-        )
+        how: Any = {"matching": matching, "workers": arguments.workers}
+        form = sparsematch.block_triangular_form(matrix, **how)
     fields = summary.block_fields(arguments.file, matrix, form) | zeros
     if arguments.plot:
         _draw(arguments, progress, lambda title: plot.spy_blocks(matrix, form, title=title))
@@ -75,14 +74,9 @@ def explain(arguments: Namespace) -> int:
     matching, run = _match(matrix, arguments, progress)
     with progress.step("explain", f"looking for {'dependences' if numeric else 'conflicts'}"):
         try:
-            why = sparsematch.explain_singularity(
-                matrix,
-                *names,
-                numeric=numeric,
-                tolerance=arguments.tolerance,
-                matching=matching,
-                workers=arguments.workers,
-            )
+            how: Any = {"tolerance": arguments.tolerance, "workers": arguments.workers}
+            how |= {"numeric": numeric, "matching": matching}
+            why = sparsematch.explain_singularity(matrix, *names, **how)
         except ValueError as error:  # a value that is not finite
             raise CannotProduce(f"{arguments.file}: {error}") from None
     if arguments.plot:
@@ -210,14 +204,9 @@ def _matched(arguments: Namespace) -> tuple[Progress, Any, dict[str, Any], Any, 
 
 def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Any, RunInfo]:
     with progress.step("match", f"matching {summary.size_words(matrix)}"):
-        return sparsematch.maximum_transversal(
-            matrix,
-            method=arguments.method,
-            init=arguments.init,
-            workers=arguments.workers,
-            rng=arguments.seed,
-            return_info=True,
-        )
+        engines: Any = {"method": arguments.method, "init": arguments.init, "rng": arguments.seed}
+        how: Any = {"workers": arguments.workers, "return_info": True}
+        return sparsematch.maximum_transversal(matrix, **engines, **how)
 
 
 def _whole(arguments: Namespace, result: Any) -> Any:

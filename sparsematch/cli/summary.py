@@ -133,9 +133,8 @@ def one_line(fields: dict[str, Any]) -> str:
         if part in fields and fields[part]["n_pieces"]:
             words += f", {count(fields[part]['n_pieces'], 'conflict')} {part[:-10]}-determined"
     found = fields.get("numbers")
-    if found and not (
-        fields["structurally_singular"] and found["rank"] == fields["structural_rank"]
-    ):
+    known = fields["structurally_singular"] and found and found["rank"] == fields["structural_rank"]
+    if found and not known:
         singular = f"numerically SINGULAR, rank {found['rank']:,}"
         words += f", {singular if found['singular'] else 'numerically nonsingular'}"
     return words

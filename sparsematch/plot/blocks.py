@@ -75,9 +75,8 @@ def spy_blocks(
     rows, cols = entries.row, entries.col
     cells.draw_entries(before, rows, cols, matrix.shape, bar=True)
     gap = ", " if cells.width_of(figure) >= 9 else ",\n"
-    before.set_title(
-        f"as given: {form.shape[0]:,} x {form.shape[1]:,}{gap}{matrix.nnz:,} entries", fontsize=11
-    )
+    size = f"{form.shape[0]:,} x {form.shape[1]:,}{gap}{matrix.nnz:,} entries"
+    before.set_title(f"as given: {size}", fontsize=11)
     _number_small(after, form)
     _draw_parts(after, form)
     rows, cols = inverse(form.row_perm)[rows], inverse(form.col_perm)[cols]
@@ -88,10 +87,8 @@ def spy_blocks(
         after.plot(*centre, marker="s", markersize=12, mfc="none", mec=edge, mew=2, zorder=4)
         _enlarge(ax, form, rows, cols, name)
     outlined = _draw_outlines(after, form)
-    blocks = count(form.n_blocks, "block")
-    after.set_title(
-        f"block form: {blocks}{gap}structural rank {form.structural_rank:,}", fontsize=11
-    )
+    blocks = f"{count(form.n_blocks, 'block')}{gap}structural rank {form.structural_rank:,}"
+    after.set_title(f"block form: {blocks}", fontsize=11)
     _draw_legend(figure, form, outlined)
     if title:
         figure.suptitle(title, fontsize=13, fontweight="bold")
@@ -186,9 +183,8 @@ def _draw_outlines(ax: Any, form: BlockForm) -> int:
     boxes = [Rectangle((lefts[k] - 0.5, tops[k] - 0.5), widths[k], heights[k]) for k in large]
     faces, edges = [style[1] for style in styles], [style[2] for style in styles]
     ax.add_collection(PatchCollection(boxes, facecolor=faces, edgecolor="none", zorder=1.5))
-    ax.add_collection(
-        PatchCollection(boxes, facecolor="none", edgecolor=edges, linewidth=1.1, zorder=3)
-    )
+    lines: Any = {"edgecolor": edges, "linewidth": 1.1, "zorder": 3}
+    ax.add_collection(PatchCollection(boxes, facecolor="none", **lines))
     return len(boxes)
 
 

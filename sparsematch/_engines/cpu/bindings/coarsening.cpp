@@ -8,8 +8,7 @@ using namespace sparsematch;
 
 namespace {
 
-template <class Index>
-Index run_wrong_mate(In<Index> mate) {
+template <class Index> Index run_wrong_mate(In<Index> mate) {
     const ReleasedGil released;
     return wrong_mate(mate.data(), static_cast<Index>(mate.size()));
 }
@@ -31,8 +30,7 @@ nb::tuple run_galerkin_product(CsrArg<Index> matrix, In<Value> values, In<Index>
     return nb::make_tuple(owned(std::move(parts.label), mate.size()), matrix_out);
 }
 
-template <class Index>
-void bind(nb::module_& m) {
+template <class Index> void bind(nb::module_& m) {
     m.def("wrong_mate", run_wrong_mate<Index>);
     m.def("galerkin_product", run_galerkin_product<Index, float>);
     m.def("galerkin_product", run_galerkin_product<Index, double>);

@@ -9,8 +9,7 @@ namespace {
 
 // Of a BipartiteCSR with arrays of any type and length; -1, too, where they are not all of these
 // indices, or a side is longer than other users of the numbers bear: INT32_MAX of compressed.py.
-template <class Index>
-std::int64_t count_entries_of(const nb::tuple& graph, int workers) {
+template <class Index> std::int64_t count_entries_of(const nb::tuple& graph, int workers) {
     constexpr std::int64_t longest = std::numeric_limits<Index>::max() - 7;
     auto n_rows = nb::cast<std::int64_t>(graph[0]), n_cols = nb::cast<std::int64_t>(graph[1]);
     if (nb::cast<bool>(graph[5])) std::swap(n_rows, n_cols);  // flipped
@@ -23,8 +22,7 @@ std::int64_t count_entries_of(const nb::tuple& graph, int workers) {
                          [&](RunContext& run) { return count_entries(a, lists.length(), run); });
 }
 
-template <class Index>
-void bind(nb::module_& m) {
+template <class Index> void bind(nb::module_& m) {
     m.def("transpose", Bound<transpose<Index>>::by_workers);
     m.def("check_matching", Bound<check_matching<Index>>::alone);
     m.def("free_entry", Bound<free_entry<Index>>::alone);

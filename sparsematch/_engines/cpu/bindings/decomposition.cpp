@@ -11,8 +11,7 @@ using namespace sparsematch;
 namespace {
 
 // Forced of run_engine.py: rows, and how many were forced by their row and by their column.
-template <class Index>
-using ForcedArg = std::tuple<In<Index>, std::int64_t, std::int64_t>;
+template <class Index> using ForcedArg = std::tuple<In<Index>, std::int64_t, std::int64_t>;
 
 template <class Index>
 Index run_block_labels(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>& transposed,
@@ -28,8 +27,7 @@ Index run_block_labels(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>&
     });
 }
 
-template <class Index>
-void bind(nb::module_& m) {
+template <class Index> void bind(nb::module_& m) {
     m.def("block_labels", run_block_labels<Index>, "matrix"_a, "transposed"_a.none(), "mates"_a,
           "row_group"_a, "forced"_a.none(), "workers"_a);
     m.def("coarse_parts", Bound<label_coarse_parts<Index>>::alone);

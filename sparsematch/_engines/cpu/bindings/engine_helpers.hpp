@@ -12,8 +12,7 @@
 namespace sparsematch {
 
 // The rows of a table: EngineEntry of run_engine.py.
-template <template <class> class Call>
-nb::list list_engines(const EngineTable<Call>& table) {
+template <template <class> class Call> nb::list list_engines(const EngineTable<Call>& table) {
     nb::list out;
     for (const auto& entry : table) {
         nb::dict options, ranges;

@@ -9,18 +9,15 @@
 namespace sparsematch {
 
 // indptr, indices, weights.
-template <class Index>
-using GraphArg = std::tuple<In<Index>, In<Index>, std::optional<In<double>>>;
+template <class Index> using GraphArg = std::tuple<In<Index>, In<Index>, std::optional<In<double>>>;
 
-template <class Index>
-Graph<Index> view(const GraphArg<Index>& given) {
+template <class Index> Graph<Index> view(const GraphArg<Index>& given) {
     const auto& [indptr, indices, weight] = given;
     return {static_cast<Index>(indptr.size() - 1), indptr.data(), indices.data(),
             weight ? weight->data() : nullptr};
 }
 
-template <class Index>
-struct Passed<const Graph<Index>&> {
+template <class Index> struct Passed<const Graph<Index>&> {
     using Given = GraphArg<Index>;
     static Graph<Index> get(const Given& given) { return view<Index>(given); }
 };
@@ -61,8 +58,7 @@ LocalMaxPart<Index>* make_part(GraphArg<Index> graph, In<std::int64_t> starts, i
     return part.release();
 }
 
-template <class Index>
-void bind_part(nb::module_& m, const char* name) {
+template <class Index> void bind_part(nb::module_& m, const char* name) {
     using Part = LocalMaxPart<Index>;
     nb::class_<Part>(m, name)
         .def("start",
@@ -79,8 +75,7 @@ void bind_part(nb::module_& m, const char* name) {
     m.def("local_max_part", make_part<Index>, nb::keep_alive<0, 1>());
 }
 
-template <class Index>
-void bind(nb::module_& m) {
+template <class Index> void bind(nb::module_& m) {
     m.def("match_graph", run_match_graph<Index>);
     m.def("validate_graph", Bound<validate_graph<Index>>::by_workers);
     m.def("matched_weight", Bound<matched_weight<Index>>::alone);

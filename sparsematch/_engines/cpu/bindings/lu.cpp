@@ -27,14 +27,12 @@
 namespace sparsematch {
 namespace {
 
-template <class T>
-auto copied(const T* from, std::size_t n) {
+template <class T> auto copied(const T* from, std::size_t n) {
     Buffer<T> out(n);
     std::copy(from, from + n, out.data());
     return owned(std::move(out), n);
 }
-template <class T>
-nb::object copied(const std::vector<T>& from) {
+template <class T> nb::object copied(const std::vector<T>& from) {
     return nb::cast(copied(from.data(), from.size()));
 }
 
@@ -76,8 +74,7 @@ Policy read_policy(const nb::dict& given) {
 }
 
 // The block's columns: indptr, rows, and the places of the entries in the user's values.
-template <class Index>
-nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
+template <class Index> nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
     const Index first = plan.starts[k];
     const auto begin = plan.inner_start[first];
     const auto count = static_cast<std::size_t>(plan.inner_start[plan.starts[k + 1]] - begin);
@@ -90,8 +87,7 @@ nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
     return nb::make_tuple(copied(indptr), rows, from);
 }
 
-template <class Index>
-void bind_plan(nb::class_<Analysis<Index>>& analysis) {
+template <class Index> void bind_plan(nb::class_<Analysis<Index>>& analysis) {
     using Bound = Analysis<Index>;
     analysis.def_prop_ro("row_perm", [](const Bound& of) { return copied(of.plan.row_perm); })
         .def_prop_ro("col_perm", [](const Bound& of) { return copied(of.plan.col_perm); })
@@ -130,8 +126,7 @@ void bind_plan(nb::class_<Analysis<Index>>& analysis) {
         });
 }
 
-template <class Index>
-void bind_analysis(nb::module_& m, const char* name) {
+template <class Index> void bind_analysis(nb::module_& m, const char* name) {
     using Bound = Analysis<Index>;
     const auto arrays_of = [](const Index* indptr, std::size_t n, const Index* indices) {
         return nb::make_tuple(copied(indptr, n + 1), copied(indices, indptr[n]));
@@ -165,8 +160,7 @@ struct Wishes {
 };
 
 // A matrix, how far its factorisation has come, and what an interpreter is told of it.
-template <class Index, class Value>
-struct Held : Factorisation<Index, Value> {
+template <class Index, class Value> struct Held : Factorisation<Index, Value> {
     Held(std::shared_ptr<Analysis<Index>> analysis, const Wishes& wishes)
         : Factorisation<Index, Value>(std::move(analysis), wishes.preference.value_or(0)),
           wishes(wishes) {}
@@ -333,8 +327,7 @@ void solve_scaled(const Held<Index, Value>& held, Index k, Array<Value> x, bool 
 }
 
 // The values of a block as they are factorised.
-template <class Index, class Value>
-auto scaled_values(const Held<Index, Value>& held, Index k) {
+template <class Index, class Value> auto scaled_values(const Held<Index, Value>& held, Index k) {
     const auto& plan = held.lu->plan;
     const auto begin = plan.inner_start[plan.starts[k]], end = plan.inner_start[plan.starts[k + 1]];
     return copied(held.lu->equilibration.inner.data() + begin,
@@ -342,8 +335,7 @@ auto scaled_values(const Held<Index, Value>& held, Index k) {
 }
 
 // Of a single block: L, U, the diagonal of U, and the factors of rows and columns.
-template <class Index, class Value>
-nb::tuple triangles(const Held<Index, Value>& held) {
+template <class Index, class Value> nb::tuple triangles(const Held<Index, Value>& held) {
     const auto& lu = *held.lu;
     const auto all = [](const auto& of) { return copied(of.data(), of.size()); };
     return nb::make_tuple(nb::make_tuple(copied(lu.l_start), all(lu.l_row), all(lu.l)),
@@ -352,8 +344,7 @@ nb::tuple triangles(const Held<Index, Value>& held) {
                           copied(lu.equilibration.col_factor));
 }
 
-template <class Index, class Value>
-void bind_factors(nb::module_& m, const char* name) {
+template <class Index, class Value> void bind_factors(nb::module_& m, const char* name) {
     using Bound = Held<Index, Value>;
     nb::class_<Bound>(m, name)
         .def("match",

@@ -65,8 +65,7 @@ nb::tuple run_small_stages(const nb::tuple& graph, nb::handle row_mate, nb::hand
     throw nb::type_error("mates are not of the type or the length of the pattern's");
 }
 
-template <class Index>
-void bind(nb::module_& m) {
+template <class Index> void bind(nb::module_& m) {
     m.def("run_engine", run_improve<Index>, "name"_a, "matrix"_a, "transposed"_a.none(), "mates"_a,
           "workers"_a, "settings"_a, "options"_a, "reason"_a, "finished"_a.none(),
           "forced"_a.none());

@@ -27,24 +27,19 @@ using namespace nb::literals;
 
 // An array of one dimension, read only if T is const. It is never converted: where an overload for
 // int32 is given int64, the next one is tried.
-template <class T>
-struct Array : nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu> {
+template <class T> struct Array : nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu> {
     using NdArray = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 };
-template <class T>
-using In = Array<const T>;
-template <class T>
-using Out = Array<T>;
+template <class T> using In = Array<const T>;
+template <class T> using Out = Array<T>;
 
 // One array for the rows and one for the columns.
-template <class T>
-using Sides = std::pair<Array<T>, Array<T>>;
+template <class T> using Sides = std::pair<Array<T>, Array<T>>;
 
 // An array of the caller's by the buffer protocol, for the length of a call: where one takes a
 // microsecond, an Array's DLPack would be half of it. Empty where it is of another type, or has
 // strides.
-template <class T>
-class LentArray {
+template <class T> class LentArray {
     using Value = std::remove_const_t<T>;
 
   public:
@@ -88,24 +83,20 @@ class LentArray {
 };
 
 // A pattern: Csr of csr.py.
-template <class Index>
-using CsrArg = std::tuple<Index, In<Index>, In<Index>>;
-template <class Index>
-Csr<Index> view(const CsrArg<Index>& given) {
+template <class Index> using CsrArg = std::tuple<Index, In<Index>, In<Index>>;
+template <class Index> Csr<Index> view(const CsrArg<Index>& given) {
     const auto& [n_cols, indptr, indices] = given;
     return {static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
 }
 
 // Matchings to be checked are read only; the checks take the type that engines write.
-template <class Index>
-Matching<std::remove_const_t<Index>> view(const Sides<Index>& mates) {
+template <class Index> Matching<std::remove_const_t<Index>> view(const Sides<Index>& mates) {
     using T = std::remove_const_t<Index>;
     return {const_cast<T*>(mates.first.data()), const_cast<T*>(mates.second.data())};
 }
 
 // An array that takes over what a container holds.
-template <class Container>
-auto owned(Container&& from, std::size_t n) {
+template <class Container> auto owned(Container&& from, std::size_t n) {
     using Value = std::remove_cvref_t<decltype(*from.data())>;
     auto* kept = new std::remove_cvref_t<Container>(std::forward<Container>(from));
     nb::capsule owner(
@@ -113,8 +104,7 @@ auto owned(Container&& from, std::size_t n) {
     return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(kept->data(), {n}, owner);
 }
 
-template <class Vector>
-auto owned(Vector&& from) {
+template <class Vector> auto owned(Vector&& from) {
     const std::size_t n = from.size();
     return owned(std::forward<Vector>(from), n);
 }
@@ -122,8 +112,7 @@ auto owned(Vector&& from) {
 // At exit Python ends a daemon thread that asks for the GIL, with glibc by unwinding its stack,
 // which may pass neither a destructor nor nanobind. Such a thread sleeps until the process ends, as
 // Python itself lets it from 3.14 on. Call: of Python's C functions alone, which throw nothing.
-template <class Call>
-auto or_sleep_at_exit(const Call& call) {
+template <class Call> auto or_sleep_at_exit(const Call& call) {
     try {
         return call();
     } catch (...) {
@@ -160,8 +149,7 @@ struct Signals {
         return static_cast<Signals*>(self)->raised_by([] { return PyErr_CheckSignals() == 0; });
     }
     // Whether this call, or one before, has raised: made with the GIL, false where it has.
-    template <class Call>
-    bool raised_by(const Call& call) {
+    template <class Call> bool raised_by(const Call& call) {
         return raised || or_sleep_at_exit([&] {
                    const auto state = PyGILState_Ensure();
                    if (!call()) keep_error();
@@ -202,43 +190,35 @@ auto interruptible(int workers, const RunSettings& settings, Watch&& watch, cons
         return result;
     }
 }
-template <class Call>
-auto interruptible(int workers, const Call& call) {
+template <class Call> auto interruptible(int workers, const Call& call) {
     return interruptible(workers, {}, Signals{}, call);
 }
 
 // How Python passes what a parameter of a function of the core takes: an array for each pointer, a
 // tuple for a pattern, an array for each side of a matching; read only where that is const.
-template <class T>
-struct Passed {
+template <class T> struct Passed {
     using Given = T;
     static T get(T given) { return given; }
 };
-template <class T>
-struct Passed<T*> {
+template <class T> struct Passed<T*> {
     using Given = Array<T>;
     static T* get(const Given& given) { return given.data(); }
 };
-template <class Index>
-struct Passed<const Csr<Index>&> {
+template <class Index> struct Passed<const Csr<Index>&> {
     using Given = CsrArg<Index>;
     static Csr<Index> get(const Given& given) { return view(given); }
 };
-template <class Index>
-struct Passed<Matching<Index>> {
+template <class Index> struct Passed<Matching<Index>> {
     using Given = Sides<Index>;
     static Matching<Index> get(const Given& given) { return view(given); }
 };
-template <class Index>
-struct Passed<const Matching<Index>&> {
+template <class Index> struct Passed<const Matching<Index>&> {
     using Given = Sides<const Index>;
     static Matching<Index> get(const Given& given) { return view(given); }
 };
 
-template <class Function>
-struct Signature;
-template <class Result, class... Parameters>
-struct Signature<Result(Parameters...)> {
+template <class Function> struct Signature;
+template <class Result, class... Parameters> struct Signature<Result(Parameters...)> {
     using Types = std::tuple<Parameters...>;
     static constexpr std::size_t n = sizeof...(Parameters);
     static constexpr bool takes_run =
@@ -246,18 +226,15 @@ struct Signature<Result(Parameters...)> {
     using Given = std::make_index_sequence<n - takes_run>;
 };
 
-template <auto function>
-using SignatureOf = Signature<std::remove_pointer_t<decltype(function)>>;
+template <auto function> using SignatureOf = Signature<std::remove_pointer_t<decltype(function)>>;
 
 // A function of the core as Python calls it: with the number of workers in place of the RunContext
 // that its parameters may end in, or alone, by one. Structs that can be are returned as tuples.
-template <auto function, class Places = typename SignatureOf<function>::Given>
-struct Bound;
+template <auto function, class Places = typename SignatureOf<function>::Given> struct Bound;
 template <auto function, std::size_t... place>
 struct Bound<function, std::index_sequence<place...>> {
     using Of = SignatureOf<function>;
-    template <std::size_t k>
-    using Parameter = Passed<std::tuple_element_t<k, typename Of::Types>>;
+    template <std::size_t k> using Parameter = Passed<std::tuple_element_t<k, typename Of::Types>>;
 
     static auto by_workers(typename Parameter<place>::Given... given, int workers) {
         const auto call = [&](RunContext& run) {
@@ -288,8 +265,7 @@ void bind_failing_new(nb::module_& m);  // in builds for tests
 
 namespace nanobind::detail {
 
-template <class T>
-struct type_caster<sparsematch::Array<T>> {
+template <class T> struct type_caster<sparsematch::Array<T>> {
     NB_TYPE_CASTER(sparsematch::Array<T>,
                    make_caster<typename sparsematch::Array<T>::NdArray>::Name)
 

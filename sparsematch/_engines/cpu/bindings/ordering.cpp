@@ -6,8 +6,7 @@ using namespace sparsematch;
 
 namespace {
 
-template <class Index>
-void bind(nb::module_& m) {
+template <class Index> void bind(nb::module_& m) {
     m.def("order_features", [](CsrArg<Index> a) { return order_features(view(a)); });
     m.def("degree_statistics", Bound<degree_statistics<Index>>::by_workers);
     m.def("column_statistics", Bound<column_statistics<Index>>::by_workers);

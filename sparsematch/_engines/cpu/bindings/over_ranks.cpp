@@ -14,23 +14,19 @@ namespace sparsematch {
 using namespace over_ranks;
 
 // Where the vertices of each rank begin, and the own rank.
-template <class Index>
-struct Passed<Owners<Index>> {
+template <class Index> struct Passed<Owners<Index>> {
     using Given = std::pair<In<std::int64_t>, int>;
     static Owners<Index> get(const Given& given) {
         const auto& [starts, rank] = given;
         return {starts.data(), static_cast<int>(starts.size()) - 1, rank};
     }
 };
-template <class Index>
-struct Passed<const Owners<Index>&> : Passed<Owners<Index>> {};
+template <class Index> struct Passed<const Owners<Index>&> : Passed<Owners<Index>> {};
 
-template <class Index>
-using Lists = std::pair<In<std::int64_t>, In<Index>>;  // indptr and indices
+template <class Index> using Lists = std::pair<In<std::int64_t>, In<Index>>;  // indptr and indices
 
 // Lists; mates, trees, parent and before; leaf.
-template <class Index>
-struct Passed<const ForestArrays<Index>&> {
+template <class Index> struct Passed<const ForestArrays<Index>&> {
     using Given =
         std::tuple<Lists<Index>, std::tuple<Sides<const Index>, Sides<Index>, Sides<Index>>,
                    Out<Index>>;
@@ -44,8 +40,7 @@ struct Passed<const ForestArrays<Index>&> {
 };
 
 // Lists, mate, and degree and last neighbour of each vertex.
-template <class Index>
-struct Passed<const KarpSipserSide<Index>&> {
+template <class Index> struct Passed<const KarpSipserSide<Index>&> {
     using Given = std::tuple<Lists<Index>, Out<Index>, Out<Index>>;
     static KarpSipserSide<Index> get(const Given& given) {
         using Residual = typename KarpSipserSide<Index>::Residual;
@@ -60,8 +55,7 @@ namespace {
 
 // The methods of every kernel: see Kernel of mpi/core/exchange.py. Arrays are the kernel's, to be
 // used before it is stepped again.
-template <class Kernel>
-nb::class_<Kernel> bind_kernel(nb::module_& m, const std::string& name) {
+template <class Kernel> nb::class_<Kernel> bind_kernel(nb::module_& m, const std::string& name) {
     nb::class_<Kernel> kernel(m, name.c_str());
     kernel.def("step", &Kernel::step, nb::call_guard<ReleasedGil>())
         .def("read_headers", [](Kernel& self) { return self.messages.read_headers(); });
@@ -84,8 +78,7 @@ nb::class_<Kernel> bind_kernel(nb::module_& m, const std::string& name) {
 
 // A function that makes a kernel, which keeps alive what it is given; the parameters are those of
 // its constructor.
-template <class Kernel, class... Parameters>
-void def_maker(nb::module_& m, const char* name) {
+template <class Kernel, class... Parameters> void def_maker(nb::module_& m, const char* name) {
     [&]<std::size_t... k>(std::index_sequence<k...>) {
         m.def(
             name,
@@ -96,8 +89,7 @@ void def_maker(nb::module_& m, const char* name) {
     }(std::index_sequence_for<Parameters...>());
 }
 
-template <class Index>
-void bind(nb::module_& m, const std::string& bits) {
+template <class Index> void bind(nb::module_& m, const std::string& bits) {
     using Rank = Owners<Index>;
     using Number = std::int64_t;
     using Arrays = const ForestArrays<Index>&;

@@ -17,8 +17,7 @@
 namespace sparsematch {
 namespace {
 
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T> using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Returns R by rows, with columns of the matrix: where rows begin, columns, values; the top of Q^H
 // applied to the right-hand sides; and the bytes predicted: where they are more than `room`,
@@ -62,16 +61,14 @@ nb::tuple solve_sparse(CsrArg<Index> upper, In<Value> values, CsrArg<Index> righ
                           owned(std::move(found.value)), found.exceeds_room);
 }
 
-template <class Index, class Value>
-void bind(nb::module_& m) {
+template <class Index, class Value> void bind(nb::module_& m) {
     m.def("qr", factorise<Index, Value>);
     m.def("solve_upper", solve<Index, Value>);
     m.def("solve_upper_sparse", solve_sparse<Index, Value>);
 }
 
 // Those of SciPy, which are imported when they are first needed, in whatever thread.
-template <class Value>
-Blas<Value> load_blas() {
+template <class Value> Blas<Value> load_blas() {
     static Blas<Value> known;  // read once `is_known`, written by whoever has the GIL
     static std::atomic<bool> is_known = false;
     if (is_known) return known;

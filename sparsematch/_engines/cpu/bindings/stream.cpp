@@ -28,8 +28,7 @@ nb::tuple run_match_edges(const char* path, const LayoutArg& layout, const char*
                           nb::make_tuple(report.weight, report.scanned, matched, live));
 }
 
-template <class Index>
-void bind(nb::module_& m) {
+template <class Index> void bind(nb::module_& m) {
     m.def("match_edges", run_match_edges<Index>, "path"_a, "layout"_a, "folder"_a, "mate"_a,
           "weighted"_a, "seed"_a);
 }

@@ -99,8 +99,7 @@ void run_split_pivots(In<double> diagonal, Sides<Index> mates, Out<Index> partne
     });
 }
 
-template <class Index>
-void bind(nb::module_& m) {
+template <class Index> void bind(nb::module_& m) {
     m.def("bottleneck", Bound<bottleneck<Index>>::by_workers);
     m.def("read_values", Bound<read_values<Index>>::by_workers);
     m.def("matched_sum", Bound<matched_sum<Index>>::by_workers);

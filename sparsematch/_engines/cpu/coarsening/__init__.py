@@ -14,9 +14,8 @@ def galerkin_product(
     graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run
 ) -> tuple[Any, Any, Any, Any]:
     """Return aggregates of vertices; indptr, indices and values of the coarse matrix."""
-    labels, (indptr, indices, sums) = _core.galerkin_product(
-        csr(graph), values, mate, join, run.workers
-    )
+    given = csr(graph), values, mate, join
+    labels, (indptr, indices, sums) = _core.galerkin_product(*given, run.workers)
     # C++ and NumPy may name the same type differently, which would be seen where it is printed.
     labels, indptr, indices = (array.view(graph.dtype) for array in (labels, indptr, indices))
     return labels, indptr, indices, sums.view(values.dtype)

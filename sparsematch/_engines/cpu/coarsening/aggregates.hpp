@@ -15,14 +15,10 @@
 
 namespace sparsematch {
 
-template <class Value>
-double absolute(Value v) {
-    return std::abs(v);
-}
+template <class Value> double absolute(Value v) { return std::abs(v); }
 inline double absolute(std::int64_t v) { return std::abs(static_cast<double>(v)); }
 
-template <class Index>
-struct Aggregates {
+template <class Index> struct Aggregates {
     const Index* mate;
     Index count = 0;
     Buffer<Index> label;  // of each vertex, the aggregate
@@ -31,8 +27,7 @@ struct Aggregates {
     Buffer<Index> head;
     Buffer<Index> next;  // of each vertex that joined, the next one
 
-    template <class Visit>
-    void each_member(Index c, const Visit& visit) const {
+    template <class Visit> void each_member(Index c, const Visit& visit) const {
         const Index v = first[c];
         visit(v);
         if (mate[v] != UNMATCHED<Index>) visit(mate[v]);
@@ -43,8 +38,7 @@ struct Aggregates {
 
 // The first vertex whose mate is out of range, itself, or not matched with it; -1: the mates are a
 // matching.
-template <class Index>
-Index wrong_mate(const Index* mate, Index n) {
+template <class Index> Index wrong_mate(const Index* mate, Index n) {
     for (Index v = 0; v < n; ++v) {
         const Index m = mate[v];
         if (m == UNMATCHED<Index>) continue;

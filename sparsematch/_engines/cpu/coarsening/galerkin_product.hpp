@@ -14,14 +14,12 @@
 
 namespace sparsematch {
 
-template <class Index, class Value>
-struct Coarse {
+template <class Index, class Value> struct Coarse {
     Buffer<Index> indptr, indices;  // ascending, without repeats
     Buffer<Value> values;
 };
 
-template <class Index, class Value>
-class GalerkinProduct {
+template <class Index, class Value> class GalerkinProduct {
   public:
     GalerkinProduct(const Csr<Index>& g, const Value* values, const Aggregates<Index>& parts,
                     RunContext& run)

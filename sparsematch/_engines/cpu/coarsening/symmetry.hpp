@@ -14,8 +14,7 @@
 
 namespace sparsematch {
 
-template <class Value>
-class Symmetry {
+template <class Value> class Symmetry {
     static constexpr bool complex = !std::is_arithmetic_v<Value>;
 
   public:
@@ -31,8 +30,7 @@ class Symmetry {
         return kind == negated || kind == negated_conjugate ? -v : v;
     }
 
-    template <class Index>
-    static void add(Sums& sums, Index u, Index v, Value value) {
+    template <class Index> static void add(Sums& sums, Index u, Index v, Value value) {
         if (u == v) return;
         const double re = std::real(value), im = std::imag(value);
         const std::uint64_t print =

@@ -40,8 +40,7 @@ struct FrontierLimits {
 // and gets those that were; `row_seen`, which gets the mates of these. Workspace: an index per
 // column, written as far as the search goes, and two bits per vertex. Time: O(entries read), and
 // O(n_rows + n_cols) bits for each wide frontier.
-template <class Index>
-class AlternatingSearch {
+template <class Index> class AlternatingSearch {
   public:
     AlternatingSearch(const Csr<Index>& a, const Index* col_mate, Bitmap& row_seen, Bitmap& seen,
                       const FrontierLimits& limits = {})
@@ -250,8 +249,7 @@ bool run_searches(const std::array<AlternatingSearch<Index>*, n>& searches, RunC
     return true;
 }
 
-template <class Index>
-bool run_alone(AlternatingSearch<Index> search, RunContext& run) {
+template <class Index> bool run_alone(AlternatingSearch<Index> search, RunContext& run) {
     return run.team.size() == 1 ? search.run(run) : run_searches(std::array{&search}, run);
 }
 

@@ -18,8 +18,7 @@ namespace sparsematch {
 
 // Whether word(k) has its highest bit set for any k below n. Read in the order of memory, by all
 // workers, and joined without a branch, by vectors: a comparison instead takes twice as long.
-template <class Word>
-bool any_signed(std::int64_t n, const Word& word, RunContext& run) {
+template <class Word> bool any_signed(std::int64_t n, const Word& word, RunContext& run) {
     constexpr std::int64_t grain = 1 << 18;
     std::atomic<bool> found{false};
     run.team.loop(n, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
@@ -49,8 +48,7 @@ std::int64_t count_entries(const Csr<Index>& a, std::size_t n_indices, RunContex
     return a.nnz();
 }
 
-template <class Index>
-struct PairReport {
+template <class Index> struct PairReport {
     const char* fault;  // a mate out of range, or a key of FLAWS in _types/matching.py; null: none
     Index i, j;
     auto as_tuple() const { return std::tuple(fault, i, j); }

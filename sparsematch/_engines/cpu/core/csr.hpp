@@ -24,14 +24,12 @@
 
 namespace sparsematch {
 
-template <class Index>
-inline constexpr Index UNMATCHED = -1;
+template <class Index> inline constexpr Index UNMATCHED = -1;
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Const all the way down: no algorithm writes to the matrix.
-template <class Index>
-struct Csr {
+template <class Index> struct Csr {
     Index n_rows, n_cols;
     const Index* indptr;
     const Index* indices;
@@ -45,16 +43,14 @@ struct Csr {
 
 // The first row of the given part, of `parts` with about as many entries each; n_rows for part
 // `parts`.
-template <class Index>
-Index first_row_of(const Csr<Index>& a, int part, int parts) {
+template <class Index> Index first_row_of(const Csr<Index>& a, int part, int parts) {
     if (part == 0 || part == parts) return part ? a.n_rows : 0;
     const auto goal = static_cast<Index>(static_cast<std::int64_t>(a.nnz()) / parts * part);
     return static_cast<Index>(std::lower_bound(a.indptr, a.indptr + a.n_rows, goal) - a.indptr);
 }
 
 // row_mate[i] == j if and only if col_mate[j] == i; UNMATCHED elsewhere.
-template <class Index>
-struct Matching {
+template <class Index> struct Matching {
     Index* row_mate;
     Index* col_mate;
 
@@ -66,8 +62,7 @@ struct Matching {
 };
 
 // Whether any of n mates is UNMATCHED, the one value below zero. Branch-free.
-template <class Index>
-bool any_free(const Index* mate, std::size_t n) {
+template <class Index> bool any_free(const Index* mate, std::size_t n) {
     Index all = 0;
     for (std::size_t k = 0; k < n; ++k) all |= mate[k];
     return all < 0;
@@ -75,8 +70,7 @@ bool any_free(const Index* mate, std::size_t n) {
 
 // Uninitialised array. Large ones request huge pages: the algorithms gather at random, and address
 // translation is half the cost of a miss.
-template <class T>
-class Buffer {
+template <class T> class Buffer {
     static_assert(std::is_trivially_copyable_v<T>);
     static constexpr std::size_t page = std::size_t{1} << 21;  // bytes of a huge page
 
@@ -141,8 +135,7 @@ class Bitmap {
     }
     // Bit k says whether wanted(k), from begin, a multiple of 64, to end - 1. A word at a time,
     // since bits set one by one depend on each other.
-    template <class Wanted>
-    void mark(std::size_t begin, std::size_t end, const Wanted& wanted) {
+    template <class Wanted> void mark(std::size_t begin, std::size_t end, const Wanted& wanted) {
         for (; begin < end; begin += 64) {
             std::uint64_t bits = 0;
             for (std::size_t k = 0; k < std::min<std::size_t>(64, end - begin); ++k)
@@ -173,8 +166,7 @@ class Bitmap {
     SPARSEMATCH_INLINE void prefetch(std::size_t k) const { SPARSEMATCH_PREFETCH(&words_[k >> 6]); }
 
     // Sets the bit; true for the one caller that set it. Threads: several callers at a time.
-    template <bool Threads>
-    bool claim(std::size_t k) {
+    template <bool Threads> bool claim(std::size_t k) {
         if constexpr (Threads) {
             return !(word(k).load(std::memory_order_relaxed) & bit(k)) &&
                    !(word(k).fetch_or(bit(k), std::memory_order_acq_rel) & bit(k));
@@ -193,8 +185,7 @@ class Bitmap {
     }
     // As set, with several callers at a time.
     void set_shared(std::size_t k) { word(k).fetch_or(bit(k), std::memory_order_acq_rel); }
-    template <bool Threads>
-    void release(std::size_t k) {
+    template <bool Threads> void release(std::size_t k) {
         if constexpr (Threads) word(k).fetch_and(~bit(k), std::memory_order_acq_rel);
         else clear(k);
     }
@@ -240,8 +231,7 @@ SPARSEMATCH_INLINE inline Size append_unseen(std::span<const Index> neighbours, 
 }
 
 // Access to a word that another thread may write meanwhile: a plain move, and no data race.
-template <class T>
-T peek(const T& place, std::memory_order order = std::memory_order_relaxed) {
+template <class T> T peek(const T& place, std::memory_order order = std::memory_order_relaxed) {
     return std::atomic_ref<T>(const_cast<T&>(place)).load(order);
 }
 template <class T>

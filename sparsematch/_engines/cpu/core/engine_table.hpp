@@ -29,13 +29,10 @@ struct EngineTraits {
 };
 
 // An engine as a table holds it: its options are read from those of the call.
-template <class... Data>
-using EngineCall = void (*)(const OptionValues&, RunContext&, Data...);
+template <class... Data> using EngineCall = void (*)(const OptionValues&, RunContext&, Data...);
 
-template <auto engine>
-struct Erased;
-template <class... Parameters, void (*engine)(Parameters...)>
-struct Erased<engine> {
+template <auto engine> struct Erased;
+template <class... Parameters, void (*engine)(Parameters...)> struct Erased<engine> {
     using Options = std::remove_cvref_t<
         std::tuple_element_t<sizeof...(Parameters) - 2, std::tuple<Parameters...>>>;
     template <class... Data>
@@ -45,13 +42,11 @@ struct Erased<engine> {
 };
 
 // An engine for both index types: SPARSEMATCH_ENGINE(cheap).
-template <auto engine32, auto engine64>
-struct BothIndexTypes {};
+template <auto engine32, auto engine64> struct BothIndexTypes {};
 #define SPARSEMATCH_ENGINE(name) BothIndexTypes<name<std::int32_t>, name<std::int64_t>>()
 
 // One row. Call<Index>: the EngineCall of this table.
-template <template <class> class Call>
-struct EngineEntry {
+template <template <class> class Call> struct EngineEntry {
     template <auto engine32, auto engine64>
     EngineEntry(const char* name, EngineTraits traits, const char* summary,
                 BothIndexTypes<engine32, engine64>)
@@ -59,8 +54,7 @@ struct EngineEntry {
           options(list_options<typename Erased<engine32>::Options>()),
           call32(Erased<engine32>::call), call64(Erased<engine64>::call) {}
 
-    template <class Index>
-    Call<Index> call() const {
+    template <class Index> Call<Index> call() const {
         if constexpr (sizeof(Index) == 4) return call32;
         else return call64;
     }
@@ -73,8 +67,7 @@ struct EngineEntry {
     Call<std::int64_t> call64;
 };
 
-template <template <class> class Call>
-using EngineTable = std::vector<EngineEntry<Call>>;
+template <template <class> class Call> using EngineTable = std::vector<EngineEntry<Call>>;
 
 // StepInfo in Python.
 struct RunReport {

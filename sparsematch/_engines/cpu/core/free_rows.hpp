@@ -31,8 +31,7 @@ std::vector<Index> free_rows(const Csr<Index>& a, const Matching<Index>& m, Thre
 }
 
 // Bit k says whether mate[k] is UNMATCHED, of n.
-template <class Index>
-void mark_free(Bitmap& free, Index n, const Index* mate, ThreadTeam& team) {
+template <class Index> void mark_free(Bitmap& free, Index n, const Index* mate, ThreadTeam& team) {
     team.loop(n, mates_at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
         free.mark(begin, end, [&](std::size_t k) { return mate[k] == UNMATCHED<Index>; });
     });

@@ -20,8 +20,7 @@
 namespace sparsematch {
 
 // A flag, or a number in low..high; by default any that is positive and finite.
-template <class Options, class Value>
-struct Option {
+template <class Options, class Value> struct Option {
     const char* name;
     Value Options::* member;
     double low = 0, high = std::numeric_limits<double>::infinity();
@@ -44,8 +43,7 @@ struct OptionInfo {
 // Checked options of one call, those of other engines among them.
 using OptionValues = std::vector<std::pair<std::string, double>>;
 
-template <class Options>
-std::vector<OptionInfo> list_options() {
+template <class Options> std::vector<OptionInfo> list_options() {
     const Options defaults;
     const auto info = [&]<class Value>(const Option<Options, Value>& option) {
         return OptionInfo{option.name, std::is_same_v<Value, bool>,
@@ -56,8 +54,7 @@ std::vector<OptionInfo> list_options() {
         Options::fields());
 }
 
-template <class Options>
-Options read_options(const OptionValues& given) {
+template <class Options> Options read_options(const OptionValues& given) {
     Options out;
     const auto read = [&]<class Value>(const Option<Options, Value>& option) {
         for (const auto& [name, value] : given)

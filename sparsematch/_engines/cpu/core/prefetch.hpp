@@ -19,8 +19,7 @@ SPARSEMATCH_INLINE inline void prefetch_list(const Csr<Index>& lists, Index v) {
 
 // For the k-th turn of a loop over a sequence of n, an array or a function of the place. Each link
 // of the chain reads what the one before it prefetched `step` turns ago.
-template <int step>
-struct PrefetchAhead {
+template <int step> struct PrefetchAhead {
     // indptr, then the lists.
     template <class Index, class Size, class Sequence>
     SPARSEMATCH_INLINE static void lists(const Csr<Index>& lists, const Sequence& sequence, Size k,

@@ -12,8 +12,7 @@
 
 namespace sparsematch {
 
-template <class Word>
-class PublishedLists {
+template <class Word> class PublishedLists {
     struct List {
         List(std::size_t capacity, std::size_t workers) : words(capacity), consumed(workers, 0) {}
         Buffer<Word> words;
@@ -46,8 +45,7 @@ class PublishedLists {
     }
 
     // Calls use(words, n) for what each other thread has published since the last call.
-    template <class Use>
-    void consume(int rank, const Use& use) {
+    template <class Use> void consume(int rank, const Use& use) {
         for (std::size_t k = 0; k < lists_.size(); ++k) {
             if (k == static_cast<std::size_t>(rank)) continue;
             std::size_t& consumed = lists_[rank]->consumed[k];

@@ -54,10 +54,7 @@ struct Finished {
 struct Forced {
     void* rows = nullptr;                 // of the engine's index type
     std::int64_t by_row = 0, by_col = 0;  // how many
-    template <class Index>
-    Index* rows_as() const {
-        return static_cast<Index*>(rows);
-    }
+    template <class Index> Index* rows_as() const { return static_cast<Index*>(rows); }
 };
 
 class RunContext {
@@ -188,8 +185,7 @@ class WorkCounter {
     }
 
     // Calls body(begin, end) on pieces of a range, an edge for each element. False: stopped.
-    template <class Index, class Body>
-    bool pieces(Index begin, Index end, const Body& body) {
+    template <class Index, class Body> bool pieces(Index begin, Index end, const Body& body) {
         for (Index next; begin < end; begin = next) {
             next = end - begin > piece ? static_cast<Index>(begin + piece) : end;
             body(begin, next);

@@ -80,19 +80,10 @@ def run_engine(
     forced = None
     if finished and name == "karp_sipser" and run.for_blocks:
         forced = np.empty(matrix.n_major, graph.dtype)
-    settings = edge_limit, run.detailed, run.seed
-    account, n_forced = _core.run_engine(
-        name,
-        csr(matrix),
-        csr(other) if other else None,
-        pair,
-        workers or run.workers,
-        settings,
-        run.options if options is None else options,
-        reason,
-        finished,
-        forced,
-    )
+    lists, threads = (csr(matrix), csr(other) if other else None), workers or run.workers
+    how = (edge_limit, run.detailed, run.seed), run.options if options is None else options
+    found = reason, finished, forced
+    account, n_forced = _core.run_engine(name, *lists, pair, threads, *how, *found)
     info = StepInfo._make(account)
     run.steps.append(info)
     if forced is not None:

@@ -12,8 +12,7 @@ namespace sparsematch {
 
 // Calls body(rank, k) for each k < n, in this order; of those not begun by then, none after a stop.
 // Rank 0, which alone polls for Ctrl-C, does so until the last one ends.
-template <class Body>
-void side_by_side(std::size_t n, RunContext& run, const Body& body) {
+template <class Body> void side_by_side(std::size_t n, RunContext& run, const Body& body) {
     std::atomic<std::size_t> next{0}, left{n};
     const auto goes_on = [&] { return !run.team.failed() && !run.stopped(); };
     const auto work = [&](int rank) {

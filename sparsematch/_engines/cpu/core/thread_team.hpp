@@ -69,8 +69,7 @@ class ThreadTeam {
     bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
     // Calls body(rank, begin, end) on pieces of [0, n), of `grain` each and scheduled dynamically.
-    template <class Body>
-    void loop(std::int64_t n, std::int64_t grain, const Body& body) {
+    template <class Body> void loop(std::int64_t n, std::int64_t grain, const Body& body) {
         if (threads_.empty() || n <= grain) {
             if (n > 0) body(0, std::int64_t{0}, n);
             return;
@@ -84,8 +83,7 @@ class ThreadTeam {
     }
 
     // Calls body(rank, begin, end) once on every rank, for its share of [0, n).
-    template <class Index, class Body>
-    void share_out(Index n, const Body& body) {
+    template <class Index, class Body> void share_out(Index n, const Body& body) {
         const auto at = [&](int part) {
             return static_cast<Index>(static_cast<std::int64_t>(n) * part / size());
         };

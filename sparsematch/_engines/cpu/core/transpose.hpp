@@ -22,8 +22,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class Transposer {
+template <class Index> class Transposer {
     static constexpr std::int64_t bucket_entries = 1 << 13;  // entries of a bucket, on average
     // the cache lines being written fit in the first level
     static constexpr std::int64_t max_buckets = 512;
@@ -153,8 +152,7 @@ class Transposer {
 };
 
 // Whether neighbouring rows begin in neighbouring columns, by a sample.
-template <class Index>
-bool begins_near_its_neighbour(const Csr<Index>& a) {
+template <class Index> bool begins_near_its_neighbour(const Csr<Index>& a) {
     constexpr std::int64_t n_samples = 256;
     constexpr Index apart = 8;  // rows: the unknowns of a point begin in the same column
     if (a.n_rows <= apart) return true;
@@ -170,8 +168,7 @@ bool begins_near_its_neighbour(const Csr<Index>& a) {
 }
 
 // Whether the lines that a single pass writes to are in the cache.
-template <class Index>
-bool writes_to_cache(const Csr<Index>& a) {
+template <class Index> bool writes_to_cache(const Csr<Index>& a) {
     constexpr std::int64_t line = 64, cache = 1 << 23;  // bytes
     const auto bytes = static_cast<std::int64_t>(sizeof(Index)) * a.nnz();
     return std::min(bytes, line * a.n_cols) <= cache || begins_near_its_neighbour(a);

@@ -6,8 +6,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class UnionFind {
+template <class Index> class UnionFind {
   public:
     explicit UnionFind(Index n) : parent_(n) {
         for (Index v = 0; v < n; ++v) parent_[v] = v;

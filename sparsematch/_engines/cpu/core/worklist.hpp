@@ -8,8 +8,7 @@
 
 namespace sparsematch {
 
-template <bool Threads, class T>
-class Worklist {
+template <bool Threads, class T> class Worklist {
   public:
     explicit Worklist(std::size_t capacity) : items_(capacity) {}
 

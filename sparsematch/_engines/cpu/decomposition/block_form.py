@@ -47,14 +47,9 @@ def block_labels(
     ):
         transposed = transpose(graph, run)
     group = np.empty(graph.n_major, graph.dtype)
-    n_square = _core.block_labels(
-        csr(graph),
-        csr(transposed) if transposed else None,
-        mates(graph, matching),
-        group,
-        before.forced if transposed else None,
-        workers,
-    )
+    lists = csr(graph), csr(transposed) if transposed else None
+    forced = before.forced if transposed else None
+    n_square = _core.block_labels(*lists, mates(graph, matching), group, forced, workers)
     if graph.flipped:
         by_col, group = group, np.full(graph.n_rows, n_square + 2, graph.dtype)
         matched = matching.row_mate >= 0
@@ -79,9 +74,8 @@ def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
     if graph.flipped:
         blocks = [graph.dtype.type(layout.n_blocks - 1) - block for block in blocks]
     pairs = Matching(layout.row_mate.astype(graph.dtype), layout.col_mate.astype(graph.dtype))
-    return _core.is_block_form(
-        csr(graph), mates(graph, pairs), *graph.orient(*blocks), layout.n_blocks
-    )
+    arrays = mates(graph, pairs), *graph.orient(*blocks)
+    return _core.is_block_form(csr(graph), *arrays, layout.n_blocks)
 
 
 def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
@@ -96,11 +90,7 @@ def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
 
 
 def hall_violators(
-    graph: BipartiteCSR,
-    matching: Matching,
-    run: Run,
-    before: HostByProducts | None,
-    of_cols: bool,
+    graph: BipartiteCSR, matching: Matching, run: Run, before: HostByProducts | None, of_cols: bool
 ) -> HallViolators:
     """Return the pieces with too many rows, or columns, and a violator of each."""
     # The matching must be maximum. The search goes from the side that has too many: it needs the
@@ -109,21 +99,13 @@ def hall_violators(
     if graph.flipped != of_cols:
         searched = (before and before.transposed) or transpose(graph, run)
     pieces = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-    members, partners, starts = (
-        np.empty(searched.n_major + extra, graph.dtype) for extra in (0, 0, 1)
-    )
-    n_pieces = _core.hall_violators(
-        csr(searched),
-        mates(searched, matching),
-        *searched.orient(*pieces),
-        members,
-        partners,
-        starts,
-    )
+    n = searched.n_major
+    members, partners, starts = (np.empty(size, graph.dtype) for size in (n, n, n + 1))
+    arrays = *searched.orient(*pieces), members, partners, starts
+    n_pieces = _core.hall_violators(csr(searched), mates(searched, matching), *arrays)
     starts = starts[: n_pieces + 1].copy()
-    return HallViolators(
-        *pieces, n_pieces, members[: starts[-1]].copy(), partners[: starts[-1]].copy(), starts
-    )
+    members, partners = members[: starts[-1]].copy(), partners[: starts[-1]].copy()
+    return HallViolators(*pieces, n_pieces, members, partners, starts)
 
 
 def connected_components(graph: BipartiteCSR) -> Components:
@@ -150,16 +132,9 @@ def block_permutation(
     rows = labels.row_group if one_block else np.empty_like(matching.row_mate)
     row_perm, col_perm = rows, np.empty_like(matching.col_mate)
     starts = np.empty(n_square + 4, row_perm.dtype)
-    _core.block_permutation(
-        labels.row_group,
-        matching.row_mate,
-        *matching.shape,
-        n_square,
-        row_perm,
-        col_perm,
-        starts,
-        worthwhile(workers, row_perm.size),
-    )
+    given = labels.row_group, matching.row_mate, *matching.shape, n_square
+    threads = worthwhile(workers, row_perm.size)
+    _core.block_permutation(*given, row_perm, col_perm, starts, threads)
     first_square, first_vertical, rank = map(starts.item, (1, n_square + 1, n_square + 2))
     if rank < n_cols:
         col_perm[: n_cols - rank] = np.flatnonzero(matching.col_mate < 0)

@@ -19,8 +19,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class BlockFormCheck {
+template <class Index> class BlockFormCheck {
   public:
     // The block of each row and column, from 0 to n_blocks - 1.
     BlockFormCheck(const Csr<Index>& a, Matching<Index> m, const Index* row_block,

@@ -18,8 +18,7 @@ inline constexpr std::int64_t labels_at_a_time = 1 << 16;
 // The same by many workers, who read and write more often: two gain nothing. What has a frequent
 // label is listed apart, in order; the rest is the transpose of a matrix with one entry in a row,
 // in which one label for many would be the work of one worker. Presumes at least 512 labels.
-template <class Index>
-class SharedSort {
+template <class Index> class SharedSort {
   public:
     SharedSort(const Index* label, Index n, Index n_labels, RunContext& run)
         : label_(label), n_(n), n_labels_(n_labels), run_(run) {

@@ -15,8 +15,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class ContractedGraph {
+template <class Index> class ContractedGraph {
   public:
     // Workspace: an index per column, eight per vertex, and one per arc. Time: O(n_rows + n_cols +
     // nnz).
@@ -94,8 +93,7 @@ class ContractedGraph {
     }
 
     // vertex_of(j): -1 if there is none. Branch-free selection (decision 0005).
-    template <class VertexOf>
-    void copy_arcs(const VertexOf& vertex_of) {
+    template <class VertexOf> void copy_arcs(const VertexOf& vertex_of) {
         // at most: the rest is not written
         std::size_t n_arcs = static_cast<std::size_t>(n_ > 0 ? a_.nnz() : 0) + 1;
         for (int g = 0; g < large_.size; ++g) n_arcs += large_.targets[g].size();

@@ -18,8 +18,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class DeficientPieces {
+template <class Index> class DeficientPieces {
   public:
     // The matching must be maximum. Workspace: two indices per row, one per column.
     // Time: O(entries of the part), nearly.

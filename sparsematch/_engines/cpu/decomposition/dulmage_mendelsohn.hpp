@@ -82,8 +82,7 @@ namespace sparsematch {
 
 // The place of each matched row in the form (as strong_components.hpp has it), found step by step;
 // the column of a matched entry has that of its row.
-template <class Index>
-class Blocks {
+template <class Index> class Blocks {
   public:
     // `group` has a place for each row, and is written step by step.
     Blocks(const Csr<Index>& a, Matching<Index> m, CoarseParts& parts, Index* group,
@@ -238,8 +237,7 @@ class Blocks {
 
     // number_of(j): of the matched column j, which is not settled. Rows of the coarse parts are
     // written twice.
-    template <class Number>
-    Index write(const Number& number_of) const {
+    template <class Number> Index write(const Number& number_of) const {
         const Index n = count();
         run_.team.loop(
             a_.n_rows, limits_.at_a_time, [&](int, std::int64_t begin, std::int64_t end) {

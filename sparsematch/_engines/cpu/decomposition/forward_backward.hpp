@@ -15,8 +15,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class ForwardBackward {
+template <class Index> class ForwardBackward {
   public:
     ForwardBackward(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m,
                     const CoarseParts& parts, LargeComponents<Index>& found,

@@ -35,8 +35,7 @@ struct ViolatorLimits {
     std::int64_t smaller = 1'000'000;  // entries to be read for smaller violators, in all
 };
 
-template <class Index>
-class HallViolators {
+template <class Index> class HallViolators {
   public:
     // Of the pieces, renumbered; all that follows is in their numbers until it is written.
     HallViolators(const DeficientPieces<Index>& pieces, RunContext& run,

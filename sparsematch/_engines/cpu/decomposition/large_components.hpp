@@ -84,8 +84,7 @@ class VertexState {
 using Place = signed char;
 inline constexpr Place no_place = -1, in_other_part = -2, in_horizontal_part = -3;
 
-template <class Index>
-struct LargeComponents {
+template <class Index> struct LargeComponents {
     static constexpr int most = 3;  // components
 
     int size = 0;

@@ -17,8 +17,7 @@
 namespace sparsematch {
 
 // A few rows of a few columns, both renumbered.
-template <class Index>
-class MinimalViolator {
+template <class Index> class MinimalViolator {
   public:
     explicit MinimalViolator(Index n_cols)
         : alive_(n_cols, 1), col_mate_(n_cols), parent_(n_cols), indptr_(1, 0) {}

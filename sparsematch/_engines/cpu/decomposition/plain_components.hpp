@@ -11,8 +11,7 @@
 namespace sparsematch {
 
 // Vertex v has arcs to heads[first[v]...first[v + 1] - 1].
-template <class Index>
-struct Digraph {
+template <class Index> struct Digraph {
     std::vector<std::int64_t> first{0};
     std::vector<Index> heads;
 

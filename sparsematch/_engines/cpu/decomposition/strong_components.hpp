@@ -19,19 +19,15 @@ namespace sparsematch {
 // The number of a vertex. 0: not known yet. From n_cols downwards: its component in the square
 // part, sinks first. From in_horizontal + 1 upwards: the same, sources first. Two codes for the
 // coarse parts.
-template <class Index>
-inline constexpr Index in_horizontal = std::numeric_limits<Index>::min();
-template <class Index>
-inline constexpr Index in_vertical = std::numeric_limits<Index>::max();
+template <class Index> inline constexpr Index in_horizontal = std::numeric_limits<Index>::min();
+template <class Index> inline constexpr Index in_vertical = std::numeric_limits<Index>::max();
 
 // The place of a vertex's arcs in the list of heads.
-template <class Index>
-struct Arcs {
+template <class Index> struct Arcs {
     Index begin, end;
 };
 
-template <class Index>
-class StrongComponents {
+template <class Index> class StrongComponents {
     static constexpr int ahead = 4;  // vertices of the path
     struct Visit {
         // the least preorder number reached; in_horizontal is less than all of them

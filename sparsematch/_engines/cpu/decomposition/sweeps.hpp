@@ -26,8 +26,7 @@ namespace sparsematch {
 
 // A step of a sweep. Held by value in a loop, what it reads stays in registers: in a member of
 // another object it might be overwritten with the states, which are bytes.
-template <class Index>
-struct RowScan {
+template <class Index> struct RowScan {
     const Index *indptr, *indices, *mate;
     VertexState* state;
 
@@ -51,8 +50,7 @@ struct RowScan {
     }
 };
 
-template <class Index>
-class Sweeps {
+template <class Index> class Sweeps {
   public:
     Sweeps(const Csr<Index>& a, Matching<Index> m, const CoarseParts& parts,
            LargeComponents<Index>& found, const SweepLimits& limits, RunContext& run)
@@ -237,8 +235,7 @@ class Sweeps {
 
     // The columns whose state is wanted, in ascending order. They are few: whole blocks are tested
     // first.
-    template <class Wanted, class Use>
-    void each_where(const Wanted& wanted, const Use& use) const {
+    template <class Wanted, class Use> void each_where(const Wanted& wanted, const Use& use) const {
         const VertexState* const state = state_.data();
         for (std::size_t base = 0, end = a_.n_cols; base < end; base += block) {
             const std::size_t stop = std::min(base + block, end);

@@ -19,8 +19,7 @@ namespace sparsematch {
 // The lists of `a` have what follows, those of `t` what is before. Counts of arcs are kept in a
 // byte: a row with more is left to others, and so is one whose own entry is repeated. Presumes that
 // rows which are not settled have mates, which are not settled either.
-template <class Index>
-class Trimming {
+template <class Index> class Trimming {
   public:
     Trimming(const Csr<Index>& a, const Csr<Index>& t, const Index* mate, Bitmap& settled_row,
              Bitmap& settled_col, const BlockLimits& limits, RunContext& run)
@@ -31,8 +30,7 @@ class Trimming {
     // Trims what is not settled, and calls settle(i, k) for the k-th row, from 0; returns how many.
     // A wide frontier is shared out. Workspace: a byte and an index per row. Time: O(n_rows +
     // n_cols + nnz).
-    template <class Settle>
-    Index trim(const Settle& settle) {
+    template <class Settle> Index trim(const Settle& settle) {
         count_arcs();
         WorkCounter counter(run_);
         while (head_ < tail_ && !run_.stopped()) {
@@ -84,8 +82,7 @@ class Trimming {
     }
 
     // The whole frontier, by all workers, each with a list of its own of what it finds.
-    template <class Settle>
-    void level(const Settle& settle) {
+    template <class Settle> void level(const Settle& settle) {
         const std::size_t first = head_, last = tail_;
         run_.team.loop(last - first, limits_.trimmed_at_a_time, [&](int rank, Index k, Index end) {
             WorkCounter counter(run_, rank);

@@ -18,10 +18,8 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
     """Return the function of an engine."""
 
     def match(graph: Graph, mate: IndexArray, run: Run) -> None:
-        settings = 0, run.detailed, run.seed
-        account = _core.match_graph(
-            name, graph_arrays(graph), mate, run.workers, settings, run.options
-        )
+        how = run.workers, (0, run.detailed, run.seed), run.options
+        account = _core.match_graph(name, graph_arrays(graph), mate, *how)
         run.steps.append(StepInfo._make(account))
 
     return match

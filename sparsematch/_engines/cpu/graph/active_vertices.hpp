@@ -7,8 +7,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class ActiveVertices {
+template <class Index> class ActiveVertices {
   public:
     ActiveVertices(Index n, RunContext& run)
         : run_(run), vertex_(n), size_((n + block - 1) / block, block), left_(n) {
@@ -38,14 +37,12 @@ class ActiveVertices {
         return !run_.stopped();
     }
 
-    template <class Filter>
-    bool sweep(const Filter& filter) {
+    template <class Filter> bool sweep(const Filter& filter) {
         return sweep(filter, [](Index) {});
     }
 
     // Calls visit(v) for each vertex in the list, of one thread.
-    template <class Visit>
-    void each(const Visit& visit) const {
+    template <class Visit> void each(const Visit& visit) const {
         for (std::size_t b = 0; b < size_.size(); ++b)
             for (Index k = 0; k < size_[b]; ++k)
                 visit(full_ ? first_of(b) + k : vertex_[first_of(b) + k]);

@@ -12,8 +12,7 @@
 namespace sparsematch {
 
 // Of a graph and its mates, all UNMATCHED.
-template <class Index>
-using MatchGraph = EngineCall<const Graph<Index>&, Index*>;
+template <class Index> using MatchGraph = EngineCall<const Graph<Index>&, Index*>;
 
 inline const EngineTable<MatchGraph> graph_engines{
     {"greedy",

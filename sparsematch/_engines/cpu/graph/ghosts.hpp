@@ -14,8 +14,7 @@ namespace sparsematch {
 // memory in proportion to these lists, as does its workspace: the graph may be far larger. Time:
 // O(entries) for each window of vertices, of which there are several only where the graph has 32
 // times as many vertices as the lists have entries.
-template <class Index>
-class Ghosts {
+template <class Index> class Ghosts {
   public:
     // starts: where the vertices of each rank begin, and their end.
     Ghosts(const Graph<Index>& g, std::span<const std::int64_t> starts, int rank, RunContext& run)

@@ -12,8 +12,7 @@
 
 namespace sparsematch {
 
-template <class Index, bool Weighted>
-class GlobalPaths {
+template <class Index, bool Weighted> class GlobalPaths {
   public:
     GlobalPaths(const Graph<Index>& g, Index* mate, RunContext& run)
         : g_(g), run_(run), mate_(mate), strand_(g.n), end_(g.n), path_(g.n + 1), weight_(g.n + 1),

@@ -15,8 +15,7 @@
 namespace sparsematch {
 
 // Each edge stands in the lists of both its ends. Lists ascend; loops are to be skipped.
-template <class Index>
-struct Graph {
+template <class Index> struct Graph {
     Index n;
     const Index* indptr;
     const Index* indices;
@@ -62,17 +61,13 @@ inline std::uint64_t first_entry(std::uint64_t hash, std::uint64_t degree) {
 
 // What a vertex is called in the hash: itself, where all vertices are at hand.
 struct SameNumber {
-    template <class Index>
-    Index operator()(Index v) const {
-        return v;
-    }
+    template <class Index> Index operator()(Index v) const { return v; }
 };
 
 // The strict total order. A key is a number of 63 bits: the absolute value as an integer, which
 // keeps the order of numbers that are not negative; without weights it is the upper part of the
 // hash. Weighted: the graph has weights. Number: what ends are called in hash and comparison.
-template <class Index, bool Weighted, class Number = SameNumber>
-class EdgeOrder {
+template <class Index, bool Weighted, class Number = SameNumber> class EdgeOrder {
   public:
     EdgeOrder(const Graph<Index>& g, std::uint64_t seed, Number number = {})
         : g_(g), seed_(seed), number_(number) {}
@@ -111,8 +106,7 @@ class EdgeOrder {
     // The first of the edges of u that lead to an eligible neighbour, and that neighbour;
     // UNMATCHED: there is none. Branch-free selection (decision 0005): a neighbour that is not
     // eligible bids 0, all others 2 or more.
-    template <class Eligible>
-    Pick best(Index u, const Eligible& eligible) const {
+    template <class Eligible> Pick best(Index u, const Eligible& eligible) const {
         Index best = UNMATCHED<Index>, hashed = UNMATCHED<Index>;
         std::uint64_t best_bid = 1, best_hash = 0;
         for (Index p = g_.indptr[u], end = g_.indptr[u + 1]; p < end; ++p) {

@@ -9,8 +9,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-struct Edge {
+template <class Index> struct Edge {
     std::uint64_t key;
     Index u, v;  // u < v
 };

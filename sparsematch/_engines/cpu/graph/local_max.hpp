@@ -15,8 +15,7 @@
 
 namespace sparsematch {
 
-template <class Index, bool Weighted>
-class LocalMax {
+template <class Index, bool Weighted> class LocalMax {
   public:
     LocalMax(const Graph<Index>& g, Index* mate, RunContext& run)
         : g_(g), order_(g, run.seed), run_(run), mate_(mate), choice_(g.n), matched_(g.n),

@@ -14,8 +14,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class LocalMaxPart {
+template <class Index> class LocalMaxPart {
   public:
     // g: the own lists, with vertices as the whole graph numbers them; its weights must stay.
     LocalMaxPart(const Graph<Index>& g, std::span<const std::int64_t> starts, int rank,
@@ -76,8 +75,7 @@ class LocalMaxPart {
     }
 
   private:
-    template <class Eligible>
-    Index best(Index v, const Eligible& eligible) const {
+    template <class Eligible> Index best(Index v, const Eligible& eligible) const {
         return g_.weight ? weighted_.best(v, eligible).vertex
                          : unweighted_.best(v, eligible).vertex;
     }

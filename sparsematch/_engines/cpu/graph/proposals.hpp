@@ -12,8 +12,7 @@
 
 namespace sparsematch {
 
-template <class Index, bool Threads>
-class Proposals {
+template <class Index, bool Threads> class Proposals {
   public:
     explicit Proposals(Index n) : best_(n) {}
 
@@ -24,8 +23,7 @@ class Proposals {
 
     // Whether a proposal of this key to v would now be the best; before(other key, its proposer):
     // whether it precedes that one.
-    template <class Before>
-    bool beats(Index v, std::uint64_t key, const Before& before) const {
+    template <class Before> bool beats(Index v, std::uint64_t key, const Before& before) const {
         const std::uint64_t other = Threads ? peek(best_[v].key) : best_[v].key;
         if (key != other) return key > other;
         const Index proposer = wait(v);

@@ -24,8 +24,7 @@ struct RedBlueOptions {
     }
 };
 
-template <class Index, bool Weighted, bool Threads>
-class RedBlue {
+template <class Index, bool Weighted, bool Threads> class RedBlue {
   public:
     RedBlue(const Graph<Index>& g, Index* mate, const RedBlueOptions& options, RunContext& run)
         : g_(g), order_(g, run.seed), options_(options), run_(run), mate_(mate), matched_(g.n),

@@ -14,8 +14,7 @@
 
 namespace sparsematch {
 
-template <class Index, bool Weighted, bool Threads>
-class Suitor {
+template <class Index, bool Weighted, bool Threads> class Suitor {
   public:
     Suitor(const Graph<Index>& g, Index* mate, RunContext& run)
         : g_(g), order_(g, run.seed), run_(run), mate_(mate), suitors_(g.n), proposers_(g.n),

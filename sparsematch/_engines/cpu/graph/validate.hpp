@@ -16,8 +16,7 @@ struct GraphProperties {
 
 // What the entries of some rows add to it. An entry below the diagonal is subtracted, its partner
 // above it is added.
-template <class Index, bool Weighted>
-class GraphSum {
+template <class Index, bool Weighted> class GraphSum {
   public:
     // The given list, which is row u. In one that ascends, what is below the diagonal comes first.
     void add(const Graph<Index>& g, Index list, Index u) {

@@ -16,11 +16,7 @@ from sparsematch._types.factors import UpperTrapezoid
 
 
 def factorise(
-    graph: BipartiteCSR,
-    values: Array,
-    right: Array,
-    tolerance: FloatArray,
-    last: BoolArray,
+    graph: BipartiteCSR, values: Array, right: Array, tolerance: FloatArray, last: BoolArray
 ) -> UpperTrapezoid:
     """Factorise a matrix given by rows, without duplicates; `right` has the type of its values.
 

@@ -22,8 +22,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class ColumnOrder {
+template <class Index> class ColumnOrder {
     static constexpr Index no_column = UNMATCHED<Index>;
 
   public:

@@ -24,8 +24,7 @@ namespace sparsematch {
 inline double adjoint_of(double v) { return v; }
 inline std::complex<double> adjoint_of(std::complex<double> v) { return std::conj(v); }
 
-template <class Value>
-class DenseFront {
+template <class Value> class DenseFront {
   public:
     // A zero matrix by columns; right-hand sides are its last columns.
     void reset(std::int64_t rows, std::int64_t columns, std::int64_t right) {

@@ -20,8 +20,7 @@
 
 namespace sparsematch {
 
-template <class Index, class Value>
-class MultifrontalQr {
+template <class Index, class Value> class MultifrontalQr {
   public:
     // Reads: B by rows, no repeats; right-hand sides, `n_right` for each row of B; of each
     // column the tolerance, in its unit, and whether it comes last. Nothing is factorised where
@@ -84,8 +83,7 @@ class MultifrontalQr {
         }
     }
     // visit(i, c) for the rows that begin at a pivot of a front, its column c.
-    template <class Visit>
-    void each_row(const Front& front, const Visit& visit) const {
+    template <class Visit> void each_row(const Front& front, const Visit& visit) const {
         for (Index k = front.first; k < front.first + front.n_pivots; ++k)
             for (const Index i : starting_[k]) visit(i, k - front.first);
     }

@@ -17,8 +17,7 @@
 
 namespace sparsematch {
 
-template <class Index, class Value>
-class SparseUpperSolve {
+template <class Index, class Value> class SparseUpperSolve {
   public:
     // Elements of absolute value `drop` and below become zero. Stops where more bytes come out than
     // `room`. Time: that of the operations, and O(log n) for each element.

@@ -83,8 +83,7 @@ class EdgeSource {
     }
 
   private:
-    template <class T>
-    static T field(const char* at) {
+    template <class T> static T field(const char* at) {
         T value;
         std::memcpy(&value, at, sizeof(T));
         return value;
@@ -99,22 +98,19 @@ class EdgeSource {
 
 // An edge that is left. Without weights its key is computed each time: that is cheaper than to
 // store it.
-template <class Index, bool Weighted>
-struct StreamedEdge {
+template <class Index, bool Weighted> struct StreamedEdge {
     Index u, v;
     std::uint64_t key;
     std::uint64_t key_of(std::uint64_t) const { return key; }
 };
-template <class Index>
-struct StreamedEdge<Index, false> {
+template <class Index> struct StreamedEdge<Index, false> {
     Index u, v;
     std::uint64_t key_of(std::uint64_t seed) const { return edge_hash(u, v, seed); }
 };
 
 // The edges that are left: read from one file of the folder, unless it still is the user's, and
 // written to another for the next pass.
-template <class Record>
-class Scratch {
+template <class Record> class Scratch {
   public:
     explicit Scratch(std::string folder) : folder_(std::move(folder)) {}
 

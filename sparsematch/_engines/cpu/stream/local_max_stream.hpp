@@ -31,8 +31,7 @@ struct StreamReport {
     std::vector<std::int64_t> live, matched;
 };
 
-template <class Index, bool Weighted>
-class StreamLocalMax {
+template <class Index, bool Weighted> class StreamLocalMax {
     using Edge = StreamedEdge<Index, Weighted>;
     struct Vertex {
         std::uint64_t key;  // of its candidate, or of its matched edge
@@ -69,8 +68,7 @@ class StreamLocalMax {
 
     // Reads: the edges, of which those of the user are checked the first time. Writes: candidates.
     // Returns the edges that live.
-    template <bool FromFile>
-    std::int64_t pass(std::int64_t count) {
+    template <bool FromFile> std::int64_t pass(std::int64_t count) {
         if (!scratch_.begin(is_first() ? -1 : count / 2)) return fail("unwritable");
         if (!(FromFile ? file_.rewind() : scratch_.rewind())) return fail("unreadable");
         std::int64_t left = 0;

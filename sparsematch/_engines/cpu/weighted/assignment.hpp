@@ -64,8 +64,7 @@ void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunConte
 // Keeps the duals. Of a wide matrix only columns with the largest dual may be free: not for these.
 // False: the run was stopped. Workspace: two indices for each such entry, and three a vertex. Time:
 // O(nnz), and that of match_pattern on these entries.
-template <class Index>
-bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
+template <class Index> bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
     const auto& a = s.a;
     Buffer<Index> indptr(a.n_rows + 1, 0), col_mate(a.n_cols);
     // use(i, k, p): entry p is the k-th such entry of row i
@@ -155,8 +154,7 @@ struct AssignmentPolicy {
     double tight_gain = 0.75, wide_gain = 0.875;
 };
 
-template <class Index>
-class Assignment {
+template <class Index> class Assignment {
   public:
     Assignment(AssignmentState<Index>& s, const AssignmentPolicy& policy)
         : s_(s), policy_(policy), started_(s.free.size()) {}

@@ -28,8 +28,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class AssignmentBlocks {
+template <class Index> class AssignmentBlocks {
   public:
     // The blocks of the state's matrix, all rows of which are matched by m, along any entries.
     // Time and workspace: O(n_rows + n_cols + nnz).
@@ -52,8 +51,7 @@ class AssignmentBlocks {
     // solve(block) matches all rows of a block, whose state begins as the whole one was. Leaves
     // the matching and duals of the whole. Blocks are solved side by side, but those that leave too
     // few others for that, by all workers one after the other. False: the run was stopped.
-    template <class Solve>
-    bool solve(const Solve& solve) {
+    template <class Solve> bool solve(const Solve& solve) {
         const Index first = s_.wide() ? 0 : 1;
         // rows: half of a worker's share; not varied
         const auto large = static_cast<Index>(s_.a.n_rows / (2 * s_.run.team.size()));

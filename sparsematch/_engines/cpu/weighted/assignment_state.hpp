@@ -16,8 +16,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-struct AssignmentState {
+template <class Index> struct AssignmentState {
     using Claim = std::uint16_t;
 
     // What a scan reads of a column, side by side.
@@ -80,8 +79,7 @@ struct AssignmentState {
         Index best;
         double first, second;
     };
-    template <class Dual>
-    Offer offer(Index i, const Dual& dual) const {
+    template <class Dual> Offer offer(Index i, const Dual& dual) const {
         const auto scan = [&](const auto& read) {
             Offer o{UNMATCHED<Index>, infinity, infinity};
             for (Index p = a.indptr[i], end = a.indptr[i + 1]; p < end; ++p) {
@@ -97,8 +95,7 @@ struct AssignmentState {
     }
 
     // Exchanges the pairs along the path of parents from column j back to the free row.
-    template <class ParentOf>
-    void augment(Index source, Index j, const ParentOf& parent_of) {
+    template <class ParentOf> void augment(Index source, Index j, const ParentOf& parent_of) {
         for (Index i = UNMATCHED<Index>, before; i != source; j = before) {
             i = parent_of(j), before = col_of[i];
             match(i, j);

@@ -25,8 +25,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class Bottleneck {
+template <class Index> class Bottleneck {
     // Both mates.
     struct Pairs {
         Buffer<Index> row_mate, col_mate;

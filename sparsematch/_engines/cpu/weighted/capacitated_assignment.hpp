@@ -17,8 +17,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class CapacitatedAssignment {
+template <class Index> class CapacitatedAssignment {
   public:
     // Writes the column of each row, and duals, given distinct entries. Some rows have none, and
     // duals no use, where not all can be matched. Time: O(n_rows nnz log nnz) at worst, rarely.

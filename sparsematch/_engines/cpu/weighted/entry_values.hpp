@@ -45,8 +45,7 @@ SPARSEMATCH_WIDE inline EntryValues read_values(const double* value, std::size_t
 
 // Whether the indices of every row ascend: no place but where a row begins may be one where they do
 // not. Two loops without a branch: ends of short rows are not predicted.
-template <class Index>
-bool ascends(const Csr<Index>& a, Index begin, Index end) {
+template <class Index> bool ascends(const Csr<Index>& a, Index begin, Index end) {
     const Index first = a.indptr[begin], last = a.indptr[end];
     const auto falls = [&a](Index p) { return Index{a.indices[p - 1] >= a.indices[p]}; };
     Index all = 0, between = 0;
@@ -78,8 +77,7 @@ EntryValues read_values(const Csr<Index>& a, const double* value, RunContext& ru
 
 // The position of the entry of row i in column j, which must be there; rows need not be sorted.
 // Time: O(degree).
-template <class Index>
-Index entry_at(const Csr<Index>& a, Index i, Index j) {
+template <class Index> Index entry_at(const Csr<Index>& a, Index i, Index j) {
     Index p = a.indptr[i];
     while (a.indices[p] != j) ++p;
     return p;

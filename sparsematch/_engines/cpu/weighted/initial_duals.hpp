@@ -53,8 +53,7 @@ std::vector<Buffer<double>> column_minima(const Csr<Index>& a, const double* cos
 // Writes u, the least cost less v of each row, and `to`, the first column where it is found,
 // inverted if there is another one. False if a row has no entries, or the run was stopped. Time:
 // O(n_rows + nnz).
-template <class Index>
-bool row_minima(AssignmentState<Index>& s, Index* to) {
+template <class Index> bool row_minima(AssignmentState<Index>& s, Index* to) {
     std::atomic<bool> complete{true};
     const auto& a = s.a;
     s.run.team.loop(a.n_rows, 1 << 13, [&](int rank, Index begin, Index end) {
@@ -72,16 +71,14 @@ bool row_minima(AssignmentState<Index>& s, Index* to) {
 }
 
 // Whether the reduced cost of entry p of row i is 0, up to the rounding of its terms.
-template <class Index>
-bool is_tight(const AssignmentState<Index>& s, Index i, Index p) {
+template <class Index> bool is_tight(const AssignmentState<Index>& s, Index i, Index p) {
     const double c = s.cost[p], v = s.col[s.a.indices[p]].v, u = s.u[i];
     constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
     return c - v - u <= rounding * std::max({std::abs(c), std::abs(v), std::abs(u)});
 }
 
 // Takes apart the pairs whose reduced cost is not 0. Time: O(n_rows + nnz).
-template <class Index>
-bool keep_tight(AssignmentState<Index>& s) {
+template <class Index> bool keep_tight(AssignmentState<Index>& s) {
     for (Index i = 0; i < s.a.n_rows; ++i) {
         const Index j = s.col_of[i];
         if (j == UNMATCHED<Index>) continue;
@@ -93,8 +90,7 @@ bool keep_tight(AssignmentState<Index>& s) {
 
 // Matches what is free along entries of reduced cost 0, by ascending row, and lists the rows left.
 // Time: O(n_rows), and O(degree) for rows with several such entries.
-template <class Index>
-bool match_tight(AssignmentState<Index>& s, const Index* first) {
+template <class Index> bool match_tight(AssignmentState<Index>& s, const Index* first) {
     constexpr Index ahead = 16;
     const auto is_free = [&](Index j) { return s.col[j].mate == UNMATCHED<Index>; };
     s.free.clear(), s.n_tied = 0;
@@ -121,8 +117,7 @@ bool match_tight(AssignmentState<Index>& s, const Index* first) {
 // matrix keep a dual of 0: those that stay free must have the largest. False if a row has no entry,
 // or the run was stopped. What many workers find is what one finds. Workspace: a double a column,
 // an index a row. Time: O(n_rows + n_cols + nnz).
-template <class Index>
-bool fit_duals(AssignmentState<Index>& s, bool from_zero = false) {
+template <class Index> bool fit_duals(AssignmentState<Index>& s, bool from_zero = false) {
     if (!s.wide()) {
         const auto least = column_minima(s.a, s.cost, from_zero ? nullptr : s.u, s.run);
         if (s.run.stopped()) return false;
@@ -141,8 +136,7 @@ bool fit_duals(AssignmentState<Index>& s, bool from_zero = false) {
 }
 
 // The least cost of each row. Time: O(n_rows + nnz).
-template <class Index>
-bool least_of_rows(AssignmentState<Index>& s) {
+template <class Index> bool least_of_rows(AssignmentState<Index>& s) {
     for (Index i = 0; i < s.a.n_rows; ++i) {
         const double* c = s.cost + s.a.indptr[i];
         s.u[i] = *std::min_element(c, c + s.a.degree(i));
@@ -154,8 +148,7 @@ bool least_of_rows(AssignmentState<Index>& s) {
 // Row duals by which, and by column duals, the mean of the reduced costs of every row and column
 // comes close to 0: a geometric scaling. Three passes, as more gain little. Workspace: two doubles
 // and an index a column. Time: O(n_cols + nnz).
-template <class Index>
-bool means_of_rows(AssignmentState<Index>& s) {
+template <class Index> bool means_of_rows(AssignmentState<Index>& s) {
     const auto& a = s.a;
     Buffer<double> v(a.n_cols, 0.0), sum(a.n_cols, 0.0);
     Buffer<Index> degree(a.n_cols, 0);

@@ -31,15 +31,9 @@ def least_cost(
     """
     unit = 1.0 if largest is not None and largest < _SAFE else unit_of(graph, cost)
     mates, duals = to_begin_with(graph, start, unit)
-    _core.least_cost(
-        csr(graph),
-        cost if unit == 1 else cost / unit,
-        mates,
-        duals,
-        graph.flipped,
-        worthwhile(workers, graph.nnz),
-        warm=start is not None,
-    )
+    costs, warm = cost if unit == 1 else cost / unit, start is not None
+    threads = worthwhile(workers, graph.nnz)
+    _core.least_cost(csr(graph), costs, mates, duals, graph.flipped, threads, warm=warm)
     found = Matching(*read_only_sides(graph, mates))
     return LeastCost(found, *read_only_sides(graph, duals), unit).in_units_of_costs()
 

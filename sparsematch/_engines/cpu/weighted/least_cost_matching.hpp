@@ -22,8 +22,7 @@
 namespace sparsematch {
 
 // The entries of some rows and columns, renumbered, with their costs and what is found for them.
-template <class Index>
-struct AssignmentPart {
+template <class Index> struct AssignmentPart {
     std::vector<Index> rows, cols;  // of the whole, by ascending number
     Buffer<Index> indptr, indices, row_mate, col_mate;
     Buffer<double> cost, u, v;
@@ -69,8 +68,7 @@ void copy_entries(const Csr<Index>& a, const double* cost, const Index* number, 
     indptr[0] = 0;
 }
 
-template <class Index>
-class LeastCostMatching {
+template <class Index> class LeastCostMatching {
   public:
     LeastCostMatching(const Csr<Index>& a, const double* cost, Matching<Index> m, double* u,
                       double* v, const AssignmentPolicy& policy, RunContext& run)

@@ -23,8 +23,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class PathForest {
+template <class Index> class PathForest {
   public:
     explicit PathForest(AssignmentState<Index>& s) : s_(s), root_(s.a.n_rows), end_(s.a.n_rows) {}
 

@@ -23,8 +23,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class PathSearch {
+template <class Index> class PathSearch {
     enum class Result { matched, too_long, none };
 
   public:

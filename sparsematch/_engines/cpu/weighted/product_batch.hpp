@@ -22,8 +22,7 @@
 namespace sparsematch {
 
 // What is written of a matrix, by stored rows and columns. Scales are null where none are wanted.
-template <class Index>
-struct ProductResult {
+template <class Index> struct ProductResult {
     Matching<Index> mates;
     double *u, *v, *row_scale, *col_scale;
     bool flipped;  // see ScaleFactors
@@ -66,8 +65,7 @@ std::pair<double, bool> largest_product(const Csr<Index>& a, const double* value
 }
 
 // Arrays of all matrices, one after the other: n_rows, n_cols, or one number for each.
-template <class Index>
-struct ProductBatch {
+template <class Index> struct ProductBatch {
     const double* value;  // n_values for each matrix: as many as entries if in order
     std::int64_t n_values;
     const std::int64_t* order;  // which of these each entry of the pattern has; or null: in order
@@ -80,8 +78,7 @@ struct ProductBatch {
     bool costs;  // values are costs, infinite ones no entries; else they are not finite
 };
 
-template <class Index>
-class ProductBatchSearch {
+template <class Index> class ProductBatchSearch {
   public:
     ProductBatchSearch(const Csr<Index>& a, const ProductBatch<Index>& batch, RunContext& run)
         : a_(a), batch_(batch), run_(run), policy_{.auction_first = batch.auction_first},

@@ -59,17 +59,10 @@ def write_products(
             graph.orient(first.row_dual, first.col_dual)[1],
         )
     in_range = np.ones(len(values) if scaling else 0, bool)
-    done, passes = _core.product_batch(
-        csr(graph),
-        (values.reshape(-1), np.empty(0, np.int64) if order is None else order),
-        mates,
-        duals,
-        scales,
-        (batch.objective[rows], in_range),
-        start,
-        (graph.flipped, auction_first, costs),
-        worthwhile(workers, values.size),
-    )
+    given = values.reshape(-1), np.empty(0, np.int64) if order is None else order
+    numbers, flags = (batch.objective[rows], in_range), (graph.flipped, auction_first, costs)
+    arrays = given, mates, duals, scales, numbers, start, flags
+    done, passes = _core.product_batch(csr(graph), *arrays, worthwhile(workers, values.size))
     if done == len(values) and not in_range.all():
         warn_of_cut_factors()
     return done, passes > _LONG * len(values)

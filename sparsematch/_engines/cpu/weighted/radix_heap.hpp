@@ -20,8 +20,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class RadixHeap {
+template <class Index> class RadixHeap {
   public:
     struct Entry {
         double key;
@@ -44,8 +43,7 @@ class RadixHeap {
     const std::vector<Entry>& least() const { return least_; }
 
     // Drops these, and those that is_current(entry) denies, and finds the next. False: none.
-    template <class IsCurrent>
-    bool advance(const IsCurrent& is_current) {
+    template <class IsCurrent> bool advance(const IsCurrent& is_current) {
         least_.clear();
         while (used_ != 0) {
             const int from = std::countr_zero(used_);

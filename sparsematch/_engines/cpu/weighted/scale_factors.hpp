@@ -64,8 +64,7 @@ bool write_factors(const Csr<Index>& a, const double* value, const Index* place,
 
 // The sum of the values of the matched entries, by stored row, with Neumaier's correction (Z.
 // Angew. Math. Mech. 54, 1974). Infinite where it overflows. Time: O(n_rows).
-template <class Index>
-double sum_at(const double* value, const Index* place, Index n_rows) {
+template <class Index> double sum_at(const double* value, const Index* place, Index n_rows) {
     double sum = 0, lost = 0;
     for (Index i = 0; i < n_rows; ++i) {
         if (place[i] == UNMATCHED<Index>) continue;

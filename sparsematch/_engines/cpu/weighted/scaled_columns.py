@@ -26,9 +26,8 @@ def product_diagonal(
     numbers, start = (np.empty(1), in_range), (np.empty(0, graph.dtype), none)
     pattern, mates, values = csr(graph), (row_of, col_of), (magnitude, np.empty(0, np.int64))
     stored = scales[1], scales[0]  # columns are the stored rows
-    _core.product_batch(
-        pattern, values, mates, duals, stored, numbers, start, (True, False, False), 1
-    )
+    arrays, flags = (values, mates, duals, stored, numbers, start), (True, False, False)
+    _core.product_batch(pattern, *arrays, flags, 1)
     if not in_range[0]:
         warn_of_cut_factors()
     return row_of, *scales

@@ -22,8 +22,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class SharedSearch {
+template <class Index> class SharedSearch {
   public:
     explicit SharedSearch(AssignmentState<Index>& s) : s_(s), n_active_(s.run.team.size()) {}
 

@@ -89,8 +89,7 @@ void make_pivots_ones(const Csr<Index>& a, const double* weight, const double* d
 // Divides cycles and paths into pivots. Reads: the scaled diagonal, its magnitudes at most 1.
 // Writes: partner[i], which is i for a 1 x 1 pivot and UNMATCHED for a row that stays out; in the
 // matching, paths become pairs. Workspace: the longest cycle. Time: O(n).
-template <class Index>
-class PivotSplit {
+template <class Index> class PivotSplit {
   public:
     PivotSplit(const double* diagonal, Matching<Index> m, Index* partner)
         : diagonal_(diagonal), m_(m), partner_(partner) {}

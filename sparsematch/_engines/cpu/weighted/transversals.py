@@ -41,14 +41,9 @@ def maximum_product(
     graph, values = weighted.graph, weighted.values
     by_logs = scaling and not approximate
     mates, numbers = to_begin_with(graph, start, numbers=2 if by_logs else 1)
-    objective, in_range = _core.largest_product(
-        csr(graph),
-        (values, _rounded_cost(values, workers) if approximate else _NO_COST),
-        mates,
-        numbers,
-        (graph.flipped, by_logs, start is not None),
-        worthwhile(workers, graph.nnz),
-    )
+    arrays = (values, _rounded_cost(values, workers) if approximate else _NO_COST), mates, numbers
+    flags, threads = (graph.flipped, by_logs, start is not None), worthwhile(workers, graph.nnz)
+    objective, in_range = _core.largest_product(csr(graph), *arrays, flags, threads)
     duals = read_only_sides(graph, numbers)
     row_scale, col_scale = read_only_sides(graph, numbers, 1) if by_logs else (None, None)
     matching = Matching(*read_only_sides(graph, mates))
@@ -95,13 +90,8 @@ def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     graph = weighted.graph
     mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
     covers = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
-    smallest = _core.bottleneck(
-        csr(graph),
-        weighted.magnitude,
-        graph.orient(*mates),
-        *graph.orient(*covers),
-        worthwhile(workers, graph.nnz),
-    )
+    arrays = weighted.magnitude, graph.orient(*mates), *graph.orient(*covers)
+    smallest = _core.bottleneck(csr(graph), *arrays, worthwhile(workers, graph.nnz))
     row_dual, col_dual = (cover.astype(np.float64) for cover in covers)
     matching = Matching(*mates)
     return WeightedTransversal(matching, "bottleneck", smallest, row_dual, col_dual).freeze()

@@ -64,17 +64,11 @@ def reach(
     # `max_levels` (0: as many as there are) did. Where the allowance was used up they mean nothing.
     xp, kernels = namespace(count), load(first.graph.dtype)
     flags = xp.zeros(4, np.int32)
-    searches = (
-        kernels.struct(
-            "AlternatingSearch",
-            search,
-            search.graph,
-            hubs=xp.empty(search.graph.nnz // HUB + 1, search.graph.dtype),
-            widths=widths,
-            shift=lanes_of(search.graph),
-        )
-        for search, widths in ((first, count), (second or first, count[SECOND:]))
-    )
+    searches = []
+    for search, widths in ((first, count), (second or first, count[SECOND:])):
+        graph, hubs = search.graph, xp.empty(search.graph.nnz // HUB + 1, first.graph.dtype)
+        own = {"hubs": hubs, "widths": widths, "shift": lanes_of(graph)}
+        searches.append(kernels.struct("AlternatingSearch", search, graph, **own))
     limits = np.int32(max_levels), (allowance or Allowance(None, 0)).struct(kernels)
     kernels.launch_resident("reach", *searches, *limits, flags[2:], flags)
     return flags[2:]

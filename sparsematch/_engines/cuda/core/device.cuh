@@ -38,21 +38,12 @@ DEVICE int warps_in_block() { return blockDim.x >> 5; }
 
 // ---- Memory that other threads write meanwhile. Relaxed: no order between different addresses is
 // promised.
-template <class T>
-DEVICE T load(const T* p) {
-    return *static_cast<const volatile T*>(p);
-}
+template <class T> DEVICE T load(const T* p) { return *static_cast<const volatile T*>(p); }
 // The value at the last barrier or a later one: from the processor's own cache.
 DEVICE Bits load_old(const Bits* p) { return __ldca(p); }
 // What no thread writes while the kernel runs: through the read-only cache.
-template <class T>
-DEVICE T load_constant(const T* p) {
-    return __ldg(p);
-}
-template <class T>
-DEVICE void store(T* p, T value) {
-    *static_cast<volatile T*>(p) = value;
-}
+template <class T> DEVICE T load_constant(const T* p) { return __ldg(p); }
+template <class T> DEVICE void store(T* p, T value) { *static_cast<volatile T*>(p) = value; }
 
 // The number that has these bits.
 DEVICE float as_number(Bits bits) { return __uint_as_float(bits); }
@@ -101,15 +92,9 @@ DEVICE Bits ballot(bool mine) { return __ballot_sync(~0u, mine); }
 DEVICE int count_bits(Bits set) { return __popc(set); }
 DEVICE int count_lanes_before(Bits set) { return __popc(set & ((1u << (threadIdx.x & 31)) - 1)); }
 // The value of the given lane; all lanes must call it.
-template <class T>
-DEVICE T broadcast(T value, int lane) {
-    return __shfl_sync(~0u, value, lane);
-}
+template <class T> DEVICE T broadcast(T value, int lane) { return __shfl_sync(~0u, value, lane); }
 // The value of the lane whose number differs in these bits; all lanes must call it.
-template <class T>
-DEVICE T across(T value, int bits) {
-    return __shfl_xor_sync(~0u, value, bits);
-}
+template <class T> DEVICE T across(T value, int bits) { return __shfl_xor_sync(~0u, value, bits); }
 // The least value of all lanes; all lanes must call it.
 DEVICE Wide least_in_warp(Wide value) {
     for (int step = 16; step; step >>= 1) {
@@ -120,8 +105,7 @@ DEVICE Wide least_in_warp(Wide value) {
 }
 
 // Appends the values of the lanes that want to; one atomic addition for all active lanes.
-template <class T, class Count>
-DEVICE void push(T* queue, Count* count, T value, bool wanted) {
+template <class T, class Count> DEVICE void push(T* queue, Count* count, T value, bool wanted) {
     const unsigned here = __activemask(), wanting = __ballot_sync(here, wanted);
     if (!wanted) return;
     unsigned lane;
@@ -163,8 +147,7 @@ DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (
 
 // Adds one to a counter that the thread names, once for all active lanes that name the same.
 // Returns a number of its own for each.
-template <class T>
-DEVICE T draw_number(T* counts, T at) {
+template <class T> DEVICE T draw_number(T* counts, T at) {
     const unsigned same = __match_any_sync(__activemask(), at);
     unsigned lane;
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
@@ -243,8 +226,7 @@ DEVICE Index shuffle(Index v, Index n, int bits, unsigned seed) {
 
 // Reserves n places for each thread of a block; one addition to the counter for all of them. Every
 // thread of the block must call it. Returns where its places begin.
-template <class T>
-DEVICE T reserve(T* count, int n) {
+template <class T> DEVICE T reserve(T* count, int n) {
     SHARED int together;
     SHARED T first;
     if (thread_in_block() == 0) together = 0;
@@ -257,8 +239,7 @@ DEVICE T reserve(T* count, int n) {
 }
 
 // Adds the numbers of all threads of the block; all must call it.
-template <class T>
-DEVICE void add_of_block(T* count, T mine) {
+template <class T> DEVICE void add_of_block(T* count, T mine) {
     SHARED T together;
     if (thread_in_block() == 0) together = 0;
     sync_block();
@@ -269,8 +250,7 @@ DEVICE void add_of_block(T* count, T mine) {
 }
 
 // Appends those of 0 .. n - 1 for which wanted(v) to a queue: all blocks of a launch together.
-template <class Wanted>
-DEVICE void list_all(Index n, Index* queue, Index* count, Wanted wanted) {
+template <class Wanted> DEVICE void list_all(Index n, Index* queue, Index* count, Wanted wanted) {
     enum { EACH = 8 };
     const long long step = static_cast<long long>(EACH) * threads_in_block();
     for (long long base = block_index() * step; base < n; base += block_count() * step) {
@@ -315,8 +295,7 @@ DEVICE void make_set(Bits* set, long long n, const Bits* other, Wanted wanted) {
 
 // ---- An array that no thread writes while the kernel runs, as a field of a struct; as a parameter
 // it is const __restrict__.
-template <class T>
-struct ReadOnly {
+template <class T> struct ReadOnly {
     const T* data;
     DEVICE T operator[](long long k) const { return load_constant(data + k); }
     DEVICE ReadOnly operator+(long long k) const { return {data + k}; }

@@ -5,8 +5,7 @@
 // What the threads count from barrier to barrier, a Tally in three slots in rotation: one is
 // written; the one before is complete, and read by threads that lag behind the barrier; the one
 // after is cleared. So a turn costs one barrier.
-template <class Tally>
-struct LevelCounter {
+template <class Tally> struct LevelCounter {
     Tally* slots;  // three, zero at the launch
     int turn;
 

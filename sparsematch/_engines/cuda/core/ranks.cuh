@@ -22,14 +22,12 @@ struct SendBuffers {
     long long capacity;
     int rank, ranks;
 };
-template <class Message>
-DEVICE Message* buffer_for(const SendBuffers& out, int to) {
+template <class Message> DEVICE Message* buffer_for(const SendBuffers& out, int to) {
     const long long number = to > out.rank ? to - 1 : to;
     return reinterpret_cast<Message*>(out.messages) + number * out.capacity;
 }
 // Returns false if the buffer is full. Safe: slots are reserved by atomic additions.
-template <class Message>
-DEVICE bool send(const SendBuffers& out, int to, const Message& message) {
+template <class Message> DEVICE bool send(const SendBuffers& out, int to, const Message& message) {
     const long long slot = draw_number(out.counts, static_cast<long long>(to));
     if (slot >= out.capacity) return false;
     buffer_for<Message>(out, to)[slot] = message;

@@ -48,6 +48,5 @@ def _build(graph: BipartiteCSR) -> BipartiteCSR:
             "fill", graph.n_major << int(shift), dtype.type(graph.n_major), *arrays, *long, shift
         )
         launch("fill_long", compile.FILLING, *arrays, *long, threads=1024)
-    return BipartiteCSR(
-        graph.n_rows, graph.n_cols, begin, indices, graph.backend, not graph.flipped, nnz
-    )
+    how = graph.backend, not graph.flipped, nnz
+    return BipartiteCSR(graph.n_rows, graph.n_cols, begin, indices, *how)

@@ -5,8 +5,7 @@
 
 // Halves the path on the way: every write replaces a pointer by one further up, in whatever order
 // they come.
-template <class T>
-DEVICE T find(T* up, T v) {
+template <class T> DEVICE T find(T* up, T v) {
     T u = load(up + v);
     while (u != v) {
         const T next = load(up + u);
@@ -19,16 +18,14 @@ DEVICE T find(T* up, T v) {
 
 // The same without a write. The root may be written to the vertex afterwards while others search
 // for theirs, but not while they halve paths: these would put back what they have read before.
-template <class T>
-DEVICE T root_of(const T* up, T v) {
+template <class T> DEVICE T root_of(const T* up, T v) {
     for (T u; (u = load(up + v)) != v;) v = u;
     return v;
 }
 
 // Safe: a root is put under another by one compare-and-swap; the loser searches for the root again.
 // Returns the root of a then, as far as is known.
-template <class T>
-DEVICE T join(T* up, T a, T b) {
+template <class T> DEVICE T join(T* up, T a, T b) {
     a = find(up, a), b = find(up, b);
     while (a != b) {
         if (a < b) {

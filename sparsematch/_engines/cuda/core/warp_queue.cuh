@@ -3,8 +3,7 @@
 
 // Appends by whole warps: each collects as many values as it has lanes before it reserves places.
 // `staged` is in shared memory, 2 * WARP of the warp's own; all lanes must call.
-template <class T>
-struct WarpQueue {
+template <class T> struct WarpQueue {
     T *values, *staged;
     Index* count;
     int n;
@@ -30,8 +29,7 @@ struct WarpQueue {
 
 // Values stay with the block, in shared memory, as long as there is room; the others go to a queue
 // in global memory. All lanes must call.
-template <class T, int CAPACITY>
-struct BlockQueue {
+template <class T, int CAPACITY> struct BlockQueue {
     T *buffer, *values;
     int* near;  // values of the block, those that found no room included
     Index* count;

@@ -46,9 +46,8 @@ def block_labels(
 def _labels_on_host(found: HostResult, matching: Matching) -> BlockLabels:
     """Return the labels that the host finds, on the device."""
     labels = operations(DecompositionOps, "numpy").block_labels(*found)
-    return BlockLabels(
-        host_fallback.to_device(labels.row_group, matching.row_mate), labels.n_square
-    )
+    group = host_fallback.to_device(labels.row_group, matching.row_mate)
+    return BlockLabels(group, labels.n_square)
 
 
 def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
@@ -70,15 +69,8 @@ def block_permutation(
     kernels.launch("tally", row_mate.size, n_rows, labels.row_group, count[1:], place)
     begin = xp.cumsum(count, dtype=dtype)
     row_perm, col_perm = xp.empty(row_mate.size, dtype), xp.empty(col_mate.size, dtype)
-    order = kernels.struct(
-        "BlockOrder",
-        matching,
-        group=labels.row_group,
-        place=place,
-        begin=begin,
-        row_perm=row_perm,
-        col_perm=col_perm,
-    )
+    arrays = {"place": place, "begin": begin, "row_perm": row_perm, "col_perm": col_perm}
+    order = kernels.struct("BlockOrder", matching, group=labels.row_group, **arrays)
     sizes, bounds = (n_rows, n_cols, n_square), xp.zeros(4, dtype)
     n = max(row_mate.size, col_mate.size)
     kernels.launch("permute", n, *sizes, order, bounds[3:], bounds)

@@ -60,9 +60,8 @@ def initialise(problem: Assignment) -> None:
     kernels, n, nnz = _load(problem.dtype), problem.n, problem.indices.size
     least = problem.col_dual.view(np.int64)
     least.fill(np.iinfo(np.int64).max)
-    kernels.launch(
-        "column_minima", nnz, np.uint64(nnz), problem.indices, problem.cost.view(np.int64), least
-    )
+    arrays = problem.indices, problem.cost.view(np.int64), least
+    kernels.launch("column_minima", nnz, np.uint64(nnz), *arrays)
     kernels.launch("column_duals", n, problem.dtype.type(n), least)
 
 
@@ -77,15 +76,8 @@ def bid(problem: Assignment, eps: float, most: float, enough: int, limit: int) -
     words = np.zeros(1, layout("weighted/auction", dtype, "Rounds"))
     words["count"][0, 0] = free.size
     control = xp.asarray(words.view(np.uint8))
-    state = kernels.struct(
-        "Auction",
-        problem,
-        v=problem.col_dual,
-        to=xp.empty(n, dtype),
-        bid=xp.empty(n),
-        highest=xp.zeros(n, np.uint64),
-        queue=queue,
-    )
+    bids = {"to": xp.empty(n, dtype), "bid": xp.empty(n), "highest": xp.zeros(n, np.uint64)}
+    state = kernels.struct("Auction", problem, v=problem.col_dual, queue=queue, **bids)
     given = dtype.type(n), problem.costs(kernels), state, np.float64(eps), np.float64(most)
     rounds, done = 0, False
     while not done and rounds < limit:

@@ -22,8 +22,7 @@ DEVICE double least_of(double mine, int lanes) {
     }
     return mine;
 }
-template <class T>
-DEVICE T sum_of(T mine, int lanes) {
+template <class T> DEVICE T sum_of(T mine, int lanes) {
     for (int bit = lanes >> 1; bit; bit >>= 1) mine += across(mine, bit);
     return mine;
 }

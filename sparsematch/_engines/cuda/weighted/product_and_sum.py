@@ -50,9 +50,8 @@ def maximum_sum(
     (matching, row_dual, col_dual, unit), gap = least_cost(graph, -magnitude, tolerance, workers)
     with np.errstate(over="ignore"):
         total = float(_matched_values(graph, matching, magnitude).sum())
-    return WeightedTransversal(
-        matching, "sum", total, row_dual, col_dual, dual_unit=unit, gap=gap
-    ).freeze()
+    how: Any = {"dual_unit": unit, "gap": gap}
+    return WeightedTransversal(matching, "sum", total, row_dual, col_dual, **how).freeze()
 
 
 def _matched_values(graph: BipartiteCSR, matching: Matching, magnitude: FloatArray) -> FloatArray:

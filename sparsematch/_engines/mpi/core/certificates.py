@@ -45,11 +45,7 @@ def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] 
 
 
 def _one_sided(
-    exchange: Exchange,
-    flaw: str,
-    own: tuple[Array, int],
-    their_mate: Array,
-    starts: Array,
+    exchange: Exchange, flaw: str, own: tuple[Array, int], their_mate: Array, starts: Array
 ) -> _Flaw | None:
     """Return the first own vertex whose mate names another one. Collective."""
     mate, first = own

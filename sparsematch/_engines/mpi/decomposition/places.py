@@ -63,9 +63,8 @@ class Places:
         """Return for each own place the number of equal keys, and with each flag. Collective."""
         counts = [np.zeros(self.n_own, self.dtype) for _ in range(1 + len(flags))]
         for part in self._slices(np.arange(keys.size, dtype=self.dtype)):
-            arrived, *set_ = self.exchange.alltoallv(
-                self.starts, keys[part], *(flag[part] for flag in flags)
-            )
+            sent = keys[part], *(flag[part] for flag in flags)
+            arrived, *set_ = self.exchange.alltoallv(self.starts, *sent)
             own = arrived - self.first
             for count, chosen in zip(counts, [own, *(own[flag] for flag in set_)], strict=True):
                 count += np.bincount(chosen, minlength=self.n_own).astype(self.dtype)

@@ -50,13 +50,10 @@ def _match(
     other = side.transposed(run, before)
     # degree, and exclusive or of the free neighbours, of each vertex
     left = [np.empty(2 * mate.size, side.dtype) for mate in (matching.row_mate, matching.col_mate)]
-    kernel = operations(RankOps, "numpy").karp_sipser_over_ranks(
-        ((side.indptr, side.indices), matching.row_mate, left[0]),
-        ((other.indptr, other.indices), matching.col_mate, left[1]),
-        *side.owners,
-        side.slice_size,
-        run.seed,
-    )
+    majors = (side.indptr, side.indices), matching.row_mate, left[0]
+    minors = (other.indptr, other.indices), matching.col_mate, left[1]
+    make_kernel = operations(RankOps, "numpy").karp_sipser_over_ranks
+    kernel = make_kernel(majors, minors, *side.owners, side.slice_size, run.seed)
     account.levels += side.exchange.run_until_quiescent(kernel)
     account.edges += kernel.edges()
     free = count_free(side.exchange, matching.row_mate, matching.col_mate)

@@ -107,13 +107,10 @@ class Forest:
         capacity = min(self.n_roots, max(n_rows, len(self.A.own_cols)))
         counts = self.counts.messages(_FOLLOWERS)
         self._followers = SendBuffers(self.exchange, counts, 2, capacity, dtype)
-        self._set(
-            ended=bit_set(xp, self.n_roots),
-            done=bit_set(xp, self.n_roots),
-            leaf=xp.full(self.n_roots, np.iinfo(dtype).max, dtype),
-            above=xp.empty(self.n_roots, dtype),
-            followers=self._followers.struct(self.kernels),
-        )
+        n, followers = self.n_roots, self._followers.struct(self.kernels)
+        leaf, above = xp.full(n, np.iinfo(dtype).max, dtype), xp.empty(n, dtype)
+        trees = {"ended": bit_set(xp, n), "done": bit_set(xp, n), "leaf": leaf, "above": above}
+        self._set(**trees, followers=followers)
         before = np.int64(roots[: self.exchange.rank].sum())
         self._launch("number_roots", self.width, before)
         self._launch("advance", 1)

@@ -15,8 +15,7 @@
 
 namespace sparsematch::over_ranks {
 
-template <class Index>
-class Propagation {
+template <class Index> class Propagation {
   public:
     // `label` of each own vertex, -1 for none, is raised. `budget`: about how many entries a step
     // reads.

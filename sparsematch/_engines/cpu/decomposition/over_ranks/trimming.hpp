@@ -13,8 +13,7 @@
 
 namespace sparsematch::over_ranks {
 
-template <class Index>
-class Trimming {
+template <class Index> class Trimming {
   public:
     // `count`: remaining predecessors of each own vertex, with repetitions, negative for vertices
     // to ignore; 0 afterwards for those trimmed. `level` must be 0. `budget`: about how many
