@@ -268,9 +268,8 @@ def _read_sides(graph: Any, top_nodes: Iterable[Any] | None) -> _Sides:
     tops, _ = nx.bipartite.sets(graph, top_nodes)
     top, bottom = [v for v in graph if v in tops], [v for v in graph if v not in tops]
     if len(top) < len(tops):
-        raise nx.NetworkXError(
-            f"top_nodes has {len(tops - set(top))} nodes that are not in the graph"
-        )
+        text = f"top_nodes has {len(tops - set(top))} nodes that are not in the graph"
+        raise nx.NetworkXError(text)
     place = {node: j for j, node in enumerate(bottom)}
     neighbours = [edges for v, edges in graph.adjacency() if v in tops]
     indptr = np.cumsum([0, *map(len, neighbours)])
@@ -278,9 +277,8 @@ def _read_sides(graph: Any, top_nodes: Iterable[Any] | None) -> _Sides:
         places = map(place.__getitem__, chain.from_iterable(neighbours))
         indices = np.fromiter(places, np.int64, indptr[-1])
     except KeyError as error:
-        raise nx.NetworkXError(
-            f"Graph is not bipartite: an edge joins {error.args[0]!r} to its own side"
-        ) from None
+        text = f"Graph is not bipartite: an edge joins {error.args[0]!r} to its own side"
+        raise nx.NetworkXError(text) from None
     if max(len(top), len(bottom), indptr[-1]) < 2**31:
         indptr, indices = indptr.astype(np.int32), indices.astype(np.int32)
     ones = np.ones(indices.size, np.int8)

@@ -241,9 +241,8 @@ def is_block_form(A: SparseLike, form: BlockForm) -> bool:
     if on_gpu(form.row_perm) != (graph.backend == "cupy"):
         raise TypeError("A and form must both be on a GPU, or both in host memory")
     if form.shape != graph.shape:
-        raise ValueError(
-            f"form is of a matrix of shape {form.shape}, but A has shape {graph.shape}"
-        )
+        text = f"form is of a matrix of shape {form.shape}, but A has shape {graph.shape}"
+        raise ValueError(text)
     layout = block_layout(form)
     if layout is None:
         return False

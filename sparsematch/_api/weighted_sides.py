@@ -65,9 +65,8 @@ def _side(name: str, given: Any, size: int) -> FloatArray:
     if numbers.dtype.kind not in "biuf":
         raise wrong_type(name, given, "real numbers, one for all or for each, or None")
     if numbers.shape not in ((), (size,)):
-        raise ValueError(
-            f"{name} has shape {numbers.shape}, but must be a number or have ({size},)"
-        )
+        text = f"{name} has shape {numbers.shape}, but must be a number or have ({size},)"
+        raise ValueError(text)
     if numbers.dtype != np.float64:
         with np.errstate(over="ignore"):
             numbers = numbers.astype(np.float64)

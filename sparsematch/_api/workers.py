@@ -102,7 +102,6 @@ def _read(workers: Any) -> int:
     if count == -1:
         return min(usable_cores(), _LARGEST)
     if not 1 <= count <= _LARGEST:
-        raise ValueError(
-            f"workers is {count}, but must be from 1 to {_LARGEST}, or -1 for all cores"
-        )
+        text = f"workers is {count}, but must be from 1 to {_LARGEST}, or -1 for all cores"
+        raise ValueError(text)
     return count

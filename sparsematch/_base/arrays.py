@@ -149,9 +149,8 @@ def import_cupy(reason: str = "device='cuda'") -> Any:
             "they are there"
         ) from error
     if not n_devices:
-        raise RuntimeError(
-            f"{reason} needs an NVIDIA GPU, but CUDA_VISIBLE_DEVICES or the machine has none"
-        )
+        text = f"{reason} needs an NVIDIA GPU, but CUDA_VISIBLE_DEVICES or the machine has none"
+        raise RuntimeError(text)
     return cupy
 
 

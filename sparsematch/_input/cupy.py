@@ -78,9 +78,8 @@ def _sort_coo(rows: Any, cols: Any, shape: tuple[int, int], name: str) -> tuple[
     """Return indptr and indices of entries in any order, duplicates and all."""
     xp, (n_rows, _) = namespace(rows), shape
     if rows.ndim != 1 or rows.shape != cols.shape:
-        raise ValueError(
-            f"{name}.row has shape {rows.shape}, but {name}.col has shape {cols.shape}"
-        )
+        text = f"{name}.row has shape {rows.shape}, but {name}.col has shape {cols.shape}"
+        raise ValueError(text)
     if rows.size and (int(rows.min()) < 0 or int(rows.max()) >= n_rows):
         p = int(xp.flatnonzero((rows < 0) | (rows >= n_rows))[0])
         raise ValueError(f"{name}.row[{p}] is {int(rows[p])}, but the matrix has {n_rows} rows")

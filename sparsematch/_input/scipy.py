@@ -55,14 +55,12 @@ def _check_csr_or_csc(A: Any, name: str) -> Any:
 def _check_bsr(A: Any, name: str) -> Any:
     data = A.data
     if not isinstance(data, np.ndarray) or data.ndim != 3 or 0 in data.shape[1:]:
-        raise ValueError(
-            f"{name}.data must be an array of blocks, of shape (blocks, rows, columns)"
-        )
+        text = f"{name}.data must be an array of blocks, of shape (blocks, rows, columns)"
+        raise ValueError(text)
     (n_rows, n_cols), (height, width) = A.shape, data.shape[1:]
     if n_rows % height or n_cols % width:
-        raise ValueError(
-            f"{name} has shape {A.shape}, which blocks of shape {(height, width)} do not divide"
-        )
+        text = f"{name} has shape {A.shape}, which blocks of shape {(height, width)} do not divide"
+        raise ValueError(text)
     n_blocks = _check_pointers(A, (n_rows // height, n_cols // width), name, "block row")
     _check_values(data, n_blocks, name, 3)
     return _cut(A, n_blocks)
@@ -76,9 +74,8 @@ def _check_coo(A: Any, name: str) -> Any:
         indices = A.coords[side]
         _check_indices(indices, A.shape[side], noun, f"{name}.{field}", "[{}]")
         if indices.size != A.data.size:
-            raise ValueError(
-                f"{name}.{field} has {indices.size} elements, but {name}.data {A.data.size}"
-            )
+            text = f"{name}.{field} has {indices.size} elements, but {name}.data {A.data.size}"
+            raise ValueError(text)
     return A
 
 
@@ -153,9 +150,8 @@ def _check_indices(indices: Any, size: int, noun: str, name: str, place: str) ->
     same = indices if indices.dtype == np.int32 else indices.astype(np.int64, copy=False)
     if indices.size and not all_below(same, size):
         p = int(np.flatnonzero((indices < 0) | (indices >= size))[0])
-        raise ValueError(
-            f"{name}{place.format(p)} is {indices[p]}, but the matrix has {size} {noun}"
-        )
+        text = f"{name}{place.format(p)} is {indices[p]}, but the matrix has {size} {noun}"
+        raise ValueError(text)
 
 
 def _from_list(indices: Iterable[Any], name: str) -> Any:

@@ -38,9 +38,8 @@ def convert(A: Any) -> Any:
 def _of_blocks(form: str, shape: tuple[int, ...], indptr: Any, indices: Any, blocks: Any) -> Any:
     """Return a matrix of blocks by rows, or by columns."""
     if on_gpu(indptr):
-        raise TypeError(
-            f"a sparse tensor on a GPU must be in the layout CSR, CSC or COO, not {form}"
-        )
+        text = f"a sparse tensor on a GPU must be in the layout CSR, CSC or COO, not {form}"
+        raise TypeError(text)
     if form == "bsr":
         return bsr_array((blocks, indices, indptr), shape=shape)
     return bsr_array((blocks.transpose(0, 2, 1), indices, indptr), shape=shape[::-1]).T

@@ -85,9 +85,8 @@ class SparseArchive:
                 )
         of_entries = sizes if self.format == "coo" else sizes[1:]
         if len({*of_entries}) > 1:
-            raise UnreadableFile(
-                f"has arrays {', '.join(names)} of {', '.join(map(str, sizes))} elements"
-            )
+            text = f"has arrays {', '.join(names)} of {', '.join(map(str, sizes))} elements"
+            raise UnreadableFile(text)
 
     def _array(self, name: str) -> _Member:
         """Return an array, whose values are of the kind that its name says."""

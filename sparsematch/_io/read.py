@@ -86,9 +86,8 @@ def in_one_sentence(name: str) -> Iterator[None]:
     except PermissionError:
         raise UnreadableFile(f"{name}: no permission to read the file") from None
     except MemoryError:
-        raise UnreadableFile(
-            f"{name}: the sizes that the file states do not fit in memory"
-        ) from None
+        text = f"{name}: the sizes that the file states do not fit in memory"
+        raise UnreadableFile(text) from None
     except UnreadableFile as error:
         raise UnreadableFile(f"{name}: {error}") from None
     # SciPy's readers raise many types on malformed text: none may reach the user raw

@@ -119,9 +119,8 @@ class CoarseningHierarchy:
 def type_of_products(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
     """Return the type in which values are added up; TypeError if there is none."""
     if dtype.kind not in "biufc" or dtype.char in "egG":
-        raise TypeError(
-            f"{name} must hold numbers in single or double precision or integers, not {dtype}"
-        )
+        text = f"{name} must hold numbers in single or double precision or integers, not {dtype}"
+        raise TypeError(text)
     if dtype.kind in "fc":
         return dtype
     return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)

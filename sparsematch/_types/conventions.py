@@ -66,9 +66,8 @@ def row_mate_of(pairs: Iterable[tuple[Any, Any]], shape: tuple[int, int], name: 
     for index, size, noun in ((rows, shape[0], "row"), (cols, shape[1], "column")):
         wrong = np.flatnonzero((index < 0) | (index >= size))
         if wrong.size:
-            raise ValueError(
-                f"{name} pairs {noun} {index[wrong[0]]}, but there are {size}, counted from 0"
-            )
+            text = f"{name} pairs {noun} {index[wrong[0]]}, but there are {size}, counted from 0"
+            raise ValueError(text)
     row_mate: IndexArray = np.full(shape[0], UNMATCHED, np.int64)
     row_mate[rows] = cols
     return row_mate

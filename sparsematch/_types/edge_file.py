@@ -67,9 +67,8 @@ class EdgeFile:
         """Return a number of vertices; ValueError if it is beyond their type."""
         most = np.iinfo(self.dtype).max
         if n_vertices > most:
-            raise ValueError(
-                f"n_vertices is {n_vertices}, but must be from 0 to {most}, for {self.dtype}"
-            )
+            text = f"n_vertices is {n_vertices}, but must be from 0 to {most}, for {self.dtype}"
+            raise ValueError(text)
         return n_vertices
 
     def _field(self, name: str) -> tuple[np.dtype[Any], int]:
@@ -94,7 +93,6 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
     fields = {name: field[0] for name, field in (record.fields or {}).items()}
     u, v, weight = fields.get("u"), fields.get("v"), fields.get("weight", "=f8")
     if len(shape) != 1 or u not in _INDEX or u != v or weight not in _WEIGHT:
-        raise ValueError(
-            f"{path} holds an array of shape {shape} and dtype {record}, but must be {_EXPECTED}"
-        )
+        text = f"{path} holds an array of shape {shape} and dtype {record}, but must be {_EXPECTED}"
+        raise ValueError(text)
     return EdgeFile(path, edges.offset, shape[0], record)

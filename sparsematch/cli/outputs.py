@@ -33,9 +33,8 @@ def check_outputs(arguments: Namespace) -> None:
             if arguments.json or getattr(arguments, "arrays", False):
                 raise WrongUsage("--save - and --json cannot both have the standard output")
             if sys.stdout.isatty():
-                raise WrongUsage(
-                    "--save - writes bytes: redirect the standard output, which is a terminal"
-                )
+                text = "--save - writes bytes: redirect the standard output, which is a terminal"
+                raise WrongUsage(text)
             continue
         for source in _given(arguments, _INPUTS):
             if _is_same_file(name, source):

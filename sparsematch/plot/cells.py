@@ -50,9 +50,8 @@ def given_or_made(A: Any, given: Any, make: Callable[[Any], Any], name: str, kin
         raise wrong_type(name, given, f"of type {kind.__name__}")
     found: Any = make(A) if given is None else given
     if tuple(found.shape) != tuple(A.shape):
-        raise ValueError(
-            f"{name} is of a matrix of shape {tuple(found.shape)}, A has shape {tuple(A.shape)}"
-        )
+        text = f"{name} is of a matrix of shape {tuple(found.shape)}, A has shape {tuple(A.shape)}"
+        raise ValueError(text)
     return found
 
 

@@ -16,9 +16,8 @@ def coarsen(G: DistributedCSR, matching: Any, join_unmatched: Any) -> Coarsening
     with agreed(G, "coarsen", join_unmatched=join_unmatched):
         check_flags(join_unmatched=join_unmatched)
         if G.backend != "mpi":
-            raise TypeError(
-                "G is on GPUs, but this is done in host memory only; G.get() copies it there"
-            )
+            text = "G is on GPUs, but this is done in host memory only; G.get() copies it there"
+            raise TypeError(text)
         if join_unmatched:
             raise ValueError("join_unmatched is True, but over ranks it must be False")
         if G.n_rows != G.n_cols:
