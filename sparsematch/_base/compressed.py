@@ -64,8 +64,7 @@ def check_values(data: Any, nnz: int, name: str) -> None:
 
 def all_below(indices: IndexArray, size: int) -> bool:
     """Tell whether some indices, int32 or int64, are from 0 to `size` - 1."""
-    # Read as unsigned, a negative index is a very large one: the largest bounds both ends of
-    # the range.
+    # Read as unsigned, a negative index is a very large one: the largest bounds both ends.
     values = indices.view(_UNSIGNED[indices.dtype])
     return int(values[values.argmax()]) < size  # which NumPy finds faster than by max()
 

@@ -18,8 +18,7 @@ SINGULAR = 50 * EPSILON
 #: Of least squares, corrected seminormal equations leave 1e-15 of most matrices, and 4e-11 of
 #: mip_arki001, whose condition is 1e11, where Q itself leaves 2e-15.
 ROUNDING_OF_RESIDUALS = 1e-13
-#: Residuals and backward errors above this are worth another solve or factorisation: four digits
-#: are lost.
+#: Residuals and backward errors above this are worth another solve: four digits are lost.
 UNSTABLE = 1e-12
 #: Backward errors above this are warned of, where nothing else has helped.
 POOR_ERROR = 1e-9

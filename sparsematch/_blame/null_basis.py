@@ -27,8 +27,7 @@ from sparsematch._types.singularity import Dependence
 
 Values = NDArray[Any]
 
-#: Coefficients below this share of the largest of a circuit do not count as members while pivots
-#: are exchanged.
+#: Coefficients below this share of a circuit's largest are no members while pivots are exchanged.
 _ZERO = 1e-9
 #: Share of the largest coefficient of a circuit that a pivot has at least.
 _PIVOT = 0.01
@@ -204,8 +203,7 @@ def _members(circuits: Values) -> NDArray[np.bool_]:
 
 def _exchange_pivots(circuits: Values, pivots: IndexArray) -> tuple[IndexArray, list[Values]]:
     """Exchange pivots as long as the circuits have fewer members after it."""
-    # Also return what was met and shorter than before: their members, and what they are on the
-    # first pivots.
+    # Also return what was met and shorter: their members, and what they are on the first pivots.
     first, met = pivots, list[Values]()
     pivots, improved = pivots.copy(), True
     sizes = _members(circuits).sum(axis=0)

@@ -54,8 +54,7 @@ class NullSpace(NamedTuple):
 class BorderedMatrix:
     """The matrix with the added entries, factorised."""
 
-    # Connected parts of the matrix know nothing of each other, so each has one of its right-hand
-    # sides in every vector.
+    # Connected parts know nothing of each other: each has a right-hand side of its own in a vector.
     def __init__(self, border: Border) -> None:
         self._entries, self._matrix, self._factors = border.entries, border.matrix, border.factors
         self._row_part, self._part, self._turn = _parts(border.matrix, border.entries.cols)

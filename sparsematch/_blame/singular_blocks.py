@@ -42,8 +42,7 @@ _SMALL_PIVOT = 1e-3
 #: Share of the largest singular value of an inverse: what rounding makes of others is below it.
 _NOT_ROUNDING = 1e-12
 #: Small singular values that are looked for in a connected part. More make a list that nobody
-#: reads, and each costs solves, unless the part is so small that it costs no more than this many
-#: multiplications.
+#: reads, and each costs solves, unless the part costs no more than this many multiplications.
 MOST, _CHEAP = 100, 2e9
 #: Share of a solution in its right-hand side above which a block is looked at: a small singular
 #: value need not show in the pivots. A null vector has 1 / sqrt(rows) of a random one.

@@ -15,8 +15,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 
 def checked(A: Any, name: str) -> Any:
     """Return a sparse matrix that code of SciPy or CuPy may read, values and all."""
-    # It is `A`, or shares its arrays where these hold more than its entries. Errors are those of
-    # `as_bipartite`.
+    # It is `A`, or shares its arrays where these hold more. Errors are those of `as_bipartite`.
     A = from_other_library(A)
     if issparse(A):
         return check_sparse(A, name)

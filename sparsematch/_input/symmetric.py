@@ -20,8 +20,7 @@ def as_symmetric(A: Any, triangle: str | None, *, threads: int = 1) -> WeightedC
         raise ValueError(f"A must be square, but its shape is {graph.shape}")
     if graph.backend != "numpy":
         return weighted
-    # SciPy looks at every index to choose a type of its own unless it is given the arrays one by
-    # one.
+    # SciPy looks at every index to choose a type unless it is given the arrays one by one.
     S = sp.csr_array((n, n))
     S.indptr, S.indices, S.data = graph.indptr, graph.indices[: graph.nnz], weighted.magnitude
     if triangle is not None:

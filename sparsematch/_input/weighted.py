@@ -66,8 +66,7 @@ def _doubles(
     graph: BipartiteCSR, data: NDArray[Any], threads: int, signed: bool = False
 ) -> tuple[FloatArray, bool, float, float]:
     """Return doubles of these magnitudes, whether no entry is repeated, the least, the largest."""
-    # The numbers themselves if these are doubles, or `signed`. The largest is NaN if one is not
-    # finite.
+    # The numbers themselves if doubles, or `signed`. The largest is NaN if one is not finite.
     if signed or data.dtype == _DOUBLE:
         with np.errstate(over="ignore"):
             values = np.ascontiguousarray(data, np.float64)

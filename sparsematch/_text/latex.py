@@ -21,8 +21,7 @@ def escape(text: str) -> str:
 
 def document(lines: Iterable[Any]) -> str:
     """Return lines as paragraphs, those that are indented as items of lists."""
-    # A line is a string, or has a method `latex`; what is far to the right continues the one
-    # before.
+    # A line is a string, or has a method `latex`; far to the right it continues the one before.
     out: list[str] = []
     depth = 0
     for line in lines:

@@ -4,8 +4,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from sparsematch._base.arrays import Array, FloatArray, IndexArray
 
-#: Blocks that may be singular, each with whether the last values made it one, with about the same
-#: pivots.
+#: Blocks that may be singular, each with whether the last values made it one.
 Weak = list[tuple[int, bool]]
 #: What is to be said of a factorisation: "done", or what is amiss ("unmatched", "not finite", "not
 #: zero", "singular"), the block where, and the weak ones. None: nothing at all.
@@ -82,8 +81,7 @@ class BlockLU(Protocol):
     added: tuple[IndexArray, IndexArray, Array]
 
     #: Of a single block: indptr, rows and values of the columns of L below its diagonal, and of U
-    #: above; the diagonal of U; the factors of rows, by pivot, and of columns that were multiplied
-    #: with before.
+    #: above; the diagonal of U; the factors of rows, by pivot, and of columns.
     triangles: tuple[tuple[Array, ...], tuple[Array, ...], Array, FloatArray, FloatArray]
 
     def rcond(self, k: int, /) -> float:

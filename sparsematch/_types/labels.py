@@ -28,8 +28,7 @@ class BlockPermutation(NamedTuple):
     #: Where each block of rows and of columns begins, and where all end.
     row_blocks: IndexArray
     col_blocks: IndexArray
-    #: How many rows come before the square part, before the vertical part, before the unmatched
-    #: rows.
+    #: How many rows come before the square part, the vertical part, the unmatched rows.
     first_square: int
     first_vertical: int
     rank: int

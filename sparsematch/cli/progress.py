@@ -15,8 +15,7 @@ class Progress:
     """Times named steps, and shows the running one on `stream` if that is a terminal."""
 
     # The line appears after half a second, is rewritten in place, and is erased when the step ends,
-    # so that nothing is left on the screen; if `quiet`, it never appears. Standard output is never
-    # touched.
+    # so that nothing is left on the screen; if `quiet`, it never appears.
     def __init__(self, stream: TextIO, quiet: bool = False) -> None:
         self.seconds: dict[str, float] = {}
         self._stream = stream

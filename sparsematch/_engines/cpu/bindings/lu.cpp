@@ -170,8 +170,7 @@ template <class Index, class Value> struct Held : Factorisation<Index, Value> {
         return state == State::done && wishes.preference ? this->factorise(run) : state;
     }
     // None where all is well and nothing is left to do; else the state, the block where there was
-    // trouble, and the blocks that may be singular, each with whether it was one before, with about
-    // the same pivots.
+    // trouble, and the blocks that may be singular, each with whether it was one before.
     nb::object result() const {
         if (state == State::not_a_form)
             throw std::runtime_error(

@@ -37,8 +37,7 @@ template <class T> using Out = Array<T>;
 template <class T> using Sides = std::pair<Array<T>, Array<T>>;
 
 // An array of the caller's by the buffer protocol, for the length of a call: where one takes a
-// microsecond, an Array's DLPack would be half of it. Empty where it is of another type, or has
-// strides.
+// microsecond, an Array's DLPack would be half of it. Empty if it has another type, or strides.
 template <class T> class LentArray {
     using Value = std::remove_const_t<T>;
 

@@ -76,8 +76,7 @@ template <class Kernel> nb::class_<Kernel> bind_kernel(nb::module_& m, const std
     return kernel;
 }
 
-// A function that makes a kernel, which keeps alive what it is given; the parameters are those of
-// its constructor.
+// Makes a kernel, which keeps alive what it is given, by the parameters of its constructor.
 template <class Kernel, class... Parameters> void def_maker(nb::module_& m, const char* name) {
     [&]<std::size_t... k>(std::index_sequence<k...>) {
         m.def(

@@ -20,8 +20,7 @@ namespace {
 template <class T> using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Returns R by rows, with columns of the matrix: where rows begin, columns, values; the top of Q^H
-// applied to the right-hand sides; and the bytes predicted: where they are more than `room`,
-// nothing else.
+// applied to the right-hand sides; and the bytes predicted: nothing else if above `room`.
 template <class Index, class Value>
 nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> right,
                     In<double> tolerance, In<bool> last, double room) {

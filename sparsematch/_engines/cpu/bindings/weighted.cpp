@@ -19,8 +19,7 @@ std::pair<T*, T*> sides_of(T* both, const Csr<Index>& a, bool flipped) {
     return flipped ? std::pair{both + a.n_cols, both} : std::pair{both, both + a.n_rows};
 }
 
-// limits: the first two of AssignmentPolicy, but for tests the defaults. warm: mates and duals hold
-// those to begin with.
+// limits: the first two of AssignmentPolicy, for tests. warm: mates and duals to begin with.
 template <class Index>
 void run_least_cost(CsrArg<Index> matrix, In<double> cost, Out<Index> mates, Out<double> duals,
                     bool flipped, int workers, std::optional<std::pair<double, double>> limits,

@@ -2,8 +2,7 @@
 // join a pair of their neighbours.
 //
 // Aggregates are numbered by the smaller vertex of their pair. A vertex that joins goes to the pair
-// of its heaviest matched neighbour, so that the leaves of a star do not remain level by
-// level.
+// of its heaviest matched neighbour, so that the leaves of a star do not remain.
 #pragma once
 
 #include <cmath>
@@ -36,8 +35,7 @@ template <class Index> struct Aggregates {
     }
 };
 
-// The first vertex whose mate is out of range, itself, or not matched with it; -1: the mates are a
-// matching.
+// The first vertex whose mate is out of range, itself, or not matched with it; -1: none.
 template <class Index> Index wrong_mate(const Index* mate, Index n) {
     for (Index v = 0; v < n; ++v) {
         const Index m = mate[v];
@@ -47,8 +45,7 @@ template <class Index> Index wrong_mate(const Index* mate, Index n) {
     return -1;
 }
 
-// The matched neighbour of v whose entries, added up, have the largest absolute value, the smallest
-// of several; -1: none.
+// The matched neighbour of v with the largest sum of entries, the first of several; -1: none.
 template <class Index, class Value>
 Index heaviest_matched(const Csr<Index>& g, const Value* values, const Index* mate, Index v,
                        std::vector<std::pair<Index, Value>>& row) {
@@ -74,8 +71,7 @@ Index heaviest_matched(const Csr<Index>& g, const Value* values, const Index* ma
     return best;
 }
 
-// Reads: g, values (if vertices join), mate. Time: O(n), and the lists of the unmatched vertices if
-// they join.
+// Reads: g, values (if vertices join), mate. Time: O(n), and the lists of what joins.
 template <class Index, class Value>
 Aggregates<Index> make_aggregates(const Csr<Index>& g, const Value* values, const Index* mate,
                                   bool join, RunContext& run) {

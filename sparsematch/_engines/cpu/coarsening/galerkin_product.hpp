@@ -1,5 +1,4 @@
-// The Galerkin product of an aggregation, P^T G P: rows and columns of the same aggregate are added
-// up.
+// The Galerkin product of an aggregation, P^T G P: rows and columns of an aggregate are added up.
 //
 // Gustavson (ACM TOMS 4, 1978): a row of the result is gathered through a marker of all columns.
 // Rows are independent of each other; each is written where there is room for its longest form,
@@ -64,8 +63,7 @@ template <class Index, class Value> class GalerkinProduct {
         Scratch(Index n, Index longest) : marker(n, Index{-1}), columns(longest), sums(longest) {}
     };
 
-    // Where each row is written: its lists laid end to end. Returns the size of the longest row at
-    // most.
+    // Where each row is written: its lists laid end to end. Returns a bound on their sizes.
     Index reserve() {
         run_.team.loop(parts_.count, grain, [&](int, Index begin, Index end) {
             for (Index c = begin; c < end; ++c) {
@@ -108,8 +106,7 @@ template <class Index, class Value> class GalerkinProduct {
             SPARSEMATCH_PREFETCH(&parts_.label[g_.indices[p]]);
     }
 
-    // Reads: g, labels. Writes: the own row. Places of rows that a thread has done before are
-    // smaller than `base`.
+    // Reads: g, labels. Writes: the own row. Places of rows done before are below `base`.
     Index gather(Index c, Index base, Scratch& s, typename Symmetry<Value>::Sums& prints) {
         Index size = 0;
         bool ascending = true;
@@ -171,16 +168,14 @@ template <class Index, class Value> class GalerkinProduct {
         return out;
     }
 
-    // Makes the lower triangle that of a symmetric matrix again. Reads the upper triangle, writes
-    // the lower one.
+    // Makes the matrix symmetric again: reads the upper triangle, writes the lower one.
     void copy_upper(Coarse<Index, Value>& out) {
         typename Symmetry<Value>::Sums prints;
         for (int k = 0; k < 4; ++k) prints[k] = prints_[k].load(std::memory_order_relaxed);
         const auto kind = Symmetry<Value>::kind(prints);
         if (kind == Symmetry<Value>::none) return;
         // Row by row, the entries of an upper column come in the order in which the lower row has
-        // them. Each thread scans all of them and writes to rows of its own; the upper triangle is
-        // only read.
+        // them. Each thread scans all of them and writes to rows of its own.
         run_.team.share_out(parts_.count, [&](int rank, Index from, Index to) {
             WorkCounter counter(run_, rank);
             Index* next = bound_.data();  // in each row, where the next lower entry is

@@ -226,8 +226,7 @@ template <class Index> class AlternatingSearch {
 };
 
 // Runs searches that write to nothing in common on the team: each on a worker of its own, but where
-// there are more workers than searches left, wide frontiers by all of them. False as soon as one
-// meets a free column.
+// there are more workers than searches left, wide frontiers by all. False: one meets a free column.
 template <class Index, std::size_t n>
 bool run_searches(const std::array<AlternatingSearch<Index>*, n>& searches, RunContext& run) {
     for (std::atomic<bool> maximum{true}; maximum && run.flush(0, 0);) {

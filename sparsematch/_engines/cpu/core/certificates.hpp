@@ -54,8 +54,7 @@ template <class Index> struct PairReport {
     auto as_tuple() const { return std::tuple(fault, i, j); }
 };
 
-// The first pair that makes this no matching of this matrix. Time: O(n_rows + n_cols + entries of
-// matched rows).
+// The first pair that makes this no matching. Time: O(n_rows + n_cols + entries of matched rows).
 template <class Index>
 PairReport<Index> check_matching(const Csr<Index>& a, const Matching<Index>& m, RunContext& run) {
     WorkCounter counter(run);
@@ -99,8 +98,7 @@ AlternatingSearch<Index> search_from_free(const Csr<Index>& a, Matching<Index> m
     return search;
 }
 
-// Marks what alternating paths from the free rows reach. False as soon as one reaches a free
-// column.
+// Marks what alternating paths from free rows reach. False: one reaches a free column.
 template <class Index>
 bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached,
                      Bitmap& col_reached, RunContext& run) {

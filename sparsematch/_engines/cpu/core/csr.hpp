@@ -1,5 +1,4 @@
-// The data types of the CPU core: the pattern of a matrix, a matching of it, and the two containers
-// every algorithm uses.
+// The data types of the CPU core: the pattern of a matrix, a matching of it, and two containers.
 //
 // A Csr is a bipartite graph seen from its rows; the transpose is the same type seen from its
 // columns, so that an algorithm which searches from the columns is the same code called with both
@@ -41,8 +40,7 @@ template <class Index> struct Csr {
     }
 };
 
-// The first row of the given part, of `parts` with about as many entries each; n_rows for part
-// `parts`.
+// The first row of a part, of `parts` with about as many entries each; n_rows for part `parts`.
 template <class Index> Index first_row_of(const Csr<Index>& a, int part, int parts) {
     if (part == 0 || part == parts) return part ? a.n_rows : 0;
     const auto goal = static_cast<Index>(static_cast<std::int64_t>(a.nnz()) / parts * part);
@@ -198,8 +196,7 @@ class Bitmap {
     Buffer<std::uint64_t> words_;
 };
 
-// The places from begin, a multiple of 64, to end - 1 whose bits have this value, in ascending
-// order.
+// The places from begin, a multiple of 64, to end - 1 whose bits have this value; ascending.
 template <class Index, class Use>
 void each(const Bitmap& bitmap, bool value, std::size_t begin, std::size_t end, const Use& use) {
     for (std::size_t base = begin; base < end; base += 64) {

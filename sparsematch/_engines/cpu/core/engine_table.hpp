@@ -1,9 +1,7 @@
-// Tables of engines: what the registry knows of each, the function that runs it, and what a run
-// leaves behind.
+// Tables of engines: what the registry knows of each, what runs it, and what a run leaves behind.
 //
 // An engine is a function template f<Index>(data..., const ItsOptions&, RunContext&). A row of a
-// table names it; the list of its options and its functions for both index types follow from its
-// signature.
+// table names it; its options and its functions for both index types follow.
 #pragma once
 
 #include <algorithm>

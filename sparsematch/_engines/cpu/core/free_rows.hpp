@@ -37,8 +37,7 @@ template <class Index> void mark_free(Bitmap& free, Index n, const Index* mate, 
     });
 }
 
-// Drops the rows that have been matched, keeping the order; returns how many are left of the first
-// n.
+// Drops the rows that are matched, keeping the order; returns how many are left of the first n.
 template <class Index>
 std::size_t keep_free(std::vector<Index>& rows, std::size_t n, const Matching<Index>& m) {
     return std::remove_if(rows.begin(), rows.begin() + n,

@@ -2,8 +2,7 @@
 //
 // An engine adds every edge it scans to its thread's WorkCounter, which flushes to the run about
 // every 64 thousand edges. Then the calling thread polls for Ctrl-C, and every thread sees whether
-// the run was stopped or its edge budget is exhausted. A stopped engine returns at once with a
-// valid matching.
+// the run was stopped or its edge budget is exhausted. A stopped engine returns a valid matching.
 #pragma once
 
 #include <algorithm>
@@ -216,8 +215,7 @@ class WorkCounter {
 
 // Whether an algorithm that works in phases is likely to end within its budget of edges.
 // Paths per phase are assumed to fall geometrically, at the mean rate so far, and to cost what the
-// last one did: phases are left until one finds a single path. One phase may be unlucky; two that
-// agree are believed.
+// last one did: phases are left until one finds a single path. Two that agree are believed.
 class PhaseProjection {
   public:
     // At the end of a phase: `edges` have been scanned and `found` paths flipped since the

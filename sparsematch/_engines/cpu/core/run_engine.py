@@ -64,8 +64,7 @@ def run_engine(
     # its trees that failed. `sides`: exchanged, the engine's rows are what `indices` names, which
     # needs the transpose; one, the transpose is left out, also of push-relabel, which may give up
     # then. After about `edge_limit` entries (0: never) it stops short of the goal, and is
-    # ``exhausted``. `options` and `workers` are in place of the run's; `reason`: why it runs, for
-    # the account.
+    # ``exhausted``. `options` and `workers` are in place of the run's; `reason`: why it runs.
     known = before or HostByProducts()
     transposed = known.transposed
     needs = "unused" if sides == "one" else ENGINES[name]["transpose"]

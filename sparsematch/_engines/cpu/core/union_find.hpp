@@ -1,5 +1,4 @@
-// Disjoint sets: union by smaller number, so that the root of a set is its first element, with path
-// halving.
+// Disjoint sets: union by smaller number, so that a root is the first element; path halving.
 #pragma once
 
 #include "core/csr.hpp"

@@ -1,5 +1,4 @@
-// A list that all threads of a team append to: each fills a small block of its own and copies it
-// over when full.
+// A list that all threads of a team append to: each fills a small block and copies it when full.
 #pragma once
 
 #include <atomic>

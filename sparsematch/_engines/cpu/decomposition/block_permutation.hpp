@@ -22,8 +22,7 @@ template <class Index> class SharedSort {
   public:
     SharedSort(const Index* label, Index n, Index n_labels, RunContext& run)
         : label_(label), n_(n), n_labels_(n_labels), run_(run) {
-        // Labels that are looked at; as many of one make it frequent: each of 16 workers has as
-        // much. Not varied.
+        // Labels that are looked at; as many of one make it frequent, for 16 workers. Not varied.
         constexpr Index samples = 512, often = samples / 16;
         SPARSEMATCH_ASSERT(n >= samples);
         std::array<Index, samples> seen;

@@ -54,8 +54,7 @@
 //
 // Why several steps. Depth-first search alone is right, but waits for memory at every vertex; most
 // vertices are settled before by searches that can prefetch, or that read in order. Each step may
-// give up early: what it does not settle is left to depth-first search, so that no limit changes
-// the result.
+// give up early: depth-first search does the rest, so that no limit changes the result.
 //
 // Dulmage, Mendelsohn: Coverings of bipartite graphs (Canadian J. Math. 10, 1958); Pothen, Fan:
 // Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990), whose horizontal,
@@ -166,8 +165,7 @@ template <class Index> class Blocks {
         return first.back();
     }
 
-    // With the transpose: first of all where a large component is likely, else of what is left by
-    // trimming.
+    // With the transpose: first where a large component is likely, else of what trimming leaves.
     void search_large(const Csr<Index>& t, LargeComponents<Index>& large) {
         const bool likely = is_above(limits_.likely, large.left),
                    was_forced = run_.forced.by_row + run_.forced.by_col > 0;

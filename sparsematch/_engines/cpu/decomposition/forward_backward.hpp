@@ -26,9 +26,8 @@ template <class Index> class ForwardBackward {
         col_.copy(parts.settled_col);
     }
 
-    // Searches among the vertices that are not settled. Writes: the components found. Workspace: a
-    // byte per column, eight bits per vertex, and that of AlternatingSearch. Time: O(n_rows +
-    // n_cols + nnz).
+    // Searches what is not settled. Writes: the components found. Workspace: a byte per column,
+    // eight bits per vertex, and that of AlternatingSearch. Time: O(n_rows + n_cols + nnz).
     void search() {
         found_.place = Buffer<Place>(a_.n_cols, no_place);
         std::size_t left = found_.left = a_.n_cols - col_.count();

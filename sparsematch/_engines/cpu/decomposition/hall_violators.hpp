@@ -1,5 +1,4 @@
-// Hall violators: sets of rows with too few columns between them, one for each connected piece of
-// the vertical part.
+// Hall violators: sets of rows with too few columns, one for each piece of the vertical part.
 //
 // Hall (J. London Math. Soc. 10, 1935); Dulmage, Mendelsohn: Coverings of bipartite graphs (1958).
 // With a maximum matching, the rows S that alternating paths reach from one free row have entries
@@ -29,8 +28,7 @@ namespace sparsematch {
 struct ViolatorLimits {
     std::int64_t near = 64;   // entries to be read from a free row that might be exchanged
     std::int64_t first = 32;  // entries of each of the first searches; doubled again and again
-    // Reads of each entry of a piece, on average: for exchanges; for searches, one of which must be
-    // complete.
+    // Reads of each entry of a piece, on average: for exchanges; for searches, one to be completed.
     std::int64_t exchanges = 2, searches = 4;
     std::int64_t smaller = 1'000'000;  // entries to be read for smaller violators, in all
 };
@@ -148,8 +146,7 @@ template <class Index> class HallViolators {
         return best;
     }
 
-    // Searches the rows of the piece for a violator on fewer of the columns of one of `size` rows.
-    // Returns its size.
+    // Searches the piece for a violator on fewer of the columns of one of `size` rows; its size.
     Index shrink(Index first, Index last, Index size, Index* rows, Index* cols) {
         if (size <= 2 || cheap_ <= 0) return size;
         for (Index p = 1; p < size; ++p) local_[cols[p]] = p - 1;

@@ -1,6 +1,5 @@
-// Large strong components that are found before the depth-first search, for which each of them is
-// one vertex. The vertices are the matched columns of a matrix; column j has an arc to each column
-// of its mate's row.
+// Large strong components, each of them one vertex for the depth-first search that follows.
+// Vertices are the matched columns; column j has an arc to each column of its mate's row.
 //
 // What a vertex, the pivot, both reaches and is reached from is its component (Fleischer,
 // Hendrickson, Pinar 2000). Whatever a search finds, and however early it gives up, the blocks are

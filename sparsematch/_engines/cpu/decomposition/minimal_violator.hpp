@@ -28,8 +28,7 @@ template <class Index> class MinimalViolator {
     Index n_rows() const { return static_cast<Index>(indptr_.size()) - 1; }
 
     // Replaces the rows of a violator by those of a smaller one until there is none on fewer of its
-    // columns, or the budget of entries is spent. Returns whether it did. Time: O(n_cols^2 entries)
-    // without the budget.
+    // columns, or the budget of entries is spent. Whether it did. Time: O(n_cols^2 entries).
     bool shrink(std::vector<Index>& rows, std::int64_t& budget) {
         bool smaller = false;
         for (std::size_t c = 0; c < alive_.size() && budget > 0; ++c) {

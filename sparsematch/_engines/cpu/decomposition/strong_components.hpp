@@ -1,5 +1,4 @@
-// Strong components by depth-first search, for what is left of a graph when the easy vertices are
-// settled.
+// Strong components by depth-first search, for what is left when easy vertices are settled.
 //
 // Tarjan (SIAM J. Comput. 1, 1972) with an explicit stack. Since components are completed sinks
 // first, one belongs to the horizontal part when one of its arcs leads to a vertex of it or to a
@@ -17,8 +16,7 @@
 namespace sparsematch {
 
 // The number of a vertex. 0: not known yet. From n_cols downwards: its component in the square
-// part, sinks first. From in_horizontal + 1 upwards: the same, sources first. Two codes for the
-// coarse parts.
+// part, sinks first. From in_horizontal + 1 upwards: sources first. Two codes for the coarse parts.
 template <class Index> inline constexpr Index in_horizontal = std::numeric_limits<Index>::min();
 template <class Index> inline constexpr Index in_vertical = std::numeric_limits<Index>::max();
 

@@ -109,8 +109,7 @@ template <class Index> class Sweeps {
         return found_.size > before;
     }
 
-    // Sweeps over the rows near the pivot. False if they find little: then there is no order that
-    // sweeps could follow.
+    // Sweeps over the rows near the pivot. False if they find little: there is no order to follow.
     bool sweep_near(Index pivot) {
         const Index n = a_.n_rows, near = static_cast<Index>(limits_.near * n);
         const double left = static_cast<double>(found_.left);
@@ -233,8 +232,7 @@ template <class Index> class Sweeps {
         return counts;
     }
 
-    // The columns whose state is wanted, in ascending order. They are few: whole blocks are tested
-    // first.
+    // The columns whose state is wanted, ascending. They are few: whole blocks are tested first.
     template <class Wanted, class Use> void each_where(const Wanted& wanted, const Use& use) const {
         const VertexState* const state = state_.data();
         for (std::size_t base = 0, end = a_.n_cols; base < end; base += block) {

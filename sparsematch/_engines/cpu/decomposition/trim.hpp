@@ -61,8 +61,7 @@ template <class Index> class Trimming {
   private:
     bool counts(unsigned char n) const { return n != 0 && n != limits_.many_arcs; }
 
-    // Counts arcs to unsettled vertices but the own one, by all workers; the queue gets rows that
-    // have none.
+    // Counts arcs to unsettled vertices but the own one, by all workers; queues rows without any.
     void count_arcs() {
         const Index many = limits_.many_arcs;
         run_.team.loop(a_.n_rows, limits_.at_a_time, [&](int rank, Index begin, Index end) {

@@ -14,8 +14,7 @@ template <class Index> struct Edge {
     Index u, v;  // u < v
 };
 
-// Reads: g. Writes: edges, of room for nnz / 2. Returns their number; -1: stopped. Time: O(m log m)
-// for m edges.
+// Reads: g. Writes: edges, of room for nnz / 2; their number, or -1: stopped. Time: O(m log m).
 template <class Index, bool Weighted>
 std::int64_t sorted_edges(const Graph<Index>& g, const EdgeOrder<Index, Weighted>& order,
                           Edge<Index>* edges, RunContext& run) {

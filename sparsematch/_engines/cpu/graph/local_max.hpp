@@ -1,5 +1,4 @@
-// Local max: an edge that precedes all its neighbours is matched; the same is done with what is
-// left, round by round.
+// Local max: an edge that precedes all its neighbours is matched, round by round on what is left.
 //
 // Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 2, around the vertices instead
 // of the edges: each free vertex points at the best of its free neighbours (the paper's candidate
@@ -109,8 +108,7 @@ template <class Index, bool Weighted> class LocalMax {
     std::int64_t n_matched_ = 0;
 };
 
-// Reads: g. Writes: mate. Workspace: two numbers and a bit a vertex. Time: O(m), expected, for m
-// edges.
+// Reads: g. Writes: mate. Workspace: two numbers and a bit a vertex. Time: O(m edges), expected.
 template <class Index>
 void local_max(const Graph<Index>& g, Index* mate, const NoOptions&, RunContext& run) {
     with_or_without_weights(

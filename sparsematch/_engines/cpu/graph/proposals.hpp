@@ -1,5 +1,4 @@
-// The best proposal to each vertex so far, of those that all threads make: shared by suitor and
-// red-blue.
+// The best proposal to each vertex so far, by all threads: shared by suitor and red-blue.
 //
 // A vertex is locked by a mark in place of its proposer (the locks of Manne, Halappanavar, IPDPS
 // 2014, Alg. 3). Proposals to a vertex only get better: what is read without the lock can make a

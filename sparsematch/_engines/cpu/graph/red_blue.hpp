@@ -1,13 +1,11 @@
-// Red-blue: all free vertices are coloured at random, blue ones propose to red ones, each of which
-// accepts one proposal.
+// Red-blue: free vertices are coloured at random, blue ones propose, red ones accept one each.
 //
 // Fagginger Auer, Bisseling (2012), Algorithm 3, random and weighted. The paper's pi is mate_ and
 // the two bitmaps, sigma is proposal_ and the proposers of proposals_. A step reads what steps
 // before it wrote, and nothing that other vertices write in it: so the matching depends on the seed
 // alone. A red vertex does not search its list for proposals: of all that are made to it, it keeps
 // the best, in whatever order they come. Dead: a vertex without a free neighbour; it leaves the
-// list when it has found no partner. Invariant: a vertex that is not in the list is matched, or
-// dead.
+// list when it has found no partner. Invariant: a vertex outside the list is matched, or dead.
 #pragma once
 
 #include "graph/active_vertices.hpp"
@@ -59,8 +57,7 @@ template <class Index, bool Weighted, bool Threads> class RedBlue {
         });
     }
 
-    // Lines 11 to 26. Writes: the proposal of blue vertices; the best proposal to red ones, under
-    // their locks.
+    // Lines 11 to 26. Writes: proposals of blue vertices; the best to red ones, under their locks.
     bool propose() {
         const auto timer = run_.time("propose");
         return active_.sweep([&](Index v, WorkCounter& counter) {

@@ -1,5 +1,4 @@
-// Suitor: each vertex proposes to the best neighbour that has no better suitor; a displaced suitor
-// proposes again.
+// Suitor: a vertex proposes to the best neighbour without a better suitor; if displaced, again.
 //
 // Manne, Halappanavar, New effective multithreaded matching algorithms (IPDPS 2014), Alg. 3. A
 // displaced vertex does not propose at once but in the next pass: the lists of many proposers can

@@ -14,8 +14,7 @@ struct GraphProperties {
     auto as_tuple() const { return std::tuple(ascending, finite, balance); }
 };
 
-// What the entries of some rows add to it. An entry below the diagonal is subtracted, its partner
-// above it is added.
+// What the entries of some rows add to it: those above the diagonal, less those below.
 template <class Index, bool Weighted> class GraphSum {
   public:
     // The given list, which is row u. In one that ascends, what is below the diagonal comes first.
@@ -41,8 +40,7 @@ template <class Index, bool Weighted> class GraphSum {
     std::uint64_t balance() const { return balance_; }
 
   private:
-    // To an absolute value that is infinite or NaN, and to no other, the least exponent adds the
-    // highest bit.
+    // To an infinite absolute value or NaN alone, the least exponent adds the highest bit.
     std::uint64_t key(const Graph<Index>& g, Index p) {
         if constexpr (!Weighted) return 0;
         const std::uint64_t key = magnitude_bits(g.weight[p]);

@@ -1,8 +1,6 @@
-// Edges on disk: the user's file of records, read sequentially, and the scratch space for those
-// that are left.
+// Edges on disk: the user's file of records, read sequentially, and scratch space for what is left.
 //
-// Buffered reads rather than a memory map: the system's cache of a file is not counted as memory of
-// the process.
+// Buffered reads, no memory map: the system's cache of a file does not count as the process's.
 #pragma once
 
 #include <cstdio>
@@ -96,8 +94,7 @@ class EdgeSource {
     File file_;
 };
 
-// An edge that is left. Without weights its key is computed each time: that is cheaper than to
-// store it.
+// An edge that is left. Without weights its key is computed each time, which is cheaper.
 template <class Index, bool Weighted> struct StreamedEdge {
     Index u, v;
     std::uint64_t key;

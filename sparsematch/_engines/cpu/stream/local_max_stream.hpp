@@ -1,5 +1,4 @@
-// Local max on a file of edges, with memory for the vertices alone: each round is one pass over the
-// edges that are left.
+// Local max on a file of edges, with memory for the vertices alone: a round passes over the rest.
 //
 // Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 2, its first pass: an edge
 // that precedes the candidate C[v] of one of its ends replaces it. The second pass needs no edges:

@@ -225,8 +225,7 @@ Index reduce_row(AssignmentState<Index>& s, Index i, int rank, bool& strictly) {
 
 // Three rounds over the free rows, within a budget. Where the matrix is not in the second-level
 // cache, several chains of displaced rows in turn, so that what the next row of each needs is
-// fetched meanwhile: 0.4 to 0.9 of the time. One after the other they may leave fewer rows. False:
-// stopped.
+// fetched meanwhile: 0.4 to 0.9 of the time. One by one they may leave fewer rows. False: stopped.
 template <class Index> bool reduce_rows(AssignmentState<Index>& s, std::int64_t budget) {
     // Two rows that want one column displace each other until its dual has made up for what their
     // other columns lack: a long chain waits for the next round.

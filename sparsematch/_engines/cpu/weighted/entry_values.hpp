@@ -1,5 +1,4 @@
-// Entries of a matrix: what is checked of their values before they become costs, and where pairs
-// are among them.
+// Entries of a matrix: what is checked of values before they become costs, and where pairs are.
 #pragma once
 
 #include <algorithm>
@@ -75,8 +74,7 @@ EntryValues read_values(const Csr<Index>& a, const double* value, RunContext& ru
     return all;
 }
 
-// The position of the entry of row i in column j, which must be there; rows need not be sorted.
-// Time: O(degree).
+// The position of the entry of row i in column j, which must be there. Time: O(degree).
 template <class Index> Index entry_at(const Csr<Index>& a, Index i, Index j) {
     Index p = a.indptr[i];
     while (a.indices[p] != j) ++p;

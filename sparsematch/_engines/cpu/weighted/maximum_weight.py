@@ -105,8 +105,7 @@ def _at_any_cardinality(
     extended, costs = _with_own_columns(keep_entries(graph, keep), reduced[keep], own_cost, n_own)
     found = _least_cost(extended, costs, (how[0], capacities))
     unit = found.unit
-    # Free columns have the largest dual, which becomes that of their cost; own columns are of no
-    # further use.
+    # Free columns have the largest dual, which becomes their cost; own columns have no further use.
     top = found.col_dual.max()
     minor = found.col_dual[: graph.n_minor] - top + minor_cost / unit
     major = found.row_dual + (top - common / unit)

@@ -121,8 +121,7 @@ template <class Index> class ProductBatchSearch {
         Workspace(const Csr<Index>& a, RunContext& outer, int rank)
             : LoneRun(outer, rank), cost(a.nnz()) {}
 
-        // The costs of the values, and the pattern of those that are not zero. False: one is not
-        // finite.
+        // The costs of values, and the pattern of what is not zero. False: one is not finite.
         bool read(const double* given, const std::int64_t* order, const Csr<Index>& a) {
             const auto nnz = static_cast<std::size_t>(a.nnz());
             value = given;

@@ -5,8 +5,7 @@
 // first bucket that has keys is dealt out to those before it when these are empty. Doubles from +0
 // on are in the order of their bits; -0, which would be the largest, is no sum of a distance and a
 // reduced cost. All keys that are equal to the minimum are in one array, so that a reader can look
-// ahead; other buckets are lists. Time: a key moves down at most 64 times, one to three times as a
-// rule.
+// ahead; other buckets are lists. A key moves down 64 times at most, mostly one to three.
 #pragma once
 
 #include <algorithm>

@@ -3,8 +3,7 @@
 // I. S. Duff, S. Pralet: Strategies for scaling and pivoting for sparse symmetric indefinite
 // problems (SIAM J. Matrix Anal. Appl. 27, 2005). Read as arcs from rows to columns, a transversal
 // is a set of cycles and, where it is deficient, paths. By symmetry every arc may be turned round:
-// members of a cycle that follow each other make a 2 x 2 pivot, whose entry off the diagonal is 1
-// when scaled.
+// members of a cycle that follow each other make a 2 x 2 pivot, scaled to 1 off the diagonal.
 //
 // Invariant: the matching stays maximum, with the same sum of weights. A path has an even number of
 // arcs, since an odd one would be augmenting; its pairs, turned both ways, cover all its members

@@ -27,8 +27,7 @@ class AlternatingSearch(NamedTuple):
 
     graph: BipartiteCSR  #: From its majors to its minors.
     minor_mate: IndexArray  #: The major matched with each minor, or -1.
-    #: uint32: a bit for each minor: those that are not to be visited, to begin with, and those that
-    #: were.
+    #: uint32: a bit for each minor: those not to be visited, to begin with, and those that were.
     seen: Any
     #: Room for one major more than there are minors and for those that the search begins with,
     #: which stand first.

@@ -44,8 +44,7 @@ KERNEL wrong_pair(Index n_major, Index n_minor, const Index* __restrict__ indptr
 }
 
 // Reads: the lists of the free majors, both mates. Writes: pair, of some entry whose ends are both
-// free, by the thread that wins the first number, which is -1 before. Time: O(nnz / threads +
-// degree).
+// free, by the thread that wins the first number, -1 before. Time: O(nnz / threads).
 KERNEL free_pair(Index n_major, const Index* __restrict__ indptr, const Index* __restrict__ indices,
                  const Index* __restrict__ major_mate, const Index* __restrict__ minor_mate,
                  Index* pair) {

@@ -36,8 +36,7 @@ DEVICE int lane_in_warp() { return threadIdx.x & 31; }
 DEVICE int warp_in_block() { return threadIdx.x >> 5; }
 DEVICE int warps_in_block() { return blockDim.x >> 5; }
 
-// ---- Memory that other threads write meanwhile. Relaxed: no order between different addresses is
-// promised.
+// ---- Memory that other threads write meanwhile. Relaxed: no order between addresses is promised.
 template <class T> DEVICE T load(const T* p) { return *static_cast<const volatile T*>(p); }
 // The value at the last barrier or a later one: from the processor's own cache.
 DEVICE Bits load_old(const Bits* p) { return __ldca(p); }
@@ -192,9 +191,8 @@ DEVICE Wide sum_over_grid(Wide* word, Wide before, Wide mine) {
 #define LANES WARP
 #endif
 
-// The same numbers as thread_index(), dealt warp by warp to one block after the other: a few items
-// are then done by all processors, not by the first few, where they would queue for the cache.
-// `block` of `blocks`.
+// The same numbers as thread_index(), dealt warp by warp to one block after the other: so that all
+// processors do a few items, not the first few, where they would queue for the cache.
 DEVICE long long spread_index(int block, int blocks) {
     return (static_cast<long long>(warp_in_block()) * blocks + block) * lanes_in_warp() +
            lane_in_warp();

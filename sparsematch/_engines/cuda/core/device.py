@@ -40,8 +40,7 @@ def seed_of(run: Run) -> np.uint32:
 class HostNumbers:
     """A few numbers in host memory, zero, that a kernel writes by itself."""
 
-    # They are read after a wait, without a copy. The memory is pinned; the address is the same on
-    # both sides.
+    # They are read after a wait, without a copy: pinned memory, at one address on both sides.
     def __init__(self, xp: Any, n: int) -> None:
         self._stream = xp.cuda.get_current_stream()
         self._memory = xp.cuda.alloc_pinned_memory(8 * n)

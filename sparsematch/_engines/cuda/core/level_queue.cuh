@@ -39,8 +39,7 @@ struct LevelQueue {
 DEVICE LevelQueue level_queue(Index* values, Index* widths) { return {values, {widths, 1}, 0}; }
 
 // What the levels of a call may cost, 1 each and 1 more for every `wide` vertices; `used` counts it
-// over all its launches, nullptr: nothing is counted. Where it is used up, the host will do the
-// work.
+// over all its launches, nullptr: none. Where it is used up, the host does the work.
 struct Allowance {
     Index* used;
     Index most, wide;
@@ -64,8 +63,7 @@ DEVICE LevelCost level_cost(const Allowance& allowance) {
     return {allowance, allowance.used ? load(allowance.used) : 0};
 }
 
-// The threads that do one of two jobs: half of the blocks each while both are there to be done,
-// else all.
+// The threads that do one of two jobs: half of the blocks each while there are both, else all.
 struct Half {
     long long index, count;
 };

@@ -33,8 +33,7 @@ KERNEL fill(Index n_major, const Index* __restrict__ indptr, const Index* __rest
     }
 }
 
-// The same for the majors with very many entries, a block for each. Time: O(their entries / threads
-// of a block).
+// The same for majors with very many entries, a block each. Time: O(entries / threads of a block).
 KERNEL fill_long(const Index* __restrict__ indptr, const Index* __restrict__ indices,
                  const Index* __restrict__ place, const Index* __restrict__ begin,
                  Index* transposed, const Index* __restrict__ long_majors,

@@ -16,8 +16,7 @@ load = compile.declare("core/transpose", LONG=LONG)
 
 def transpose(graph: BipartiteCSR, run: Run, symmetric: bool | None) -> BipartiteCSR:
     """Build the transpose of the graph, and count that. No list of it is in order."""
-    # That of a symmetric pattern has the same lists. The seconds are those of the host, which does
-    # not wait.
+    # That of a symmetric pattern has the same lists. Seconds are the host's, which does not wait.
     begin = perf_counter()
     built = graph._replace(flipped=not graph.flipped) if symmetric else _build(graph)
     run.transposes_built += 1

@@ -3,8 +3,7 @@
 // its tree, and trees are joined at their roots only.
 #pragma once
 
-// Halves the path on the way: every write replaces a pointer by one further up, in whatever order
-// they come.
+// Halves the path on the way: every write replaces a pointer by one further up, in any order.
 template <class T> DEVICE T find(T* up, T v) {
     T u = load(up + v);
     while (u != v) {

@@ -1,5 +1,4 @@
-// The permutations of a block form: rows by group, columns in the order of their mates, behind
-// those that have none.
+// The permutations of a block form: rows by group, columns by mates, behind those without.
 //
 // Counting sort. Invariant: a row has a number of its own in its group, given out by an atomic
 // addition; so the rows of a group come in no particular order.
@@ -10,8 +9,7 @@ struct BlockOrder {
     Index *row_perm, *col_perm;
 };
 
-// Reads: groups. Writes: count, zero before, by atomic addition; place: of each row in its group
-// (own entry).
+// Reads: groups. Writes: count, zero before, by atomic addition; place of each row in its group.
 KERNEL tally(Index n_rows, const Index* __restrict__ group, Index* count, Index* place) {
     for (Index i = thread_index(); i < n_rows; i += thread_count())
         place[i] = draw_number(count, group[i]);

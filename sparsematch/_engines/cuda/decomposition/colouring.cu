@@ -12,8 +12,7 @@ struct Arcs {
     int shift;  // 2^shift neighbouring threads share a list
 };
 
-// A bijection on [0, 2^bits) that leaves no order, so that chains of components break up in few
-// rounds.
+// A bijection on [0, 2^bits) that leaves no order, so that chains break up in few rounds.
 DEVICE Index colour_of(Index k, int bits) {
     const Wide mask = (1ull << bits) - 1;
     Wide x = static_cast<Wide>(k) * 0x9e3779b97f4a7c15ull & mask;

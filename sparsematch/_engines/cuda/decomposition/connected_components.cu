@@ -1,5 +1,4 @@
-// Connected components: rows and columns that entries join, by union and find with
-// compare-and-swap.
+// Connected components: rows and columns that entries join, by union and find.
 //
 // Union and find as in union_find.cuh; two entries of each list first, so that most of the others
 // have nothing left to join (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity
@@ -8,8 +7,7 @@
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 
-// The first entries of each list: they make most of what there is one tree. Writes: up. Time:
-// O(n_major / threads).
+// The first entries of each list: they make most one tree. Writes: up. Time: O(n_major / threads).
 KERNEL join_first(Index n_major, const Index* __restrict__ indptr,
                   const Index* __restrict__ indices, long long major_offset, long long minor_offset,
                   long long* up) {
@@ -53,8 +51,7 @@ KERNEL join_others(Index n_major, const Index* __restrict__ indptr,
     }
 }
 
-// The same for the majors with very many entries, a block for each. Time: O(their entries / threads
-// of a block).
+// The same for majors with very many entries, a block each. Time: O(entries / threads of a block).
 KERNEL join_long(const Index* __restrict__ indptr, const Index* __restrict__ indices,
                  long long major_offset, long long minor_offset, long long* up,
                  const Index* __restrict__ long_majors, const Index* __restrict__ n_long) {

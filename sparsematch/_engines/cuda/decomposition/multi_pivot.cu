@@ -111,8 +111,7 @@ KERNEL unite(const Index* __restrict__ root, const Bits* __restrict__ leads,
     }
 }
 
-// Reads: the roots chosen. Writes: the first level of two searches from all of them. Safe: each
-// root is another row.
+// Reads: the roots chosen. Writes: the first level of two searches from all. Safe: other rows each.
 KERNEL start_from(const Index* __restrict__ root, const Bits* __restrict__ together,
                   const Index* __restrict__ row_mate, FirstLevels f) {
     for (int t = thread_index(); t < ROOTS; t += thread_count()) {

@@ -27,8 +27,7 @@ struct Square {
     Bits *rows_in, *cols_in;
 };
 
-// The rows by piece, and the place of each in its own; of a root, where its piece begins, and its
-// size.
+// The rows by piece, and the place of each in its own; where the piece of a root begins, its size.
 struct Pieces {
     ReadOnly<Index> order, place, begin, size;
 };
@@ -203,8 +202,7 @@ DEVICE bool solve(const Square& g, const Pieces& pieces, Index root, Short* memo
     return true;
 }
 
-// The small pieces, one after the other in each block; one with too many entries joins the large
-// ones.
+// The small pieces, one by one in each block; one with too many entries joins the large ones.
 KERNEL solve_small(Square g, Pieces pieces, const Index* __restrict__ small, Index* large,
                    Index* count) {
     SHARED Short memory[SMALL_ROOM];

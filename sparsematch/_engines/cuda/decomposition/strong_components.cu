@@ -34,8 +34,7 @@ KERNEL __launch_bounds__(512)
 }
 
 // Reads: both kinds of lists. Writes, by atomic addition: how many entries lead from each row of
-// the square part to another, and to each, the latter under the number of its column. Time: O(nnz /
-// threads).
+// the square part to another, and to each, the latter by its column. Time: O(nnz / threads).
 KERNEL degrees(Index n_rows, Csr rows, Csr cols, const Index* __restrict__ row_mate,
                const Bits* rows_in, const Bits* cols_in, Index* from_row, Index* to_col,
                int shift) {
@@ -195,8 +194,7 @@ KERNEL __launch_bounds__(512)
     for (int k = 0; k < 4; ++k) add_of_block(count + k, mine[k]);
 }
 
-// Reads: classes, where each begins. Writes: the labels; clears the bits of the rows whose
-// component this is.
+// Reads: classes, where each begins. Writes: the labels; clears the bits of the component's rows.
 KERNEL split(Index n_rows, const Index* __restrict__ row_mate,
              const signed char* __restrict__ of_row, const Index* __restrict__ start, Index* label,
              Bits* rows_in, Bits* cols_in) {

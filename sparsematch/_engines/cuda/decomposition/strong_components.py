@@ -103,8 +103,7 @@ def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
 
 def _split(square: Square, begin: int, from_row: IndexArray) -> int:
     """Label the component of the row with the most entries left; return how many rows it has."""
-    # What leads to it, what does neither and what it leads to are segments; the first begins at
-    # `begin`.
+    # What leads to it, what does neither and what it leads to are segments, from `begin` on.
     graph, mates = square.by_row, square.matching
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     kernels, n = load(dtype), dtype.type(n_rows)

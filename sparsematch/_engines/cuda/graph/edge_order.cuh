@@ -140,8 +140,7 @@ struct Free {
     DEVICE void set(Index u, const Best& best) const { choice[u] = best.v; }
 };
 
-// Leaves a list to be scanned part by part. Safe: places of its own, given out by atomic
-// additions.
+// Leaves a list to be scanned part by part. Safe: places given out by atomic additions.
 DEVICE void cut(const Cuts& cuts, Tally* tally, Index u, Index degree) {
     const Index n = (degree - 1) / PART + 1;
     const Wide at = add(&tally->parts, static_cast<Wide>(n)),
@@ -153,8 +152,7 @@ DEVICE void cut(const Cuts& cuts, Tally* tally, Index u, Index degree) {
 
 // Each vertex of a list (nullptr: 0 .. count - 1), counted from g.first on, makes its choice.
 // rule.scan(u, begin, degree, from, to, lane, lanes): the best among entries from .. to of the list
-// of u that this lane of `lanes` finds; rule.set(u, best) stores it, a write of u's own. Returns
-// the entries scanned.
+// of u that this lane of `lanes` finds; rule.set(u, best) stores it. Returns the entries scanned.
 template <class Rule>
 DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide count,
                    const Cuts& cuts, Tally* tally) {

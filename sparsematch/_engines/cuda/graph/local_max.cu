@@ -1,5 +1,4 @@
-// Local max: an edge that comes before all its neighbours is matched, round by round on what is
-// left.
+// Local max: an edge that precedes all its neighbours is matched, round by round on what is left.
 //
 // Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 2, around the vertices instead
 // of the edges: a vertex points at the best of its free neighbours (the paper's candidate C[v]),

@@ -15,8 +15,7 @@
 #define ITEMS 4  // vertices that a thread processes together
 
 // Workspace: a bit a vertex; to which it proposes and the key of that edge, the best that proposes
-// to it; three lists: the active vertices of a round and of the next, in rotation, and the blue
-// ones.
+// to it; three lists: the active vertices of this round and the next, and the blue ones.
 struct RedBlue {
     Index* mate;
     Bits* taken;
@@ -107,8 +106,7 @@ DEVICE Wide match(Index n, const Propose& rule, const Index* active, Wide count,
     return matched;
 }
 
-// Writes each blue vertex to the one that it proposes to, unless a better one is there. Safe: by
-// compare-and-swap.
+// Writes each blue vertex to the one that it proposes to, unless a better one is there; atomically.
 DEVICE void respond(Index n, const Propose& rule, const Index* blue, Wide count) {
     const RedBlue& s = rule.s;
     for (Wide k = thread_index(); k < count; k += thread_count()) {

@@ -2,8 +2,7 @@
 // edges of a matching of it.
 //
 // Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place and
-// magnitude as an unordered pair: equal sums show that each entry has its partner, without a search
-// for it.
+// magnitude as an unordered pair: equal sums show that each entry has its partner.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "graph/edge_order.cuh"
@@ -50,8 +49,7 @@ DEVICE void add_up(Properties* found, const Seen& seen) {
     if (seen.infinite) store(&found->infinite, static_cast<Wide>(1));
 }
 
-// All lists but the long ones, which are cut. Reads: the graph. Writes: found, cuts. Time: O(nnz /
-// threads).
+// All lists but the long ones, which are cut. Reads: the graph. Writes: found, cuts.
 KERNEL survey(Index n, Adjacency g, Cuts cuts, Control* control, Properties* found) {
     const int lane = lane_in_warp() % LANES;
     Seen seen = {0, false, false};

@@ -126,8 +126,7 @@ DEVICE Wide scan(const Costs& a, const Duals& d, const Spread& s, const Round& r
     return scanned;
 }
 
-// Queues the rows whose columns lie beyond one radius and within another. Safe: each column by one
-// thread.
+// Queues the rows whose columns lie beyond one radius and within another; a thread for each column.
 DEVICE void sweep(Index n_cols, const Duals& d, const Spread& s, double from, double to,
                   Index* next, Wide* n_next, Tally* tally) {
     Wide reached = 0, beyond = 0;

@@ -120,8 +120,7 @@ class Exchange:
 
     def query(self, starts: IndexArray, keys: Array, answer: Callable[[Array], Array]) -> Array:
         """Return for each key what its owner answers: two exchanges."""
-        # `answer` maps an array of keys of this rank, as numbered within the whole, to an array of
-        # the same length.
+        # `answer` maps an array of keys of this rank, numbered within the whole, to one as long.
         if self.size == 1:
             return answer(keys)
         order, counts = self._by_owner(starts, keys)
@@ -146,8 +145,7 @@ class Exchange:
         # A kernel is what a rank does alone between two exchanges. Its messages to another rank are
         # packed into an array of indices: a short one stands in a header of fixed length, a long
         # one follows (`over_ranks/message_buffers.hpp`). One collective call a step, and one more
-        # where messages are long. Every rank learns whether another one is busy, so all end
-        # together.
+        # where messages are long. Every rank learns whether one is busy: all end together.
         steps, quiet = 0, False
         while True:
             kernel.step(quiet)
@@ -199,8 +197,7 @@ class Exchange:
         self, array: Any, counts: Array, arriving: Array, begin: Array | None = None
     ) -> Any:
         """Send to each rank its `counts` elements of an array; return those that arrive."""
-        # The parts follow each other, unless `begin` says where each begins; how many arrive is
-        # known.
+        # The parts follow each other, unless `begin` says where each begins.
         back = self.xp.empty(int(arriving.sum()), array.dtype)
         if self.size > 1:
             begin = _offsets(counts) if begin is None else begin

@@ -23,8 +23,7 @@ def pair_graph(
 ) -> Side:
     """Return the lists of successors, without loops. Collective."""
     # `is_vertex`: which own rows are in the square part; `mate`: the row of each own column of that
-    # part, -1 for the others. Time: O(own entries). Workspace: the result, as large as the own
-    # entries, and slices.
+    # part, -1 for the others. Time: O(own entries). Workspace: the result, and slices.
     rows = Side.of_rows(A, exchange)
 
     def translate(majors: Array, cols: Array) -> tuple[Array, BoolArray]:

@@ -17,8 +17,7 @@ class Places:
     """The places ``0:n``, which ranks own in balanced blocks."""
 
     # A key is a place, too: the first one of the elements with this key, or any between the
-    # elements before and behind them. So sorting by keys refines the order, and settled vertices do
-    # not move.
+    # elements before and behind them. So sorting by keys refines the order.
     def __init__(self, n: int, dtype: Any, exchange: Exchange, seed: int) -> None:
         self.exchange, self.dtype = exchange, dtype
         self.starts = balanced(n, exchange.size)  #: Where the places of each rank begin.

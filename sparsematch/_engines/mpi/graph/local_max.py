@@ -26,8 +26,7 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
     """Match the graph. Collective."""
     # Reads: the own rows. Writes: the mates of the own vertices. Workspace: an index per entry,
     # some per own vertex and per neighbour on another rank. Time: O(own entries), expected, and
-    # rounds: a chain of edges, each heavier than the one before, takes one whenever it changes
-    # ranks.
+    # rounds: a chain of ever heavier edges takes one whenever it changes ranks.
     with step("local_max", graph.layout, mate, run) as (exchange, account):
         part = operations(GraphPartOps, "numpy").local_max_part(graph, run)
         to, what, edges = part.start(run.workers)

@@ -26,8 +26,7 @@ from sparsematch._types.labels import VertexCover
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-#: Most roots with a path announced to all ranks in one exchange; roots over all ranks; bounds the
-#: send buffers.
+#: Most roots with a path announced to all ranks in one exchange; roots; bounds the send buffers.
 _ANNOUNCED = 1 << 15
 
 

@@ -26,8 +26,7 @@ SUMMARY = (
     "Searches from all free rows at once over all ranks, each as far as it can; trees are grafted."
 )
 
-#: Least ratio of free rows to free columns at which searches start from the columns; they need the
-#: transpose.
+#: Least ratio of free rows to columns at which searches start from these; they need the transpose.
 TRANSPOSE_GAIN = 4
 
 

@@ -39,8 +39,7 @@ class Duals(NamedTuple):
 def best_duals(costs: ScaledCosts, matching: DistributedMatching, col_dual: FloatArray) -> Duals:
     """Return the duals with the largest bound of three candidates. Collective."""
     # These are the duals of the scaling alone, the given ones of the columns, and distances that
-    # start from these. Time: O(own entries) a round. Workspace: some numbers for each own row and
-    # column.
+    # start from these. Time: O(own entries) a round. Workspace: some numbers for each own vertex.
     n_pairs = matching.cardinality
     best = _with_bound(costs, np.zeros(col_dual.size), n_pairs)
     for tried in (col_dual, _distances(costs, matching, col_dual)):

@@ -119,8 +119,7 @@ class Forest:
     def grow(self) -> bool:
         """Grow until no tree can; return whether one has found a path. Collective."""
         # Once some have, it ends at twice the level of the last one found, or when the frontier is
-        # narrow (the next phase, with released vertices, finds the others), or as soon as no more
-        # paths are possible.
+        # narrow (the next phase finds the others), or as soon as no more paths are possible.
         before, again, level, last, width, widest = self.found, False, 0, 0, 1, 1
         enough = before + self.most - self.paths  # leaves, if each tree has one
         while width and (not last or again or (level <= 2 * last and self.found < enough)):

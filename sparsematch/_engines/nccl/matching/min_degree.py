@@ -30,8 +30,7 @@ def improve(
     """Make the matching maximal. Collective."""
     # From the empty matching, the columns of fewest entries come before all others. Reads: the
     # matrix. Writes: both mates. Workspace: two indices for each own row, a byte and two bits for
-    # each column, send buffers, and that of `match_rare_columns`. Time: O(nnz / ranks), expected,
-    # in a few rounds.
+    # each column, send buffers, and that of `match_rare_columns`. Time: O(nnz / ranks), expected.
     with step("min_degree", A, matching.row_mate, run) as (exchange, account):
         proposals = Proposals(A, matching, exchange, run)
         proposals.degree = degrees(A, proposals)

@@ -1,7 +1,6 @@
 // Label propagation over ranks: each vertex of a directed graph gets the largest label of the
 // vertices that reach it. With one label it is a search; with a label of its own for each vertex,
-// the colouring of Orzan, On distributed verification and verified distribution (thesis, Amsterdam,
-// 2004).
+// the colouring of Orzan, On distributed verification and verified distribution (2004).
 //
 // A rank propagates labels through its own vertices, large ones first, so that within a step few
 // vertices are reached twice. Labels for vertices of other ranks are sent as messages.
@@ -17,8 +16,7 @@ namespace sparsematch::over_ranks {
 
 template <class Index> class Propagation {
   public:
-    // `label` of each own vertex, -1 for none, is raised. `budget`: about how many entries a step
-    // reads.
+    // `label` of each own vertex, -1 for none, is raised. `budget`: about the entries a step reads.
     Propagation(const std::int64_t* indptr, const Index* indices, Index* label,
                 Owners<Index> owners, std::int64_t budget)
         : messages(owners.size(), 1), indptr_(indptr), indices_(indices), label_(label),

@@ -16,8 +16,7 @@ namespace sparsematch::over_ranks {
 template <class Index> class Trimming {
   public:
     // `count`: remaining predecessors of each own vertex, with repetitions, negative for vertices
-    // to ignore; 0 afterwards for those trimmed. `level` must be 0. `budget`: about how many
-    // entries a step reads.
+    // to ignore; 0 afterwards for those trimmed. `level` must be 0. `budget`: entries a step.
     Trimming(const std::int64_t* indptr, const Index* indices, Index* count, Index* level,
              Owners<Index> owners, std::int64_t budget)
         : messages(owners.size(), 1), indptr_(indptr), indices_(indices), count_(count),
