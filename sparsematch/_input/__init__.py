@@ -1,6 +1,5 @@
 """The readers of foreign matrices: an adapter for each library, over checks of index arrays.
 
 SciPy's compiled conversions follow every index they are given: one out of range reads, or writes,
-beyond an array. So what converts, permutes or scales a matrix of another library has it checked
-here before.
+beyond an array. So what converts, permutes or scales a matrix has it checked here before.
 """

@@ -2,8 +2,7 @@
 
 SciPy's reader (`scipy.io.loadmat`) looks up any type that a file names in a table, also beyond its
 end, so that a damaged file can end the process by a signal: that process is not the user's. This
-module is its program, too: from standard input to standard output, where it writes what
-`scipy.sparse.save_npz` does.
+module is its program, too: from standard input to an ``.npz`` of SciPy on standard output.
 """
 
 import inspect

@@ -1,7 +1,6 @@
 """The result as a flat dictionary for programs, and as text for people.
 
-The keys are documented in docs/reference/command_line.md and are stable: keys may be added, none
-changes its meaning.
+The keys are documented in docs/reference/command_line.md and are stable: keys may be added.
 """
 
 from collections import Counter

@@ -3,8 +3,7 @@
 Berge, Two theorems in graph theory (PNAS 43, 1957): a matching is maximum if and only if no
 augmenting path exists, and a vertex from which none starts now will never start one. So: one
 breadth-first search from each free row, and done. Rows here are what `indptr` runs over, the
-columns of the user's matrix if the graph is flipped. Invariant: the matching is valid after each
-augmentation.
+columns of the user's matrix if the graph is flipped. Invariant: the matching is valid.
 """
 
 from collections import deque

@@ -1,8 +1,7 @@
 """Decompositions by the core, in the user's rows and columns.
 
 The core's rows are what `indptr` runs over, its columns what `indices` names. On a flipped graph
-the two sides change places, the horizontal and the vertical part too, and block upper triangular
-becomes block lower.
+the two sides change places, the horizontal and the vertical part too, and upper becomes lower.
 """
 
 import numpy as np

@@ -35,8 +35,7 @@ def maximum_product(
 ) -> WeightedTransversal:
     """Return the transversal with the largest product, with factors if `scaling` is set.
 
-    Approximate: by magnitudes rounded to powers of 2. The optimum is within any tolerance. Time:
-    that of `least_cost`.
+    Approximate: by magnitudes rounded to powers of 2. Time: that of `least_cost`.
     """
     graph, values = weighted.graph, weighted.values
     by_logs = scaling and not approximate

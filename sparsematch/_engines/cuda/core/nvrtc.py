@@ -1,8 +1,7 @@
 """Binaries of CUDA modules: compiled side by side, and kept on disk beside CuPy's.
 
 CuPy lets go of the interpreter's lock while NVRTC compiles, so that threads do, as many as there
-are modules. It would compile an empty file for each set of options by itself, even where it has
-the binary: 20 ms a module.
+are modules. It would compile an empty file for each set of options by itself, 20 ms a module.
 """
 
 import functools

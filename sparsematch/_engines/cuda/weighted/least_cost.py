@@ -3,8 +3,7 @@
 The phases solve square matrices whose rows can all be matched. Another one is first cut to its two
 parts by the Dulmage-Mendelsohn decomposition, each of which has all its rows, or all its columns,
 in every maximum matching; then a square one is made of it and its transpose, in which vertices that
-may stay free have an entry of cost 0 with their copies. Its duals, averaged over the copies, are
-those of the matrix.
+may stay free have an entry of cost 0 with their copies. Its duals are averaged over the copies.
 """
 
 from math import inf, log

@@ -8,8 +8,7 @@ Epsilon decreases from phase to phase, and prices are kept.
 
 Invariant: the column of a matched row is within epsilon of the least cost plus price in its row.
 If all rows are matched, the cost of the matching exceeds the least by at most epsilon a pair. Rows
-that compete for too few columns would bid for very long: rounds are limited, and an exact engine
-matches the rest.
+that compete for too few columns would bid for very long: an exact engine matches the rest.
 """
 
 from typing import Any

@@ -2,8 +2,7 @@
 
 Azad, Buluc, Distributed-memory algorithms for maximal cardinality matching using matrix algebra
 (IEEE Cluster 2015). The kernels are those of `over_ranks/proposals.cu` of the back-end for a GPU,
-which explains a round. Every GPU has a bit for each column: whether it was matched when the round
-began.
+which explains a round. Every GPU has a bit for each column that was matched when it began.
 """
 
 from typing import Any
