@@ -10,9 +10,8 @@ GOOD_ERROR = 1e-15
 #: Singular values up to this share of the largest are zero but for rounding: ten rounding errors,
 #: which is what an LU or a singular value decomposition leaves of them.
 ROUNDING = 10 * EPSILON
-#: A reciprocal condition below it: singular to working precision. Of 6,800 singular matrices whose
-#: entries are rounded, estimates reach 5.9e-15; of 78 real regular ones of up to 3,000 rows, none
-#: is below 5.7e-14.
+#: A reciprocal condition below it: singular to working precision. Of 6,800 singular matrices with
+#: rounded entries estimates reach 5.9e-15; 78 real regular ones have at least 5.7e-14.
 SINGULAR = 50 * EPSILON
 #: Residuals and backward errors up to this may be rounding alone: a sum of 1e4 terms comes to it.
 #: Of least squares, corrected seminormal equations leave 1e-15 of most matrices, and 4e-11 of

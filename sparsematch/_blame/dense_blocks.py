@@ -56,8 +56,7 @@ def dense_blocks(
 
 def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
     """Return the diagonal blocks of a scaled CSC matrix with the least reciprocal condition."""
-    # Of all blocks of two rows or more; if there are many larger ones, of those with small pivots,
-    # and of the largest.
+    # Of blocks of two rows or more; of many, of those with small pivots and the largest.
     sizes = np.diff(factors.plan.starts)
     blocks = np.flatnonzero(sizes > 1)
     blocks = blocks[np.argsort(sizes[blocks], kind="stable")]

@@ -26,8 +26,7 @@ class Graph:
     #: ascending order, without duplicates. Loops are skipped when they are read.
     indptr: IndexArray
     indices: IndexArray
-    #: Float64 (on a GPU also float32), shape (nnz,): an edge weighs the absolute value. None: all
-    #: edges weigh the same.
+    #: Float64 (on a GPU also float32), shape (nnz,); absolute values count. None: all alike.
     weight: FloatArray | None
     backend: str  #: Where the arrays live.
     nnz: int  #: Number of entries; of all vertices twice that of the edges plus that of the loops.

@@ -18,8 +18,7 @@ template <class Value> class Symmetry {
     static constexpr bool complex = !std::is_arithmetic_v<Value>;
 
   public:
-    // An entry is equal to its partner, its negative, its conjugate, or the negative of that; or
-    // none of these.
+    // An entry is its partner, its negative, its conjugate, the negative of that, or none.
     enum Kind { same, negated, conjugate, negated_conjugate, none };
     static constexpr int kinds = complex ? 4 : 2;
     using Sums = std::array<std::uint64_t, 4>;

@@ -24,8 +24,7 @@ namespace sparsematch {
 
 // Where the search changes its method; the result is the same.
 struct FrontierLimits {
-    // Vertices of a frontier for which passes over all bits pay: this share of all columns, plus
-    // `wide_least`.
+    // Vertices for which passes over all bits pay: this share of all columns, plus `wide_least`.
     double wide = 1 / 16.;
     std::size_t wide_least = 64;
     std::size_t shared_out = 1 << 13;  // vertices that repay waking the others

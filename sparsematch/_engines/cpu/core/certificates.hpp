@@ -1,7 +1,6 @@
 // Certificates of what an engine is given, and of what it returned, checked in linear time.
 //
-// Koenig (1931): a matching is maximum exactly when some choice of one end of each matched entry
-// covers all entries.
+// Koenig (1931): a matching is maximum exactly when one end of each pair can cover all entries.
 #pragma once
 
 #include <algorithm>

@@ -73,8 +73,7 @@ template <class Index> class Transposer {
 
     // ---- the two passes
 
-    // The result is mostly fresh memory: of threads that fault on the same page at the same time,
-    // each would clear one.
+    // The result is fresh memory: of threads that fault on a page together, each would clear one.
     void touch_pages() {
         if (team_.size() == 1) return;
         constexpr Index page = 4096 / sizeof(Index);  // indices in the smallest page

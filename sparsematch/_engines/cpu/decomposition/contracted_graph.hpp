@@ -17,8 +17,7 @@ namespace sparsematch {
 
 template <class Index> class ContractedGraph {
   public:
-    // Workspace: an index per column, eight per vertex, and one per arc. Time: O(n_rows + n_cols +
-    // nnz).
+    // Workspace: an index per column and arc, 8 per vertex. Time: O(n_rows + n_cols + nnz).
     ContractedGraph(const Csr<Index>& a, Matching<Index> m, const CoarseParts& parts,
                     const LargeComponents<Index>& large, const BlockLimits& limits,
                     ThreadTeam& team)

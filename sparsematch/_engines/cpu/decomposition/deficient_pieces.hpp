@@ -76,8 +76,7 @@ template <class Index> class DeficientPieces {
         copy_entries(n_pieces);
     }
 
-    // By new numbers: all rows, of which piece k has those from begin(k) to end(k), the free ones
-    // up to free_end(k).
+    // Renumbered: piece k has the rows from begin(k) to end(k), free ones up to free_end(k).
     Csr<Index> entries() const { return {n_rows_, n_rows_, indptr_.data(), indices_.data()}; }
     Index begin(Index k) const { return start_[k]; }
     Index end(Index k) const { return start_[k + 1]; }

@@ -233,8 +233,7 @@ template <class Index> class Blocks {
         return std::min<Index>(number, a_.n_cols + 1) - before;
     }
 
-    // number_of(j): of the matched column j, which is not settled. Rows of the coarse parts are
-    // written twice.
+    // number_of(j): of a matched column, not settled. Rows of coarse parts are written twice.
     template <class Number> Index write(const Number& number_of) const {
         const Index n = count();
         run_.team.loop(

@@ -27,9 +27,8 @@ template <class Index> class Trimming {
           limits_(limits), run_(run), arcs_(a.n_rows),
           queue_(static_cast<std::size_t>(a.n_rows) + 1), found_(run.team.size()) {}
 
-    // Trims what is not settled, and calls settle(i, k) for the k-th row, from 0; returns how many.
-    // A wide frontier is shared out. Workspace: a byte and an index per row. Time: O(n_rows +
-    // n_cols + nnz).
+    // Trims what is not settled; settle(i, k) for the k-th row, from 0; returns how many.
+    // Workspace: a byte and an index per row. Time: O(n_rows + n_cols + nnz).
     template <class Settle> Index trim(const Settle& settle) {
         count_arcs();
         WorkCounter counter(run_);

@@ -135,8 +135,7 @@ template <class Index, bool Weighted> class GlobalPaths {
     std::int64_t matched_ = 0;
 };
 
-// Reads: g. Writes: mate. Workspace: 16 to 24 bytes an edge, 68 to 100 a vertex. Time: O(m log m)
-// for m edges.
+// Reads: g. Writes: mate. Workspace: 24 bytes an edge, 100 a vertex, at most. Time: O(m log m).
 template <class Index>
 void gpa(const Graph<Index>& g, Index* mate, const NoOptions&, RunContext& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {

@@ -36,8 +36,7 @@ template <class Index, bool Weighted> class LocalMax {
     }
 
   private:
-    // Writes: the choice of vertices without a free one. Those without a free neighbour leave the
-    // list.
+    // Writes: the choice of vertices without one. Those without a free neighbour leave the list.
     bool choose() {
         const auto timer = run_.time("choose");
         if (run_.stats.phases == 1)

@@ -1,5 +1,4 @@
-// Local max on the vertices of one rank of several: what it can decide by itself, and the messages
-// between rounds.
+// Local max on the vertices of one rank: what it can decide, and the messages between rounds.
 //
 // Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 3.2, with the messages of
 // Manne and Bisseling (PPAM 2007): a vertex that points at a ghost requests it from its owner; a

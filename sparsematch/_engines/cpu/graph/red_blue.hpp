@@ -44,8 +44,7 @@ template <class Index, bool Weighted, bool Threads> class RedBlue {
 
     std::uint64_t hash_of(Index v) const { return vertex_hash(v, run_.stats.phases, run_.seed); }
 
-    // Lines 5 to 10 of the paper. A vertex that was red and is free still had no proposal: is it
-    // dead (line 23)?
+    // Lines 5 to 10. A vertex that was red and is free had no proposal: is it dead (line 23)?
     bool colour() {
         const auto timer = run_.time("colour");
         return active_.sweep([&](Index v, WorkCounter& counter) {

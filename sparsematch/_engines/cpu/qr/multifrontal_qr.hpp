@@ -66,8 +66,7 @@ template <class Index, class Value> class MultifrontalQr {
   private:
     using Front = typename Fronts<Index>::Front;
 
-    // Rows left of a front, by columns with right-hand sides behind, and the place in the order
-    // where each begins.
+    // Rows left of a front, by columns, right-hand sides behind; where in the order each begins.
     struct Rest {
         std::vector<Index> begin, columns;
         std::vector<Value> values;

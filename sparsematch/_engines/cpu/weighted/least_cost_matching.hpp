@@ -160,8 +160,7 @@ template <class Index> class LeastCostMatching {
             [&](Index j) { return !col_below.test(j); });
     }
 
-    // Duals of both sides around the same value: a shift that nothing else depends on. Whole duals
-    // stay whole.
+    // Duals of both sides around one value: nothing else depends on it. Whole duals stay whole.
     void balance() {
         if (a_.n_rows == 0 || a_.n_cols == 0) return;
         const auto middle = [](const double* x, Index n) {  // twice it; minmax_element branches

@@ -37,8 +37,7 @@ DEVICE void visit(const AlternatingSearch& s, const LevelQueue& majors, Index p,
     majors.append(end, i, fresh && i != UNMATCHED);
 }
 
-// Writes: bits of seen by atomic claims, the next level. Time: O(entries of this level / threads +
-// HUB / 2^shift).
+// Writes: bits of seen, the next level. Time: O(entries of this level / threads + HUB / 2^shift).
 DEVICE void expand(const AlternatingSearch& s, const Frontier& f, Index width, Index n_hubs,
                    Half half, int* free_found) {
     if (half.count == 0) return;

@@ -29,8 +29,7 @@ class AlternatingSearch(NamedTuple):
     minor_mate: IndexArray  #: The major matched with each minor, or -1.
     #: uint32: a bit for each minor: those not to be visited, to begin with, and those that were.
     seen: Any
-    #: Room for one major more than there are minors and for those that the search begins with,
-    #: which stand first.
+    #: Room for one major more than minors and for those to begin with, which stand first.
     queue: IndexArray
     #: The minor matched with each major; whose region each minor belongs to: that of the major from
     #: which it was reached, and of those to begin with, whatever stands there for their mates.

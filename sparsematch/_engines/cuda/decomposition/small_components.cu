@@ -39,8 +39,7 @@ KERNEL plant(Index n, const Index* __restrict__ list, Index* up, Index* size) {
         up[list[k]] = list[k], size[list[k]] = 0;
 }
 
-// Reads: the lists of the rows, labels. Writes: up; joins what is in one segment. Time: O(nnz /
-// threads), nearly.
+// Reads: the lists of the rows, labels. Writes: up; joins what is in one segment.
 KERNEL join_rows(Index n, const Index* __restrict__ list, Square g, Index* up, int shift) {
     const Index lanes = static_cast<Index>(1) << shift;
     for (long long t = thread_index(); t < static_cast<long long>(n) << shift;

@@ -23,8 +23,7 @@ _load = general.declare("graph/local_max", NARROW=NARROW)
 
 def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
     """Match the graph; waits for the device."""
-    # Reads: the graph. Writes: mate. Workspace: 4 indices and a bit for each vertex. Time: O(n +
-    # nnz), expected.
+    # Writes: mate. Workspace: 4 indices and a bit a vertex. Time: O(n + nnz), expected.
     with run.step("local_max") as counts:
         if graph.n:
             words, account = match(graph, mate, run)

@@ -19,8 +19,7 @@ _load = general.declare("graph/red_blue")
 
 def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
     """Match the graph; waits for the device."""
-    # Reads: the graph. Writes: mate. Workspace: 5 indices, a key and a bit for each vertex. Time:
-    # O(n + nnz) a round.
+    # Writes: mate. Workspace: 5 indices, a key and a bit a vertex. Time: O(n + nnz) a round.
     with run.step("red_blue") as counts:
         if graph.n:
             words, account = match(graph, mate, run)

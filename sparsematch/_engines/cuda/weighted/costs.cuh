@@ -1,5 +1,4 @@
-// What the weighted kernels share: lists with a cost for each entry, and groups of lanes that have
-// a list each.
+// What the weighted kernels share: lists with costs, and groups of lanes that have a list each.
 //
 // Lists stand for rows, what they name for columns. Duals: u of rows, v of columns; a reduced cost
 // is c - u - v. `shift`: 1 << shift neighbouring lanes share a list.

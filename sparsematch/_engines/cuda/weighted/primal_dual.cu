@@ -70,8 +70,7 @@ KERNEL row_minima(Index n_rows, Costs a, Duals d, double tight, double keep, int
                });
 }
 
-// Lists the tight entries. `end`: where the list of each row begins, moved to where it ends. Safe:
-// places by an atomic.
+// Lists the tight entries. `end`: where each list begins, moved to where it ends, atomically.
 KERNEL list_tight(Index n_rows, Costs a, Duals d, double tight, int shift, Index* end,
                   Index* listed) {
     for_groups(n_rows, shift, thread_index(), thread_count(),

@@ -17,8 +17,7 @@ from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import ByProducts, Run, operations
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-#: Elements sent in one exchange, at least; entries. 1 << 16 makes its latency small beside the
-#: transfer.
+#: Elements sent in one exchange, at least. Its latency is small beside the transfer.
 _LEAST_SLICE = 1 << 16
 
 

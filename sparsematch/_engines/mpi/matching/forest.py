@@ -78,8 +78,7 @@ class Forest:
 
     def release(self) -> None:
         """Release the trees that had a path; the others continue to grow. Collective."""
-        # Time: O(own vertices), and in `grow` the entries of the majors that stay: released minors
-        # may be in their lists.
+        # Time: O(own vertices), and in `grow` the entries of the majors that stay.
         roots, lookup = self._kernel.roots(), self.side.exchange.lookup
         self._kernel.release(lookup(self.side.major_starts, roots, self.leaf >= 0))
 

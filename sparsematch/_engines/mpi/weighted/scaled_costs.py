@@ -23,8 +23,7 @@ _Array = NDArray[Any]
 class ScaledCosts:
     """The entries of the own rows, with reduced costs."""
 
-    # Each, not negative, is the cost less the duals of its row and column, which are 0 without an
-    # entry.
+    # Each is the cost less the duals of its row and column, which are 0 without an entry.
     def __init__(self, A: DistributedCSR, exchange: Exchange) -> None:
         """Scale the magnitudes that are the values of the matrix. Collective."""
         assert A.values is not None
