@@ -12,8 +12,7 @@ from typing import Any
 
 def pip_install(*packages: str) -> str:
     """Word the command that installs packages."""
-    # They are named themselves, not an extra of sparsematch: that is found in a clone only, or
-    # where an index has sparsematch.
+    # They are named themselves, not an extra of sparsematch: that is found in a clone only.
     return f"python -m pip install {' '.join(packages)}"
 
 

@@ -58,8 +58,7 @@ class Circuits(NamedTuple):
 
 def find_circuits(A: Any, rcond: float, drop: float) -> Circuits:
     """Find the circuits of a CSC matrix without stored zeros and duplicates."""
-    # Columns are dependent if no more than `rcond` is left of them; coefficients of `drop` or less,
-    # of scaled columns, are zero.
+    # Columns are dependent if at most `rcond` is left; scaled coefficients up to `drop` are zero.
     m, n = A.shape
     with np.errstate(all="ignore"):
         scaling = logarithmic_scaling(A)

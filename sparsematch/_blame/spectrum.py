@@ -19,8 +19,7 @@ from sparsematch._types.diagnosis import Spectrum
 _SHOWN, _BESIDE = 5, 3
 #: Steps at most: each is two solves for the columns.
 _STEPS = 6
-#: Relative change in a step at which singular values are good enough: half of it is the last digit
-#: of those that are shown.
+#: Relative change in a step at which singular values are good enough for the digits shown.
 _CHANGE = 0.05
 
 

@@ -129,8 +129,7 @@ class HallViolators:
     n_pieces: int  #: How many there are.
     #: The rows of the violators, columns for the horizontal part, one violator after the other.
     members: IndexArray
-    #: The columns of the violators, -1 in the place of each one's first row; rows for the
-    #: horizontal part.
+    #: The columns (rows) of the violators, -1 in the place of each one's first row.
     partners: IndexArray
     #: Shape (n_pieces + 1,). Where the violator of each piece begins, and the end of the last.
     starts: IndexArray

@@ -1,5 +1,4 @@
-// What the bindings share: arrays and patterns as arguments, arrays as results, and runs that can
-// be interrupted (Ctrl-C).
+// What the bindings share: arguments, arrays as results, and runs that can be interrupted (Ctrl-C).
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -12,8 +12,7 @@ using namespace sparsematch;
 
 namespace {
 
-// Of an array with an element for each row, then for each column, of the user's: the places of the
-// core's rows and columns.
+// Where the core's rows and columns are in an array of the user's rows, then columns.
 template <class Index, class T>
 std::pair<T*, T*> sides_of(T* both, const Csr<Index>& a, bool flipped) {
     return flipped ? std::pair{both + a.n_cols, both} : std::pair{both, both + a.n_rows};

@@ -1,5 +1,4 @@
-// Whether a matrix is symmetric, Hermitian, or one of these but for the sign, by fingerprints of
-// both triangles (graph.hpp).
+// Whether a matrix is symmetric, Hermitian, or so but for the sign, by fingerprints (graph.hpp).
 //
 // Sums of rounded numbers depend on the order. The coarse matrix of a symmetric one is made
 // symmetric again to the last bit by copying the upper triangle, but only if the fine one was.

@@ -1,5 +1,4 @@
-// Alternating breadth-first search from a set of rows: to all their unseen columns, from these to
-// their mates, and so on.
+// Alternating breadth-first search from rows: to all their unseen columns, to the mates of these.
 //
 // A narrow frontier is read in the order of the queue, with prefetching; a wide one by ascending
 // row, where many lists are near to each other in memory. With several workers, two searches run

@@ -1,5 +1,4 @@
-// Lists with one writer each, which the other threads of a team consume as far as they have been
-// published (decision 0005).
+// Lists with one writer each, which other threads read as far as published (decision 0005).
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Threads for one call: a team is started by the call and joined at its end, so nothing runs
-// afterwards and fork is safe.
+// Threads for one call: started by it and joined at its end, so that fork is safe.
 //
 // Work comes as parallel loops. The calling thread is rank 0 and works too; the others wait between
 // loops: they spin for about as long as waking all of them takes, as the next level of a
@@ -50,8 +49,7 @@ class ThreadTeam {
 
     int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-    // Calls body(rank) once on every rank, and returns when all have returned; throws what the
-    // first to fail has thrown.
+    // Calls body(rank) once on every rank; throws, after all, what the first to fail has thrown.
     void each(const std::function<void(int)>& body) {
         if (threads_.empty()) return body(0);
         job_ = &body;

@@ -1,5 +1,4 @@
-// The transpose of a pattern, by a counting sort: in one pass where the lines it writes to are in
-// the cache, else in two.
+// The transpose of a pattern, by a counting sort: in two passes unless what it writes is cached.
 //
 // One pass over a large matrix whose numbering says nothing would write to random addresses. There
 // the first of two distributes the entries to buckets of consecutive columns, each small enough for

@@ -7,8 +7,7 @@
 
 namespace sparsematch {
 
-// Labels ascend with the first row, then the first column, of a component. Returns how many there
-// are. Time: nearly linear.
+// Labels ascend with the first row, then column, of a component. Returns how many; nearly linear.
 template <class Index>
 Index connected_components(const Csr<Index>& a, Index* row_label, Index* col_label,
                            RunContext& run) {

@@ -56,9 +56,8 @@ template <class Index> class Sweeps {
            LargeComponents<Index>& found, const SweepLimits& limits, RunContext& run)
         : a_(a), m_(m), parts_(parts), found_(found), limits_(limits), run_(run) {}
 
-    // Searches among the vertices that are not settled. Writes: the components found; none where
-    // too many vertices are left. Workspace: two bytes per column, an index per vertex. Time:
-    // O(n_rows + n_cols + nnz).
+    // Searches what is not settled. Writes: the components found; none where too many vertices are
+    // left. Workspace: two bytes per column, an index per vertex. Time: O(n_rows + n_cols + nnz).
     void search() {
         all_ = found_.left;
         found_.place = Buffer<Place>(a_.n_cols, no_place);
@@ -121,8 +120,7 @@ template <class Index> class Sweeps {
                    std::min(limits_.near_gain * left, limits_.enough_near);
     }
 
-    // Sweeps over all rows as long as they find much, from both pivots; the second may be missing.
-    // False: the run was stopped.
+    // Sweeps over all rows as long as they find much, from one or two pivots. False: stopped.
     bool sweep_all(Index pivot, Index other) {
         const Index n = a_.n_rows;
         Counts counts = count();

@@ -1,5 +1,4 @@
-// Global path algorithm: edges by descending weight grow into paths and even cycles, each of which
-// is then matched at its best.
+// Global path algorithm: edges by descending weight grow into paths and even cycles to be matched.
 //
 // Maue, Sanders, Engineering algorithms for approximate weighted matching (WEA 2007), section 3.2.
 // An edge is applicable if both its ends have at most one edge yet, and do not close a cycle of odd

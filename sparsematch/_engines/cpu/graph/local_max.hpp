@@ -6,8 +6,7 @@
 // otherwise choose again (Manne, Bisseling, PPAM 2007). Invariant: a vertex points at the first
 // edge, in the strict order of graph.hpp, that leads to a free neighbour.
 //
-// Where rounds gain little, as along a path of ascending weights, one thread follows the choices
-// from vertex to vertex instead.
+// Where rounds gain little, as along a path of ascending weights, one thread follows the choices.
 #pragma once
 
 #include "graph/active_vertices.hpp"
@@ -69,8 +68,7 @@ template <class Index, bool Weighted> class LocalMax {
         });
     }
 
-    // Matches the rest, sequentially: a stack of vertices, each the choice of the one below, so
-    // that their edges ascend.
+    // Matches the rest, sequentially: a stack of vertices, each the choice of the one below.
     bool follow() {
         const auto timer = run_.time("follow");
         WorkCounter counter(run_);

@@ -113,8 +113,7 @@ template <class Index, bool Weighted, bool Threads> class Suitor {
     Worklist<Threads, Index> proposers_, displaced_;
 };
 
-// Reads: g. Writes: mate. Workspace: 24 to 32 bytes a vertex. Time: O(m log(degree)), expected,
-// where the weights are random.
+// Reads: g. Writes: mate. Workspace: 24 to 32 bytes a vertex. Time: O(m log(degree)), expected.
 template <class Index>
 void suitor(const Graph<Index>& g, Index* mate, const NoOptions&, RunContext& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {

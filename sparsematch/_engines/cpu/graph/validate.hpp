@@ -1,5 +1,4 @@
-// What must be known of a graph before it is matched, from one pass over its entries; and the
-// weight of a matching of it.
+// What must be known of a graph before it is matched, from one pass; the weight of a matching.
 #pragma once
 
 #include "graph/graph.hpp"

@@ -56,8 +56,7 @@ template <class Index, class Value> class MultifrontalQr {
         factorise(fronts.fronts);
     }
 
-    // Row k of R: its columns, the pivot first, and values; and of Q^H applied to the right-hand
-    // sides. Columns are those of B.
+    // Row k of R: columns (of B), the pivot first, values; of Q^H applied to the right-hand sides.
     std::vector<std::int64_t> start{0};
     std::vector<Index> column;
     std::vector<Value> value, top;

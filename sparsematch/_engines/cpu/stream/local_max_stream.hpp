@@ -65,8 +65,7 @@ template <class Index, bool Weighted> class StreamLocalMax {
 
     bool is_first() const { return report_.live.empty(); }  // of the rounds
 
-    // Reads: the edges, of which those of the user are checked the first time. Writes: candidates.
-    // Returns the edges that live.
+    // Reads: the edges, the user's checked the first time. Writes: candidates. Returns live edges.
     template <bool FromFile> std::int64_t pass(std::int64_t count) {
         if (!scratch_.begin(is_first() ? -1 : count / 2)) return fail("unwritable");
         if (!(FromFile ? file_.rewind() : scratch_.rewind())) return fail("unreadable");
@@ -127,8 +126,7 @@ template <class Index, bool Weighted> class StreamLocalMax {
             x = {key, v};
     }
 
-    // Matches vertices that are each other's candidates, and clears the candidates of the others.
-    // Returns the vertices matched.
+    // Matches mutual candidates, and clears those of the others. Returns the vertices matched.
     std::int64_t match_candidates() {
         std::int64_t n = 0;
         for (Index v = 0; v < n_; ++v) {

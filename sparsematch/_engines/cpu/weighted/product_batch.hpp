@@ -1,5 +1,4 @@
-// Transversals with the largest product: of a matrix; and with it, or of least cost, of many
-// matrices with one pattern.
+// Transversals with the largest product, or of least cost, of many matrices with one pattern.
 //
 // Each of many is matched by one thread, from costs of its own, and begins from the same given
 // matching and duals (initial_duals.hpp): so the results depend neither on how many threads there

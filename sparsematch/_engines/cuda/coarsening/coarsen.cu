@@ -1,5 +1,4 @@
-// Sums of numbers that stand next to each other, one thread a sum: in one order, so that the result
-// is the same on every run.
+// Sums of neighbouring numbers, one thread a sum: in one order, so the same on every run.
 //
 // Contraction by sorting: the entries of a fine matrix, in the order of their coarse places, are
 // added up place by place. A complex number is two numbers, `width` of them a place.

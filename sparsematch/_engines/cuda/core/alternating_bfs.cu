@@ -1,5 +1,4 @@
-// Alternating breadth-first search: from majors to all unseen minors in their lists, from these to
-// their mates, level by level.
+// Alternating breadth-first search: from majors to unseen minors in their lists, to their mates.
 //
 // The search under the certificate of Koenig (1931), the coarse parts of Dulmage and Mendelsohn
 // (1958) and the component of a pivot (Fleischer, Hendrickson, Pinar, IPDPS workshops 2000). Two

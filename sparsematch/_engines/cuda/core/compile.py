@@ -61,8 +61,7 @@ class Kernels(Layouts):
 
     def _function(self, kernel: str, resident: bool) -> Any:
         """Return a kernel on the current device."""
-        # Kernels that wait for each other are in a module of their own: CuPy launches all kernels
-        # of one of these as if they did.
+        # Kernels that wait for each other have a module of their own: CuPy launches all of it so.
         device = self._cupy.cuda.Device()
         key = device.id, kernel
         if key not in self._functions:

@@ -116,8 +116,7 @@ template <class T, class Count> DEVICE void push(T* queue, Count* count, T value
     queue[first + __popc(wanting & ((1u << lane) - 1))] = value;
 }
 
-// Different numbers from a counter for those of N flags of each lane that are set, with one atomic
-// addition for all of them.
+// Different numbers from a counter for those of N flags of each lane that are set: one atomic.
 template <int N, class Count>
 DEVICE void draw_each(Count* count, const bool (&wanted)[N], Count (&numbers)[N]) {
     const unsigned here = __activemask();
@@ -291,8 +290,7 @@ DEVICE void make_set(Bits* set, long long n, const Bits* other, Wanted wanted) {
     }
 }
 
-// ---- An array that no thread writes while the kernel runs, as a field of a struct; as a parameter
-// it is const __restrict__.
+// ---- An array that no thread writes meanwhile, in a struct; as a parameter const __restrict__.
 template <class T> struct ReadOnly {
     const T* data;
     DEVICE T operator[](long long k) const { return load_constant(data + k); }

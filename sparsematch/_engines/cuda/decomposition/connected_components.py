@@ -17,8 +17,7 @@ _load = compile.declare("decomposition/connected_components", FIRST=FIRST, LONG=
 
 def connected_components(graph: BipartiteCSR) -> Components:
     """Return the component of every row and column. Time: O(n_rows + n_cols + nnz), nearly."""
-    # Labels ascend with the first row, then the first column, of a component. Workspace: 24 bytes
-    # at most per row and column.
+    # Labels ascend with the first row, then column, of a component. Workspace: 24 bytes a vertex.
     xp, dtype, (n_rows, n_cols) = namespace(graph.indptr), graph.dtype, graph.shape
     size = n_rows + n_cols
     if not size:

@@ -1,5 +1,4 @@
-// Many rows of one strong component, so that searches from all of them take few levels where one
-// alone would take thousands.
+// Many rows of one strong component, so that searches from all take few levels, not thousands.
 //
 // ROOTS rows drawn at random grow regions, each row of the graph joining that of the first root
 // that reaches it; the same along the columns. A row in two regions shows that the root that
@@ -27,8 +26,7 @@ DEVICE void add_root(const FirstLevels& f, Index i, Index j) {
     f.cols[add(f.col_count, static_cast<Index>(1))] = j;
 }
 
-// One thread makes the pivot the beginning of two searches: along the rows from it, along the
-// columns from its mate.
+// One thread begins two searches: along the rows from the pivot, along the columns from its mate.
 KERNEL start_at(const long long* pivot, const Index* __restrict__ row_mate, FirstLevels f) {
     if (thread_index() != 0) return;
     const Index i = static_cast<Index>(*pivot), j = row_mate[i];

@@ -1,5 +1,4 @@
-// Strong components of small pieces that no entry joins, each by one block: see
-// strong_components.cu, 3.
+// Strong components of small pieces, each by one block: see strong_components.cu, 3.
 //
 // Where only small pieces are left, one depth-first search in each is done sooner than rounds over
 // all of them: thousands run at the same time, each in memory of its own processor. Pieces by union

@@ -1,5 +1,4 @@
-// Strong components of the square part, each before those that it leads to. A row leads to the rows
-// matched to its columns.
+// Strong components of the square part, sources first. A row leads to the rows of its columns.
 //
 // Trimming (Kahn, Communications of the ACM 5, 1962; McLendon et al., J. Parallel Distrib. Comput.
 // 65, 2005), forward-backward search (Fleischer, Hendrickson, Pinar, IPDPS workshops 2000; the

@@ -39,8 +39,7 @@ struct Adjacency {
     Index first;
 };
 
-// Lists that were cut: of each part, the list, which part it is, its best edge; of each list, its
-// number, its first part.
+// Lists that were cut: of each part its list, number and best edge; of a list its first part.
 struct Cuts {
     Index *vertex, *number, *best, *owner, *first;
     Key* key;

@@ -27,8 +27,7 @@ struct RedBlue {
 
 DEVICE bool is_blue(Wide hash, Wide blue_below) { return (hash >> 11) < blue_below; }
 
-// Proposes: with weights, to the free red neighbour of the best edge; without, to the first in the
-// list from a random place on.
+// Proposes: with weights to the best free red neighbour; without to the first from a random place.
 struct Propose {
     const Adjacency& g;
     const RedBlue& s;

@@ -86,8 +86,7 @@ KERNEL list_tight(Index n_rows, Costs a, Duals d, double tight, int shift, Index
                });
 }
 
-// What a scan may reach: columns beyond the radius wait for a sweep; if `prune`, nothing beyond the
-// nearest free column is wanted.
+// What a scan may reach: beyond the radius a sweep; if `prune`, up to the nearest free column.
 struct Reach {
     double radius;
     bool prune;
