@@ -15,10 +15,18 @@ from sparsematch._input.foreign import from_other_library
 from sparsematch._input.matrix import checked
 from sparsematch._numerics.backward_error import normwise
 from sparsematch._numerics.refinement import refine
+from sparsematch._systems.batch import Refused, finish, read_batch
 from sparsematch._systems.checks import PIVOTING, check_right_hand_side, check_square
-from sparsematch._systems.device_solvers import DeviceFactor, find_device_solver
-from sparsematch._systems.errors import NO_FACTORS, IllConditionedWarning, SingularMatrixError
-from sparsematch._systems.external import Singular
+from sparsematch._systems.device_batch import UniformBatch
+from sparsematch._systems.device_solvers import CudssFactor, DeviceFactor, find_device_solver
+from sparsematch._systems.errors import (
+    NO_FACTORS,
+    IllConditionedWarning,
+    NotFiniteError,
+    SingularMatrixError,
+)
+from sparsematch._systems.external import Singular as NoPivot
+from sparsematch._systems.like_scipy import Singular
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import Pivoting, Side
 from sparsematch._types.sparse_like import SparseLike
@@ -93,6 +101,7 @@ class DeviceLU:
         self._factor: DeviceFactor | None = None
         self._kind: Any = None
         self._parts: dict[tuple[int, int], Any] = {}
+        self._batches: dict[str, UniformBatch] = {}
         self._A, self._absolute = matrix, matrix.copy()
         self._factorise(matrix.data)
 
@@ -171,6 +180,101 @@ class DeviceLU:
             return self.solve(b.conj(), "T").conj()
         return self._solve_checked(b.astype(self.dtype), trans)
 
+    def solve_batch(
+        self, values: Any, b: Any, trans: Side = "N", *, singular: Singular = "raise"
+    ) -> Any:
+        """Factorise many matrices with this pattern, and solve a system with each, in one call.
+
+        Parameters
+        ----------
+        values : cupy.ndarray, shape (k, nnz)
+            The values of each matrix, in the order of ``A.data``.
+        b : cupy.ndarray, shape (k, n) or (n,)
+            A right-hand side for each, or one for all.
+        trans : {"N", "T", "H"}, optional
+            Solve with the matrices, their transposes, or their conjugate transposes.
+        singular : {"raise", "nan"}, optional
+            What becomes of the call if a matrix has no solution: an error, or NaN for that one.
+
+        Returns
+        -------
+        cupy.ndarray, shape (k, n)
+            The solutions, of float64 or complex128.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `values` or `b` is no CuPy array of numbers, or of another shape.
+        NotFiniteError, SingularMatrixError
+            If a matrix is not finite or singular, unless `singular` is ``"nan"``. It says which
+            item, and which others.
+
+        Warns
+        -----
+        IllConditionedWarning
+            As `solve` does. MatrixRankWarning if there are items without a solution.
+
+        See Also
+        --------
+        BlockTriangularLU.solve_batch : The same in host memory.
+
+        Notes
+        -----
+        With cuDSS all items are factorised and solved together, rows in one order, and refined:
+        that of the largest product of the matrix factorised here, so let that be a typical one.
+        What has an error above 1e-9 then is solved one after the other, as by `refactorise` and
+        `solve`; all are with other solvers. The analysis is kept for calls with as many items. This
+        factorisation is as before.
+        """
+        import cupy
+
+        for name, array in (("values", values), ("b", b)):
+            if not isinstance(array, cupy.ndarray):
+                raise wrong_type(name, array, "a CuPy array; cupy.asarray copies to the GPU")
+        right, kind = read_batch(cupy, values, b, (self._given, self.shape[0]), trans, singular)
+        if trans == "H":
+            return self.solve_batch(values.conj(), b, "T", singular=singular)
+        ordered = values[:, self._places()]
+        items, x = list(range(len(values))), cupy.empty(right.shape, kind)
+        if items and self._make is CudssFactor:
+            batch = self._batches.get(trans)
+            if batch is None or batch.size != (len(items), kind):
+                own = self.form.matching if self._product is False else None
+                batch = UniformBatch(self._A, own, trans, len(items), kind)
+                self._batches[trans] = batch
+            x, errors = batch.solve(ordered.astype(kind), right.astype(kind))
+            poor = ~(errors <= POOR_ERROR) & cupy.isfinite(right).all(axis=1)
+            items = cupy.flatnonzero(poor).tolist()
+        return finish(x, self._solve_each(items, ordered, right, trans, x), singular)
+
+    def _solve_each(self, items: list[int], values: Any, b: Any, trans: Side, x: Any) -> Refused:
+        """Write the solutions of some items, one after the other; return the errors of others."""
+        refused, failed, own = Refused(), self._failed, self._A.data.copy()
+        try:
+            for i in items:
+                try:
+                    self._refuse_infinite(values[i])
+                    self._factorise(values[i])
+                    x[i] = self.solve(b[i], trans)
+                except (NotFiniteError, SingularMatrixError) as error:
+                    refused[i] = error
+        finally:
+            if items and not failed:
+                self._factorise(own)
+            self._failed = failed
+        return refused
+
+    def _refuse_infinite(self, values: Any) -> None:
+        import cupy
+
+        wrong = cupy.flatnonzero(~cupy.isfinite(values))
+        if wrong.size:
+            indptr, indices = self._pattern
+            p = wrong[:1]
+            row, col = int(cupy.searchsorted(indptr, p, side="right")[0]) - 1, int(indices[p][0])
+            text = f"A[{row}, {col}] is {values[p].tolist()[0]}, but values must be finite"
+            raise NotFiniteError(text, row, col)
+
     def __repr__(self) -> str:
         n, blocks = self.shape[0], self.form.n_blocks
         text = f"{n}x{n}, " + ("1 block" if blocks == 1 else f"{blocks} blocks")
@@ -210,12 +314,7 @@ class DeviceLU:
                 )
             if A.dtype.kind not in "biufc":
                 raise wrong_type("A", A, f"an array of numbers, not of {A.dtype}")
-            if self._order is None:
-                raise ValueError(
-                    "there are values for a matrix with several entries in the same place: "
-                    "A.sum_duplicates() joins them"
-                )
-            return A[self._order]
+            return A[self._places()]
         A = _canonical(A)
         arrays = zip((A.indptr, A.indices), self._pattern, strict=True)
         same = A.shape == self.shape and A.nnz == self._pattern[1].size
@@ -224,6 +323,14 @@ class DeviceLU:
                 "A has another pattern than the matrix that was analysed: factorise it by itself"
             )
         return A.data
+
+    def _places(self) -> Any:
+        if self._order is None:
+            raise ValueError(
+                "there are values for a matrix with several entries in the same place: "
+                "A.sum_duplicates() joins them"
+            )
+        return self._order
 
     def _factorise(self, values: Any) -> None:
         """Factorise values in the order of the pattern."""
@@ -246,7 +353,7 @@ class DeviceLU:
                 self._kind = self.dtype
             elif self._factor:
                 self._factor.refactorise(self._parts[1, 1])
-        except Singular:
+        except NoPivot:
             raise self._singular() from None
         self._failed = False
 
@@ -318,7 +425,7 @@ class DeviceLU:
             assert self._factor is not None
             try:
                 return self._factor.solve(b.copy(), trans)
-            except Singular:
+            except NoPivot:
                 raise self._singular() from None
         from cupyx.scipy.sparse.linalg import spsolve_triangular
 

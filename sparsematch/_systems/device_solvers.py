@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from sparsematch._base.errors import check_choice
 from sparsematch._systems.external import Singular, superlu_errors
 from sparsematch._types.upstream_warnings import upstream_warnings_raised
@@ -77,6 +79,66 @@ class CudssFactor:
         solver.factorize()
         self._solvers[trans] = solver, matrix
         return solver, matrix
+
+
+class CudssBatch:
+    """cuDSS for k matrices of one pattern at once, analysed as one: no matching, no transposes."""
+
+    def __init__(self, A: Any, k: int, kind: type) -> None:
+        import cupy
+        from nvmath.bindings import cudss
+
+        n, kinds = A.shape[0], cudss.DataType
+        number = kinds.R_64F if kind is np.float64 else kinds.C_64F
+        self._cudss, self._analysed, self._pattern = cudss, False, (A.indptr, A.indices)
+        self._values = cupy.empty((k, A.nnz), kind)
+        self._x, self._b = cupy.empty((k, n), kind), cupy.empty((k, n), kind)
+        handle, config = cudss.create(), cudss.config_create()
+        data = cudss.data_create(handle)
+        if library := _threading_library():
+            cudss.set_threading_layer(handle, library)
+        for option, value in (("UBATCH_SIZE", k), ("UBATCH_INDEX", -1)):  # -1: all of them
+            given = np.array([value], np.int32)
+            cudss.config_set(config, cudss.ConfigParam[option], given.ctypes.data, given.nbytes)
+        rows, cols, values, *sides = (
+            array.data.ptr for array in (*self._pattern, self._values, self._x, self._b)
+        )
+        what = cudss.MatrixType.GENERAL, cudss.MatrixViewType.FULL, cudss.IndexBase.ZERO
+        types = kinds.R_32I, kinds.R_32I, number
+        matrix = cudss.matrix_create_csr(n, n, A.nnz, rows, 0, cols, values, *types, *what)
+        layout = cudss.Layout.COL_MAJOR
+        dense = [cudss.matrix_create_dn(n, 1, n, side, number, layout) for side in sides]
+        self._objects = handle, config, data, matrix, *dense
+        weakref.finalize(self, _free, cudss, *self._objects)
+
+    def factorise(self, values: Any) -> None:
+        """Factorise matrices with these values, shape (k, nnz)."""
+        self._values[...] = values
+        if not self._analysed:
+            self._run("ANALYSIS")
+            self._analysed = True
+        self._run("FACTORIZATION")
+
+    def solve(self, b: Any) -> Any:
+        """Solve for right-hand sides of shape (k, n); where pivots were none, solves nothing."""
+        self._b[...] = b
+        self._run("SOLVE")
+        return self._x.copy()
+
+    def _run(self, phase: str) -> None:
+        import cupy
+
+        handle, *objects = self._objects
+        self._cudss.set_stream(handle, cupy.cuda.get_current_stream().ptr)
+        self._cudss.execute(handle, self._cudss.Phase[phase], *objects)
+
+
+def _free(cudss: Any, handle: int, config: int, data: int, *matrices: int) -> None:
+    for matrix in matrices:
+        cudss.matrix_destroy(matrix)
+    cudss.data_destroy(handle, data)
+    cudss.config_destroy(config)
+    cudss.destroy(handle)
 
 
 @functools.cache

@@ -16,9 +16,11 @@ from sparsematch._base.arrays import Array, FloatArray, IndexArray, inverse
 from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import SINGULAR, UNSTABLE
+from sparsematch._systems.batch import finish, read_batch, solve_over_workers
 from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import IllConditionedWarning, name_block
 from sparsematch._systems.factors import NEAR, NO_STATE, BlockFactors, Solutions
+from sparsematch._systems.like_scipy import Singular
 from sparsematch._systems.operator import InverseOperator
 from sparsematch._systems.plan import FactorisationPlan
 from sparsematch._systems.whole_matrix import WholeMatrix
@@ -331,6 +333,77 @@ class BlockTriangularLU(InverseOperator):
         if self._is_doubtful and check and x.size:
             self._warn_of_coupling(x.reshape(x.shape[0], -1)[:, 0], trans)
         return x
+
+    def solve_batch(
+        self,
+        values: ArrayLike,
+        b: ArrayLike,
+        trans: Side = "N",
+        *,
+        singular: Singular = "raise",
+        workers: int | None = None,
+    ) -> Array:
+        """Factorise many matrices with this pattern, and solve a system with each, in one call.
+
+        Parameters
+        ----------
+        values : array_like, shape (k, nnz)
+            The values of each matrix, in the order of ``A.data``.
+        b : array_like, shape (k, n) or (n,)
+            A right-hand side for each, or one for all.
+        trans : {"N", "T", "H"}, optional
+            Solve with the matrices, their transposes, or their conjugate transposes.
+        singular : {"raise", "nan"}, optional
+            What becomes of the call if a matrix has no solution: an error, or NaN for that one.
+        workers : int, optional
+            Number of threads, which share the items; -1 for all cores, by default that of
+            `set_workers`, which is 1.
+
+        Returns
+        -------
+        ndarray, shape (k, n)
+            The solutions, of float64 or complex128; the same for any number of workers but for
+            rounding.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong type or shape, or none of the choices.
+        NotFiniteError, SingularMatrixError
+            If a matrix is not finite or singular, unless `singular` is ``"nan"``. It says which
+            item, and which others.
+
+        Warns
+        -----
+        IllConditionedWarning
+            As `refactorise` and `solve` do. MatrixRankWarning if there are items without a
+            solution.
+
+        See Also
+        --------
+        DeviceLU.solve_batch : The same on a GPU.
+
+        Notes
+        -----
+        Each item is measured and refined as by `solve`. This factorisation stays as it is. A worker
+        goes from one item to the next as `refactorise` does. Of small matrices, of some thousand
+        entries, the threads of one interpreter are factorised one at a time.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scipy.sparse import csc_array
+        >>> from sparsematch.solvers import splu
+        >>> A = csc_array([[4.0, 1.0], [0.0, 2.0]])
+        >>> values = np.outer([1.0, 2.0, 4.0], A.data)
+        >>> splu(A).solve_batch(values, np.array([5.0, 2.0])).tolist()
+        [[1.0, 1.0], [0.5, 0.5], [0.25, 0.25]]
+        """
+        values, b, n = np.asarray(values), np.asarray(b), self.shape[0]
+        sizes = self._factors.plan.pattern.arrays[-1].size, n
+        right, kind = read_batch(np, values, b, sizes, trans, singular)
+        found = solve_over_workers(self.analysis, values, right, trans, kind, workers)
+        return finish(*found, singular)
 
     def _solve_poor(self, factors: BlockFactors, right: Array, trans: Side) -> Array:
         """Solve by partial pivoting where refinement did not suffice; warn of what remains."""

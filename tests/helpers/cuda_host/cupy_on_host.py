@@ -26,6 +26,8 @@ class CUDARuntimeError(RuntimeError):
 class Stream:
     """The only stream: what was launched is done already."""
 
+    ptr = 0
+
     def synchronize(self):
         pass
 
@@ -63,6 +65,7 @@ class ndarray:
     ndim = property(lambda self: self.host.ndim)
     size = property(lambda self: self.host.size)
     nbytes = property(lambda self: self.host.nbytes)
+    T = property(lambda self: wrap(self.host.T))
     real = property(lambda self: wrap(self.host.real))
     imag = property(lambda self: wrap(self.host.imag))
 

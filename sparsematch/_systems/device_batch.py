@@ -1,0 +1,88 @@
+"""Many systems of one pattern on a GPU at once: cuDSS's uniform batch, refined and measured."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsematch._api.weighted import maximum_product_transversal
+from sparsematch._base.arrays import FloatArray
+from sparsematch._base.tolerances import GOOD_ERROR
+from sparsematch._input.assembled import compressed_matrix
+from sparsematch._numerics.backward_error import normwise
+from sparsematch._numerics.refinement import refine
+from sparsematch._systems.device_solvers import CudssBatch
+from sparsematch._types.bipartite import list_of_each
+from sparsematch._types.matching import Matching
+
+
+class UniformBatch:
+    """As many matrices with the pattern of A, factorised together, or their transposes.
+
+    In a batch cuDSS has no matching of its own. So all get the rows in the order that puts a
+    matching on the diagonal, and the scaling, that are best for the values of A.
+    """
+
+    # For rows in the order p, scaled by r, and columns scaled by c, B is the matrix that is
+    # factorised: A x = b where B y = (r b)[p] and x = c y, and A^T x = b where B^T y = c b and
+    # x[p] = r[p] y.
+    def __init__(self, A: Any, given: Matching | None, trans: str, k: int, kind: type) -> None:
+        import cupy
+
+        self.size, self._trans, self._pattern = (k, kind), trans, (A.indptr, A.indices)
+        self._row = self._col = cupy.ones(A.shape[0])
+        matching = given
+        if matching is None:
+            best = maximum_product_transversal(A)
+            matching, self._row, self._col = best.matching, best.row_scale, best.col_scale
+        self._order = matching.as_permutation()
+        numbered = A.copy()  # from 1: zeros might get lost
+        numbered.data = cupy.arange(1, A.nnz + 1, dtype=cupy.float64)
+        B = numbered[self._order]
+        B = B if trans == "N" else B.T.tocsr()
+        B.sort_indices()
+        B.indptr, B.indices = B.indptr.astype("int32"), B.indices.astype("int32")
+        self._places = B.data.astype("int64") - 1
+        self._by_row = self._row[list_of_each(A.indptr, A.nnz)]
+        self._by_col = self._col[A.indices]
+        self._factors = CudssBatch(B, k, kind)
+
+    def solve(self, values: Any, b: Any) -> tuple[Any, FloatArray]:
+        """Return solutions, shape (k, n), and their backward errors; infinite where not one is."""
+        A, norms = self._together(values)
+        self._factors.factorise((values * self._by_row * self._by_col)[:, self._places])
+        right = b.T
+
+        def measure(x: Any) -> tuple[Any, Any]:  # columns are items
+            residual = right - (A @ x.T.ravel()).reshape(b.shape).T
+            return normwise(residual, x, right, norms), residual
+
+        x, errors, residual = refine(self._correct(right), measure, self._correct, good=GOOD_ERROR)
+        solved = abs(residual).max(axis=0) <= 0.1 * abs(right).max(axis=0)  # NaN is not
+        errors[~solved] = np.inf
+        return x.T, errors
+
+    def _correct(self, right: Any) -> Any:
+        if self._trans == "N":
+            return (self._factors.solve((self._row * right.T)[:, self._order]) * self._col).T
+        y = self._factors.solve(self._col * right.T)
+        x = y.copy()
+        x[:, self._order] = self._row[self._order] * y
+        return x.T
+
+    def _together(self, values: Any) -> tuple[Any, Any]:
+        """Return all matrices as the blocks of one, and the norm of each."""
+        import cupy
+
+        indptr, indices = self._pattern
+        (k, nnz), n = values.shape, indptr.size - 1
+        dtype = cupy.int32 if k * max(nnz, n) < 2**31 else cupy.int64
+        item = cupy.arange(k, dtype=dtype)[:, np.newaxis]
+        ends = (indptr[1:].astype(dtype) + nnz * item).ravel()
+        arrays = cupy.concatenate([cupy.zeros(1, dtype), ends]), (indices + n * item).ravel()
+        shape = k * n, k * n
+        A, absolute = (
+            compressed_matrix("csr", shape, *arrays, data.ravel()) for data in (values, abs(values))
+        )
+        if self._trans != "N":
+            A, absolute = A.T, absolute.T
+        return A, (absolute @ cupy.ones(k * n)).reshape(k, n).max(axis=1)
