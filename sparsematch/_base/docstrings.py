@@ -80,6 +80,24 @@ ValueError
     If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first, or
     an argument is out of range.
 
+batch
+values : array of numbers, shape (k, nnz)
+    The values of each matrix, in the order of ``A.data``; CuPy arrays where the matrix is.
+b : array of numbers, shape (k, n) or (n,)
+    A right-hand side for each, or one for all.
+trans : {"N", "T", "H"}, optional
+    Solve with the matrices, their transposes, or their conjugate transposes.
+singular : {"raise", "nan"}, optional
+    What becomes of a matrix without a solution: an error, or NaN for that item.
+
+raises_of_batches
+Raises
+------
+TypeError, ValueError
+    If an argument is of the wrong type or shape, or none of the choices.
+NotFiniteError, SingularMatrixError
+    If a matrix is not finite or singular, unless `singular` is ``"nan"``. It says which items.
+
 raises_of_proofs
 Raises
 ------

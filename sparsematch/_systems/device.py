@@ -8,6 +8,7 @@ import numpy as np
 
 from sparsematch._api.decomposition import block_form
 from sparsematch._base.arrays import on_gpu
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.tolerances import GOOD_ERROR, POOR_ERROR
 from sparsematch._input.bipartite import as_bipartite
@@ -180,6 +181,7 @@ class DeviceLU:
             return self.solve(b.conj(), "T").conj()
         return self._solve_checked(b.astype(self.dtype), trans)
 
+    @documented
     def solve_batch(
         self, values: Any, b: Any, trans: Side = "N", *, singular: Singular = "raise"
     ) -> Any:
@@ -187,32 +189,14 @@ class DeviceLU:
 
         Parameters
         ----------
-        values : cupy.ndarray, shape (k, nnz)
-            The values of each matrix, in the order of ``A.data``.
-        b : cupy.ndarray, shape (k, n) or (n,)
-            A right-hand side for each, or one for all.
-        trans : {"N", "T", "H"}, optional
-            Solve with the matrices, their transposes, or their conjugate transposes.
-        singular : {"raise", "nan"}, optional
-            What becomes of the call if a matrix has no solution: an error, or NaN for that one.
+        {batch}
 
         Returns
         -------
         cupy.ndarray, shape (k, n)
-            The solutions, of float64 or complex128.
+            The solutions, each measured and refined as by `solve`, with its warnings.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If `values` or `b` is no CuPy array of numbers, or of another shape.
-        NotFiniteError, SingularMatrixError
-            If a matrix is not finite or singular, unless `singular` is ``"nan"``. It says which
-            item, and which others.
-
-        Warns
-        -----
-        IllConditionedWarning
-            As `solve` does. MatrixRankWarning if there are items without a solution.
+        {raises_of_batches}
 
         See Also
         --------
@@ -220,11 +204,10 @@ class DeviceLU:
 
         Notes
         -----
-        With cuDSS all items are factorised and solved together, rows in one order, and refined:
-        that of the largest product of the matrix factorised here, so let that be a typical one.
-        What has an error above 1e-9 then is solved one after the other, as by `refactorise` and
-        `solve`; all are with other solvers. The analysis is kept for calls with as many items. This
-        factorisation is as before.
+        cuDSS factorises and solves all together. It has no matching then, so rows are in the order
+        and units of the largest product here (`pivoting`): let this be a typical matrix. What has
+        an error above 1e-9 is solved by itself, as all are by other solvers. The analysis is kept
+        for calls with as many items; this factorisation stays as it is.
         """
         import cupy
 
@@ -269,10 +252,9 @@ class DeviceLU:
 
         wrong = cupy.flatnonzero(~cupy.isfinite(values))
         if wrong.size:
-            indptr, indices = self._pattern
-            p = wrong[:1]
-            row, col = int(cupy.searchsorted(indptr, p, side="right")[0]) - 1, int(indices[p][0])
-            text = f"A[{row}, {col}] is {values[p].tolist()[0]}, but values must be finite"
+            p, (indptr, indices) = int(wrong[0]), self._pattern
+            row, col = int(cupy.flatnonzero(indptr <= p)[-1]), int(indices[p])
+            text = f"A[{row}, {col}] is {values[p].item()}, but values must be finite"
             raise NotFiniteError(text, row, col)
 
     def __repr__(self) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparsematch._base.arrays import Array, FloatArray, IndexArray, inverse
+from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import SINGULAR, UNSTABLE
@@ -334,6 +335,7 @@ class BlockTriangularLU(InverseOperator):
             self._warn_of_coupling(x.reshape(x.shape[0], -1)[:, 0], trans)
         return x
 
+    @documented
     def solve_batch(
         self,
         values: ArrayLike,
@@ -347,14 +349,7 @@ class BlockTriangularLU(InverseOperator):
 
         Parameters
         ----------
-        values : array_like, shape (k, nnz)
-            The values of each matrix, in the order of ``A.data``.
-        b : array_like, shape (k, n) or (n,)
-            A right-hand side for each, or one for all.
-        trans : {"N", "T", "H"}, optional
-            Solve with the matrices, their transposes, or their conjugate transposes.
-        singular : {"raise", "nan"}, optional
-            What becomes of the call if a matrix has no solution: an error, or NaN for that one.
+        {batch}
         workers : int, optional
             Number of threads, which share the items; -1 for all cores, by default that of
             `set_workers`, which is 1.
@@ -362,22 +357,9 @@ class BlockTriangularLU(InverseOperator):
         Returns
         -------
         ndarray, shape (k, n)
-            The solutions, of float64 or complex128; the same for any number of workers but for
-            rounding.
+            The solutions, each measured and refined as by `solve`, with its warnings.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong type or shape, or none of the choices.
-        NotFiniteError, SingularMatrixError
-            If a matrix is not finite or singular, unless `singular` is ``"nan"``. It says which
-            item, and which others.
-
-        Warns
-        -----
-        IllConditionedWarning
-            As `refactorise` and `solve` do. MatrixRankWarning if there are items without a
-            solution.
+        {raises_of_batches}
 
         See Also
         --------
@@ -385,9 +367,8 @@ class BlockTriangularLU(InverseOperator):
 
         Notes
         -----
-        Each item is measured and refined as by `solve`. This factorisation stays as it is. A worker
-        goes from one item to the next as `refactorise` does. Of small matrices, of some thousand
-        entries, the threads of one interpreter are factorised one at a time.
+        This factorisation stays as it is. A worker goes on as `refactorise` does, so how items are
+        shared may change last digits. Of some thousand entries Python factorises one at a time.
 
         Examples
         --------
