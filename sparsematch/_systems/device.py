@@ -222,9 +222,8 @@ class DeviceLU:
         if items and self._make is CudssFactor:
             batch = self._batches.get(trans)
             if batch is None or batch.size != (len(items), kind):
-                own = self.form.matching if self._product is False else None
-                batch = UniformBatch(self._A, own, trans, len(items), kind)
-                self._batches[trans] = batch
+                own = self._A, self.form.matching, self._product is not False
+                self._batches[trans] = batch = UniformBatch(*own, trans, len(items), kind)
             x, errors = batch.solve(ordered.astype(kind), right.astype(kind))
             poor = ~(errors <= POOR_ERROR) & cupy.isfinite(right).all(axis=1)
             items = cupy.flatnonzero(poor).tolist()

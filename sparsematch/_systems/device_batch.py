@@ -25,14 +25,14 @@ class UniformBatch:
     # For rows in the order p, scaled by r, and columns scaled by c, B is the matrix that is
     # factorised: A x = b where B y = (r b)[p] and x = c y, and A^T x = b where B^T y = c b and
     # x[p] = r[p] y.
-    def __init__(self, A: Any, given: Matching | None, trans: str, k: int, kind: type) -> None:
+    def __init__(
+        self, A: Any, matching: Matching, product: bool, trans: str, k: int, kind: type
+    ) -> None:
         import cupy
 
-        self.size, self._trans, self._pattern = (k, kind), trans, (A.indptr, A.indices)
-        self._row = self._col = cupy.ones(A.shape[0])
-        matching = given
-        if matching is None:
-            best = maximum_product_transversal(A)
+        self.size, self._trans, self._all = (k, kind), trans, _stacked(A, k)
+        self._ones, self._row, self._col = (cupy.ones(n * A.shape[0]) for n in (k, 1, 1))
+        if product and (best := maximum_product_transversal(A)).is_perfect:
             matching, self._row, self._col = best.matching, best.row_scale, best.col_scale
         self._order = matching.as_permutation()
         numbered = A.copy()  # from 1: zeros might get lost
@@ -48,7 +48,8 @@ class UniformBatch:
 
     def solve(self, values: Any, b: Any) -> tuple[Any, FloatArray]:
         """Return solutions, shape (k, n), and their backward errors; infinite where not one is."""
-        A, norms = self._together(values)
+        A, norms = self._diagonal(values), self._diagonal(abs(values)) @ self._ones
+        norms = norms.reshape(b.shape).max(axis=1)
         self._factors.factorise((values * self._by_row * self._by_col)[:, self._places])
         right = b.T
 
@@ -69,20 +70,19 @@ class UniformBatch:
         x[:, self._order] = self._row[self._order] * y
         return x.T
 
-    def _together(self, values: Any) -> tuple[Any, Any]:
-        """Return all matrices as the blocks of one, and the norm of each."""
-        import cupy
+    def _diagonal(self, values: Any) -> Any:
+        """Return the matrices with these values as the diagonal blocks of one."""
+        n = self._ones.size
+        A = compressed_matrix("csr", (n, n), *self._all, values.ravel())
+        return A if self._trans == "N" else A.T
 
-        indptr, indices = self._pattern
-        (k, nnz), n = values.shape, indptr.size - 1
-        dtype = cupy.int32 if k * max(nnz, n) < 2**31 else cupy.int64
-        item = cupy.arange(k, dtype=dtype)[:, np.newaxis]
-        ends = (indptr[1:].astype(dtype) + nnz * item).ravel()
-        arrays = cupy.concatenate([cupy.zeros(1, dtype), ends]), (indices + n * item).ravel()
-        shape = k * n, k * n
-        A, absolute = (
-            compressed_matrix("csr", shape, *arrays, data.ravel()) for data in (values, abs(values))
-        )
-        if self._trans != "N":
-            A, absolute = A.T, absolute.T
-        return A, (absolute @ cupy.ones(k * n)).reshape(k, n).max(axis=1)
+
+def _stacked(A: Any, k: int) -> tuple[Any, Any]:
+    """Return the index arrays of a matrix whose k diagonal blocks have the pattern of A."""
+    import cupy
+
+    dtype = cupy.int32 if k * max(A.nnz, A.shape[0]) < 2**31 else cupy.int64
+    item = cupy.arange(k, dtype=dtype)[:, np.newaxis]
+    starts = (A.indptr[:-1].astype(dtype) + A.nnz * item).ravel()
+    end = cupy.full(1, k * A.nnz, dtype)
+    return cupy.concatenate([starts, end]), (A.indices + A.shape[0] * item).ravel()

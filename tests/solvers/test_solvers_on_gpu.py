@@ -430,6 +430,16 @@ def test_items_that_the_batch_does_not_solve(cudss):
     check(dense, lu, b)
 
 
+def test_a_batch_by_a_matrix_whose_zeros_are_needed(cudss):
+    """It has no product: the rows are in the order of the pattern then."""
+    A = sp.csr_matrix(np.array([[1.0, 2], [3, 4]]))
+    lu = factorise(values_to_gpu(A), solver="cudss")
+    lu._A.data[...] = CUPY.asarray(np.array([1.0, 0, 2, 0]))
+    with one_call:
+        x = lu.solve_batch(CUPY.asarray(np.array([[1.0, 2, 3, 4]])), CUPY.asarray(np.ones(2)))
+    assert np.allclose(host(x), [[-1, 1]])
+
+
 def test_a_batch_is_refined(cudss):
     """Where its pivots were perturbed; a right-hand side that is not finite is no reason to."""
     rng = np.random.default_rng(11)
