@@ -92,8 +92,8 @@ class Policy:
     few: float = 1 / 128
 
     #: Entries below which a pass takes no longer than to find the features of a mesh, some 100
-    #: microseconds: tests are longer then. Without: 0.95 of this on 20 matrices of 2^14 rows, but a
-    #: simplex basis and a circuit of 3,000 rows take 2.8 and 1.8 times as long.
+    #: microseconds: tests go on longer. Without: 0.98 (20 matrices, 2^14 rows), but a simplex basis
+    #: and a circuit of 3,000 rows take 2.8 and 1.8 times as long.
     short: int = 1 << 16
 
     #: Share of the smaller side that may still be matched above which another initialisation
@@ -212,6 +212,7 @@ class Progress:
         self.start = ""
         #: Whether that has given up, and still leaves more than few rows free: another replaces it.
         self.gave_up = False
+        self.deepened = False  #: Whether short paths were searched for since.
         self.pushed = False  #: Whether rows were pushed through a mesh.
         #: The last searches from one vertex after the other that began with this start.
         self.search: StepInfo | None = None
@@ -311,7 +312,7 @@ class Progress:
             self.matching.row_mate[:] = trial.row_mate
             self.matching.col_mate[:] = trial.col_mate
         self.rank, self.start = step.cardinality, stage.starts
-        self.gave_up = self.pushed = False
+        self.gave_up = self.pushed = self.deepened = False
         self.search, self.by_products = None, found
 
     def _improve(self, stage: "Stage") -> None:
@@ -334,6 +335,7 @@ class Progress:
             more["sides"] = "one"
         elif stage.engine in _FROM_EITHER_SIDE and np.greater(*self.free()):
             more["sides"] = "exchanged"  # as fewer columns are free than rows
+        free = self.graph.n_major - self.rank
         step, self.by_products = run_engine(
             stage.engine,
             self.graph,
@@ -353,6 +355,10 @@ class Progress:
             self.gave_up &= not self.has_few_free
         if single:
             self.search = step
+        if stage.options:
+            self.deepened = True
+            if 2 * step.augmentations > free:
+                self.search = None  # as good as a new start
 
     def _passes_of_searches(self, passes: float, workers: int) -> float:
         """Return the allowance of searches from one vertex after the other; 0: to the end."""
@@ -393,6 +399,12 @@ class Stage(NamedTuple):
         return Matched.REPLACEABLE if replaces else Matched.GIVEN
 
 
+def short_paths(guard: Guard, reason: str) -> Stage:
+    """Return a stage of searches for short paths, which ends where a sample has few of them."""
+    options = {"deepening": True}
+    return Stage("pothen_fan", guard, reason, "shallow", options=options, alone=True)
+
+
 def suits_cheap(p: Progress) -> bool:
     """Tell whether the numbering is good, degrees ascend, or it is lopsided, or warm."""
     f = p.features
@@ -429,9 +441,13 @@ def much_is_left(p: Progress) -> bool:
     return not (f.lopsided or f.order.ascending) and p.may_match_more_than(p.policy.many)
 
 
-def more_are_free(p: Progress) -> bool:
-    """Tell whether `cheap` has left more than few free; few workers, and not after pushes."""
-    return p.start == "cheap" and not (p.many_workers or p.pushed or p.has_few_free)
+def many_are_free(p: Progress) -> bool:
+    """Tell whether `cheap` has left many free, with more entries than vertices."""
+    graph, f = p.graph, p.features
+    if p.start != "cheap" or p.many_workers or p.pushed or graph.nnz <= sum(graph.shape):
+        return False
+    free = min(graph.n_major - f.rows.empty, graph.n_minor) - p.rank
+    return free > p.policy.many * min(graph.shape)
 
 
 def may_search(p: Progress) -> bool:
@@ -440,6 +456,13 @@ def may_search(p: Progress) -> bool:
         return not p.pushed
     little = not p.may_match_more_than(p.policy.many)
     return little and p.features.numbered and not p.has_core
+
+
+def searches_gave_up(p: Progress) -> bool:
+    """Tell whether they gave up after `cheap`; few workers, and short paths were not tried."""
+    if p.search is None or p.start != "cheap" or p.many_workers or p.pushed:
+        return False
+    return p.search.exhausted and not p.deepened
 
 
 def may_peel(p: Progress) -> bool:
@@ -507,14 +530,7 @@ STAGES = (
     Stage("diagonal", is_square, "the diagonal has no zero"),
     Stage("cheap", suits_cheap, "one pass; often all there is to do"),
     Stage("cheap", has_no_start, "does the order of the rows help after all", "patience"),
-    Stage(
-        "pothen_fan",
-        went_far,
-        "the order helps most rows: short paths may match the others",
-        "shallow",
-        options={"deepening": True},
-        alone=True,
-    ),
+    short_paths(went_far, "the order helps most rows: do short paths match the others"),
     Stage("cheap", is_scrambled_mesh, "free columns are near, whatever the order"),
     Stage(
         "karp_sipser",
@@ -542,6 +558,7 @@ STAGES = (
     Stage(
         "single_source_bfs", was_pushed, "few rows are left, and far from free columns", "search"
     ),
+    short_paths(many_are_free, "many are free: do short paths match most of them"),
     Stage(
         "single_source_bfs",
         few_are_left,
@@ -550,20 +567,13 @@ STAGES = (
         one_sided=True,
     ),
     Stage(
-        "pothen_fan",
-        more_are_free,
-        "do short paths match most of the free rows",
-        "shallow",
-        options={"deepening": True},
-        alone=True,
-    ),
-    Stage(
         "min_degree",
         starts_again_at_once,
         "much is left, and a start by many workers costs little",
         restart=True,
     ),
     Stage("single_source_bfs", may_search, "paths are likely to be short enough", "search"),
+    short_paths(searches_gave_up, "do short paths from all free rows at once match most of them"),
     Stage("pothen_fan", may_search_jointly, "all workers search, depth first", "joint"),
     Stage("ms_bfs_graft", has_many_workers, "one forest for all workers", "search"),
     Stage(
