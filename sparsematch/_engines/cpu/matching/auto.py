@@ -459,7 +459,7 @@ def may_search(p: Progress) -> bool:
 
 
 def searches_gave_up(p: Progress) -> bool:
-    """Tell whether they gave up after `cheap`; few workers, and short paths were not tried."""
+    """Tell whether searches gave up after `cheap`; few workers, and none for short paths."""
     if p.search is None or p.start != "cheap" or p.many_workers or p.pushed:
         return False
     return p.search.exhausted and not p.deepened
@@ -533,66 +533,34 @@ STAGES = (
     short_paths(went_far, "the order helps most rows: do short paths match the others"),
     Stage("cheap", is_scrambled_mesh, "free columns are near, whatever the order"),
     Stage(
-        "karp_sipser",
-        chains_lead,
-        "the order is no help; vertices of degree one lead through much of it",
-        restart=True,
+        "karp_sipser", chains_lead, "vertices of degree one lead through much of it", restart=True
     ),
-    Stage(
-        "min_degree", has_given_up, "the order of the rows is no help; degrees are", restart=True
-    ),
+    Stage("min_degree", has_given_up, "the order is no help; degrees are", restart=True),
     Stage(
         "single_source_bfs",
         few_are_free,
-        "hardly any row is free: do brief searches match these",
+        "do brief searches match the few",
         "brief",
         one_sided=True,
     ),
     Stage(
-        "push_relabel",
-        on_scrambled_mesh,
-        "a scrambled mesh: a free column is near, and labels lead to it",
-        "search",
-        one_sided=True,
+        "push_relabel", on_scrambled_mesh, "labels lead to near columns", "search", one_sided=True
     ),
-    Stage(
-        "single_source_bfs", was_pushed, "few rows are left, and far from free columns", "search"
-    ),
+    Stage("single_source_bfs", was_pushed, "few are left, far from free columns", "search"),
     short_paths(many_are_free, "many are free: do short paths match most of them"),
-    Stage(
-        "single_source_bfs",
-        few_are_left,
-        "few are left: a search costs a pass at most, and needs no transpose",
-        "search",
-        one_sided=True,
-    ),
-    Stage(
-        "min_degree",
-        starts_again_at_once,
-        "much is left, and a start by many workers costs little",
-        restart=True,
-    ),
+    Stage("single_source_bfs", few_are_left, "it needs no transpose", "search", one_sided=True),
+    Stage("min_degree", starts_again_at_once, "a start by many workers costs little", restart=True),
     Stage("single_source_bfs", may_search, "paths are likely to be short enough", "search"),
     short_paths(searches_gave_up, "do short paths from all free rows at once match most of them"),
     Stage("pothen_fan", may_search_jointly, "all workers search, depth first", "joint"),
     Stage("ms_bfs_graft", has_many_workers, "one forest for all workers", "search"),
-    Stage(
-        "min_degree",
-        may_start_again,
-        "much may still be matched, and the order of the rows is no help",
-        restart=True,
-    ),
+    Stage("min_degree", may_start_again, "degrees may match more than the order", restart=True),
     Stage("single_source_bfs", has_restarted, "a better start leaves fewer paths", "search"),
-    Stage(
-        "karp_sipser",
-        may_pick,
-        "searches go everywhere: does Karp-Sipser leave a small core",
-        restart=True,
-    ),
+    Stage("karp_sipser", may_pick, "does Karp-Sipser leave a small core", restart=True),
     Stage(
         "karp_sipser",
         may_peel,
-        "searches go everywhere: do forced pairs leave a small core",
+        "do forced pairs leave a small core",
         start="peeling",
         restart=True,
         options={"degree_one_only": True},
