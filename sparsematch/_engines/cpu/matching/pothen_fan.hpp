@@ -93,12 +93,15 @@ class PothenFan {
 
     bool goes_on() const { return !run_.stopped() && !run_.exhausted(); }
     bool has_budget() const { return run_.edge_limit() > 0; }
-    // Whether fewer than half of the searches from the first n roots, a sample, have found a path
-    // through one pair. Where few have (groups, web graphs, columns that are too few: 7% to 48%;
-    // circuits, meshes, KKT systems: 54% to 100%), others are longer than is searched for.
-    bool few_are_short(std::int64_t n, std::int64_t found) const {
-        constexpr std::int64_t sample = 64;
-        return depth_ == 1 && has_budget() && n >= sample && 5 * found < 3 * n;
+    // Whether fewer than three in five of the searches from the first n of the roots, a sample,
+    // have found a path through one pair. Where few have (groups, web graphs, columns that are too
+    // few: 7% to 55%; circuits, meshes, KKT systems: 70% to 100%), others are longer than is
+    // searched for.
+    bool few_are_short(std::size_t n, std::int64_t found) const {
+        constexpr std::size_t least = 64;
+        const bool is_sample = n >= least && n <= roots_.size() / 2;
+        return depth_ == 1 && has_budget() && is_sample &&
+               5 * found < 3 * static_cast<std::int64_t>(n);
     }
 
     // Large pieces first: consecutive rows are often neighbours, whose searches would block each
