@@ -170,7 +170,7 @@ TRIANGLE = rows_scrambled(UPPER, 32)
     [
         (TRIANGLE, "cheap"),
         (sp.csc_array(TRIANGLE.T), "cheap"),
-        (path_with_leaves(30_000), "cheap single_source_bfs min_degree"),
+        (path_with_leaves(30_000), "cheap single_source_bfs pothen_fan"),
         (tall_with_a_rare_column(20_000), "cheap single_source_bfs"),
     ],
     ids=["triangle", "triangle by columns", "path with leaves", "rare column"],
@@ -282,6 +282,57 @@ def test_the_few_rows_that_a_start_leaves_are_searched_for():
         info = certified(B, workers=1)
         assert 0 < A.shape[0] - max(s.cardinality for s in info.steps if s.engine == "cheap") < 30
         assert sum(step.edges for step in info.steps if step.engine != "cheap") < A.nnz / 100
+
+
+def ladder(n, seed):
+    """A circuit with a few rails, numbered along it: free rows are mostly a pair from a column."""
+    rng, i = np.random.default_rng(seed), np.arange(n)
+    before = np.maximum(0, i - np.minimum(rng.pareto(1.0, n) + 1, 400).astype(int))
+    pin, rail = rng.integers(0, n, n // 10), n // 7 * rng.integers(0, 5, n // 10)
+    own = i[rng.random(n) < 0.8]
+    rows, cols = np.r_[own, i, before, pin, rail], np.r_[own, before, i, rail, pin]
+    return sp.csr_array((np.ones(rows.size), (rows, cols)), (n, n))
+
+
+def test_short_paths_are_tried_where_searches_were_given_up():
+    """And these go on with what that has left."""
+    info = certified(ladder(120_000, 41), workers=1)
+    assert names(info) == ["cheap", "single_source_bfs", "pothen_fan", "single_source_bfs"]
+    first, short = info.steps[1:3]
+    assert first.exhausted
+    assert short.augmentations > 5 * first.augmentations
+
+
+@pytest.mark.parametrize(("short", "ends"), [(True, False), (False, True)])
+def test_a_sample_tells_whether_paths_are_short(short, ends):
+    """Without a budget all paths are searched for."""
+    n = 30_000
+    A = grid(170)[:, 1:] if short else random_matrix(n, n, 3, 77)
+    A = ladder(n, 42) if short else A
+    _, _, run = given = after_cheap(A, 1)
+    options = {"deepening": True}
+    step, _ = run_engine("pothen_fan", *given, edge_limit=2 * A.nnz, options=options)
+    assert step.exhausted
+    assert (step.edges < 0.3 * A.nnz and step.phases == 1) == ends
+    assert step.phases <= 2
+    step, _ = run_engine("pothen_fan", *given, options=options)
+    assert not step.exhausted
+    assert step.cardinality == sm.structural_rank(A)
+    assert len(run.steps) == 3
+
+
+def test_tests_go_on_longer_where_a_pass_is_short():
+    """A simplex basis: a triangle, its order lost, of which a few rows begin too early."""
+    n = 4000
+    rng = np.random.default_rng(51)
+    early = sp.csr_array(
+        (np.ones(30), (rng.integers(n // 2, n, 30), rng.integers(0, n // 2, 30))), (n, n)
+    )
+    upper = sp.triu(random_matrix(n, n, 8, 52), 1) + sp.eye_array(n)
+    info = certified(rows_scrambled(upper + early, 53), workers=1)
+    assert names(info) == ["cheap", "single_source_bfs"]
+    assert n - info.steps[0].cardinality > 10
+    assert info.steps[1].edges > auto.POLICY.brief * upper.nnz
 
 
 @pytest.mark.parametrize("random", [False, True])

@@ -91,6 +91,11 @@ class Policy:
     #: free, take 1.4 to 2.1 times as long.
     few: float = 1 / 128
 
+    #: Entries below which a pass takes no longer than to find the features of a mesh, some 100
+    #: microseconds: tests go on longer. Without: 0.98 (20 matrices, 2^14 rows), but a simplex basis
+    #: and a circuit of 3,000 rows take 2.8 and 1.8 times as long.
+    short: int = 1 << 16
+
     #: Share of the smaller side that may still be matched above which another initialisation
     #: pays, or a phase from all free vertices at once. Varied, 1/16 and 1/4: 1.00,
     #: 1.00 (4.0).
@@ -207,6 +212,7 @@ class Progress:
         self.start = ""
         #: Whether that has given up, and still leaves more than few rows free: another replaces it.
         self.gave_up = False
+        self.deepened = False  #: Whether short paths were searched for since.
         self.pushed = False  #: Whether rows were pushed through a mesh.
         #: The last searches from one vertex after the other that began with this start.
         self.search: StepInfo | None = None
@@ -231,6 +237,12 @@ class Progress:
     def many_workers(self) -> bool:
         """Whether there are enough for searches from all free vertices at once."""
         return self.run.workers >= self.policy.many_workers
+
+    def allowance(self, name: str) -> float:
+        """Return a field of the policy; a larger one where a pass takes less than features do."""
+        if self.graph.nnz < self.policy.short:
+            name = {"patience": "few", "brief": "shallow"}.get(name, name)
+        return getattr(self.policy, name) if name else 0.0
 
     def free(self) -> tuple[int, int]:
         """Count the rows and columns that are free and may be needed, as far as that is known."""
@@ -300,14 +312,14 @@ class Progress:
             self.matching.row_mate[:] = trial.row_mate
             self.matching.col_mate[:] = trial.col_mate
         self.rank, self.start = step.cardinality, stage.starts
-        self.gave_up = self.pushed = False
+        self.gave_up = self.pushed = self.deepened = False
         self.search, self.by_products = None, found
 
     def _improve(self, stage: "Stage") -> None:
         """Run an engine on the matching at hand."""
         more: dict[str, Any] = {"options": dict(stage.options)}  # the run's are of those it names
         single = stage.engine == "single_source_bfs"
-        passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
+        passes = self.allowance(stage.allowance)
         brief = stage.engine in ("cheap", "single_source_bfs") and self.features.numbered
         if stage.alone or brief:
             # Searches are so brief that one worker is done before two have started; and where the
@@ -323,6 +335,7 @@ class Progress:
             more["sides"] = "one"
         elif stage.engine in _FROM_EITHER_SIDE and np.greater(*self.free()):
             more["sides"] = "exchanged"  # as fewer columns are free than rows
+        free = self.graph.n_major - self.rank
         step, self.by_products = run_engine(
             stage.engine,
             self.graph,
@@ -342,6 +355,10 @@ class Progress:
             self.gave_up &= not self.has_few_free
         if single:
             self.search = step
+        if stage.options:
+            self.deepened = True
+            if 2 * step.augmentations > free:
+                self.search = None  # as good as a new start
 
     def _passes_of_searches(self, passes: float, workers: int) -> float:
         """Return the allowance of searches from one vertex after the other; 0: to the end."""
@@ -382,6 +399,12 @@ class Stage(NamedTuple):
         return Matched.REPLACEABLE if replaces else Matched.GIVEN
 
 
+def short_paths(guard: Guard, reason: str) -> Stage:
+    """Return a stage of searches for short paths, which ends where a sample has few of them."""
+    options = {"deepening": True}
+    return Stage("pothen_fan", guard, reason, "shallow", options=options, alone=True)
+
+
 def suits_cheap(p: Progress) -> bool:
     """Tell whether the numbering is good, degrees ascend, or it is lopsided, or warm."""
     f = p.features
@@ -393,7 +416,7 @@ def went_far(p: Progress) -> bool:
     rows = p.features.rows
     if not p.gave_up or p.many_workers or rows.empty:
         return False
-    at_random = (p.policy.patience * (rows.mean + 1)) ** (1 / (rows.mean + 1))
+    at_random = (p.allowance("patience") * (rows.mean + 1)) ** (1 / (rows.mean + 1))
     return p.rank > (1 + at_random) / 2 * p.graph.n_minor
 
 
@@ -433,6 +456,13 @@ def may_search(p: Progress) -> bool:
         return not p.pushed
     little = not p.may_match_more_than(p.policy.many)
     return little and p.features.numbered and not p.has_core
+
+
+def searches_gave_up(p: Progress) -> bool:
+    """Tell whether searches gave up after `cheap`; few workers, and none for short paths."""
+    if p.search is None or p.start != "cheap" or p.many_workers or p.pushed:
+        return False
+    return p.search.exhausted and not p.deepened
 
 
 def may_peel(p: Progress) -> bool:
@@ -500,82 +530,37 @@ STAGES = (
     Stage("diagonal", is_square, "the diagonal has no zero"),
     Stage("cheap", suits_cheap, "one pass; often all there is to do"),
     Stage("cheap", has_no_start, "does the order of the rows help after all", "patience"),
-    Stage(
-        "pothen_fan",
-        went_far,
-        "the order helps most rows: short paths may match the others",
-        "shallow",
-        options={"deepening": True},
-        alone=True,
-    ),
+    short_paths(went_far, "the order helps most rows: do short paths match the others"),
     Stage("cheap", is_scrambled_mesh, "free columns are near, whatever the order"),
     Stage(
-        "karp_sipser",
-        chains_lead,
-        "the order is no help; vertices of degree one lead through much of it",
-        restart=True,
+        "karp_sipser", chains_lead, "vertices of degree one lead through much of it", restart=True
     ),
-    Stage(
-        "min_degree", has_given_up, "the order of the rows is no help; degrees are", restart=True
-    ),
+    Stage("min_degree", has_given_up, "the order is no help; degrees are", restart=True),
     Stage(
         "single_source_bfs",
         few_are_free,
-        "hardly any row is free: do brief searches match these",
+        "do brief searches match the few",
         "brief",
         one_sided=True,
     ),
     Stage(
-        "push_relabel",
-        on_scrambled_mesh,
-        "a scrambled mesh: a free column is near, and labels lead to it",
-        "search",
-        one_sided=True,
+        "push_relabel", on_scrambled_mesh, "labels lead to near columns", "search", one_sided=True
     ),
-    Stage(
-        "single_source_bfs", was_pushed, "few rows are left, and far from free columns", "search"
-    ),
-    Stage(
-        "pothen_fan",
-        many_are_free,
-        "many are free: short paths match most of them",
-        "shallow",
-        options={"deepening": True},
-        alone=True,
-    ),
-    Stage(
-        "single_source_bfs",
-        few_are_left,
-        "few are left: a search costs a pass at most, and needs no transpose",
-        "search",
-        one_sided=True,
-    ),
-    Stage(
-        "min_degree",
-        starts_again_at_once,
-        "much is left, and a start by many workers costs little",
-        restart=True,
-    ),
+    Stage("single_source_bfs", was_pushed, "few are left, far from free columns", "search"),
+    short_paths(many_are_free, "many are free: do short paths match most of them"),
+    Stage("single_source_bfs", few_are_left, "it needs no transpose", "search", one_sided=True),
+    Stage("min_degree", starts_again_at_once, "a start by many workers costs little", restart=True),
     Stage("single_source_bfs", may_search, "paths are likely to be short enough", "search"),
+    short_paths(searches_gave_up, "do short paths from all free rows at once match most of them"),
     Stage("pothen_fan", may_search_jointly, "all workers search, depth first", "joint"),
     Stage("ms_bfs_graft", has_many_workers, "one forest for all workers", "search"),
-    Stage(
-        "min_degree",
-        may_start_again,
-        "much may still be matched, and the order of the rows is no help",
-        restart=True,
-    ),
+    Stage("min_degree", may_start_again, "degrees may match more than the order", restart=True),
     Stage("single_source_bfs", has_restarted, "a better start leaves fewer paths", "search"),
-    Stage(
-        "karp_sipser",
-        may_pick,
-        "searches go everywhere: does Karp-Sipser leave a small core",
-        restart=True,
-    ),
+    Stage("karp_sipser", may_pick, "does Karp-Sipser leave a small core", restart=True),
     Stage(
         "karp_sipser",
         may_peel,
-        "searches go everywhere: do forced pairs leave a small core",
+        "do forced pairs leave a small core",
         start="peeling",
         restart=True,
         options={"degree_one_only": True},

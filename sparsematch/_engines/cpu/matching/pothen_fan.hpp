@@ -30,7 +30,8 @@ struct PothenFanOptions {
     bool fairness = true;
     // Search in the first phase for paths through one pair, in the second for paths through eight:
     // depth first alone passes by short paths, and wanders through meshes; but what fails is
-    // searched again.
+    // searched again. A run with a budget searches for no others, and is given up where most paths
+    // are longer.
     bool deepening = false;
 
     static constexpr auto fields() {
@@ -82,6 +83,7 @@ class PothenFan {
             search_all(lanes);
             end_phase(lanes);
             if (run_.stats.augmentations == before && depth_ == unlimited) break;
+            if (depth_ == 8 && has_budget() && !roots_.empty()) return run_.give_up();
             depth_ = depth_ == 1 ? 8 : unlimited;
         }
     }
@@ -90,6 +92,17 @@ class PothenFan {
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
     bool goes_on() const { return !run_.stopped() && !run_.exhausted(); }
+    bool has_budget() const { return run_.edge_limit() > 0; }
+    // Whether fewer than three in five of the searches from the first n of the roots, a sample,
+    // have found a path through one pair. Where few have (groups, web graphs, columns that are too
+    // few: 7% to 55%; circuits, meshes, KKT systems: 70% to 100%), others are longer than is
+    // searched for.
+    bool few_are_short(std::size_t n, std::int64_t found) const {
+        constexpr std::size_t least = 64;
+        const bool is_sample = n >= least && n <= roots_.size() / 2;
+        return depth_ == 1 && has_budget() && is_sample &&
+               5 * found < 3 * static_cast<std::int64_t>(n);
+    }
 
     // Large pieces first: consecutive rows are often neighbours, whose searches would block each
     // other. Towards the end each search is long, as most columns have been visited.
@@ -103,8 +116,9 @@ class PothenFan {
                 begin = next.load(std::memory_order_relaxed);
                 const std::int64_t size = std::max<std::int64_t>(1, (n - begin) / pieces);
                 if (!next.compare_exchange_weak(begin, begin + size)) continue;
-                for (auto k = begin; k < std::min(begin + size, n) && goes_on(); ++k)
-                    search(*lanes[rank], roots_[k]);
+                const auto end = std::min(begin + size, n);
+                for (auto k = begin; k < end && goes_on(); ++k) search(*lanes[rank], roots_[k]);
+                if (few_are_short(end / run_.team.size(), lanes[rank]->found)) run_.give_up();
             }
         });
     }
