@@ -21,6 +21,7 @@ from sparsematch._base.arrays import on_gpu
 from sparsematch._base.errors import warn
 from sparsematch._input.foreign import from_other_library
 from sparsematch._systems.like_scipy import ignore_options
+from sparsematch._systems.pattern import LAYOUTS
 
 __all__ = ["factorized", "spilu", "splu", "spsolve"]
 __dir__ = __all__.copy  # lists these alone
@@ -67,12 +68,15 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> 
     array([1., 1.])
     """
     A = _as_sparse(A, "spsolve requires A be CSC or CSR matrix format")
-    b = b if issparse(b) or on_gpu(b) else np.asarray(b)
-    ignore_options("spsolve", permc_spec=permc_spec, use_umfpack=use_umfpack)
+    b = b if type(b) is np.ndarray or issparse(b) or on_gpu(b) else np.asarray(b)
+    if permc_spec is not None or use_umfpack is not True:
+        ignore_options("spsolve", permc_spec=permc_spec, use_umfpack=use_umfpack)
     x = solvers.spsolve(A, b, singular="nan")
-    dtype = np.promote_types(np.promote_types(A.dtype, np.float32), b.dtype)
-    x = x.astype(dtype) if dtype.char in "fF" else x
-    return type(A)(x) if issparse(x) and A.format in ("csr", "csc") else x
+    if b.dtype.char not in "dD":
+        dtype = np.promote_types(np.promote_types(A.dtype, np.float32), b.dtype)
+        x = x.astype(dtype) if dtype.char in "fF" else x
+    is_sparse = type(x) is not np.ndarray and issparse(x)
+    return type(A)(x) if is_sparse and A.format in ("csr", "csc") else x
 
 
 def splu(
@@ -115,6 +119,8 @@ def splu(
     array([1., 1.])
     """
     A = _as_sparse(A, "splu converted its input to CSC format")
+    if permc_spec is diag_pivot_thresh is relax is panel_size is options is None:
+        return solvers.splu(A)
     natural = str(permc_spec).upper() == "NATURAL"
     ignored = {"permc_spec": None if natural else permc_spec, "relax": relax}
     ignored |= {"diag_pivot_thresh": diag_pivot_thresh, "panel_size": panel_size}
@@ -197,6 +203,8 @@ def factorized(A: Any) -> Callable[[ArrayLike], NDArray[Any]]:
 
 def _as_sparse(A: Any, warning: str) -> Any:
     """Return a sparse matrix of SciPy or CuPy; convert what is dense, with SciPy's warning."""
+    if type(A) in LAYOUTS:
+        return A
     A = from_other_library(A)
     if issparse(A) or on_gpu(A):
         return A

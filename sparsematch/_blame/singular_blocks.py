@@ -26,9 +26,9 @@ from sparsematch._engines.registry import operations
 from sparsematch._input.canonical import pattern_of
 from sparsematch._numerics.foreign_calls import interruptible, svd
 from sparsematch._numerics.inverse_iteration import iterate_inverse
-from sparsematch._systems.factors import BlockFactors
+from sparsematch._systems.factors import DIAGONAL, BlockFactors
 from sparsematch._systems.named_solvers import Chooser, find_solver
-from sparsematch._systems.plan import FactorisationPlan
+from sparsematch._systems.plan import FactorisationPlan, begin
 from sparsematch._types.block_form import block_of_each
 
 Values = NDArray[Any]
@@ -96,7 +96,8 @@ def find_border(B: Any) -> Border:
     while plan is None or more.rows.size:
         if not np.isfinite(bordered.data).all():
             raise FloatingPointError("an entry, scaled, is beyond the range of doubles")
-        factors = BlockFactors.of(bordered, None, "auto", _NO_PIVOTS, small=_SMALL_PIVOT)
+        begun = begin(bordered, solver=_NO_PIVOTS, pivots=(DIAGONAL, _SMALL_PIVOT))
+        factors = BlockFactors.of(begun, _SMALL_PIVOT)
         plan = plan or factors.plan
         added = Entries(*factors.numbers.added)
         bordered, entries = added.added_to(bordered), entries.and_also(more).and_also(added)

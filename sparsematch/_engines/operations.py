@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sparsematch._types.bipartite import BipartiteCSR
     from sparsematch._types.block_form import BlockLayout
     from sparsematch._types.edge_file import EdgeFile
-    from sparsematch._types.factors import BlockAnalysis, BlockLU, UpperTrapezoid
+    from sparsematch._types.factors import BlockAnalysis, BlockLU, Found, UpperTrapezoid
     from sparsematch._types.graph import GraphProperties
     from sparsematch._types.labels import (
         BlockLabels,
@@ -215,12 +215,14 @@ class LuOps(Operations):
 
     package = "lu"
 
+    #: How matrices are to be factorised, as `factorise` reads it: a policy (`Policy` of cost.hpp),
+    #: whether a matching is searched for, how much the diagonal is preferred, or None if the
+    #: analysis will do, and the share of a block's largest entry below which a pivot is small.
+    wishes: Callable[[dict[str, Any], bool, float | None, float], Any]
     #: Analyses and factorises compressed columns or rows: indptr, indices, values, the number of
-    #: rows, whether they are rows, whether zeros are dropped, whether a matching is searched for, a
-    #: policy (`Policy` of cost.hpp), how much the diagonal is preferred, or None if the analysis
-    #: will do, and the share of a block's largest entry below which a pivot is small. None where
-    #: arrays are of other types, lists do not ascend or have repeats.
-    factorise: Callable[..., BlockLU | None]
+    #: rows, whether they are rows, whether zeros are dropped, and wishes. None where arrays are of
+    #: other types, lists do not ascend or have repeats.
+    factorise: Callable[..., tuple[BlockLU, Found] | None]
     #: Factors of nothing yet by an analysis, of numbers like those given; the last two as above.
     new_factors: Callable[[BlockAnalysis, Array, float, float], BlockLU]
     #: Whether two arrays of indices are equal.

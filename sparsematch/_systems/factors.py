@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csc_array, diags_array
 
 from sparsematch._base.arrays import Array, FloatArray, IndexArray
+from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
@@ -17,7 +18,7 @@ from sparsematch._systems.condition import inverse_norm, reciprocal_condition
 from sparsematch._systems.errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch._systems.external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch._systems.pattern import LAYOUTS, not_finite, not_zero, values_of
-from sparsematch._systems.plan import FactorisationPlan, begin
+from sparsematch._systems.plan import Beginning, FactorisationPlan
 from sparsematch._types.factorisation_report import BlockReport, FactorisationReport
 from sparsematch._types.factors import BlockLU, Found, Weak
 
@@ -29,6 +30,8 @@ _COMPLEX128: np.dtype[Any] = np.dtype(np.complex128)
 #: Share of the largest in its column that a pivot on the diagonal must have at least: within KLU's
 #: and UMFPACK's range of 1e-3 to 0.1, in which fill changes little; and partial pivoting.
 DIAGONAL, PARTIAL = 0.01, 1.0
+#: How `begin` is to choose pivots: that share, and the one below which they are small.
+PIVOTS = DIAGONAL, HALF_OF_THE_DIGITS
 #: Factor within which an estimate and the pivots may change unseen: 3 and 2, with some room.
 NEAR = 10.0
 #: Solutions of several right-hand sides, and the error of each.
@@ -46,29 +49,42 @@ class BlockFactors:
 
     def __init__(
         self,
-        plan: FactorisationPlan,
+        begun: FactorisationPlan | tuple[BlockLU, Beginning],
         preference: float = DIAGONAL,
         small: float = HALF_OF_THE_DIGITS,
         dtype: np.dtype[Any] = _FLOAT64,
     ) -> None:
-        self.plan, self.preference, self._small = plan, preference, small
+        self._begun, self.preference, self._small = begun, preference, small
         #: Blocks whose condition is worth an estimate, inside or outside, and that of values with
         #: about the same pivots, if there is one.
         self.ill_conditioned: dict[int, float | None] = {}
-        self.shape, self.dtype = plan.shape, dtype
+        self.dtype = dtype
+        if isinstance(begun, FactorisationPlan):
+            self._converted, self.shape = begun.converted, begun.shape
+        else:
+            _, (_, _, self._converted, self.shape) = begun
         self._numbers: BlockLU | None = None
         self._external: dict[int, ScaledFactor] = {}
         self._orders: tuple[IndexArray, IndexArray] | None = None
 
     @classmethod
     def of(
-        cls, A: Any, *how: Any, small: float = HALF_OF_THE_DIGITS, **also: Any
+        cls, begun: tuple[BlockLU, Found, Beginning], small: float = HALF_OF_THE_DIGITS
     ) -> "BlockFactors":
-        """Analyse a matrix, and factorise it; the arguments are those of `begin`."""
-        plan, numbers, found = begin(A, *how, pivots=(DIAGONAL, small), **also)
-        factors = cls(plan, DIAGONAL, small, _COMPLEX128 if numbers.is_complex else _FLOAT64)
+        """Take what `begin` has made of a matrix with the pivots `PIVOTS`, or others as small."""
+        numbers, found, beginning = begun
+        dtype = _COMPLEX128 if numbers.is_complex else _FLOAT64
+        factors = cls((numbers, beginning), DIAGONAL, small, dtype)
         factors._adopt(numbers, found)
         return factors
+
+    @lazy_attribute
+    def plan(self) -> FactorisationPlan:
+        """What factorisations of matrices with this pattern have in common."""
+        if isinstance(self._begun, FactorisationPlan):
+            return self._begun
+        numbers, beginning = self._begun  # a first solution needs no more
+        return FactorisationPlan(numbers.analysis, *beginning)
 
     @property
     def numbers(self) -> BlockLU:
@@ -93,19 +109,11 @@ class BlockFactors:
         """Return what this consists of; RuntimeError if the last factorisation has failed."""
         plan, numbers = self.plan, self.numbers
         sizes = np.diff(plan.starts)
-        external = tuple(
-            BlockReport(
-                k,
-                int(sizes[k]),
-                int(block.rows.size),
-                self._external[k].choice.name,
-                self._external[k].order,
-                self._external[k].nnz,
-                plan.blocks.chosen[k][5],
-                self._external[k].choice.why,
-            )
-            for k, block in plan.external.items()
-        )
+        external = []
+        for k, factor in sorted(self._external.items()):
+            size, entries, way = int(sizes[k]), int(plan.external[k].rows.size), factor.choice
+            predicted, made = plan.blocks.chosen[k][5], (factor.order, factor.nnz)
+            external.append(BlockReport(k, size, entries, way.name, *made, predicted, way.why))
         return FactorisationReport(
             rows=int(plan.starts[-1]),
             entries=int(plan.blocks.columns[0][-1]),
@@ -116,7 +124,7 @@ class BlockFactors:
             own_predicted=plan.blocks.predicted_inside,
             own_made=numbers.entries - sum(block.rows for block in external),
             own_seconds=plan.blocks.seconds,
-            external=external,
+            external=tuple(external),
             asked=plan.chooser.policy.get("forced", ""),
         )
 
@@ -132,17 +140,18 @@ class BlockFactors:
         Raises TypeError or ValueError if it is of another pattern, or a value is not finite;
         SingularMatrixError if a block has no inverse. There are no factors then.
         """
-        numbers, plan, self._numbers = self._numbers, self.plan, None
+        numbers, self._numbers = self._numbers, None
         found: Found | Literal[False] = False
         given: Any = None
-        if numbers is not None and plan.converted is None:
+        if numbers is not None and self._converted is None:
             if type(A) is np.ndarray:
                 given = A
                 found = numbers.refactorise(None, None, A)
-            elif LAYOUTS.get(type(A)) == plan.pattern.layout and A.shape == self.shape:
+            elif LAYOUTS.get(type(A)) == self.plan.pattern.layout and A.shape == self.shape:
                 given = A.data
                 found = numbers.refactorise(A.indptr, A.indices, given)
         if found is False:
+            self._begun = plan = self.plan
             given = values_of(plan.pattern, A)
             if numbers is None or given.dtype != self.dtype:
                 new = operations(LuOps, "numpy").new_factors
@@ -152,7 +161,7 @@ class BlockFactors:
         assert numbers is not None
         assert found is not False
         if found and found[0] == "not zero":
-            raise not_zero(plan.blocks, plan.pattern, given)
+            raise not_zero(self.plan.blocks, self.plan.pattern, given)
         self._adopt(numbers, found)
 
     def _adopt(self, numbers: BlockLU, found: Found) -> None:
@@ -206,8 +215,9 @@ class BlockFactors:
 
         Raises TypeError or ValueError if `b` does not fit.
         """
-        solve = self.numbers.solve
-        external = self._solve_external if self._external else None
+        if (numbers := self._numbers) is None:
+            raise RuntimeError(NO_FACTORS)
+        solve, external = numbers.solve, self._external and self._solve_external
         x = np.empty(b.shape, self.dtype)
         if (error := solve(b, x, trans, check, external)) == -1:
             check_right_hand_side(b, self.shape[0], trans)

@@ -38,8 +38,9 @@ from sparsematch._numerics.scaling import (
 )
 from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import SingularMatrixError
-from sparsematch._systems.factors import BlockFactors
+from sparsematch._systems.factors import PIVOTS, BlockFactors
 from sparsematch._systems.orthogonal import Complement, OrthogonalFactors, norms_of_columns
+from sparsematch._systems.plan import begin
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
 from sparsematch._types.least_squares import LeastSquares
 
@@ -142,7 +143,7 @@ def _with_square(S: Any, b: Array, rcond: float) -> _Solved | None:
     row, col = logarithmic_scaling(S)
     in_units = scaled(S, row, col)
     try:
-        factors = BlockFactors.of(in_units)
+        factors = BlockFactors.of(begin(in_units, pivots=PIVOTS))
     except SingularMatrixError:
         return None
     size = np.asarray(abs(in_units).sum(axis=1)).ravel()

@@ -115,10 +115,8 @@ class Analysis:
 
         Raises
         ------
-        TypeError
-            If `A` is neither a sparse matrix nor an array of numbers.
-        ValueError
-            If its pattern is another one, or a value is not finite.
+        TypeError, ValueError
+            If `A` is no matrix of numbers, its pattern is another one, or a value is not finite.
         SingularMatrixError
             If it is numerically singular.
         """
@@ -201,7 +199,8 @@ class BlockTriangularLU(InverseOperator):
     def _of(cls, factors: BlockFactors, analysis: Analysis | None = None) -> "BlockTriangularLU":
         lu = cls.__new__(cls)
         lu._factors, lu._analysis, lu.shape = factors, analysis, factors.shape
-        lu._warn_of_ill_conditioned()
+        if factors.ill_conditioned:
+            lu._warn_of_ill_conditioned()
         return lu
 
     @property
@@ -327,7 +326,7 @@ class BlockTriangularLU(InverseOperator):
             raise wrong_type("check", check, "True or False")
         if trans not in SIDES:
             check_choice("trans", trans, SIDES)
-        factors, b = self._factors, np.asarray(b)
+        factors, b = self._factors, b if type(b) is np.ndarray else np.asarray(b)
         x, error = factors.solve(b, trans, check)
         if not error <= UNSTABLE:
             return self._solve_poor(factors, b, trans)

@@ -130,12 +130,15 @@ WAYS: dict[str, Way] = {
 NAMES = ("auto", "superlu", *WAYS)
 
 
+#: Those that cannot be imported although they are there.
+_broken: set[str] = set()
+
+
 @functools.cache
-def installed() -> dict[str, Any]:
-    """Return what a policy has in place of its defaults: the kernels that are installed."""
+def installed() -> tuple[str, ...]:
+    """Return the names of those that are installed."""
     # Time, the first time: a look for each module, which is not imported unless it is chosen.
-    found = [name for name, way in WAYS.items() if _is_there(way.module)]
-    return {"available": found} if found else {}
+    return tuple(name for name in WAYS if name not in _broken and _is_there(WAYS[name].module))
 
 
 def _is_there(module: str) -> bool:
@@ -162,7 +165,7 @@ def find_solver(name: Any) -> Chooser:
         text = getattr(name, "__name__", type(name).__name__)
         return Chooser(lambda _: Choice(name, text, "asked for"), {"forced": "user"})
     if isinstance(name, str) and name == "auto":
-        return Chooser(_predicted, installed())
+        return Chooser(_predicted, {"available": installed()})
     check_choice("solver", name, NAMES)
     choice = Choice(_find(name), name, "asked for")
     return Chooser(lambda _: choice, {"forced": name})
@@ -172,8 +175,9 @@ def _predicted(kernel: str) -> Choice:
     try:
         return Choice(_find(kernel), kernel, "predicted to be the fastest")
     except ImportError:  # broken: what is not there is not needed, and not chosen again
-        if kernel in (there := installed().get("available", [])):
-            there.remove(kernel)
+        if kernel in installed():
+            _broken.add(kernel)
+            installed.cache_clear()
         return Choice(SuperLUFactor, "superlu", f"instead of {kernel}, which cannot be imported")
 
 

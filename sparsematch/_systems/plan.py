@@ -1,7 +1,9 @@
 """How a matrix is to be factorised: what the core has found out, and what takes which block."""
 
+import atexit
+import functools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,7 +22,7 @@ from sparsematch._input.pattern import Pattern
 from sparsematch._systems.checks import PIVOTING
 from sparsematch._systems.errors import NamedSystem, structurally_singular
 from sparsematch._systems.external import Choice
-from sparsematch._systems.named_solvers import Chooser, find_solver
+from sparsematch._systems.named_solvers import Chooser, find_solver, installed
 from sparsematch._systems.pattern import LAYOUTS, convert, pattern_of
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockAnalysis, BlockLU, Found
@@ -50,17 +52,12 @@ class FactorisationPlan:
     chooser: Chooser
     names: BothNames  #: What the user calls the rows and columns.
     converted: Pattern | None  #: How values get into the order of the columns, if not as they are.
+    shape: tuple[int, int]  #: That of the matrix.
 
     @lazy_attribute
     def pattern(self) -> Pattern:
         """The entries of the matrix as the user stores them."""
         return self.converted or pattern_of(self.blocks)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of the matrix."""
-        n = self.blocks.n
-        return n, n
 
     @lazy_attribute
     def starts(self) -> IndexArray:
@@ -102,49 +99,75 @@ class FactorisationPlan:
         return NamedSystem(self.matrix(values), *self.names)
 
 
+#: What a matrix begins with, beside what the core makes of it: what a plan has.
+Beginning = tuple[Chooser, BothNames, Pattern | None, tuple[int, int]]
+
+
 def begin(
     A: Any,
     matching: Any = None,
-    pivoting: str = "auto",
+    pivoting: Any = "auto",
     solver: Any = "auto",
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
     drops_zeros: bool = False,
-    *,
     pivots: tuple[float | None, float] = (None, 0.0),
     order: Any = "blocks",
     workers: int | None = None,
-) -> tuple[FactorisationPlan, BlockLU, Found]:
+) -> tuple[BlockLU, Found, Beginning]:
     """Analyse a matrix as `analyse` does; factorise it if `pivots`, as of factors, are wanted."""
-    check_choice("pivoting", pivoting, PIVOTING)
-    chooser = find_solver(solver)
-    factorise = operations(LuOps, "numpy").factorise
-    policy = chooser.policy | DIAGONALS[pivoting if matching is None else "structure"]
-    policy = policy | {"workers": resolve_workers(workers)}
-    numbers = converted = None
+    # Calls without * and **, and elements one by one: each other operation of Python's costs a
+    # microsecond where caches are empty.
+    searches, count, begun, converted = matching is None, resolve_workers(workers), None, None
+    find: Any = _remembered_settings
+    also: Any = ()
     if (layout := LAYOUTS.get(type(A))) is None:
         A, dropped = without_view(A)
         A, drops_zeros = from_other_library(A), drops_zeros or dropped
         layout = LAYOUTS.get(type(A))
-    if not isinstance(order, str) or order != "blocks":
-        policy |= _as_one_block(order, solver, getattr(A, "shape", (0,))[-1])
-    how = drops_zeros, matching is None, policy, *pivots
-    if layout and A.shape[0] == A.shape[1]:
-        numbers = factorise(A.indptr, A.indices, A.data, A.shape[0], layout == "csr", *how)
-    if numbers is None:
+    are_names = type(solver) is type(pivoting) is type(order) is str
+    if not (are_names and solver == "auto" and order == "blocks"):
+        find, also = _settings, _as_one_block(order, solver, getattr(A, "shape", (0,))[-1])
+    factorise, chooser, wishes = find(solver, pivoting, searches, count, pivots, installed(), also)
+    if layout and len(shape := A.shape) == 2 and (n := shape[0]) == shape[1]:
+        by_rows = layout == "csr"
+        begun = factorise(A.indptr, A.indices, A.data, n, by_rows, drops_zeros, wishes)
+    if begun is None:
         converted, values = convert(A)
         graph = converted.graph
-        numbers = factorise(graph.indptr, graph.indices, values, graph.n_rows, False, *how)
-        assert numbers is not None
-    names = read_both_names(row_names, col_names, A.shape)
-    plan = FactorisationPlan(numbers.analysis, chooser, names, converted)
-    if (found := numbers.result) and found[0] == "unmatched":
-        found = _match(plan, numbers, matching)
-    return plan, numbers, found
+        arrays = graph.indptr, graph.indices, values, graph.n_rows
+        begun, shape = factorise(*arrays, False, drops_zeros, wishes), graph.shape
+        assert begun is not None
+    numbers, found = begun
+    names: BothNames = (None, None)
+    if row_names is not None or col_names is not None:
+        names = read_both_names(row_names, col_names, A.shape)
+    beginning = chooser, names, converted, shape
+    if found and found[0] == "unmatched":
+        found = _match(FactorisationPlan(numbers.analysis, *beginning), numbers, matching)
+    return numbers, found, beginning
+
+
+def _settings(
+    solver: Any, pivoting: str, searches: bool, workers: int, pivots: Any, available: Any, also: Any
+) -> tuple[Callable[..., Any], Chooser, Any]:
+    """Return what factorises, what chooses external solvers, and all else as the core reads it."""
+    check_choice("pivoting", pivoting, PIVOTING)
+    chooser, lu = find_solver(solver), operations(LuOps, "numpy")
+    policy = chooser.policy | DIAGONALS[pivoting if searches else "structure"] | dict(also)
+    wishes = lu.wishes(policy | {"workers": workers}, searches, *pivots)
+    return lu.factorise, chooser, wishes
+
+
+#: What is installed is one of the arguments, as one that turns out to be broken is left out.
+_remembered_settings = functools.cache(_settings)
+atexit.register(_remembered_settings.cache_clear)  # before nanobind looks for what is left
 
 
 def _as_one_block(order: Any, solver: Any, n: int) -> dict[str, Any]:
     """Return the policy that leaves out the block form; the order of the columns may be given."""
+    if isinstance(order, str) and order == "blocks":
+        return {}
     if solver != "auto":
         raise ValueError('only solver="auto" factorises a matrix as one block, or in a given order')
     if isinstance(order, str):

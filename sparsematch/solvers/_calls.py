@@ -16,11 +16,11 @@ from sparsematch._input.scipy import check_sparse
 from sparsematch._systems.checks import refuse_on_gpu
 from sparsematch._systems.errors import NotFiniteError, SingularMatrixError
 from sparsematch._systems.external import MakeExternal
-from sparsematch._systems.factors import BlockFactors
+from sparsematch._systems.factors import PIVOTS, BlockFactors
 from sparsematch._systems.like_scipy import Singular, no_solution
 from sparsematch._systems.lu import Analysis, BlockTriangularLU
 from sparsematch._systems.pattern import LAYOUTS
-from sparsematch._systems.plan import begin
+from sparsematch._systems.plan import FactorisationPlan, begin
 from sparsematch._types.choices import Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch._types.view import without_view
@@ -97,7 +97,7 @@ def analyse(
     SingularMatrixError
         If `A` is structurally singular; it carries the explanation.
     ImportError
-        If `solver` is not installed.
+        If `solver` is not installed, whether or not a block will be left to it.
 
     See Also
     --------
@@ -117,7 +117,8 @@ def analyse(
     Analysis(2x2, 2 blocks, the largest of 1 rows)
     """
     how = matching, pivoting, solver, row_names, col_names
-    return Analysis(begin(A, *how, order=order, workers=workers)[0])
+    numbers, _, beginning = begin(A, *how, order=order, workers=workers)
+    return Analysis(FactorisationPlan(numbers.analysis, *beginning))
 
 
 def splu(
@@ -149,10 +150,8 @@ def splu(
 
     Raises
     ------
-    TypeError
-        If `A` is not a sparse matrix, or an argument is of the wrong type.
-    ValueError
-        If `A` is not square, or an argument is none of the choices.
+    TypeError, ValueError, ImportError
+        As `analyse` does.
     NotFiniteError
         If a value is not finite; a ValueError, and a RuntimeError as in SciPy.
     SingularMatrixError
@@ -160,8 +159,6 @@ def splu(
         blame.
     MemoryError
         If there is no room for the factors, SuperLU's included, which is a RuntimeError in SciPy.
-    ImportError
-        If `solver` is not installed, whether or not a block will be left to it.
 
     See Also
     --------
@@ -186,8 +183,10 @@ def splu(
 
         on_device: Any = DeviceLU._of(from_other_library(A), matching, pivoting, solver)
         return on_device
-    how = matching, pivoting, solver, row_names, col_names
-    return BlockTriangularLU._of(BlockFactors.of(A, *how, order=order, workers=workers))
+    begun = begin(
+        A, matching, pivoting, solver, row_names, col_names, False, PIVOTS, order, workers
+    )
+    return BlockTriangularLU._of(BlockFactors.of(begun))
 
 
 @overload
@@ -217,13 +216,11 @@ def spsolve(
         on a GPU, they are not, and `b` must be a CuPy array.
     b : array_like, sparse array or matrix, shape (n,) or (n, k)
         The right-hand sides.
-    matching, pivoting, solver, row_names, col_names
+    matching, pivoting, solver, row_names, col_names, workers
         As those of `analyse`, or of `splu` if `A` is on a GPU.
     singular : {"raise", "nan"}, optional
         What to do with a singular matrix, or one with values that are not finite: raise an error,
         or warn and return NaN, as SciPy does, unless the solution is sparse or on a GPU.
-    workers : int, optional
-        As that of `analyse`.
 
     Returns
     -------
@@ -262,10 +259,13 @@ def spsolve(
         refuse_on_gpu(row_names, col_names)
         lu = splu(given, matching=matching, pivoting=pivoting, solver=solver)
         return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
-    right, is_sparse = right_hand_sides(b)
+    is_vector = type(b) is np.ndarray and b.ndim == 1
+    right, is_sparse = (b, False) if is_vector else right_hand_sides(b)
     try:
-        how = matching, pivoting, solver, row_names, col_names
-        lu = BlockTriangularLU._of(BlockFactors.of(given, *how, True, workers=workers))
+        begun = begin(
+            given, matching, pivoting, solver, row_names, col_names, True, PIVOTS, "blocks", workers
+        )
+        lu = BlockTriangularLU._of(BlockFactors.of(begun))
     except (SingularMatrixError, NotFiniteError):
         if singular == "raise" or is_sparse:
             raise

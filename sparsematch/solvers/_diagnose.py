@@ -29,7 +29,8 @@ from sparsematch._numerics.scaling import (
 from sparsematch._systems.checks import check_finite, check_right_hand_side, check_square
 from sparsematch._systems.condition import scaled_rcond
 from sparsematch._systems.errors import SingularMatrixError
-from sparsematch._systems.factors import BlockFactors
+from sparsematch._systems.factors import PIVOTS, BlockFactors
+from sparsematch._systems.plan import begin
 from sparsematch._text.diagnosis import Diagnosis
 from sparsematch._text.explanation import Explanation
 from sparsematch._types.diagnosis import Misscaled, Spectrum
@@ -149,7 +150,7 @@ class _System:
 
     def __init__(self, A: Any, rows: FloatArray, cols: FloatArray) -> None:
         self.matrix, self.row_scale, self.col_scale = scaled(A, rows, cols), rows, cols
-        self.factors = BlockFactors.of(self.matrix)
+        self.factors = BlockFactors.of(begin(self.matrix, pivots=PIVOTS))
 
     def solve(self, b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
         """Solve for the columns of a matrix, without refinement."""

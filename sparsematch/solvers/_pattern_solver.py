@@ -15,9 +15,10 @@ from sparsematch._input.foreign import from_other_library
 from sparsematch._input.pattern import compress
 from sparsematch._systems.errors import NotFiniteError, SingularMatrixError
 from sparsematch._systems.external import MakeExternal
-from sparsematch._systems.factors import BlockFactors
+from sparsematch._systems.factors import PIVOTS, BlockFactors
 from sparsematch._systems.like_scipy import Singular, no_solution
 from sparsematch._systems.lu import BlockTriangularLU
+from sparsematch._systems.plan import begin
 from sparsematch._text.name_lists import count
 from sparsematch._types.choices import Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
@@ -158,8 +159,8 @@ class PatternSolver:
                 self.n_factorisations += known.update(A.data[:nnz] if is_matrix else A)
                 return known.lu
         pivoting, solver, workers = map(self._settings.get, ("pivoting", "solver", "workers"))
-        factors = BlockFactors.of(A, None, pivoting, solver, workers=workers)
-        known = _Known(BlockTriangularLU._of(factors), A.data)
+        begun = begin(A, None, pivoting, solver, pivots=PIVOTS, workers=workers)
+        known = _Known(BlockTriangularLU._of(BlockFactors.of(begun)), A.data)
         self._known = [known, *self._known[: self._settings["patterns"] - 1]]
         self.n_analyses, self.n_factorisations = self.n_analyses + 1, self.n_factorisations + 1
         return known.lu

@@ -141,8 +141,10 @@ def test_the_planner_refuses_a_diagonal_without_entries():
     A = sp.csc_array(np.triu(np.ones((3, 3)), 1) + np.diag([1.0, 0.0, 1.0]))
     A.eliminate_zeros()
     arrays = A.indptr, A.indices, A.data
-    lu = operations(LuOps, "numpy").factorise(*arrays, 3, False, False, False, {}, None, 0.0)
-    assert lu.result[0] == "unmatched"
+    ops = operations(LuOps, "numpy")
+    wishes = ops.wishes({}, False, None, 0.0)
+    lu, found = ops.factorise(*arrays, 3, False, False, wishes)
+    assert found[0] == "unmatched"
     with pytest.raises(RuntimeError, match="below its blocks, or none in a block of one row"):
         lu.match(np.arange(3, dtype=np.int32))
 

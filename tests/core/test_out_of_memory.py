@@ -61,7 +61,8 @@ def factorise(A, policy):
     """As `splu` does, without a look at the analysis: nanobind ends the process where it has no
     memory to share one."""
     arrays = A.indptr, A.indices, A.data, A.shape[0]
-    return _core.factorise_square(*arrays, False, False, True, policy, 0.01, 0.0)
+    wishes = _core.Wishes(policy, True, 0.01, 0.0)
+    return _core.factorise_square(*arrays, False, False, wishes)[0]
 
 
 CALLS = dict(calls())

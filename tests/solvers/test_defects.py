@@ -10,7 +10,8 @@ import planted
 from sparsematch import explain_singularity, structural_rank
 from sparsematch._blame import null_basis, singular_blocks
 from sparsematch._blame.defects import numerical_defects
-from sparsematch._systems.factors import BlockFactors
+from sparsematch._systems.factors import PIVOTS, BlockFactors
+from sparsematch._systems.plan import begin
 from test_solver_accuracy import laplacian
 
 
@@ -341,7 +342,9 @@ def test_entries_are_added_for_each_set_of_values():
             [[1, 1, 2], [3, 1, 4], [3, 1, 4]],
         )
     )
-    factors = BlockFactors.of(columns(first), None, "auto", singular_blocks._NO_PIVOTS)
+    factors = BlockFactors.of(
+        begin(columns(first), solver=singular_blocks._NO_PIVOTS, pivots=PIVOTS)
+    )
     b = np.array([1.0, -2, 5])
     for dense, lacking in ((first, 0), (other, 1), (regular, 0), (other, 1), (other.T, 1)):
         factors.factorise(dense.T.ravel())

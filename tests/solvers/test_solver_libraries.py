@@ -225,24 +225,26 @@ def test_auto_goes_on_where_a_library_is_broken():
 
 
 def test_auto_does_not_choose_a_broken_library_again(monkeypatch):
+    monkeypatch.setattr(named_solvers, "_broken", set())
     monkeypatch.setattr(named_solvers, "_is_there", lambda module: module == "pypardiso")
     monkeypatch.setitem(sys.modules, "pypardiso", None)  # it cannot be imported
     named_solvers.installed.cache_clear()
     assert "cannot be imported" in named_solvers.find_solver("auto").choose("pardiso").why
-    assert named_solvers.installed() == {"available": []}
+    assert named_solvers.installed() == ()
     report = solvers.splu(grid_of_81(), solver="auto").report()
     assert not report.external
     named_solvers.installed.cache_clear()
 
 
 def test_auto_looks_once_for_what_is_installed(monkeypatch):
+    monkeypatch.setattr(named_solvers, "_broken", set())
     monkeypatch.setattr(named_solvers, "_is_there", lambda module: module in ("kvxopt", "mumps"))
     named_solvers.installed.cache_clear()
-    assert named_solvers.installed() == {"available": ["umfpack", "mumps"]}
+    assert named_solvers.installed() == ("umfpack", "mumps")
     monkeypatch.setattr(named_solvers, "_is_there", lambda module: False)
-    assert named_solvers.installed() == {"available": ["umfpack", "mumps"]}
+    assert named_solvers.installed() == ("umfpack", "mumps")
     named_solvers.installed.cache_clear()
-    assert named_solvers.installed() == {}
+    assert named_solvers.installed() == ()
     named_solvers.installed.cache_clear()
 
 

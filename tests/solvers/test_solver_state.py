@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from calls import in_a_new_process, outside
+from calls import in_a_new_process, outside, run_python
 from sparsematch import solvers
 from sparsematch.solvers import PatternSolver, SingularMatrixError
 
@@ -220,3 +220,12 @@ def test_functions_in_the_place_of_those_that_they_stand_for_do_not_call_themsel
     process = in_a_new_process(REPLACED)
     said, _ = process.communicate(timeout=200)
     assert (process.returncode, said.split()[-1:]) == (0, ["done"])
+
+
+def test_nothing_is_left_at_exit():
+    """What is remembered of arguments is freed before nanobind reports what was not."""
+    code = (
+        "import numpy as np, scipy.sparse as sp; from sparsematch import solvers; "
+        "lu = solvers.splu(sp.csc_array(np.eye(3)))"
+    )
+    assert run_python("-c", code).stderr == ""

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator, gmres
 
 from calls import here, outside
 from sparsematch import solvers
-from sparsematch._systems import factors
+from sparsematch._systems import plan
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
 
@@ -185,7 +185,7 @@ def test_no_search_for_new_values(monkeypatch):
     def forbidden(*args, **kwargs):
         raise AssertionError("the pattern was searched again")
 
-    monkeypatch.setattr(factors, "begin", forbidden)
+    monkeypatch.setattr(plan, "_remembered_settings", forbidden)
     lu = analysis.factorise(A)
     lu.refactorise(A)
     analysis.factorise(A.data)

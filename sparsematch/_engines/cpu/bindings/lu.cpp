@@ -152,16 +152,22 @@ template <class Index> void bind_analysis(nb::module_& m, const char* name) {
     });
 }
 
-// How a matrix is to be factorised: how much the diagonal is preferred, if it is to be at all, and
-// the share of a block's largest entry below which pivots are small.
-struct Wishes {
+// How much the diagonal is preferred, if a matrix is to be factorised at all, and the share of a
+// block's largest entry below which pivots are small.
+struct PivotWishes {
     std::optional<double> preference;
     double small = 0;
+};
+// How matrices are to be factorised, and whether a matching is searched for: read once.
+struct Wishes {
+    Policy policy;
+    bool searches;
+    PivotWishes pivots;
 };
 
 // A matrix, how far its factorisation has come, and what an interpreter is told of it.
 template <class Index, class Value> struct Held : Factorisation<Index, Value> {
-    Held(std::shared_ptr<Analysis<Index>> analysis, const Wishes& wishes)
+    Held(std::shared_ptr<Analysis<Index>> analysis, const PivotWishes& wishes)
         : Factorisation<Index, Value>(std::move(analysis), wishes.preference.value_or(0)),
           wishes(wishes) {}
 
@@ -186,7 +192,7 @@ template <class Index, class Value> struct Held : Factorisation<Index, Value> {
         return nb::make_tuple(name(state), this->lu ? this->lu->trouble : 0, blocks);
     }
 
-    const Wishes wishes;
+    const PivotWishes wishes;
     State state = State::unmatched;
     bool is_replanned = false;  // by the last factorisation
 };
@@ -204,12 +210,11 @@ auto released_unless_brief(std::int64_t entries, int workers, const Call& call) 
 }
 
 // Analyses and factorises compressed columns, or rows; without a search, only reads them, and the
-// mates of the rows are to follow. None where arrays are of other types, or
-// inconsistent, or have several entries in one place.
+// mates of the rows are to follow. Returns the factors and their result, None where arrays are of
+// other types, or inconsistent, or have several entries in one place.
 template <class Index, class Value>
 nb::object begin(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
-                 bool by_rows, bool drop_zeros, bool search, const Policy& policy,
-                 const Wishes& wishes) {
+                 bool by_rows, bool drop_zeros, const Wishes& wishes) {
     const LentArray<const Value> v(values);
     const LentArray<const Index> starts(indptr), lists(indices);
     if (!starts.fits_vector(n + 1)) return nb::none();
@@ -220,29 +225,27 @@ nb::object begin(nb::handle indptr, nb::handle indices, nb::handle values, std::
     // A first factorisation takes as long as some sixteen passes over the entries.
     constexpr std::int64_t passes = 16;
     auto held = released_unless_brief(
-        passes * static_cast<std::int64_t>(nnz), policy.workers, [&](RunContext& run) {
+        passes * static_cast<std::int64_t>(nnz), wishes.policy.workers, [&](RunContext& run) {
             Entries<Index> entries(starts.data(), lists.data(), static_cast<Index>(n), by_rows);
             if (entries.has_repeats()) return std::unique_ptr<Held<Index, Value>>();
             if (drop_zeros) entries.drop_zeros(v.data());
             auto analysis = std::make_shared<Analysis<Index>>(
-                Analysis<Index>{std::move(entries), policy, {}, {}, {}});
-            auto out = std::make_unique<Held<Index, Value>>(std::move(analysis), wishes);
+                Analysis<Index>{std::move(entries), wishes.policy, {}, {}, {}});
+            auto out = std::make_unique<Held<Index, Value>>(std::move(analysis), wishes.pivots);
             out->read(v.data());
-            if (search) out->state = out->go_on(nullptr, run);
+            if (wishes.searches) out->state = out->go_on(nullptr, run);
             return out;
         });
     if (!held) return nb::none();
-    return nb::cast(held.release(), nb::rv_policy::take_ownership);
+    nb::object found = held->result();
+    return nb::make_tuple(nb::cast(held.release(), nb::rv_policy::take_ownership), found);
 }
 
 // The same, whatever the types.
 nb::object factorise(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n,
-                     bool by_rows, bool drop_zeros, bool search, const nb::dict& given_policy,
-                     std::optional<double> preference, double small) {
-    const Policy policy = read_policy(given_policy);
+                     bool by_rows, bool drop_zeros, const Wishes& wishes) {
     const auto of_types = [&]<class Index, class Value>(std::pair<Index, Value>) {
-        return begin<Index, Value>(indptr, indices, values, n, by_rows, drop_zeros, search, policy,
-                                   {preference, small});
+        return begin<Index, Value>(indptr, indices, values, n, by_rows, drop_zeros, wishes);
     };
     using Complex = std::complex<double>;
     nb::object out = of_types(std::pair<std::int32_t, double>());
@@ -287,7 +290,7 @@ double solve(const Held<Index, Value>& held, nb::handle b, nb::handle x, char si
     const auto n = static_cast<std::size_t>(held.columns().n_rows);
     if (!from.fits_rows(n) || !to.fits_rows(n) || from.width() != to.width()) return -1;
     ExternalSolve<Index, Value> call;
-    if (!external.is_none())
+    if (PyCallable_Check(external.ptr()))
         call = [&](Index k, Value* rows, std::int64_t w, Side s) {
             std::exception_ptr error;
             or_sleep_at_exit([&] {
@@ -345,7 +348,9 @@ template <class Index, class Value> nb::tuple triangles(const Held<Index, Value>
 
 template <class Index, class Value> void bind_factors(nb::module_& m, const char* name) {
     using Bound = Held<Index, Value>;
-    nb::class_<Bound>(m, name)
+    nb::class_<Bound> factors(m, name);
+    factors.attr("is_complex") = nb::bool_(!std::is_same_v<Value, double>);
+    factors
         .def("match",
              [](Bound& held, In<Index> row_mate) {
                  held.state = interruptible(held.analysis->policy.workers, [&](RunContext& run) {
@@ -354,11 +359,10 @@ template <class Index, class Value> void bind_factors(nb::module_& m, const char
                  return held.result();
              })
         .def_prop_ro("result", &Bound::result)
-        .def_prop_ro("is_complex", [](const Bound&) { return !std::is_same_v<Value, double>; })
         .def("repeat",
              [](const Bound& held, double preference) {
-                 auto out =
-                     std::make_unique<Bound>(held.analysis, Wishes{preference, held.wishes.small});
+                 auto out = std::make_unique<Bound>(held.analysis,
+                                                    PivotWishes{preference, held.wishes.small});
                  out->state = interruptible(held.analysis->policy.workers, [&](RunContext& run) {
                      return out->repeat(held, run);
                  });
@@ -367,8 +371,7 @@ template <class Index, class Value> void bind_factors(nb::module_& m, const char
         .def_prop_ro("analysis", [](const Bound& held) { return held.analysis; })
         .def("refactorise", &refactorise<Index, Value>, nb::arg().none(), nb::arg().none(),
              nb::arg())
-        .def("solve", &solve<Index, Value>, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-             nb::arg().none())
+        .def("solve", &solve<Index, Value>)
         .def("rcond",
              [](const Bound& held, Index k) {
                  const ReleasedGil released;
@@ -405,8 +408,16 @@ void bind_lu(nb::module_& m) {
     bind_factors<std::int64_t, double>(m, "Factorisation64");
     bind_factors<std::int32_t, std::complex<double>>(m, "FactorisationComplex32");
     bind_factors<std::int64_t, std::complex<double>>(m, "FactorisationComplex64");
-    m.def("factorise_square", factorise, "indptr"_a, "indices"_a, "values"_a, "n"_a, "by_rows"_a,
-          "drop_zeros"_a, "search"_a, "policy"_a, "preference"_a.none(), "small"_a);
+    nb::class_<Wishes>(m, "Wishes")
+        .def(
+            "__init__",
+            [](Wishes* self, const nb::dict& policy, bool searches,
+               std::optional<double> preference, double small) {
+                new (self) Wishes{read_policy(policy), searches, {preference, small}};
+            },
+            nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
+    // no names of arguments, with which a call takes longer
+    m.def("factorise_square", factorise);
 }
 
 }  // namespace sparsematch

@@ -4,11 +4,11 @@
 // Amestoy, Davis, Duff, An approximate minimum degree ordering algorithm (SIAM J. Matrix Anal.
 // Appl. 17, 1996), Algorithm 2.
 // Paper's names: A_i and E_i are the two parts of the list of variable i, elements first; L_e the
-// list of element e; nv, w and degree as there. Elements are appended to the pool, which is
-// compacted when it has doubled. Vertices that are equal from the start are merged first: Ashcraft,
-// Compressed graphs and the minimum degree algorithm (SIAM J. Sci. Comput. 16, 1995). What has
-// absorbed an element is its parent in a tree, of which the order is a postorder: it fills as the
-// order of the pivots does, and what depends on each other is side by side.
+// list of element e; nv, w and degree as there. An element of no others takes the place of A_p, the
+// rest are appended to the pool, which is compacted when it has doubled. Vertices that are equal
+// from the start are merged first: Ashcraft, Compressed graphs and the minimum degree algorithm
+// (SIAM J. Sci. Comput. 16, 1995). What has absorbed an element is its parent in a tree, of which
+// the order is a postorder: it fills as the order of the pivots does.
 // Invariant: L_e of a living element holds living variables only, and degree[e] is their number,
 // merged ones counted.
 #pragma once
@@ -254,7 +254,10 @@ class Amd {
     Index form_element(Index p) {
         const Index weight = v_[p].nv;
         eliminated_ += weight, v_[p].nv = -weight;
-        const auto at = static_cast<std::int64_t>(pool_.size());
+        // where A_p is, if there is nothing else
+        const bool in_place = v_[p].n_elements == 0;
+        const std::int64_t at = in_place ? v_[p].begin : static_cast<std::int64_t>(pool_.size());
+        std::int64_t to = at;
         Index degree = 0;
         const auto add = [&](std::int64_t from, Index count) {
             for (std::int64_t q = from; q < from + count; ++q) {
@@ -262,8 +265,9 @@ class Amd {
                 if (nvi <= 0) continue;
                 degree += nvi;
                 v_[i].nv = -nvi;
-                pool_.push_back(i);
-                unlink(i);
+                if (in_place) pool_[to] = i;
+                else pool_.push_back(i);
+                ++to, unlink(i);
             }
         };
         for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].n_elements; ++q) {
@@ -274,7 +278,7 @@ class Amd {
         }
         add(v_[p].begin + v_[p].n_elements, v_[p].length - v_[p].n_elements);
         v_[p].begin = at;
-        v_[p].length = static_cast<Index>(static_cast<std::int64_t>(pool_.size()) - at);
+        v_[p].length = static_cast<Index>(to - at);
         v_[p].degree = degree;
         return weight;
     }
@@ -380,6 +384,7 @@ class Amd {
 
     void finish(Index p, Index weight) {
         std::int64_t to = v_[p].begin;
+        const bool is_last_list = to + v_[p].length == static_cast<std::int64_t>(pool_.size());
         for (const Index i : list(p)) {
             const Index nvi = -v_[i].nv;
             if (nvi <= 0) continue;
@@ -389,7 +394,7 @@ class Amd {
             insert(i);
             pool_[to++] = i;
         }
-        pool_.resize(static_cast<std::size_t>(to));
+        if (is_last_list) pool_.resize(static_cast<std::size_t>(to));
         v_[p].length = static_cast<Index>(to - v_[p].begin);
         v_[p].nv = weight;
         if (v_[p].length == 0) v_[p].w = 0;

@@ -15,5 +15,5 @@ def equal_indices(x: IndexArray, y: IndexArray) -> bool:
     return _core.equal_indices(x, y)
 
 
-_factorise = {"factorise": _core.factorise_square}
-register_operations("numpy", LuOps, vars(_core), globals(), _factorise)
+_renamed = {"factorise": _core.factorise_square, "wishes": _core.Wishes}
+register_operations("numpy", LuOps, vars(_core), globals(), _renamed)

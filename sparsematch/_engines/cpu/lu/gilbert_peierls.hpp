@@ -89,10 +89,10 @@ class BlockLU {
     static constexpr double growth_limit = 1e6;
 
     explicit BlockLU(const BlockPlan<Index>& plan)
-        : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), u_end(size()),
-          pivot(size(), 1), inverse(size(), 1), row_of(size()), user_row(size()),
-          pivot_row_factor(size()), growth(static_cast<std::size_t>(plan.n_blocks()), 1),
-          place_(size()), leads_(size()), x_(size()) {}
+        : plan(plan), l_start(size() + 1), u_start(size() + 1), u_end(size()), pivot(size(), 1),
+          inverse(size(), 1), row_of(size()), user_row(size()), pivot_row_factor(size()),
+          growth(static_cast<std::size_t>(plan.n_blocks()), 1), place_(size()), leads_(size()),
+          x_(size()) {}
 
     // Factorises with new pivots, chosen by the values: the diagonal if it is at least `preference`
     // times the largest of its column. After `singular` and `fill_exceeded`, `trouble` is the block
@@ -152,7 +152,7 @@ class BlockLU {
     std::map<Index, FrontalLU<Index, Value>> fronts;  // blocks that have no columns of L and U here
     // Column c: L below its unit diagonal; U above its diagonal up to u_end, then what is above the
     // block; the diagonal of U. Rows are counted within the matrix, by pivot.
-    std::vector<std::int64_t> l_start, l_end, u_start, u_end;
+    std::vector<std::int64_t> l_start, u_start, u_end;
     GrowingArray<Index> l_row, u_row;
     GrowingArray<Value> l, u;
     std::vector<Value> pivot, inverse;  // of each its inverse
@@ -259,7 +259,7 @@ class BlockLU {
         return outcome;
     }
     void append_upper_only(Index c, const Value* a) {
-        l_start[c] = l_end[c] = static_cast<std::int64_t>(l.size());
+        l_start[c] = static_cast<std::int64_t>(l.size());
         u_start[c] = u_end[c] = static_cast<std::int64_t>(u.size());
         append_upper(c, a);
     }
@@ -374,7 +374,7 @@ class BlockLU {
             search_->pivot_row[c] = row_of[c], search_->rows[row_of[c]].pivot_of = c;
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
             l_row[p] = row_of[l_row[p]];
-        for (Index c = first_; c < column; ++c) search_->edges[c] = {l_start[c], l_end[c]};
+        for (Index c = first_; c < column; ++c) search_->edges[c] = {l_start[c], l_start[c + 1]};
     }
 
     void clear_x() { std::fill(x_.begin() + first_, x_.begin() + end_, Value(0)); }
@@ -432,7 +432,7 @@ class BlockLU {
             const Value v = std::exchange(x_[search_->pivot_row[j]], Value(0));
             u_row.push(j), u.push(v);
             grown = std::max(grown, magnitude(v));
-            work += l_end[j] - l_start[j];
+            work += l_start[j + 1] - l_start[j];
             if (leads_[j] && t + 1 < plan.n && search_->order[t + 1] == j + 1) {
                 const Value w = take_second(j, search_->pivot_row[j + 1], v);
                 u_row.push(j + 1), u.push(w), ++t;
@@ -450,7 +450,8 @@ class BlockLU {
         Value* const x = x_.data();
         const Index* const row = l_row.data();
         const Value* const value = l.data();
-        for (auto p = l_start[j], end = l_end[j]; p < end; ++p) x[row[p]] -= product(value[p], v);
+        for (auto p = l_start[j], end = l_start[j + 1]; p < end; ++p)
+            x[row[p]] -= product(value[p], v);
     }
 
     // Of two columns of a pair, j and j + 1, the second's multiplier, of which the row is given.
@@ -463,7 +464,7 @@ class BlockLU {
         const Index* const row = l_row.data() + l_start[j + 1];
         const Value* const first = l.data() + l_start[j] + 1;
         const Value* const second = l.data() + l_start[j + 1];
-        for (std::int64_t p = 0, n = l_end[j + 1] - l_start[j + 1]; p < n; ++p)
+        for (std::int64_t p = 0, n = l_start[j + 2] - l_start[j + 1]; p < n; ++p)
             x[row[p]] = x[row[p]] - product(first[p], v) - product(second[p], w);
     }
 
@@ -521,8 +522,8 @@ class BlockLU {
             if (r != row) l_row.push(r), l.push(product(x_[r], inverse[c]));
             x_[r] = Value(0);
         }
-        l_end[c] = static_cast<std::int64_t>(l.size());
-        search_->edges[c] = {l_start[c], l_end[c]};
+        l_start[c + 1] = static_cast<std::int64_t>(l.size());
+        search_->edges[c] = {l_start[c], l_start[c + 1]};
     }
     // Whether the column before has the same rows, the pivot of this one first, and is free to lead
     // a pair.
@@ -531,7 +532,7 @@ class BlockLU {
         if (n_candidates_ < least_paired || j < first_ || (j > first_ && leads_[j - 1]) ||
             !search_->is_pruned[j])
             return false;
-        return l_end[j] - l_start[j] == n_candidates_ &&
+        return l_start[c] - l_start[j] == n_candidates_ &&
                l_row[l_start[j]] == search_->pivot_row[c] &&
                search_->edges[j].end == l_start[j] + 1;
     }
@@ -542,7 +543,7 @@ class BlockLU {
         const Index row = search_->pivot_row[c];
         for (Index t = top_; t < plan.n; ++t) {
             const Index j = search_->order[t];
-            const auto from = l_start[j], end = l_end[j];
+            const auto from = l_start[j], end = l_start[j + 1];
             if (search_->is_pruned[j] ||
                 std::find(l_row.data() + from, l_row.data() + end, row) == l_row.data() + end)
                 continue;
@@ -598,7 +599,7 @@ class BlockLU {
                 const Value v = std::exchange(x[j], Value(0));
                 u[q] = v;
                 grown = std::max(grown, magnitude(v));
-                work += l_end[j] - l_start[j];
+                work += l_start[j + 1] - l_start[j];
                 if (leads_[j] && q + 1 < end && u_row[q + 1] == j + 1) {
                     const Value w = u[++q] = take_second(j, j + 1, v);
                     grown = std::max(grown, magnitude(w));
@@ -618,7 +619,7 @@ class BlockLU {
     }
     bool replay_pivot(Index c) {
         const Value v = std::exchange(x_[c], Value(0)), by = Value(1) / v;
-        const auto begin = l_start[c], end = l_end[c];
+        const auto begin = l_start[c], end = l_start[c + 1];
         double best = 0;
         for (auto p = begin; p < end; ++p) {
             const Value below = std::exchange(x_[l_row[p]], Value(0));
