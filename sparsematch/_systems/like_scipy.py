@@ -4,6 +4,7 @@ The keywords of `sparsematch.linalg` for SuperLU are checked and ignored; NaN fo
 solution is returned where a call asks for it.
 """
 
+from copy import deepcopy
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -34,18 +35,16 @@ class IgnoredOptionWarning(UserWarning):
 
 
 _warned: set[str] = set()
-#: What was checked last of each call.
-_checked: dict[str, str] = {}
+#: The options that were checked last of each call.
+_checked: dict[str, tuple[Any, ...]] = {}
 
 
-def ignore_options(call: str, **options: Any) -> None:
+def ignore_options(call: str, names: tuple[str, ...], *options: Any) -> None:
     """Refuse what SciPy's function of this name refuses; warn once of each keyword else ignored."""
-    # Time: 90 us where keywords have other values than the last time, else 2. Of a float SciPy
-    # checks the type, and FiPy passes another with each matrix.
-    given = {k: v for k, v in options.items() if v is not (True if k == "use_umfpack" else None)}
-    alike = {k: 0.0 if isinstance(v, float) else v for k, v in given.items()}
-    if not given or _checked.get(call) == (spelt := repr(alike)):
+    # Time: 90 us where options have other values than the last time, else 1. There are at most five.
+    if all(map(_is_known, options, _checked.get(call, (ignore_options,) * 5))):
         return
+    given = {k: v for k, v in zip(names, options, strict=True) if v is not None}
     one = csc_array(np.ones((1, 1)))  # SciPy's function shows on it what it would refuse
     if call == "spsolve":
         spsolve(one, np.ones(1), **given)
@@ -58,7 +57,13 @@ def ignore_options(call: str, **options: Any) -> None:
             "solver= and pivoting= are the choices here"
         )
         warn(IgnoredOptionWarning, text)
-    _checked[call] = spelt
+    _checked[call] = deepcopy(options)  # a dict may change
+
+
+def _is_known(option: Any, checked: Any) -> bool:
+    # Of a float SciPy checks the type, and FiPy passes another with each matrix.
+    same_type = type(option) is type(checked)
+    return option is None or (same_type and (isinstance(option, float) or bool(option == checked)))
 
 
 def no_solution(b: NDArray[Any], n: int, dtype: Any) -> NDArray[Any]:
