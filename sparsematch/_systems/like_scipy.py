@@ -4,7 +4,6 @@ The keywords of `sparsematch.linalg` for SuperLU are checked and ignored; NaN fo
 solution is returned where a call asks for it.
 """
 
-from copy import deepcopy
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -36,13 +35,13 @@ class IgnoredOptionWarning(UserWarning):
 
 _warned: set[str] = set()
 #: The options that were checked last of each call.
-_checked: dict[str, tuple[Any, ...]] = {}
+_checked: dict[str, tuple[str, ...]] = {}
 
 
 def ignore_options(call: str, names: tuple[str, ...], *options: Any) -> None:
     """Refuse what SciPy's function of this name refuses; warn once of each keyword else ignored."""
-    # Time: 90 us where options have other values than the last time, else 1. There are at most five.
-    if all(map(_is_known, options, _checked.get(call, (ignore_options,) * 5))):
+    # Time: 90 us where one of the at most five has another value than the last time, else 1.
+    if all(map(_is_known, options, _checked.get(call, ("",) * 5))):
         return
     given = {k: v for k, v in zip(names, options, strict=True) if v is not None}
     one = csc_array(np.ones((1, 1)))  # SciPy's function shows on it what it would refuse
@@ -57,13 +56,16 @@ def ignore_options(call: str, names: tuple[str, ...], *options: Any) -> None:
             "solver= and pivoting= are the choices here"
         )
         warn(IgnoredOptionWarning, text)
-    _checked[call] = deepcopy(options)  # a dict may change
+    _checked[call] = tuple(map(_spelt, options))
 
 
-def _is_known(option: Any, checked: Any) -> bool:
+def _is_known(option: Any, checked: str) -> bool:
+    return option is None or _spelt(option) == checked
+
+
+def _spelt(option: Any) -> str:
     # Of a float SciPy checks the type, and FiPy passes another with each matrix.
-    same_type = type(option) is type(checked)
-    return option is None or (same_type and (isinstance(option, float) or bool(option == checked)))
+    return "a float" if isinstance(option, float) else repr(option)
 
 
 def no_solution(b: NDArray[Any], n: int, dtype: Any) -> NDArray[Any]:
