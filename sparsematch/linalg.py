@@ -21,12 +21,9 @@ from sparsematch._base.arrays import on_gpu
 from sparsematch._base.errors import warn
 from sparsematch._input.foreign import from_other_library
 from sparsematch._systems.like_scipy import ignore_options
-from sparsematch._systems.pattern import LAYOUTS
 
 __all__ = ["factorized", "spilu", "splu", "spsolve"]
 __dir__ = __all__.copy  # lists these alone
-
-_SPLU_OPTIONS = "permc_spec", "diag_pivot_thresh", "relax", "panel_size", "options"
 
 
 def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> Any:
@@ -69,14 +66,12 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> 
     >>> spsolve(csc_array([[0.0, 2.0], [4.0, 1.0]]), [2.0, 5.0])
     array([1., 1.])
     """
-    A = A if type(A) in LAYOUTS else _as_sparse(A, "spsolve requires A be CSC or CSR matrix format")
+    A = _as_sparse(A, "spsolve requires A be CSC or CSR matrix format")
     b = b if issparse(b) or on_gpu(b) else np.asarray(b)
-    use_umfpack = None if use_umfpack is True else use_umfpack
-    ignore_options("spsolve", ("permc_spec", "use_umfpack"), permc_spec, use_umfpack)
+    ignore_options("spsolve", permc_spec=permc_spec, use_umfpack=use_umfpack)
     x = solvers.spsolve(A, b, singular="nan")
-    if A.dtype.char not in "dD":
-        dtype = np.promote_types(np.promote_types(A.dtype, np.float32), b.dtype)
-        x = x.astype(dtype) if dtype.char in "fF" else x
+    dtype = np.promote_types(np.promote_types(A.dtype, np.float32), b.dtype)
+    x = x.astype(dtype) if dtype.char in "fF" else x
     return type(A)(x) if issparse(x) and A.format in ("csr", "csc") else x
 
 
@@ -119,10 +114,11 @@ def splu(
     >>> splu(csc_array([[0.0, 2.0], [4.0, 1.0]])).solve(np.array([2.0, 5.0]))
     array([1., 1.])
     """
-    A = A if type(A) in LAYOUTS else _as_sparse(A, "splu converted its input to CSC format")
-    natural = isinstance(permc_spec, str) and permc_spec.upper() == "NATURAL"
-    given = (None if natural else permc_spec, diag_pivot_thresh, relax, panel_size, options)
-    ignore_options("splu", _SPLU_OPTIONS, *given)
+    A = _as_sparse(A, "splu converted its input to CSC format")
+    natural = str(permc_spec).upper() == "NATURAL"
+    ignored = {"permc_spec": None if natural else permc_spec, "relax": relax}
+    ignored |= {"diag_pivot_thresh": diag_pivot_thresh, "panel_size": panel_size}
+    ignore_options("splu", **ignored, options=options)
     return solvers.splu(A, order=np.arange(A.shape[0])) if natural else solvers.splu(A)
 
 

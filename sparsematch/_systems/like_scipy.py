@@ -34,33 +34,30 @@ class IgnoredOptionWarning(UserWarning):
 
 
 _warned: set[str] = set()
-#: The options that were checked last of each call.
-_checked: dict[str, tuple[str, ...]] = {}
+#: What was checked last of each call: its keywords, as they were spelt.
+_checked: dict[str, dict[str, str]] = {}
 
 
-def ignore_options(call: str, names: tuple[str, ...], *options: Any) -> None:
+def ignore_options(call: str, **options: Any) -> None:
     """Refuse what SciPy's function of this name refuses; warn once of each keyword else ignored."""
-    # Time: 90 us where one of the at most five has another value than the last time, else 1.
-    if all(map(_is_known, options, _checked.get(call, ("",) * 5))):
+    # Time: 90 us where a keyword has another value than the last time, else 2.
+    checked = _checked.setdefault(call, {})
+    given = {k: v for k, v in options.items() if v is not (True if k == "use_umfpack" else None)}
+    if not (new := {k: v for k, v in given.items() if checked.get(k) != _spelt(v)}):
         return
-    given = {k: v for k, v in zip(names, options, strict=True) if v is not None}
     one = csc_array(np.ones((1, 1)))  # SciPy's function shows on it what it would refuse
     if call == "spsolve":
-        spsolve(one, np.ones(1), **given)
+        spsolve(one, np.ones(1), **new)
     else:
-        splu(one, **given)
-    for name in sorted(given.keys() - _warned):
+        splu(one, **new)
+    for name in sorted(new.keys() - _warned):
         _warned.add(name)
         text = (
-            f"{name}={given[name]!r} has no meaning for a block triangular form, and is ignored; "
+            f"{name}={new[name]!r} has no meaning for a block triangular form, and is ignored; "
             "solver= and pivoting= are the choices here"
         )
         warn(IgnoredOptionWarning, text)
-    _checked[call] = tuple(map(_spelt, options))
-
-
-def _is_known(option: Any, checked: str) -> bool:
-    return option is None or _spelt(option) == checked
+    checked |= {k: _spelt(v) for k, v in new.items()}
 
 
 def _spelt(option: Any) -> str:
