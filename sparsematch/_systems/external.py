@@ -184,8 +184,8 @@ class SuperLUFactor:
 
     def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         n = indptr.size - 1
-        small = (x.astype(np.int32, copy=False) for x in (indptr, rows))
-        self._A = compressed_matrix("csc", (n, n), *small, values)
+        starts, lists = (x.astype(np.int32, copy=False) for x in (indptr, rows))
+        self._A = compressed_matrix("csc", (n, n), starts, lists, values)
         self._A.has_canonical_format = True  # as far as SuperLU asks
         self.refactorise(values)
 

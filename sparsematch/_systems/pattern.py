@@ -69,8 +69,8 @@ def not_zero(analysis: BlockAnalysis, pattern: Pattern, values: Array) -> ValueE
     p = int(np.flatnonzero(~is_kept & (values != 0))[0])
     first = p if pattern.starts is None else pattern.starts[p]
     place = first if pattern.order is None else pattern.order[first]
-    row, col = pattern.arrays[0], pattern.arrays[1][place]
-    row = row[place] if pattern.layout == "coo" else np.searchsorted(row, place, side="right") - 1
+    side, col = pattern.arrays[0], pattern.arrays[1][place]
+    row = side[place] if pattern.layout == "coo" else np.searchsorted(side, place, "right") - 1
     row, col = (col, row) if pattern.layout == "csc" else (row, col)
     return ValueError(
         f"A[{row}, {col}] is {values[p]}, but it was 0 in the matrix that was analysed with "

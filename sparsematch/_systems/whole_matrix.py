@@ -32,7 +32,7 @@ class WholeMatrix:
         """Yield solutions of a matrix, and their normwise errors, infinite where there is none."""
         A = self._turned(trans)
         superlu = (partial(self._by_superlu, trans=trans, flipped=flip) for flip in (False, True))
-        methods = *superlu, lambda b: np.linalg.solve(A.toarray(), b), partial(_by_qr, A)
+        methods: Any = *superlu, lambda b: np.linalg.solve(A.toarray(), b), partial(_by_qr, A)
         for solve in methods if A.shape[0] <= FEW_ROWS else methods[:2]:
             with np.errstate(all="ignore"):
                 try:
