@@ -1,5 +1,7 @@
 """Sparse matrices of SciPy or CuPy put together of arrays, checked where they are read."""
 
+from copy import copy
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -17,12 +19,19 @@ def compressed_matrix(
 ) -> Any:
     """Return a matrix that has these arrays; its constructor might cast them down, and copy."""
     if isinstance(indptr, np.ndarray):
-        matrix: Any = (csr_array if form == "csr" else csc_array)(shape, dtype=data.dtype)
+        matrix = copy(_without_arrays(form, shape))
     else:
         data = as_cupyx_holds(data)
         sparse = import_module("cupyx.scipy.sparse")
         matrix = getattr(sparse, f"{form}_matrix")(shape, dtype=data.dtype)
     matrix.indptr, matrix.indices, matrix.data = indptr, indices, data
+    return matrix
+
+
+@lru_cache(8)  # a constructor takes 20 us, more than to solve with a small matrix
+def _without_arrays(form: str, shape: tuple[int, ...]) -> Any:
+    matrix: Any = (csr_array if form == "csr" else csc_array)(shape)
+    matrix.indptr = matrix.indices = matrix.data = None
     return matrix
 
 

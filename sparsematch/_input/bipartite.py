@@ -65,8 +65,7 @@ def read_entries(
     elif isinstance(A, BipartiteCSR) and not valued:
         graph = _view(A.indptr, A.indices, A.shape, A.flipped, name, threads)
     elif not on_gpu(A):
-        where = "a SciPy sparse array or matrix" if in_host else _SPARSE
-        raise not_sparse(name, A, where)
+        raise not_sparse(name, A, "a SciPy sparse array or matrix" if in_host else _SPARSE)
     elif in_host:
         raise TypeError(
             f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it "

@@ -77,11 +77,8 @@ def _read_vector(mates: Any, graph: BipartiteCSR, name: str) -> NDArray[Any]:
             "matchings there"
         )
     if not here and graph.backend == "cupy":
-        raise wrong_type(
-            name,
-            mates,
-            "made of CuPy arrays like the matrix; cupy.asarray copies arrays to the GPU",
-        )
+        wanted = "made of CuPy arrays like the matrix; cupy.asarray copies arrays to the GPU"
+        raise wrong_type(name, mates, wanted)
     try:
         given = mates if here else np.asarray(mates)
     except ValueError:  # sequences of different lengths

@@ -157,12 +157,8 @@ def compress(A: Any) -> Any:
 def _index_arrays(A: Any) -> tuple[IndexArray, ...]:
     """Return the arrays that make the pattern; the last has an element for each entry."""
     arrays = A.coords if A.format == "coo" else (A.indptr, A.indices)
-    if len(arrays) != 2 or not all(map(is_plain, arrays)) or not arrays[0].size:
+    plain = [isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "iu" for x in arrays]
+    if plain != [True, True] or not arrays[0].size:
         check_sparse(A, "A")  # says what they are
     first, second = arrays
     return (first, second) if A.format == "coo" else (first, second[: first[-1]])
-
-
-def is_plain(indices: Any) -> bool:
-    """Tell whether this is a vector of integers of NumPy."""
-    return isinstance(indices, np.ndarray) and indices.ndim == 1 and indices.dtype.kind in "iu"

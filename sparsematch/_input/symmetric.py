@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import scipy.sparse as sp
-
+from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.pattern import mirrored
 from sparsematch._input.weighted import as_weighted
 from sparsematch._types.bipartite import BipartiteCSR
@@ -20,9 +19,8 @@ def as_symmetric(A: Any, triangle: str | None, *, threads: int = 1) -> WeightedC
         raise ValueError(f"A must be square, but its shape is {graph.shape}")
     if graph.backend != "numpy":
         return weighted
-    # SciPy looks at every index to choose a type unless it is given the arrays one by one.
-    S = sp.csr_array((n, n))
-    S.indptr, S.indices, S.data = graph.indptr, graph.indices[: graph.nnz], weighted.magnitude
+    arrays = graph.indptr, graph.indices[: graph.nnz], weighted.magnitude
+    S = compressed_matrix("csr", (n, n), *arrays)
     if triangle is not None:
         S = mirrored(S, (triangle == "lower") != graph.flipped).tocsr()
     if not S.has_sorted_indices:

@@ -72,22 +72,17 @@ def _doubles(
             values = np.ascontiguousarray(data, np.float64)
     else:
         values = np.empty(graph.nnz)
-        _write_magnitudes(data, values, threads)
+
+        def write(begin: int, end: int) -> None:
+            piece = data[begin:end]
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                if data.dtype.kind in "biu":
+                    piece = piece.astype(_DOUBLE)  # the smallest integer has no counterpart
+                values[begin:end] = np.abs(piece)
+
+        in_pieces(write, data.size, threads)
     read = operations(WeightedOps, graph.backend).read_values
     return values, *read(graph, values, threads)
-
-
-def _write_magnitudes(data: NDArray[Any], magnitude: FloatArray, threads: int) -> None:
-    """Write the absolute values of numbers of any type."""
-
-    def write(begin: int, end: int) -> None:
-        piece = data[begin:end]
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            if data.dtype.kind in "biu":
-                piece = piece.astype(magnitude.dtype)  # the smallest integer has no counterpart
-            magnitude[begin:end] = np.abs(piece)
-
-    in_pieces(write, data.size, threads)
 
 
 def as_signed(

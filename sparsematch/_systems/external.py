@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
+from sparsematch._input.assembled import compressed_matrix
 from sparsematch._numerics.foreign_calls import splu
 from sparsematch._numerics.scaling import largest_exponents, power_of_two
 from sparsematch._systems.condition import reciprocal_condition
@@ -183,9 +184,8 @@ class SuperLUFactor:
 
     def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         n = indptr.size - 1
-        self._A = sp.csc_array((n, n))
-        self._A.indices = rows.astype(np.int32, copy=False)
-        self._A.indptr = indptr.astype(np.int32, copy=False)
+        starts, lists = (x.astype(np.int32, copy=False) for x in (indptr, rows))
+        self._A = compressed_matrix("csc", (n, n), starts, lists, values)
         self._A.has_canonical_format = True  # as far as SuperLU asks
         self.refactorise(values)
 

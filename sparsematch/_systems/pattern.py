@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import Array, IndexArray
+from sparsematch._base.arrays import Array
 from sparsematch._input.canonical import which_not_finite
 from sparsematch._input.names import BothNames
 from sparsematch._input.pattern import Pattern, compress, read_pattern
@@ -69,18 +69,10 @@ def not_zero(analysis: BlockAnalysis, pattern: Pattern, values: Array) -> ValueE
     p = int(np.flatnonzero(~is_kept & (values != 0))[0])
     first = p if pattern.starts is None else pattern.starts[p]
     place = first if pattern.order is None else pattern.order[first]
-    row, col = (side[place] for side in _positions(pattern.layout, pattern.arrays))
+    side, col = pattern.arrays[0], pattern.arrays[1][place]
+    row = side[place] if pattern.layout == "coo" else np.searchsorted(side, place, "right") - 1
+    row, col = (col, row) if pattern.layout == "csc" else (row, col)
     return ValueError(
         f"A[{row}, {col}] is {values[p]}, but it was 0 in the matrix that was analysed with "
         'zeros="drop": analyse this one, or with zeros="keep"'
     )
-
-
-def _positions(layout: str, arrays: tuple[IndexArray, ...]) -> tuple[IndexArray, IndexArray]:
-    if layout == "coo":
-        return arrays[0], arrays[1]
-    indptr, indices = arrays
-    stored = np.repeat(
-        np.arange(indptr.size - 1, dtype=indices.dtype), np.diff(indptr).astype(np.intp, copy=False)
-    )
-    return (stored, indices) if layout == "csr" else (indices, stored)

@@ -32,7 +32,7 @@ class WholeMatrix:
         """Yield solutions of a matrix, and their normwise errors, infinite where there is none."""
         A = self._turned(trans)
         superlu = (partial(self._by_superlu, trans=trans, flipped=flip) for flip in (False, True))
-        methods = *superlu, partial(_by_lu, A), partial(_by_qr, A)
+        methods: Any = *superlu, lambda b: np.linalg.solve(A.toarray(), b), partial(_by_qr, A)
         for solve in methods if A.shape[0] <= FEW_ROWS else methods[:2]:
             with np.errstate(all="ignore"):
                 try:
@@ -64,10 +64,6 @@ class WholeMatrix:
             return solve(b, side)
         real, imag = (solve(part.copy(), side) for part in (b.real, b.imag))
         return real + 1j * imag  # of a real matrix
-
-
-def _by_lu(A: Any, b: Array) -> Array:
-    return np.linalg.solve(A.toarray(), b)
 
 
 def _by_qr(A: Any, b: Array) -> Array:

@@ -215,10 +215,7 @@ def _regular(
 ) -> Diagnosis:
     """Diagnose a matrix that can be factorised."""
     n, S = basics["n"], system.matrix
-    if n <= FEW_ROWS:
-        spectrum = dense_spectrum(S)
-    else:
-        spectrum = estimated_spectrum(S, system.solve, rng)
+    spectrum = dense_spectrum(S) if n <= FEW_ROWS else estimated_spectrum(S, system.solve, rng)
     rank, why = n, None
     if spectrum is not None and n:
         rank = n - int((spectrum.smallest <= ROUNDING * spectrum.largest).sum())

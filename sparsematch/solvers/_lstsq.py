@@ -3,13 +3,11 @@
 from __future__ import annotations  # readable names in help()
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from sparsematch._base.arrays import Array
 from sparsematch._base.errors import warn
 from sparsematch._base.tolerances import POOR_ERROR
 from sparsematch._input.canonical import read_columns
@@ -104,7 +102,12 @@ def lstsq(
     [0.5, 0.5]
     """
     columns, _ = read_columns(A)
-    right = _read_right(b, columns.shape[0])
+    sparse = sp.issparse(b)
+    right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
+    check_right_hand_side(right, columns.shape[0], "N")
+    right = right.astype(np.complex128 if right.dtype.kind == "c" else np.float64)
+    check_finite(right)
+    right = right.ravel() if sparse and right.ndim == 2 and right.shape[1] == 1 else right
     least = read_rcond(rcond, A, columns.shape)
     if right.dtype.kind == "c":
         columns = columns.astype(np.complex128)
@@ -114,16 +117,7 @@ def lstsq(
     if right.ndim == 1:
         norm, error = np.ravel(found.residual_norm).item(), np.ravel(found.backward_error).item()
         return replace(found, x=found.x[:, 0], residual_norm=norm, backward_error=error)
-    return replace(found, x=sp.csc_array(found.x)) if sp.issparse(b) else found
-
-
-def _read_right(b: Any, m: int) -> Array:
-    sparse = sp.issparse(b)
-    right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
-    check_right_hand_side(right, m, "N")
-    right = right.astype(np.complex128 if right.dtype.kind == "c" else np.float64)
-    check_finite(right)
-    return right.ravel() if sparse and right.ndim == 2 and right.shape[1] == 1 else right
+    return replace(found, x=sp.csc_array(found.x)) if sparse else found
 
 
 def _warn_of(found: LeastSquares, is_settled: bool, rcond: float) -> None:
@@ -132,13 +126,11 @@ def _warn_of(found: LeastSquares, is_settled: bool, rcond: float) -> None:
     if is_settled and not poor.any():
         return
     text = (
-        f"a rank of {found.rank} is not settled: singular values beside it are as small as "
+        f"a least-squares solution has a backward error of {np.max(error[poor]):.0e}: the matrix "
+        "is too ill-conditioned for its rank to be clear (see rcond), or a value is beyond the "
+        "range of doubles"
+        if is_settled
+        else f"a rank of {found.rank} is not settled: singular values beside it are as small as "
         "rounding errors, or as rcond; with another rcond it may be"
     )
-    if is_settled:
-        text = (
-            f"a least-squares solution has a backward error of {np.max(error[poor]):.0e}: the "
-            "matrix is too ill-conditioned for its rank to be clear (see rcond), or a value is "
-            "beyond the range of doubles"
-        )
     warn(IllConditionedWarning, text)

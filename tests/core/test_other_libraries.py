@@ -12,6 +12,7 @@ import broken
 import sparsematch as sm
 from foreign import DM, SX, Bcoo, Bcsr, Foreign, SparseTensor, Sparsity, Spmatrix, block_columns
 from sparsematch import solvers
+from sparsematch._input.foreign import from_other_library
 from strategies import matrices
 
 STAND_INS = {
@@ -138,6 +139,14 @@ def test_blocks_of_tensors():
             sm.block_triangular_form(A).permute(B).toarray(),
             sm.block_triangular_form(A).permute(A).toarray(),
         )
+
+
+def test_matrices_of_one_shape_share_nothing():
+    """They are copies of one that has no arrays."""
+    one, two = (from_other_library(Spmatrix(k * sp.eye_array(3, format="csc"))) for k in (1, 2))
+    assert (one.data == 1).all()
+    assert (two.data == 2).all()
+    assert not np.shares_memory(one.indptr, two.indptr)
 
 
 @pytest.mark.parametrize("kind", ["tensor csr", "bcsr", "torch csr", "jax BCSR"])

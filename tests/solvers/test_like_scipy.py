@@ -68,6 +68,17 @@ def test_keywords_that_were_checked_are_not_checked_again(monkeypatch):
             linalg.splu(A, **{"relax": 1, "options": {"Equil": False}} | other)
 
 
+def test_only_the_keywords_with_other_values_are_checked(monkeypatch):
+    with pytest.warns(solvers.IgnoredOptionWarning):
+        linalg.splu(A, relax=1, panel_size=10)
+    seen = []
+    monkeypatch.setattr(like_scipy, "splu", lambda _, **given: seen.append(given))
+    linalg.splu(A, relax=1)
+    linalg.splu(A, relax=1, panel_size=5)
+    linalg.splu(A, relax=1, panel_size=5)
+    assert seen == [{"panel_size": 5}]
+
+
 def test_functions_that_replace_scipys_take_its_keywords(monkeypatch):
     monkeypatch.setattr(scipys, "splu", linalg.splu)
     monkeypatch.setattr(scipys, "spsolve", linalg.spsolve)

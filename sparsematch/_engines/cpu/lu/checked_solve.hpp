@@ -166,7 +166,8 @@ class CheckedSolve {
         return all;
     }
 
-    // Solves again where numbers in between are beyond the range, or the error is too large.
+    // Solves again where numbers in between are beyond the range, or the error is too large for the
+    // matrix as a whole, too: near the end of a Newton iteration the terms of many rows are tiny.
     template <int W>
     bool solve_widely(const Value* b, Value* x, const Piece& piece, RunContext& run) {
         for (std::int64_t s = 0; s < piece.count; ++s) {
@@ -174,10 +175,11 @@ class CheckedSolve {
             bool finite = true;
             for (std::int64_t i = 0; i < n(); ++i)
                 finite &= std::isfinite(largest_part(b[i * W + s]));
-            piece.errors[s] =
-                finite ? WideSolve<Index, Value>(columns_, a_, lu_, external_, side_, run)
-                             .solve(b + s, x + s, W)
-                       : std::numeric_limits<double>::quiet_NaN();
+            piece.errors[s] = std::numeric_limits<double>::quiet_NaN();
+            if (!finite) continue;
+            WideSolve<Index, Value> wide(columns_, a_, lu_, external_, side_, run);
+            const bool good = in_range_ && wide.is_good(b + s, x + s, W);
+            piece.errors[s] = good ? 0 : wide.solve(b + s, x + s, W);
             if (run.stopped()) return false;
         }
         return true;

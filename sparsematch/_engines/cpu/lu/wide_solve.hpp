@@ -53,6 +53,18 @@ struct Wide {
     }
 };
 
+// A number as it is, of which WideSolve measures what does not leave the range.
+template <class Value>
+struct Plain {
+    Value v{};
+    static Plain of(Value v) { return {v}; }
+    Plain<double> size() const { return {std::abs(v)}; }
+    Plain operator-() const { return {-v}; }
+    Plain operator*(const Plain& other) const { return {product(v, other.v)}; }
+    Plain operator+(const Plain& other) const { return {v + other.v}; }
+    bool operator<(const Plain& other) const { return v < other.v; }
+};
+
 template <class Index, class Value>
 class WideSolve {
   public:
@@ -65,11 +77,17 @@ class WideSolve {
             [&](Index i, Index, Value v) { norms_[i] = std::max(norms_[i], largest_part(v)); });
     }
 
-    // Elements are `stride` apart. Returns the larger error, 0 where it is good enough; infinite
-    // where the solution is beyond the range of doubles.
+    // Whether a solution is good enough beside the terms of whole rows, and their norms, though not
+    // beside those of its blocks, if no number leaves the range. Elements are `stride` apart.
+    bool is_good(const Value* b, const Value* x, std::int64_t stride) {
+        std::vector<Plain<Value>> r;
+        return measure(read<Plain<Value>>(b, stride), read<Plain<Value>>(x, stride), r).excess() <=
+               1;
+    }
+    // Returns the larger error, 0 where it is good enough; infinite where the solution is beyond
+    // the range of doubles.
     double solve(const Value* b, Value* x, std::int64_t stride) {
-        Vector right(lu_.size());
-        for (std::size_t i = 0; i < right.size(); ++i) right[i] = Number::of(b[i * stride]);
+        const Vector right = read<Number>(b, stride);
         Vector best = sweep(right), r;
         SolutionError error = measure(right, best, r);
         for (int step = 0; step < error.max_steps && error.excess() > 1 && !run_.stopped();
@@ -93,6 +111,12 @@ class WideSolve {
     using Number = Wide<Value>;
     using Vector = std::vector<Number>;
 
+    template <class Any>
+    std::vector<Any> read(const Value* from, std::int64_t stride) const {
+        std::vector<Any> out(lu_.size());
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = Any::of(from[i * stride]);
+        return out;
+    }
     Value turned(Value v) const { return side_ == Side::adjoint ? conjugate(v) : v; }
     // visit(i, j, entry) of what is solved with.
     template <class Visit>
@@ -147,16 +171,18 @@ class WideSolve {
     }
 
     // Writes: r, the residuals.
-    SolutionError measure(const Vector& right, const Vector& x, Vector& r) {
-        using Size = Wide<double>;
+    template <class Any>
+    SolutionError measure(const std::vector<Any>& right, const std::vector<Any>& x,
+                          std::vector<Any>& r) {
+        using Size = decltype(Any().size());
         r.assign(right.size(), {});
         std::vector<Size> sizes(right.size());
         each_entry([&](Index i, Index j, Value v) {
-            const Number term = Number::of(v) * x[j];
+            const Any term = Any::of(v) * x[j];
             r[i] = r[i] + term, sizes[i] = sizes[i] + term.size();
         });
         Size norm, largest_r, largest;
-        for (const Number& element : x) norm = std::max(norm, element.size());
+        for (const Any& element : x) norm = std::max(norm, element.size());
         const auto tiny = Size::of(1000.0 * static_cast<double>(x.size()) *
                                    std::numeric_limits<double>::epsilon());
         SolutionError error;
@@ -177,6 +203,11 @@ class WideSolve {
         if (a.v == 0) return 0;
         const double found = Wide<double>::of(a.v / b.v, a.e - b.e).value();
         return b.v == 0 || std::isnan(found) ? infinity : found;
+    }
+    static double quotient(const Plain<double>& a, const Plain<double>& b) {
+        if (a.v == 0) return 0;
+        const double found = a.v / b.v;
+        return b.v < infinity && found >= 0 ? found : infinity;
     }
 
     static constexpr std::int64_t slow = 50;  // times the work of a pass over doubles
