@@ -358,7 +358,9 @@ class BlockLU {
         return Outcome::done;
     }
     void begin(Index k) {
-        first_ = plan.starts[k], end_ = plan.starts[k + 1];
+        first_ = plan.starts[k], end_ = dense_from_ = plan.starts[k + 1];
+        if (const auto dense = plan.dense.find(k); dense != plan.dense.end())
+            dense_from_ -= dense->second;
         largest_ = equilibration.largest[k] > 0 ? equilibration.largest[k] : 1;
         limit_ = growth_limit * largest_;
     }
@@ -475,10 +477,20 @@ class BlockLU {
         Index row = no_column;
         for (const Index* r = candidates; r < last; ++r)
             if (const double v = magnitude(x[*r]); v > best) best = v, row = *r;
+        if (row >= dense_from_ && preference < 1) {  // only where all others are tiny
+            double most = loose_preference * best;
+            for (const Index* r = candidates; r < last; ++r)
+                if (const double v = magnitude(x[*r]); *r < dense_from_ && v > most)
+                    best = most = v, row = *r;
+        }
         if (row == no_column || best <= no_pivot * largest_) return false;
         if (search_->rows[c].seen_by == c && search_->rows[c].pivot_of == no_column &&
             magnitude(x[c]) >= preference * best)
             row = c;
+        else
+            for (const Index* r = candidates; r < last; ++r)
+                if (*r < row && magnitude(x[*r]) >= std::max(off_diagonal, preference) * best)
+                    row = *r;
         const Value v = x[row];
         pivot[c] = v, inverse[c] = Value(1) / v;
         search_->pivot_row[c] = row, search_->rows[row].pivot_of = c;
@@ -631,8 +643,8 @@ class BlockLU {
         return true;
     }
 
-    // Of the block: its columns; that of a pivot too small.
-    Index first_ = 0, end_ = 0, stop_ = 0, top_ = 0;
+    // Of the block: its columns; that of a pivot too small; the first of the dense rows at its end.
+    Index first_ = 0, end_ = 0, stop_ = 0, top_ = 0, dense_from_ = 0;
     double preference_ = diagonal_preference;
     double largest_ = 1, limit_ = 0;  // of the block: its largest entry, and what U may come to
     double grown_ = 0;                // the largest entry of U
