@@ -22,6 +22,8 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -54,14 +56,17 @@ struct PivotWorkspace {
 
     void prepare(std::size_t n) {
         rows.assign(n, Row{}), is_pruned.assign(n, 0);
-        edges.resize(n), path.resize(n), pivot_row.resize(n), order.resize(n), candidates.resize(n);
+        const auto grow = [n](auto&... list) {
+            ((list = list.size() < n ? std::decay_t<decltype(list)>(n) : std::move(list)), ...);
+        };
+        grow(edges, path, pivot_row, order, candidates);
     }
 
     std::vector<Row> rows;
-    std::vector<Edges> edges;
+    Buffer<Edges> edges;
     std::vector<char> is_pruned;  // of columns of L
-    std::vector<Visit> path;
-    std::vector<Index> pivot_row, order, candidates;
+    Buffer<Visit> path;
+    Buffer<Index> pivot_row, order, candidates;
 };
 
 // An entry that was added, in the places and the units of the matrix.
@@ -178,9 +183,9 @@ class BlockLU {
 
     // New pivots from a column of a block on; those before stay.
     Outcome factorise_from(Index first_block, Index column, const Value* a, WorkCounter& counter) {
-        const BorrowedWorkspace<Workspace> workspace(size() + plan.inner_row.size());
-        workspace->prepare(size());
-        search_ = &*workspace;
+        std::optional<BorrowedWorkspace<Workspace>> workspace(size() + plan.inner_row.size());
+        search_ = &**workspace;
+        search_->prepare(size());
         all_by_fronts(first_block, true, counter);
         for (Index k = first_block; k < plan.n_blocks(); ++k) {
             trouble = k;
@@ -192,6 +197,7 @@ class BlockLU {
         }
         l_start[size()] = static_cast<std::int64_t>(l.size()),
         u_start[size()] = static_cast<std::int64_t>(u.size());
+        workspace.reset();
         for (std::size_t c = 0; c < size(); ++c) user_row[c] = plan.row_perm[row_of[c]];
         locate_entries(counter);
         return counter.add(0) ? Outcome::done : Outcome::stopped;
