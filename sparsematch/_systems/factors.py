@@ -14,7 +14,7 @@ from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.scaling import logarithmic_scaling
 from sparsematch._systems.checks import check_right_hand_side
-from sparsematch._systems.condition import inverse_norm, reciprocal_condition
+from sparsematch._systems.condition import reciprocal_condition
 from sparsematch._systems.errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch._systems.external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch._systems.pattern import LAYOUTS, not_finite, not_zero, values_of
@@ -274,24 +274,18 @@ class BlockFactors:
         the entries is, or beside each in the units of the scaling, if that is less: no units of
         either side count (Skeel, Scaling for numerical stability, J. ACM 26, 1979).
         """
-        matrix = abs(self.matrix())
-        matrix.eliminate_zeros()
-        sides, A = (("N", "H"), matrix) if trans == "N" else (("H", "N"), matrix.T)
+        size, external = np.abs(x), self._solve_external if self._external else None
 
-        def estimate(size: FloatArray, beside: Any) -> float:
-            terms = A @ size
+        def estimate(size: FloatArray, unit: FloatArray) -> float:  # empty: by the factors' scaling
+            return 1 / max(self.numbers.relative_condition(size, unit, trans, external), 1.0)
 
-            def solve(b: Array, adjoint: bool) -> Array:
-                if adjoint:
-                    return self.solve(terms * b, sides[0], False)[0] / beside
-                return terms * self.solve(b / beside, sides[1], False)[0]
-
-            return 1 / max(inverse_norm(solve, x.size, self.dtype), 1.0)
-
-        size = np.abs(x)
-        rcond = estimate(size, size.max()) if size.any() else 1.0
+        rcond = estimate(size, np.full(size.size, size.max())) if size.any() else 1.0
+        if rcond < SINGULAR:
+            rcond = max(rcond, estimate(size[:0], size[:0]))
         if rcond >= SINGULAR:
             return rcond
+        matrix = abs(self.matrix())
+        matrix.eliminate_zeros()
         units = logarithmic_scaling(matrix)[trans == "N"]
         return max(rcond, estimate(units, units))
 

@@ -88,6 +88,12 @@ class BlockLU(Protocol):
     def rcond(self, k: int, /) -> float:
         """Estimate the reciprocal condition of scaled block k in the 1-norm, from above."""
 
+    def relative_condition(
+        self, size: FloatArray, unit: FloatArray, side: str, external: Any, /
+    ) -> float:
+        """Estimate the condition of a solution of these sizes, its errors in these units."""
+        # Without elements, both are those of the scaling.
+
     def solve_scaled(self, k: int, x: Array, adjoint: bool, /) -> None:
         """Solve with scaled block k, or its conjugate transpose, in place; `x` has n elements."""
 

@@ -383,6 +383,17 @@ def test_no_digits_are_lost_in_silence():
         ]
 
 
+@pytest.mark.parametrize("trans", "NTH")
+def test_units_are_no_reason_to_look_for_another_scaling(trans, monkeypatch):
+    """That of the factors shows that the condition is none of the matrix."""
+    monkeypatch.setattr("sparsematch._systems.factors.logarithmic_scaling", None)
+    rng = np.random.default_rng(5)
+    A = sp.diags_array([-1.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(200, 200))
+    rows, cols = (sp.diags_array(10 ** rng.uniform(-9, 9, 200)) for _ in "rc")
+    lu = splu(sp.csc_array(rows @ A @ cols))
+    assert lu._factors.rcond_for(lu.solve(np.ones(200), trans), trans) > 1e-3
+
+
 def test_the_condition_of_the_whole_is_estimated_once_for_pivots(monkeypatch):
     """A block with a small pivot makes it worth that, and other pivots do again."""
     asked, estimate = [], BlockFactors.rcond_for

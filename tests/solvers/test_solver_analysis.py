@@ -34,7 +34,7 @@ def test_few_poor_pivots_in_large_blocks():
     kinds = "auto", "structure", "product"
     auto, structure, product = (solvers.splu(A, pivoting=kind) for kind in kinds)
     assert auto.nnz <= structure.nnz < 2 * product.nnz
-    assert product.growth < 3 < auto.growth < 1e4
+    assert product.growth < 3 < auto.growth < 1e5
 
 
 def heavy(n, kind):

@@ -49,6 +49,40 @@ def test_a_heavy_block_of_weak_pivots_is_decided_at_once():
     assert solves(A, lu)
 
 
+def test_a_dense_row_is_no_pivot_before_the_others():
+    """Small pivots would leave the diagonal for its large entries, and fill all that is behind."""
+    G = random_values(grid(30), 0.0)
+    ones = np.ones((900, 1))
+    A = sp.csc_array(sp.block_array([[G, ones], [ones.T, [[1.0]]]]))
+    small = np.random.default_rng(4).random(901) < 0.05
+    A.setdiag(np.where(small, 2e-3, 3.0))
+    lu = solvers.splu(A)
+    assert lu.nnz < 1.1 * lu.analysis._plan.blocks.predicted_inside
+    assert solves(A, lu)
+
+
+def test_a_row_near_in_the_order_is_the_pivot_instead_of_the_diagonal():
+    G = grid(20).astype(float)
+    G.data = np.random.default_rng(1).standard_normal(G.nnz)
+    lu = solvers.splu(G, pivoting="structure")
+    assert lu.nnz < 1.1 * lu.analysis._plan.blocks.predicted_inside
+    assert solves(G, lu)
+
+
+def test_an_order_by_values_keeps_the_scaling_of_the_product(monkeypatch):
+    """So that its condition is known without another matching."""
+    rng = np.random.default_rng(1)
+    n = 300
+    places = np.r_[rng.integers(0, n, 900), np.arange(n)], np.r_[rng.integers(0, n, 900), :n]
+    A = sp.coo_array((rng.standard_normal(1200), places), shape=(n, n))
+    sizes = (sp.diags_array(10 ** rng.uniform(-6, 6, n)) for _ in "rc")
+    A = sp.csc_array(next(sizes) @ A @ next(sizes))
+    monkeypatch.setattr("sparsematch._systems.factors.reciprocal_condition", None)
+    lu = solvers.splu(A, solver=limited(product=(0.0, 0, 1e9), by_values=(1.0, 0, 1e9)))
+    assert largest(lu.analysis)[:2] == ("product", "values")
+    assert lu.rcond.min() > 1e-8
+
+
 def test_a_light_block_is_tried_as_it_is():
     band = sp.diags_array([1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(900, 900))
     A = random_values(band, 0.05)
@@ -146,7 +180,7 @@ def test_what_is_counted_replaces_what_was_predicted():
     costs = {"own": (0.0, 0.0, 1.0, 0.0), "fronts": (1.2 * predicted, 0.0, 0.0, 0.0)}
     lu = solvers.splu(A, solver=limited(few_rows=1, overrun=1e9, **NEVER, **costs))
     assert largest(lu.analysis)[2] == "own"
-    assert lu.nnz > 3 * predicted
+    assert lu.nnz > 2.5 * predicted
     for _ in range(8):
         lu.refactorise(A)
         assert solves(A, lu)

@@ -280,8 +280,29 @@ nb::object refactorise(Held<Index, Value>& held, nb::handle indptr, nb::handle i
     return held.result();
 }
 
-// external(k, x, side) solves in place with a block that is not factorised here. Writes x, of the
-// shape of b. Returns the largest error, NaN if one is; -1 where the arrays do not fit.
+// external(k, x, side) solves in place with a block that is not factorised here.
+template <class Index, class Value>
+ExternalSolve<Index, Value> call_of(const Held<Index, Value>& held, const nb::object& external) {
+    if (!PyCallable_Check(external.ptr())) return {};
+    return [&](Index k, Value* rows, std::int64_t w, Side s) {
+        std::exception_ptr error;
+        or_sleep_at_exit([&] {
+            const auto state = PyGILState_Ensure();
+            try {
+                const auto m = static_cast<std::size_t>(held.lu->plan.size(k));
+                const nb::ndarray<nb::numpy, Value, nb::ndim<2>> view(
+                    rows, {m, static_cast<std::size_t>(w)}, nb::handle());
+                external(k, nb::cast(view, nb::rv_policy::reference), static_cast<char>(s));
+            } catch (const nb::python_error&) {
+                error = std::current_exception();
+            }
+            PyGILState_Release(state);
+        });
+        if (error) std::rethrow_exception(error);
+    };
+}
+
+// Writes x, of the shape of b. Returns the largest error, NaN if one is; -1 where the arrays do not fit.
 template <class Index, class Value>
 double solve(const Held<Index, Value>& held, nb::handle b, nb::handle x, char side, bool check,
              nb::object external) {
@@ -289,24 +310,7 @@ double solve(const Held<Index, Value>& held, nb::handle b, nb::handle x, char si
     LentArray<Value> to(x);
     const auto n = static_cast<std::size_t>(held.columns().n_rows);
     if (!from.fits_rows(n) || !to.fits_rows(n) || from.width() != to.width()) return -1;
-    ExternalSolve<Index, Value> call;
-    if (PyCallable_Check(external.ptr()))
-        call = [&](Index k, Value* rows, std::int64_t w, Side s) {
-            std::exception_ptr error;
-            or_sleep_at_exit([&] {
-                const auto state = PyGILState_Ensure();
-                try {
-                    const auto m = static_cast<std::size_t>(held.lu->plan.size(k));
-                    const nb::ndarray<nb::numpy, Value, nb::ndim<2>> view(
-                        rows, {m, static_cast<std::size_t>(w)}, nb::handle());
-                    external(k, nb::cast(view, nb::rv_policy::reference), static_cast<char>(s));
-                } catch (const nb::python_error&) {
-                    error = std::current_exception();
-                }
-                PyGILState_Release(state);
-            });
-            if (error) std::rethrow_exception(error);
-        };
+    const auto call = call_of(held, external);
     const auto width = static_cast<std::int64_t>(from.width());
     std::vector<double> errors(from.width());
     released_unless_brief(held.work() * width, 1, [&](RunContext& run) {
@@ -317,6 +321,16 @@ double solve(const Held<Index, Value>& held, nb::handle b, nb::handle x, char si
     for (const double error : errors)
         if (!std::isnan(most) && !(error <= most)) most = error;
     return most;
+}
+
+template <class Index, class Value>
+double relative_condition(const Held<Index, Value>& held, In<double> size, In<double> unit,
+                          char side, const nb::object& external) {
+    const auto call = call_of(held, external);
+    return released_unless_brief(8 * held.work(), 1, [&](RunContext& run) {
+        return held.relative_condition(size.size() ? size.data() : nullptr, unit.data(), call,
+                                       static_cast<Side>(side), run);
+    });
 }
 
 // With one scaled block, in place: x has a place for every row, by pivots or by columns.
@@ -378,6 +392,8 @@ template <class Index, class Value> void bind_factors(nb::module_& m, const char
                  std::vector<Value> x;
                  return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal();
              })
+        .def("relative_condition", &relative_condition<Index, Value>, nb::arg(), nb::arg(),
+             nb::arg(), nb::arg().none())
         .def("solve_scaled", &solve_scaled<Index, Value>)
         .def_prop_ro("values", [](const Bound& held) { return copied(held.values); })
         .def_prop_ro("row_of", [](const Bound& held) { return copied(held.lu->row_of); })

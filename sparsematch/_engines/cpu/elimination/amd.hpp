@@ -100,10 +100,12 @@ class Amd {
         std::fill(entries, entries + n_, 0.0);
         for (const Pivot& pivot : pivots_) entries[pivot.begin] = pivot.entries;
         const Index end = n_ - n_last_;
-        for (Index t = end - static_cast<Index>(dense_.size()); t < end; ++t)
-            entries[t] = n_ - 1 - t;
+        for (Index t = end - n_dense(); t < end; ++t) entries[t] = n_ - 1 - t;
         std::partial_sum(entries, entries + n_, entries);
     }
+
+    // Vertices that nearly all others touch: the last of the order.
+    Index n_dense() const { return static_cast<Index>(dense_.size()); }
 
   private:
     static constexpr Index no_vertex = -1;
@@ -437,8 +439,7 @@ class Amd {
                     order[pivots_[turn[r]].subtree++] = i;
         std::stable_sort(dense_.begin(), dense_.end(),
                          [&](Index a, Index b) { return v_[a].degree < v_[b].degree; });
-        std::copy(dense_.begin(), dense_.end(),
-                  order + n_ - n_last_ - static_cast<Index>(dense_.size()));
+        std::copy(dense_.begin(), dense_.end(), order + n_ - n_last_ - n_dense());
     }
     // The pivot that stands for a vertex, in the end; none for one that was not eliminated. Paths
     // are compressed.

@@ -72,6 +72,10 @@ struct BlockPlan {
     // may be, beside a full column: beyond, too many pivots have left the diagonal.
     std::vector<double> predicted, overrun;
 
+    // The last rows of a block that are much fuller than the others, if it has some: one that is a
+    // pivot early fills what comes behind.
+    std::map<Index, Index> dense;
+
     // Of all blocks that are factorised here: entries of L, if pivots stay on the diagonal, those
     // by fronts apart, and seconds.
     std::int64_t expected_entries = 0, in_fronts = 0;

@@ -38,9 +38,10 @@ class BlockValues {
     // duals the exponents of rows that make its entries the largest of their columns. False: none
     // without zeros. Time: that of Assignment.
     virtual bool match(const BlockColumns<Index>& block, Index* row_of, int* exponent) const = 0;
-    // Writes: what Markowitz::run does, for as much work.
-    virtual bool order(const BlockColumns<Index>& block, double work, Index* rows, Index* cols,
-                       double* stored) const = 0;
+    // Writes: what Markowitz::run does, for as much work; rows scaled by these exponents, or by
+    // their largest entries.
+    virtual bool order(const BlockColumns<Index>& block, const int* exponent, double work,
+                       Index* rows, Index* cols, double* stored) const = 0;
 };
 
 template <class Index, class Value>
@@ -92,13 +93,16 @@ class ValuesOf final : public BlockValues<Index> {
         return true;
     }
 
-    bool order(const BlockColumns<Index>& b, double work, Index* rows, Index* cols,
-               double* stored) const override {
+    bool order(const BlockColumns<Index>& b, const int* exponent, double work, Index* rows,
+               Index* cols, double* stored) const override {
         const Index nnz = b.start[b.n];
         const auto factor = row_factors(b, [](Value v) { return largest_part(v); });
         std::vector<Value> scaled(static_cast<std::size_t>(nnz));
-        for (Index p = 0; p < nnz; ++p)
-            scaled[p] = values_[b.place[p]] * shared_factor(-exponent_of(factor[b.row[p]]));
+        for (Index p = 0; p < nnz; ++p) {
+            const Index r = b.row[p];
+            scaled[p] = values_[b.place[p]] *
+                        shared_factor(exponent ? exponent[r] : -exponent_of(factor[r]));
+        }
         WorkCounter counter(run_);
         return Markowitz<Index, Value>().run(b.n, b.start, b.row, scaled.data(),
                                              {work, static_cast<double>(nnz)}, rows, cols, stored,

@@ -15,6 +15,78 @@
 
 namespace sparsematch {
 
+template <class Value>
+Value sign(Value v) {
+    const double size = std::abs(v);
+    return size > 0 ? v / size : Value(1);
+}
+template <class Value>
+bool is_smaller(Value a, Value b) {
+    return std::abs(a) < std::abs(b);
+}
+
+// The 1-norm of an inverse, from below: solve(adjoint) writes to the n numbers of x the solution
+// with them on the right, or that of the adjoint. Infinite where one is not finite.
+template <class Value, class Solve>
+class InverseNorm {
+  public:
+    InverseNorm(Value* x, std::int64_t n, const Solve& solve) : x_(x), n_(n), solve_(solve) {}
+
+    double get() {
+        const double found = n_ <= most_solves ? largest_column() : estimate();
+        return std::isfinite(found) ? found : infinity;
+    }
+
+  private:
+    static constexpr int max_steps = 5, most_solves = 2 * max_steps + 1;
+
+    double largest_column() {
+        double most = 0;
+        for (std::int64_t c = 0; c < n_; ++c) {
+            const double sum = solve_unit(c);
+            if (!std::isfinite(sum)) return sum;
+            most = std::max(most, sum);
+        }
+        return most;
+    }
+    double estimate() {
+        const auto n = static_cast<double>(n_);
+        std::fill(x_, x_ + n_, Value(1 / n));
+        double best = solved();
+        std::int64_t before = -1;
+        for (int step = 0; step < max_steps; ++step) {
+            std::transform(x_, x_ + n_, x_, sign<Value>);
+            solve_(true);
+            const auto j = std::max_element(x_, x_ + n_, is_smaller<Value>) - x_;
+            if (j == before) break;
+            before = j;
+            const double sum = solve_unit(j);
+            if (sum <= best) break;
+            best = sum;
+        }
+        // which the steps above may miss by exact cancellation
+        for (std::int64_t c = 0; c < n_; ++c)
+            x_[c] = (c % 2 ? -1.0 : 1.0) * (1 + static_cast<double>(c) / (n - 1));
+        const double alternating = 2 * solved() / (3 * n);
+        return best >= alternating ? best : alternating;
+    }
+    double solve_unit(std::int64_t c) {
+        std::fill(x_, x_ + n_, Value(0));
+        x_[c] = 1;
+        return solved();
+    }
+    double solved() {
+        solve_(false);
+        double sum = 0;
+        for (std::int64_t c = 0; c < n_; ++c) sum += std::abs(x_[c]);
+        return sum;
+    }
+
+    Value* const x_;
+    const std::int64_t n_;
+    const Solve& solve_;
+};
+
 template <class Index, class Value>
 class BlockCondition {
   public:
@@ -27,7 +99,9 @@ class BlockCondition {
     // The reciprocal condition in the 1-norm, from above, usually within a factor of 3; 0 where a
     // solution is not finite. Time: at most 11 solves, mostly 5; exact up to as many rows.
     double reciprocal() {
-        const double condition = norm() * inverse_norm();
+        const auto by = [this](bool adjoint) { solve(adjoint); };
+        const double condition =
+            norm() * InverseNorm<Value, decltype(by)>(x_.data() + first_, end_ - first_, by).get();
         return condition > 0 ? 1 / condition : 0;
     }
 
@@ -41,15 +115,15 @@ class BlockCondition {
             x_[c] = state >> 32 & 1 ? -size : size;
         }
         const double first = solve(false) / (end_ - first_);
-        make_signs();
+        Value *const x = x_.data() + first_, *const end = x_.data() + end_;
+        std::transform(x, end, x, sign<Value>);
         solve(true);
-        const double condition = norm() * std::max(first, std::abs(x_[largest()]));
+        const double second = std::abs(*std::max_element(x, end, is_smaller<Value>)),
+                     condition = norm() * std::max(first, second);
         return std::isfinite(condition) && condition > 0 ? 1 / condition : 0;
     }
 
   private:
-    static constexpr int max_steps = 5, most_solves = 2 * max_steps + 1;
-
     double norm() const {
         double most = 0;
         for (Index c = first_; c < end_; ++c) {
@@ -59,56 +133,6 @@ class BlockCondition {
             most = std::max(most, sum);
         }
         return most;
-    }
-    double inverse_norm() {
-        const double found = end_ - first_ <= most_solves ? largest_column() : estimate();
-        return std::isfinite(found) ? found : infinity;
-    }
-    double largest_column() {
-        double most = 0;
-        for (Index c = first_; c < end_; ++c) {
-            const double sum = solve_unit(c);
-            if (!std::isfinite(sum)) return sum;
-            most = std::max(most, sum);
-        }
-        return most;
-    }
-    double estimate() {
-        const double n = end_ - first_;
-        std::fill(x_.begin() + first_, x_.begin() + end_, Value(1 / n));
-        double best = solve(false);
-        Index before = -1;
-        for (int step = 0; step < max_steps; ++step) {
-            make_signs();
-            solve(true);
-            const Index j = largest();
-            if (j == before) break;
-            before = j;
-            const double sum = solve_unit(j);
-            if (sum <= best) break;
-            best = sum;
-        }
-        // which the steps above may miss by exact cancellation
-        for (Index c = first_; c < end_; ++c)
-            x_[c] = ((c - first_) % 2 ? -1.0 : 1.0) * (1 + (c - first_) / (n - 1));
-        const double alternating = 2 * solve(false) / (3 * n);
-        return best >= alternating ? best : alternating;
-    }
-    void make_signs() {
-        for (Index c = first_; c < end_; ++c) {
-            const double size = std::abs(x_[c]);
-            x_[c] = size > 0 ? x_[c] / size : Value(1);
-        }
-    }
-    Index largest() const {
-        const auto larger = [](Value a, Value b) { return std::abs(a) < std::abs(b); };
-        return static_cast<Index>(std::max_element(x_.begin() + first_, x_.begin() + end_, larger) -
-                                  x_.begin());
-    }
-    double solve_unit(Index c) {
-        std::fill(x_.begin() + first_, x_.begin() + end_, Value(0));
-        x_[c] = 1;
-        return solve(false);
     }
     // Solves in place; returns the 1-norm.
     double solve(bool adjoint) {

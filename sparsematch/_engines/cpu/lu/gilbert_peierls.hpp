@@ -22,6 +22,8 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -54,14 +56,17 @@ struct PivotWorkspace {
 
     void prepare(std::size_t n) {
         rows.assign(n, Row{}), is_pruned.assign(n, 0);
-        edges.resize(n), path.resize(n), pivot_row.resize(n), order.resize(n), candidates.resize(n);
+        const auto grow = [n](auto&... list) {
+            ((list = list.size() < n ? std::decay_t<decltype(list)>(n) : std::move(list)), ...);
+        };
+        grow(edges, path, pivot_row, order, candidates);
     }
 
     std::vector<Row> rows;
-    std::vector<Edges> edges;
+    Buffer<Edges> edges;
     std::vector<char> is_pruned;  // of columns of L
-    std::vector<Visit> path;
-    std::vector<Index> pivot_row, order, candidates;
+    Buffer<Visit> path;
+    Buffer<Index> pivot_row, order, candidates;
 };
 
 // An entry that was added, in the places and the units of the matrix.
@@ -178,9 +183,9 @@ class BlockLU {
 
     // New pivots from a column of a block on; those before stay.
     Outcome factorise_from(Index first_block, Index column, const Value* a, WorkCounter& counter) {
-        const BorrowedWorkspace<Workspace> workspace(size() + plan.inner_row.size());
-        workspace->prepare(size());
-        search_ = &*workspace;
+        std::optional<BorrowedWorkspace<Workspace>> workspace(size() + plan.inner_row.size());
+        search_ = &**workspace;
+        search_->prepare(size());
         all_by_fronts(first_block, true, counter);
         for (Index k = first_block; k < plan.n_blocks(); ++k) {
             trouble = k;
@@ -192,6 +197,7 @@ class BlockLU {
         }
         l_start[size()] = static_cast<std::int64_t>(l.size()),
         u_start[size()] = static_cast<std::int64_t>(u.size());
+        workspace.reset();
         for (std::size_t c = 0; c < size(); ++c) user_row[c] = plan.row_perm[row_of[c]];
         locate_entries(counter);
         return counter.add(0) ? Outcome::done : Outcome::stopped;
@@ -358,7 +364,9 @@ class BlockLU {
         return Outcome::done;
     }
     void begin(Index k) {
-        first_ = plan.starts[k], end_ = plan.starts[k + 1];
+        first_ = plan.starts[k], end_ = dense_from_ = plan.starts[k + 1];
+        if (const auto dense = plan.dense.find(k); dense != plan.dense.end())
+            dense_from_ -= dense->second;
         largest_ = equilibration.largest[k] > 0 ? equilibration.largest[k] : 1;
         limit_ = growth_limit * largest_;
     }
@@ -476,10 +484,20 @@ class BlockLU {
         Index row = no_column;
         for (const Index* r = candidates; r < last; ++r)
             if (const double v = magnitude(x[*r]); v > best) best = v, row = *r;
+        if (row >= dense_from_ && preference < 1) {  // only where all others are tiny
+            double most = loose_preference * best;
+            for (const Index* r = candidates; r < last; ++r)
+                if (const double v = magnitude(x[*r]); *r < dense_from_ && v > most)
+                    best = most = v, row = *r;
+        }
         if (row == no_column || best <= no_pivot * largest_) return false;
         if (search_->rows[c].seen_by == c && search_->rows[c].pivot_of == no_column &&
             magnitude(x[c]) >= preference * best)
             row = c;
+        else
+            for (const Index* r = candidates; r < last; ++r)
+                if (*r < row && magnitude(x[*r]) >= std::max(off_diagonal, preference) * best)
+                    row = *r;
         const Value v = x[row];
         pivot[c] = v, inverse[c] = Value(1) / v;
         search_->pivot_row[c] = row, search_->rows[row].pivot_of = c;
@@ -632,8 +650,8 @@ class BlockLU {
         return true;
     }
 
-    // Of the block: its columns; that of a pivot too small.
-    Index first_ = 0, end_ = 0, stop_ = 0, top_ = 0;
+    // Of the block: its columns; that of a pivot too small; the first of the dense rows at its end.
+    Index first_ = 0, end_ = 0, stop_ = 0, top_ = 0, dense_from_ = 0;
     double preference_ = diagonal_preference;
     double largest_ = 1, limit_ = 0;  // of the block: its largest entry, and what U may come to
     double grown_ = 0;                // the largest entry of U

@@ -23,7 +23,9 @@ class GrowingArray {
     // Makes room for more elements: at least half as many again, so that copies take O(size).
     void make_room(std::size_t more) {
         if (size_ + more <= data_.size()) return;
-        Buffer<T> larger(std::max(size_ + more, data_.size() + data_.size() / 2));
+        const std::size_t n = std::max(size_ + more, data_.size() + data_.size() / 2);
+        if (size_ == 0) data_ = {};  // before the other is made
+        Buffer<T> larger(n);
         std::copy_n(data_.data(), size_, larger.data());
         data_ = std::move(larger);
     }

@@ -26,5 +26,9 @@ inline constexpr double diagonal_preference = 0.01;
 // As long as there are more entries than was predicted, this will do: growth is limited all the
 // same. Fill of kkt_ipm_poisson without: 2.7 times, of ybus_bordered_GB 5 times.
 inline constexpr double loose_preference = 1e-5;
+// Otherwise it is the first row in the order of elimination whose entry is at least this share of
+// the largest, unless the diagonal is to have more: what comes behind is filled less by it. Fill
+// with the largest: 1.03 times on 55 matrices, 1.2 to 1.4 on collocation, OPF, unsymmetric meshes.
+inline constexpr double off_diagonal = 0.1;
 
 }  // namespace sparsematch

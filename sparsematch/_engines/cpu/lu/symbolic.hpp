@@ -86,6 +86,7 @@ class Planner {
         std::vector<Index> cols, row_order, col_order;
         std::vector<double> entries;
         EliminationCost cost;
+        Index dense = 0;
         // Share of weak pivots; seconds by the pattern, and those if none moved.
         double symmetry = 0, loose = 0, weak = 0, restless = 0, moving = infinity, still = infinity;
 
@@ -137,7 +138,7 @@ class Planner {
         if (is_open || !is_ordered || fills || limits.exceeded_by(cost))
             return choose(cost, is_ordered);
         amd_.accumulate(plan_.predicted.data() + first_);
-        factorise_here(way, cost);
+        factorise_here(way, cost, amd_.n_dense());
         reorder(order_, order_);
     }
     // All columns in an order that was given, and the rows that they are paired with.
@@ -258,7 +259,8 @@ class Planner {
         out.cols = best.cols, out.entries.resize(out.cols.size());
         out.row_order.resize(out.cols.size()), out.col_order.resize(out.cols.size());
         const double most = 2 * policy_.by_values.seconds(column_[m_], best.fill);
-        if (!values_->order(block(), most / policy_.by_values_step, out.row_order.data(),
+        const int* const exponents = best.diagonal == Diagonal::product ? seed() : nullptr;
+        if (!values_->order(block(), exponents, most / policy_.by_values_step, out.row_order.data(),
                             out.col_order.data(), out.entries.data()))
             return {};
         for (double& stored : out.entries) stored /= 2;
@@ -276,7 +278,7 @@ class Planner {
         const auto is_weak = [least](double share) { return share < least; };
         out.weak = static_cast<double>(std::count_if(share_.begin(), share_.end(), is_weak)) / m_;
         out.cols.assign(cols(), cols() + m_), out.entries.resize(out.cols.size());
-        if (order == Order::degree) amd_.accumulate(out.entries.data());
+        if (order == Order::degree) amd_.accumulate(out.entries.data()), out.dense = amd_.n_dense();
         else tree_.accumulate(out.entries.data());
         const auto weak = [&](Kernel kernel) {
             counter_.add(column_[m_]);
@@ -340,12 +342,11 @@ class Planner {
         std::vector<Index>& order = best.row_order;
         if (best.kernel == Kernel::own) {
             std::copy(best.entries.begin(), best.entries.end(), plan_.predicted.begin() + first_);
-            factorise_here(best, best.cost);
+            factorise_here(best, best.cost, best.dense);
             if (is_last) plan_.overrun[k] = infinity;
         } else {
             make_fronts(best);
         }
-        if (best.order == Order::by_values) std::fill_n(seed(), m_, no_seed);
         plan_.chosen.emplace(k, best);
         reorder(order, best.col_order.empty() ? order : best.col_order);
     }
@@ -363,10 +364,11 @@ class Planner {
         tree_.accumulate(plan_.predicted.data() + first_);
         plan_.in_fronts += static_cast<std::int64_t>(cost.entries);
         plan_.kernel[block_] = best.kernel;
-        factorise_here(best, cost);
+        factorise_here(best, cost, 0);
     }
     // plan_.predicted has the entries of L up to each column, and gets those of L + U.
-    void factorise_here(const Way& way, const EliminationCost& cost) {
+    void factorise_here(const Way& way, const EliminationCost& cost, Index dense) {
+        if (dense > 0) plan_.dense[block_] = dense;
         plan_.seconds += way.seconds;
         plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
         const double times = way.fill / (2 * cost.entries + m_);
