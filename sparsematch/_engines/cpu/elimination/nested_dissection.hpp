@@ -5,8 +5,8 @@
 // separators by the multilevel scheme of Karypis, Kumar (SIAM J. Sci. Comput. 20, 1998): the graph
 // is coarsened by matchings (level_graph.hpp), separated where it is small
 // (initial_separator.hpp), and the separator refined on every level on the way back
-// (separator.hpp). What is left of the graph is ordered by minimum degree, separators counted as
-// neighbours, in one run for all parts (amd.hpp).
+// (separator.hpp). What is left of the graph is ordered by minimum degree, part by part, separators
+// counted as neighbours (amd.hpp).
 // Invariant: vertices of different parts are joined by paths through separators only.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -32,20 +33,19 @@ class NestedDissection {
     // leaf: vertices of a part that minimum degree orders.
     explicit NestedDissection(RunContext& run, std::int64_t leaf = 200) : leaf_(leaf), run_(run) {}
 
-    // Reads: the graph, whose pool is used up. Writes: order. False: stopped. Time: O(nnz log n)
-    // mostly.
-    bool run(AdjacencyLists<Index>& graph, std::vector<Index>& order) {
-        order.resize(static_cast<std::size_t>(graph.n()));
+    // Writes: order. False: stopped. Time: O(nnz log n) mostly.
+    bool run(const AdjacencyLists<Index>& graph, std::vector<Index>& order) {
         std::vector<Index> separators;
-        dissect(whole(graph, separators), separators);
+        std::vector<std::vector<Index>> parts;
+        std::vector<std::unique_ptr<Dissector>> by(run_.team.size());
+        dissect(whole(graph, separators), separators, parts, by);
+        side_by_side(parts.size(), run_, [&](int rank, std::size_t k) {
+            worker(by, rank).order_part(graph, parts[k]);
+        });
         if (run_.stopped()) return false;
-        std::vector<bool> last(order.size(), false);
-        for (const Index v : separators) last[v] = true;
-        WorkCounter counter(run_);
-        EliminationCost cost;
-        if (!amd_.run(graph, {}, order.data(), cost, counter, &last)) return false;
-        std::copy(separators.rbegin(), separators.rend(),
-                  order.end() - static_cast<std::ptrdiff_t>(separators.size()));
+        order.clear();
+        for (const auto& part : parts) order.insert(order.end(), part.begin(), part.end());
+        order.insert(order.end(), separators.rbegin(), separators.rend());
         return true;
     }
 
@@ -116,24 +116,69 @@ class NestedDissection {
         using LoneRun::LoneRun;
         NestedDissection of{this->run};
     };
-    // Writes: separators, those that come last first. Pieces of a level are separated side by side.
-    void dissect(Piece all, std::vector<Index>& separators) {
+    using Dissectors = std::vector<std::unique_ptr<Dissector>>;
+    NestedDissection& worker(Dissectors& by, int rank) {
+        if (!by[rank]) by[rank] = std::make_unique<Dissector>(run_, rank);
+        return by[rank]->of;
+    }
+    // Writes: separators, those that come last first, and the parts that are left. Pieces of a level
+    // are separated side by side.
+    void dissect(Piece all, std::vector<Index>& separators, std::vector<std::vector<Index>>& parts,
+                 Dissectors& by) {
         std::vector<Piece> level, next;
-        if (all.graph.n() > leaf_) level.push_back(std::move(all));
-        std::vector<std::unique_ptr<Dissector>> by(run_.team.size());
+        const auto is_small = [&](Piece& piece) {
+            const bool small = static_cast<std::int64_t>(piece.vertices.size()) <= leaf_;
+            if (small) parts.push_back(std::move(piece.vertices));
+            return small;
+        };
+        if (!is_small(all)) level.push_back(std::move(all));
         for (; !level.empty() && !run_.stopped(); level.swap(next)) {
             next.clear(), next.resize(2 * level.size());
             std::vector<std::vector<Index>> found(level.size());
             side_by_side(level.size(), run_, [&](int rank, std::size_t k) {
-                if (!by[rank]) by[rank] = std::make_unique<Dissector>(run_, rank);
-                by[rank]->of.split(level[k], found[k], &next[2 * k]);
+                worker(by, rank).split(level[k], found[k], &next[2 * k]);
             });
             for (const auto& piece : found)
                 separators.insert(separators.end(), piece.begin(), piece.end());
-            std::erase_if(next, [&](const Piece& piece) {
-                return static_cast<std::int64_t>(piece.vertices.size()) <= leaf_;
-            });
+            std::erase_if(next, is_small);
         }
+    }
+    // Puts vertices in order of elimination. Their other neighbours are in separators.
+    void order_part(const AdjacencyLists<Index>& whole, std::vector<Index>& part) {
+        place_.resize(static_cast<std::size_t>(whole.n()), UNMATCHED<Index>);
+        std::vector<Index> around;
+        const auto size = static_cast<Index>(part.size());
+        for (Index v = 0; v < size; ++v) place_[part[v]] = v;
+        auto& [begin, length, pool] = part_;
+        length.assign(part.size(), 0);
+        for (Index v = 0; v < size; ++v)
+            for (const Index u : whole[part[v]]) {
+                if (place_[u] == UNMATCHED<Index>) {
+                    place_[u] = static_cast<Index>(length.size());
+                    around.push_back(u), length.push_back(0);
+                }
+                ++length[v], length[place_[u]] += place_[u] >= size;
+            }
+        begin.resize(length.size());
+        std::exclusive_scan(length.begin(), length.end(), begin.begin(), std::int64_t{0});
+        pool.resize(static_cast<std::size_t>(begin.empty() ? 0 : begin.back() + length.back()));
+        std::fill(length.begin(), length.end(), 0);
+        for (Index v = 0; v < size; ++v)
+            for (const Index neighbour : whole[part[v]]) {
+                const Index u = place_[neighbour];
+                pool[begin[v] + length[v]++] = u;
+                if (u >= size) pool[begin[u] + length[u]++] = v;
+            }
+        for (const auto* list : {&part, &around})
+            for (const Index v : *list) place_[v] = UNMATCHED<Index>;
+        std::vector<bool> last(length.size(), false);
+        std::fill(last.begin() + size, last.end(), true);
+        std::vector<Index> order(length.size());
+        WorkCounter counter(run_);
+        EliminationCost cost;
+        if (!amd_.run(part_, {}, order.data(), cost, counter, &last)) return;
+        for (Index t = 0; t < size; ++t) order[t] = part[order[t]];
+        part.assign(order.begin(), order.begin() + size);
     }
     void split(const Piece& piece, std::vector<Index>& separator, Piece* sides) {
         Separator s;
@@ -200,8 +245,9 @@ class NestedDissection {
     const std::int64_t leaf_;
     RunContext& run_;
     Amd<Index> amd_;
+    AdjacencyLists<Index> part_;
     SeparatorRefinement<Index> refinement_;
-    std::vector<Index> number_;
+    std::vector<Index> number_, place_;
 };
 
 }  // namespace sparsematch

@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/helping_team.hpp"
 #include "core/run_context.hpp"
-#include "core/side_by_side.hpp"
 #include "elimination/blas.hpp"
 #include "elimination/fronts.hpp"
 #include "lu/block_plan.hpp"
@@ -57,13 +57,12 @@ class FrontalLU {
             return std::int64_t{t} * (2 * pivots - t - 1 + n_rows + n_cols);
         }
     };
-    // Fronts one behind the other: a subtree, which one worker factorises, or one above such, which
-    // all share. Rows, columns: of each front, those with pivots first, then others that are
-    // complete. Kept: the rows of L, then the columns of U, that are not those of pivots; l_rows,
-    // u_cols: these by name, behind those of the pivots. Rest: what the last front has left.
+    // Fronts one behind the other: a subtree, or a front above such. Rows, columns: of each front,
+    // those with pivots first, then others that are complete. Kept: the rows of L, then the columns
+    // of U, that are not those of pivots; l_rows, u_cols: these by name, behind those of the
+    // pivots. Rest: the last front, as it has left it.
     struct Part {
         std::size_t begin, end;
-        bool is_shared;
         std::vector<Index> rows, cols, kept, l_rows, u_cols;
         GrowingArray<Value> values, rest;
         double grown = 0;
@@ -99,25 +98,25 @@ class FrontalLU {
     }
 
     // Before a factorisation of the entries of the block, in the order of its columns; by new
-    // pivots if the rule says so, and by these fronts that all share, ascending, and the others.
-    void begin(const Value* inner, const PivotRule& rule, const std::vector<std::size_t>& shared) {
+    // pivots if the rule says so, and by these fronts that are parts of their own, ascending.
+    void begin(const Value* inner, const PivotRule& rule, const std::vector<std::size_t>& above) {
         inner_ = inner, rule_ = rule, failed_ = fronts_.size();
         if (rule_.least >= 1) rule_.most_growth = infinity;  // no other pivots grow less
         if (!rule.fresh) return;
         std::size_t n = 0;
-        const auto add = [&](std::size_t begin, std::size_t end, bool is_shared = false) {
+        const auto add = [&](std::size_t begin, std::size_t end) {
             if (n == parts.size()) parts.emplace_back();
             Part& part = parts[n++];
-            part.begin = begin, part.end = end, part.is_shared = is_shared;
+            part.begin = begin, part.end = end;
             part.values.clear();
             for (auto* list : {&part.rows, &part.cols, &part.kept, &part.l_rows, &part.u_cols})
                 list->clear();
             for (std::size_t f = begin; f < end; ++f) made_[f].part = n - 1;
         };
         std::size_t begin = 0;
-        for (const std::size_t f : shared) {
+        for (const std::size_t f : above) {
             add_subtrees(begin, f, add);
-            add(f, f + 1, true), begin = f + 1;
+            add(f, f + 1), begin = f + 1;
         }
         add_subtrees(begin, fronts_.size(), add);
         parts.resize(n);
@@ -145,6 +144,13 @@ class FrontalLU {
     }
     std::size_t size_of(std::size_t f) const { return fronts_[f].columns.size(); }
     std::size_t root() const { return fronts_.size() - 1; }
+    // Whether a part waits for others; and the one that waits for it: if none does, the number of
+    // parts.
+    bool waits(const Part& part) const { return made_[part.end - 1].lowest < part.begin; }
+    std::size_t part_above(const Part& part) const {
+        const Index above = fronts_[part.end - 1].parent;
+        return above < 0 ? parts.size() : made_[above].part;
+    }
     template <class Visit>
     void each_child(std::size_t f, const Visit& visit) const {
         for (Index c = made_[f].child; c >= 0; c = made_[c].sibling)
@@ -163,8 +169,8 @@ class FrontalLU {
         Index row, col;
         std::int64_t from;
     };
-    // Where its lists and values begin in those of its part, what it has left on the stack of a
-    // worker, and what its subtree has stored.
+    // Where its lists and values begin in those of its part; where what it has left does, on the
+    // stack of a worker or in its part; and what its subtree has stored.
     struct Made : Factors {
         Index size = 0, complete = 0, child = -1, sibling = -1;
         std::int64_t lists = 0, at = 0, rest = 0, kept = 0, stored = 0;
@@ -232,12 +238,13 @@ class FrontWorker {
     using Made = typename Block::Made;
 
   public:
-    // The fronts of a part, whose children are done; by the whole team if there is one. Not all of
-    // them after a stop, or where a front before them has failed. Time: that of the fronts.
-    void factorise(Block& block, Part& part, RunContext& run, int rank) {
+    // The fronts of a part, whose children are done; helped by those of the team that have nothing
+    // else to do. Not all of them after a stop, or where a front before them has failed. Time: that
+    // of the fronts.
+    void factorise(Block& block, Part& part, RunContext& run, HelpingTeam& team, int rank) {
         WorkCounter counter(run, rank);
         block_ = &block, part_ = &part, counter_ = &counter, rule_ = block.rule_;
-        team_ = part.is_shared && run.team.size() > 1 ? &run.team : nullptr;
+        team_ = run.team.size() > 1 ? &team : nullptr, rank_ = rank;
         row_at_.resize(std::max(row_at_.size(), block.row_of.size())),
             col_at_.resize(row_at_.size());
         grown_ = part.grown = 0, is_unfit_ = false, rests_.clear(), part.rest.clear();
@@ -278,18 +285,18 @@ class FrontWorker {
     Value& at(Index i, Index c) { return a_[i + std::int64_t{c} * size_]; }
     Value* column(Index c) { return a_.data() + std::int64_t{c} * size_; }
 
-    // Calls body(begin, end) on pieces of [0, n), shared by a team; `work`: entries that take as
+    // Calls body(begin, end) on pieces of [0, n), offered to the team; `work`: entries that take as
     // long as one. Not all of them after a stop.
     template <class Body>
     void each(std::int64_t n, std::int64_t step, std::int64_t work, const Body& body) {
-        const auto piece = [&](int rank, std::int64_t begin, std::int64_t end) {
-            if (counter_->stopped()) return;
-            body(begin, end);
-            if (rank == 0) counter_->add(work * (end - begin));
-        };
-        if (team_ && n > step && n * work >= shared_from) return team_->loop(n, step, piece);
-        for (std::int64_t begin = 0; begin < n; begin += step)
-            piece(0, begin, std::min(begin + step, n));
+        if (team_ && n > step && n * work >= shared_from) {
+            team_->loop(rank_, n, step, body);
+            return void(counter_->add(n * work));
+        }
+        for (std::int64_t begin = 0; begin < n && !counter_->stopped(); begin += step) {
+            const std::int64_t end = std::min(begin + step, n);
+            body(begin, end), counter_->add(work * (end - begin));
+        }
     }
     // As each, on columns of `length` numbers that are copied.
     template <class Body>
@@ -312,7 +319,7 @@ class FrontWorker {
         rests_.make_room(most);
         const std::size_t last = part_->end - 1;
         double predicted = block_->predicted(last);
-        if (block_->made_[last].lowest < part_->begin)
+        if (block_->waits(*part_))
             block_->each_child(last, [&](std::size_t c) { predicted -= block_->predicted(c); });
         // and zeros that columns of a front share, of which real ones have some per cent
         constexpr double and_zeros = 1.125;
@@ -367,10 +374,11 @@ class FrontWorker {
             to_.resize(m);
             for (Index i = 0; i < m; ++i) to_[i] = row_at_[rows[i]];
             const bool is_own = &other == part_;
-            const Value* const rest = is_own ? rests_.data() + of.rest : other.rest.data();
+            const Value* const rest = (is_own ? rests_ : other.rest).data() + of.rest;
+            const Index stride = is_own ? m : of.size;
             each_column(m, m, [&](Index begin, Index end) {
                 for (Index c = begin; c < end; ++c) {
-                    const Value* const from = rest + std::int64_t{c} * m;
+                    const Value* const from = rest + std::int64_t{c} * stride;
                     Value* const into = column(col_at_[cols[c]]);
                     for (Index i = 0; i < m; ++i) into[to_[i]] += from[i];
                 }
@@ -569,11 +577,15 @@ class FrontWorker {
     void keep_rest(std::size_t f) {
         Made& front = block_->made_[f];
         const Index n = front.pivots, m = size_ - n;
+        if (f + 1 == part_->end) {
+            front.rest = n + std::int64_t{n} * size_;
+            if (m > 0) std::swap(part_->rest, a_);
+            return;
+        }
         const auto count = static_cast<std::size_t>(m) * m;
-        GrowingArray<Value>& rests = f + 1 < part_->end ? rests_ : part_->rest;
-        front.rest = static_cast<std::int64_t>(rests.size());
-        rests.make_room(count), rests.set_size(rests.size() + count);
-        Value* const to = rests.data() + front.rest;
+        front.rest = static_cast<std::int64_t>(rests_.size());
+        rests_.make_room(count), rests_.set_size(rests_.size() + count);
+        Value* const to = rests_.data() + front.rest;
         each_column(m, m, [&](Index begin, Index end) {
             for (Index c = begin; c < end; ++c)
                 std::copy(column(n + c) + n, column(n + c + 1), to + std::int64_t{c} * m);
@@ -582,7 +594,8 @@ class FrontWorker {
 
     Block* block_ = nullptr;
     Part* part_ = nullptr;
-    ThreadTeam* team_ = nullptr;  // that shares the front
+    HelpingTeam* team_ = nullptr;  // if there is one
+    int rank_ = 0;
     WorkCounter* counter_ = nullptr;
     PivotRule rule_;
     double least_ = 0, grown_ = 0;
@@ -596,15 +609,17 @@ class FrontWorker {
     std::vector<char> mark_;
 };
 
-// Blocks side by side by all workers: subtrees of their trees of fronts, each by one worker, those
-// of most work first; then the fronts above these one after the other, each shared by all.
+// Blocks side by side by all workers: subtrees of their trees of fronts, and the fronts above these.
+// Who has none helps in those that others have begun.
 //
 // Geist, Ng, Task scheduling for parallel sparse Cholesky factorization (Int. J. Parallel Program.
-// 18, 1989): the heaviest subtree is split, over and over; of these cuts, the one that is predicted
-// to take the least time is taken. L'Excellent, Sid-Lakhdar, A study of shared-memory parallelism
-// in a multifrontal solver (Parallel Comput. 40, 2014), share the fronts above it.
+// 18, 1989): the subtree that would end last is split, over and over; of these cuts, the one that
+// is predicted to take the least time is taken. L'Excellent, Sid-Lakhdar, A study of shared-memory
+// parallelism in a multifrontal solver (Parallel Comput. 40, 2014): idle cores join the fronts
+// above.
 // Invariant: parts and tiles change who computes a number, but not how. Memory: a stack for each
-// worker, of the largest subtree that it has met, beside what the roots of subtrees have left.
+// worker, of the largest subtree that it has met, beside the fronts at the roots of subtrees, and
+// those above them that wait for others.
 template <class Index, class Value>
 class FrontTeam {
   public:
@@ -616,29 +631,40 @@ class FrontTeam {
     // After a stop nothing is to be read.
     void factorise(const std::vector<Job>& jobs, RunContext& run) {
         const OneBlasThread alone_with_blas;
-        const auto shared = cut(jobs, run.team.size());
-        std::vector<Task> alone, together;
+        const auto above = cut(jobs, run.team.size());
+        std::vector<Task> tasks;
         for (std::size_t k = 0; k < jobs.size(); ++k) {
             auto& block = *jobs[k].block;
-            block.begin(jobs[k].inner, jobs[k].rule, shared[k]);
-            for (auto& part : block.parts)
-                (part.is_shared ? together : alone).push_back({&block, &part});
+            block.begin(jobs[k].inner, jobs[k].rule, above[k]);
+            for (std::size_t p = 0; p < block.parts.size(); ++p) {
+                const auto& part = block.parts[p];
+                // what others wait for first, then those of most work
+                tasks.push_back({block.waits(part) ? infinity : block.work(part.end - 1), k, p});
+            }
         }
-        std::stable_sort(alone.begin(), alone.end(), [](const Task& a, const Task& b) {
-            return a.block->work(a.part->end - 1) > b.block->work(b.part->end - 1);
-        });
+        std::stable_sort(tasks.begin(), tasks.end(),
+                         [](const Task& a, const Task& b) { return a.work > b.work; });
+        std::vector<std::vector<std::size_t>> number(jobs.size());
+        for (std::size_t k = 0; k < jobs.size(); ++k)
+            number[k].assign(jobs[k].block->parts.size() + 1, HelpingTeam::no_task);
+        for (std::size_t t = 0; t < tasks.size(); ++t) number[tasks[t].job][tasks[t].part] = t;
+        std::vector<std::size_t> parent;
+        for (const auto& [work, k, p] : tasks)
+            parent.push_back(number[k][jobs[k].block->part_above(jobs[k].block->parts[p])]);
         if (workers_.size() < static_cast<std::size_t>(run.team.size()))
             workers_.resize(run.team.size());
-        side_by_side(alone.size(), run, [&](int rank, std::size_t k) {
-            workers_[rank].factorise(*alone[k].block, *alone[k].part, run, rank);
+        HelpingTeam team(run);
+        team.run(parent, [&](int rank, std::size_t t) {
+            auto& block = *jobs[tasks[t].job].block;
+            workers_[rank].factorise(block, block.parts[tasks[t].part], run, team, rank);
         });
-        for (const auto& [block, part] : together) workers_[0].factorise(*block, *part, run, 0);
     }
 
   private:
+    // A part of the block of a job.
     struct Task {
-        FrontalLU<Index, Value>* block;
-        typename FrontalLU<Index, Value>::Part* part;
+        double work;
+        std::size_t job, part;
     };
     // Rows of a front of which its panels, which one worker eliminates, take as long as the rest;
     // and multiplications in the time it takes to share it. Fitted to Laplacians of 30^3 and 40^3.
@@ -646,33 +672,35 @@ class FrontTeam {
     // Subtrees of equal work for a worker, of which none that is smaller is split. Not varied.
     static constexpr int subtrees_each = 16;
 
-    // The fronts of each job that all share, ascending.
+    // The fronts of each job that are parts of their own, ascending.
     static std::vector<std::vector<std::size_t>> cut(const std::vector<Job>& jobs, int workers) {
         std::vector<std::vector<std::size_t>> out(jobs.size());
         if (workers == 1) return out;
-        using Subtree = std::tuple<double, std::size_t, std::size_t>;  // work, job, its root
+        // time of a subtree and of what is above it, that alone, its job and its root
+        using Subtree = std::tuple<double, double, std::size_t, std::size_t>;
         std::priority_queue<Subtree> subtrees;
-        double above = 0, below = 0, least = infinity;
-        const auto add = [&](std::size_t k, std::size_t f) {
-            subtrees.push({jobs[k].block->work(f), k, f}), below += jobs[k].block->work(f);
+        double all = 0, least = infinity;
+        const auto add = [&](std::size_t k, std::size_t f, double above) {
+            subtrees.push({above + jobs[k].block->work(f), above, k, f});
         };
-        for (std::size_t k = 0; k < jobs.size(); ++k) add(k, jobs[k].block->root());
-        const double enough = below / (subtrees_each * workers);
+        for (std::size_t k = 0; k < jobs.size(); ++k) {
+            add(k, jobs[k].block->root(), 0), all += jobs[k].block->work(jobs[k].block->root());
+        }
+        const double enough = all / (subtrees_each * workers);
         std::vector<std::pair<std::size_t, std::size_t>> split;
         std::size_t taken = 0;
-        while (true) {
-            const double heaviest = subtrees.empty() ? 0 : std::get<0>(subtrees.top()),
-                         seconds = above + (below - heaviest) / workers + heaviest;
+        while (!subtrees.empty()) {
+            const auto [last, above, k, f] = subtrees.top();
+            const double seconds = std::max(last, all / workers);
             if (seconds < least) least = seconds, taken = split.size();
-            if (heaviest <= enough) break;
-            const auto [work, k, f] = subtrees.top();
-            subtrees.pop(), below -= work;
             const auto& block = *jobs[k].block;
+            if (last - above <= enough) break;
+            subtrees.pop();
             const double own = block.work_of(f), size = static_cast<double>(block.size_of(f)),
-                         alone = std::min(1.0, rows_of_panels / size);
-            above += own * (alone + (1 - alone) / workers) + to_share;
-            split.push_back({k, f});
-            block.each_child(f, [&](std::size_t child) { add(k, child); });
+                         alone = std::min(1.0, rows_of_panels / size),
+                         time = own * (alone + (1 - alone) / workers) + to_share;
+            all += to_share, split.push_back({k, f});
+            block.each_child(f, [&](std::size_t child) { add(k, child, above + time); });
         }
         for (std::size_t t = 0; t < taken; ++t) out[split[t].first].push_back(split[t].second);
         for (auto& fronts : out) std::sort(fronts.begin(), fronts.end());

@@ -114,10 +114,8 @@ class Planner {
         const bool is_small = m_ <= policy_.few_rows, is_forced = policy_.forced != Kernel::own;
         if (is_forced && !is_small && !is_own(policy_.forced))
             return leave_as_given(k, {.kernel = policy_.forced});
-        if (policy_.diagonal == Diagonal::product && exchange()) {
-            std::copy(cols(), cols() + m_, form_.col_perm.begin() + first_);
-            translate();
-        }
+        diagonal_ = Diagonal::matched;
+        if (policy_.diagonal == Diagonal::product) begin_by_product();
         if (!policy_.order.empty()) return follow(policy_.order);
         symmetrise();
         const Cost& own = policy_.cost(Kernel::own);
@@ -128,7 +126,11 @@ class Planner {
         if (is_open) limits.most = 0;
         EliminationCost cost;
         order_.resize(static_cast<std::size_t>(m_));
-        const bool is_ordered = amd_.run(graph_, limits, order_.data(), cost, counter_);
+        bool is_ordered = amd_.run(graph_, limits, order_.data(), cost, counter_);
+        if (!is_small && limits.exceeded_by(cost) && hides_symmetry() && begin_by_product()) {
+            symmetrise(), cost = {};
+            is_ordered = amd_.run(graph_, limits, order_.data(), cost, counter_);
+        }
         Way way;
         way.fill = 2 * cost.entries + m_;
         way.seconds = own.seconds(column_[m_], way.fill, cost.work);
@@ -155,8 +157,9 @@ class Planner {
     void choose(EliminationCost& cost, bool is_ordered) {
         if (!is_ordered && !amd_.resume(graph_, {}, order_.data(), cost, counter_)) return;
         look();
+        if (diagonal_ == Diagonal::product) std::fill(share_.begin(), share_.end(), 1);
         least_ = second_ = infinity;
-        Candidate best = ordered(Diagonal::matched, Order::degree, cost);
+        Candidate best = ordered(diagonal_, Order::degree, cost);
         const Policy& s = policy_;
         const bool any = s.diagonal == Diagonal::any && values_;
         const double entries = column_[m_], turns = std::max(1.0, history_.repeated / s.patience);
@@ -172,7 +175,7 @@ class Planner {
                 best = std::move(found);
         };
         if (!is_as_given()) consider(s.given, 1, [&] { return by_degree(Diagonal::given, best); });
-        if (any) {
+        if (any && diagonal_ != Diagonal::product) {
             // duals scale what fronts pass on, where many pivots are small as they are
             const double open = best.kernel == Kernel::fronts && best.restless > few_weak
                                     ? 1
@@ -193,6 +196,28 @@ class Planner {
         return history_.repeated > 0 ? way.again : way.seconds;
     }
 
+    // Whether another diagonal is likely to have a symmetric pattern, as this one has not: where a
+    // matching was looked for, with as many rows as columns of each length. Of values, those of a
+    // matrix with such a pattern are often largest on its diagonal.
+    bool hides_symmetry() {
+        constexpr double share = 0.5;  // of the entries; the product's pattern has it or not
+        if (policy_.diagonal != Diagonal::any || !values_ || is_as_given() || symmetry_ > share)
+            return false;
+        old_.assign(static_cast<std::size_t>(m_) + 1, 0), std::fill_n(cursor_.begin(), m_, 0);
+        for (Index p = 0; p < column_[m_]; ++p) ++cursor_[local_[p]];
+        for (Index r = 0; r < m_; ++r) ++old_[cursor_[r]];
+        std::int64_t other = 0;
+        for (Index c = 0; c < m_; ++c) --old_[column_[c + 1] - column_[c]];
+        for (const Index more : old_) other += std::abs(more);
+        return 1 - static_cast<double>(other) / (2.0 * m_) > symmetry_ + share;
+    }
+    bool begin_by_product() {
+        if (!exchange()) return false;
+        std::copy(cols(), cols() + m_, form_.col_perm.begin() + first_);
+        diagonal_ = Diagonal::product;
+        translate();
+        return true;
+    }
     bool is_as_given() { return std::equal(rows(), rows() + m_, cols()); }
     // Pairs the rows of the block with the columns of a candidate.
     void arrange(const Candidate& of) {
@@ -508,6 +533,7 @@ class Planner {
     // Of the block at hand: which it is, and where; the share of its entries beside the diagonal
     // that have a mirror; its diagonal entries as shares of their columns.
     Index block_ = 0, first_ = 0, m_ = 0;
+    Diagonal diagonal_ = Diagonal::matched;  // that it is begun with
     double symmetry_ = 0, loose_ = 0;  // and the share of rows whose diagonal entry may not stay
     double least_ = 0, second_ = 0;    // seconds that other values are predicted to take
     std::vector<double> share_;

@@ -14,8 +14,11 @@
 
 namespace sparsematch {
 
-// Writes both mates. False: they need not be a maximum matching, as the searches have ended after
-// scanning each entry ten times on average. Time: O(n_rows + n_cols + nnz).
+// Entries that are scanned in the time in which a general search begins. G3_circuit scrambled: 13 s
+// by these searches alone, 0.35 by the general one.
+inline constexpr std::int64_t to_begin = 1 << 17;
+// Writes both mates. False: they need not be a maximum matching, as the searches have ended when
+// they had taken about as long as a general one does. Time: O(n_rows + n_cols + nnz).
 template <class Index>
 bool match_small(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
     std::fill_n(m.row_mate, a.n_rows, UNMATCHED<Index>);
@@ -24,7 +27,7 @@ bool match_small(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
     const Csr<Index>* const untransposed = nullptr;
     cheap(a, untransposed, m, {}, run);
     if (!any_free(m.row_mate, a.n_rows)) return true;
-    RunContext limited(run, 10 * (std::int64_t{a.n_rows} + a.nnz()));
+    RunContext limited(run, to_begin + a.n_rows + a.nnz());
     pothen_fan(a, untransposed, m, {}, limited);
     return !limited.exhausted() && !run.stopped();
 }
