@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import Array, IndexArray
+from sparsematch._base.arrays import Array, FloatArray, IndexArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 from sparsematch._numerics.foreign_calls import splu
-from sparsematch._numerics.scaling import largest_exponents, power_of_two
+from sparsematch._numerics.scaling import largest_exponents, power_of_two, product_scaling
 from sparsematch._systems.condition import reciprocal_condition
 
 _NO_MEMORY = (
@@ -84,7 +84,10 @@ class ScaledFactor:
     """A block scaled by powers of two, as the core scales its own, and external factors of it."""
 
     # The largest entry of each row is between 1 and 2, then that of each column; nothing is
-    # rounded. SuperLU factorises it where the external solver that was chosen is not reliable.
+    # rounded. Where that leaves no inverse, rows are scaled by the transversal of largest product.
+    # SuperLU factorises it where the external solver that was chosen is not reliable.
+    _factor: ExternalFactor
+
     def __init__(
         self, choice: Choice, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory
     ) -> None:
@@ -92,17 +95,13 @@ class ScaledFactor:
         self._alone = threading.Lock()
         self.choice = choice
         self._columns = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-        scaled = self._scale(values)
-        try:
-            self._factor = choice.make(indptr, rows, scaled, memory)
-        except Unreliable as error:
-            self._fall_back(error)
+        self._factorise(values, lambda scaled: choice.make(indptr, rows, scaled, memory))
 
-    def _fall_back(self, error: Unreliable) -> None:
+    def _fall_back(self, error: Unreliable) -> Callable[[Array], ExternalFactor]:
         if self.choice.make is SuperLUFactor:
             raise AssertionError("SuperLU has nothing to fall back to") from error
-        self._factor = SuperLUFactor(self._indptr, self._rows, self._scaled, {})
         self.choice = Choice(SuperLUFactor, "superlu", f"instead of {self.choice.name}: {error}")
+        return lambda scaled: SuperLUFactor(self._indptr, self._rows, scaled, {})
 
     @property
     def order(self) -> str:
@@ -131,11 +130,12 @@ class ScaledFactor:
 
     def refactorise(self, values: Array) -> None:
         """Factorise new values, in the order of the columns; raise Singular."""
-        scaled = self._scale(values)
-        try:
+
+        def again(scaled: Array) -> ExternalFactor:
             self._factor.refactorise(scaled)
-        except Unreliable as error:
-            self._fall_back(error)
+            return self._factor
+
+        self._factorise(values, again)
 
     def solve_in_place(self, x: Array, trans: str) -> None:
         """Solve with the block as it is, `x` being a matrix."""
@@ -162,12 +162,28 @@ class ScaledFactor:
             try:
                 return self._factor.solve(b, trans)
             except Unreliable as error:
-                self._fall_back(error)
+                self._factor = self._fall_back(error)(self._scaled)
                 return self._factor.solve(b, trans)
 
-    def _scale(self, values: Array) -> Array:
+    def _factorise(self, values: Array, by: Callable[[Array], ExternalFactor]) -> None:
         n = self._indptr.size - 1
         row = power_of_two(1 - largest_exponents(values, self._rows, n))
+        is_last = False
+        while True:
+            scaled = self._scale(values, row)
+            try:
+                self._factor = by(scaled)
+                return
+            except Unreliable as error:
+                by = self._fall_back(error)
+            except Singular:
+                block = sp.csc_array((np.abs(scaled), self._rows, self._indptr), shape=(n, n))
+                if is_last or (scaling := product_scaling(block)) is None:
+                    raise
+                is_last, row = True, np.clip(row * scaling[0], 2.0**-1022, 2.0**1022)
+
+    def _scale(self, values: Array, row: FloatArray) -> Array:
+        n = self._indptr.size - 1
         scaled = values * row[self._rows]
         col = power_of_two(1 - largest_exponents(scaled, self._columns, n))
         scaled *= col[self._columns]

@@ -71,21 +71,18 @@ class ValuesOf final : public BlockValues<Index> {
     }
 
     bool match(const BlockColumns<Index>& b, Index* row_of, int* exponent) const override {
-        const Index nnz = b.start[b.n];
-        const double of_zero = 4096.0 * b.n;  // beyond any sum of logarithms
-        std::vector<double> cost(static_cast<std::size_t>(nnz)), u(b.n), v(b.n);
-        for (Index p = 0; p < nnz; ++p) {
-            const double size = std::abs(values_[b.place[p]]);
-            cost[p] = size > 0 ? -std::log(size) : of_zero;
+        std::vector<Index> start(1), row, col_of(static_cast<std::size_t>(b.n));
+        std::vector<double> cost, u(col_of.size()), v(col_of.size());
+        for (Index c = 0; c < b.n; ++c) {
+            for (Index p = b.start[c]; p < b.start[c + 1]; ++p)
+                if (const double size = std::abs(values_[b.place[p]]); size > 0)
+                    row.push_back(b.row[p]), cost.push_back(-std::log(size));
+            start.push_back(static_cast<Index>(row.size()));
         }
-        std::vector<Index> col_of(static_cast<std::size_t>(b.n));
-        const Csr<Index> columns{b.n, b.n, b.start, b.row};
+        const Csr<Index> columns{b.n, b.n, start.data(), row.data()};
         if (!solve_assignment(columns, cost.data(), u.data(), {row_of, col_of.data()}, v.data(), {},
                               run_))
             return false;
-        for (Index c = 0; c < b.n; ++c)
-            for (Index p = b.start[c]; p < b.start[c + 1]; ++p)
-                if (b.row[p] == row_of[c] && cost[p] == of_zero) return false;
         for (Index r = 0; r < b.n; ++r)
             exponent[r] = static_cast<int>(
                 std::clamp(std::rint(v[r] / std::log(2.0)), -1.0 * no_seed, no_seed - 1.0));

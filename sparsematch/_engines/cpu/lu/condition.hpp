@@ -142,7 +142,7 @@ std::vector<std::pair<Index, bool>> blocks_in_doubt(BlockLU<Index, Value>& lu, d
     for (Index k = 0; k < lu.plan.n_blocks(); ++k) {
         if (lu.plan.is_external(k) || lu.plan.size(k) == 1) continue;
         double least = infinity, limit = no_doubt;
-        if (lu.plan.seed[lu.plan.starts[k]] != no_seed) {
+        if (lu.equilibration.is_seeded[k]) {
             const double* const factors = lu.equilibration.col_factor.data();
             const auto [low, high] =
                 std::minmax_element(factors + lu.plan.starts[k], factors + lu.plan.starts[k + 1]);

@@ -102,7 +102,6 @@ class FrontalLU {
     // pivots if the rule says so, and by these fronts that all share, ascending, and the others.
     void begin(const Value* inner, const PivotRule& rule, const std::vector<std::size_t>& shared) {
         inner_ = inner, rule_ = rule, failed_ = fronts_.size();
-        if (rule_.least >= 1) rule_.most_growth = infinity;  // no other pivots grow less
         if (!rule.fresh) return;
         std::size_t n = 0;
         const auto add = [&](std::size_t begin, std::size_t end, bool is_shared = false) {

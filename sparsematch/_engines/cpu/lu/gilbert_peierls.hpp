@@ -8,7 +8,8 @@
 // on the diagonal, where the order put it, unless it is small beside the largest of its column.
 // Each block is equilibrated first (equilibration.hpp), so that the sizes of its entries can be
 // compared. Where entries grow too much all the same, the diagonal is preferred less, in the end
-// not at all: partial pivoting.
+// not at all: partial pivoting. Where that does not help either, or a block seems to have no
+// inverse, it is scaled again, by the transversal of the largest product of its own values.
 // A column without a pivot may wait until its block is finished: an entry is added to it then, in
 // a row that no other column has taken, and the factors are those of the bordered matrix. Such a
 // column of L has no entries, so the sweeps never need its row before the others have reached it.
@@ -27,6 +28,7 @@
 
 #include "core/run_context.hpp"
 #include "lu/block_plan.hpp"
+#include "lu/by_values.hpp"
 #include "lu/equilibration.hpp"
 #include "lu/frontal_lu.hpp"
 #include "lu/growing_array.hpp"
@@ -230,8 +232,7 @@ class BlockLU {
         auto& block = *job.block;
         if (run.stopped()) return Outcome::stopped;
         Outcome outcome = block.end(run.team);
-        while (outcome == Outcome::unstable && fresh) {
-            job.rule.least = std::min(10 * job.rule.least, 1.0);
+        while (fresh && find_other_rule(outcome, a, job.rule, run)) {
             front_team_.factorise({job}, run);
             if (run.stopped()) return Outcome::stopped;
             outcome = block.end(run.team);
@@ -312,36 +313,60 @@ class BlockLU {
                    u_before = afresh ? static_cast<std::int64_t>(u.size()) : u_start[first_];
         if (afresh) grown_ = 0;
         l_start[first_] = l_before, u_start[first_] = u_before;
-        for (double preference = preference_;;) {
-            const bool last = column == first_ && preference >= 1;
-            const Outcome outcome =
-                eliminate_columns(column, preference, last ? infinity : limit_, a, counter);
+        for (PivotRule rule{true, preference_, limit_};;) {
+            const Outcome outcome = eliminate_columns(column, rule, a, counter);
             growth[k] = grown_ / largest_;
             if (outcome == Outcome::done) return outcome;
             clear_x();
-            if (outcome != Outcome::unstable) return outcome;
-            if (column == first_) preference = std::min(10 * preference, 1.0);
+            const bool from_first = column > first_ && outcome == Outcome::unstable;
+            if (!from_first && !find_other_rule(outcome, a, rule, counter.run())) return outcome;
             column = first_, grown_ = 0;
             std::fill(search_->rows.begin() + first_, search_->rows.begin() + end_, Row{});
             std::fill(search_->is_pruned.begin() + first_, search_->is_pruned.begin() + end_, 0);
             cut(l_before, u_before);
         }
     }
-    Outcome eliminate_columns(Index column, double preference, double limit, const Value* a,
+    // Where entries grew too much, or no pivot was left. False: there is none.
+    bool find_other_rule(Outcome outcome, const Value* a, PivotRule& rule, RunContext& run) {
+        const bool grew = outcome == Outcome::unstable;
+        if (rule.most_growth == infinity || !(grew || outcome == Outcome::singular)) return false;
+        const bool is_last = !grew || rule.least >= 1;
+        rule.least = is_last ? 1 : std::min(10 * rule.least, 1.0);
+        if (is_last) scale_by_product(a, run), rule.most_growth = infinity;
+        return true;
+    }
+    // The block at hand by the duals of its values, if these have a transversal without zeros: what
+    // the plan has may be of other values.
+    void scale_by_product(const Value* a, RunContext& run) {
+        const Index m = end_ - first_;
+        const auto from = plan.inner_start[first_], to = plan.inner_start[end_];
+        std::vector<Index> start, row_of(static_cast<std::size_t>(m));
+        for (Index c = first_; c <= end_; ++c)
+            start.push_back(static_cast<Index>(plan.inner_start[c] - from));
+        const std::vector<std::int64_t> place(plan.inner_from.begin() + from,
+                                              plan.inner_from.begin() + to);
+        std::vector<int> seed(row_of.size());
+        const BlockColumns<Index> block{m, start.data(), plan.inner_row.data() + from,
+                                        place.data()};
+        if (ValuesOf<Index, Value>(a, run).match(block, row_of.data(), seed.data()))
+            equilibration.scale_again(plan, trouble, a, seed.data());
+        begin(trouble);
+    }
+    Outcome eliminate_columns(Index column, const PivotRule& rule, const Value* a,
                               WorkCounter& counter) {
         restore_rows(column);
         waiting_.clear();
         const auto before = l_start[first_] + u_start[first_] - plan.upper_start[first_];
-        const double loose = preference > diagonal_preference ? preference : loose_preference;
+        const double loose = rule.least > diagonal_preference ? rule.least : loose_preference;
         const double overrun = plan.overrun[trouble];
         double stored = 0;
         for (Index c = column; c < end_; ++c) {
             reach(c);
             const std::int64_t work = eliminate(c);
-            if (choose_pivot(c, stored > plan.predicted[c] ? loose : preference)) prune(c);
+            if (choose_pivot(c, stored > plan.predicted[c] ? loose : rule.least)) prune(c);
             else if (no_pivot > 0) wait(c);
             else return Outcome::singular;
-            if (grown_ > limit) return Outcome::unstable;
+            if (grown_ > rule.most_growth) return Outcome::unstable;
             store_l(c);
             stored = static_cast<double>(static_cast<std::int64_t>(l.size() + u.size()) -
                                          plan.upper_start[c] - before);
