@@ -86,14 +86,13 @@ class BlockLU(Protocol):
     #: with before.
     triangles: tuple[tuple[Array, ...], tuple[Array, ...], Array, FloatArray, FloatArray]
 
-    def rcond(self, k: int, /) -> float:
+    def rcond(self, k: int, least: float, /) -> float:
         """Estimate the reciprocal condition of scaled block k in the 1-norm, from above."""
+        # As the transversal of largest product scales it, if that is better, where it is below
+        # `least`.
 
     def solve_scaled(self, k: int, x: Array, adjoint: bool, /) -> None:
         """Solve with scaled block k, or its conjugate transpose, in place; `x` has n elements."""
-
-    def scaled_values(self, k: int, /) -> Array:
-        """Return the entries of scaled block k, in the order of ``BlockAnalysis.block``."""
 
 
 class UpperTrapezoid(NamedTuple):

@@ -110,3 +110,20 @@ def test_a_block_that_is_hard_to_scale_by_any_solver(solver):
     signs, exponents = rng.choice([-1, 1], (n, n)), rng.uniform(-100, 100, (n, n))
     M = np.where(pattern, signs * 10.0**exponents, 0)
     check(np.where(pattern, 1 + np.eye(n), 0), M, pattern, solver=solver)
+
+
+def test_stored_zeros_do_not_scale_what_is_not_zero():
+    n, seen = 13, 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        pattern = np.eye(n, dtype=bool)
+        pattern[np.arange(n)[:, np.newaxis], rng.integers(0, n, (n, 3))] = True
+        try:
+            lu = solvers.splu(stored(rng.integers(-2, 3, (n, n)), pattern), pivoting="product")
+        except SingularMatrixError:
+            continue
+        if lu.n_blocks == 1:
+            factors = lu._factors.numbers.triangles[-2:]
+            assert all(of.max() <= 2.0**20 * of.min() for of in factors)
+            seen += 1
+    assert seen > 5

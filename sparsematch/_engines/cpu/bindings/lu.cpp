@@ -332,15 +332,6 @@ void solve_scaled(const Held<Index, Value>& held, Index k, Array<Value> x, bool 
         .solve_block(k, adjoint ? Side::adjoint : Side::plain);
 }
 
-// The values of a block as they are factorised.
-template <class Index, class Value>
-auto scaled_values(const Held<Index, Value>& held, Index k) {
-    const auto& plan = held.lu->plan;
-    const auto begin = plan.inner_start[plan.starts[k]], end = plan.inner_start[plan.starts[k + 1]];
-    return copied(held.lu->equilibration.inner.data() + begin,
-                  static_cast<std::size_t>(end - begin));
-}
-
 // Of a single block: L, U, the diagonal of U, and the factors of rows and columns.
 template <class Index, class Value>
 nb::tuple triangles(const Held<Index, Value>& held) {
@@ -380,10 +371,12 @@ void bind_factors(nb::module_& m, const char* name) {
         .def("solve", &solve<Index, Value>, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none())
         .def("rcond",
-             [](const Bound& held, Index k) {
+             [](const Bound& held, Index k, double least) {
                  const ReleasedGil released;
+                 ThreadTeam team(1);
+                 RunContext run(team);
                  std::vector<Value> x;
-                 return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal();
+                 return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal(least, run);
              })
         .def("solve_scaled", &solve_scaled<Index, Value>)
         .def_prop_ro("values", [](const Bound& held) { return copied(held.values); })
@@ -398,8 +391,7 @@ void bind_factors(nb::module_& m, const char* name) {
                      })
         .def_prop_ro("triangles", &triangles<Index, Value>)
         .def_prop_ro("entries", [](const Bound& held) { return held.lu->entries(); })
-        .def_prop_ro("growth", [](const Bound& held) { return copied(held.lu->growth); })
-        .def("scaled_values", &scaled_values<Index, Value>);
+        .def_prop_ro("growth", [](const Bound& held) { return copied(held.lu->growth); });
     m.def("new_factors", [](std::shared_ptr<Analysis<Index>> analysis, In<Value> /* like these */,
                             double preference, double small) {
         return new Bound(std::move(analysis), {preference, small});

@@ -118,4 +118,24 @@ class ValuesOf final : public BlockValues<Index> {
     RunContext& run_;
 };
 
+// By the duals of the transversal of the largest product, exponents of the rows of a block; none if
+// it has no such transversal without zeros. Values: of the matrix, or of the diagonal blocks alone.
+template <class Index, class Value>
+std::vector<int> product_exponents(const BlockPlan<Index>& plan, Index k, const Value* values,
+                                   bool of_matrix, RunContext& run) {
+    const Index first = plan.starts[k], end = plan.starts[k + 1];
+    const auto from = plan.inner_start[first];
+    std::vector<Index> start, row_of(end - first);
+    std::vector<std::int64_t> place;
+    for (Index c = first; c <= end; ++c)
+        start.push_back(static_cast<Index>(plan.inner_start[c] - from));
+    for (auto p = from; p < plan.inner_start[end]; ++p)
+        place.push_back(of_matrix ? plan.inner_from[p] : p);
+    std::vector<int> out(row_of.size());
+    const BlockColumns<Index> block{end - first, start.data(), plan.inner_row.data() + from,
+                                    place.data()};
+    if (!ValuesOf<Index, Value>(values, run).match(block, row_of.data(), out.data())) out.clear();
+    return out;
+}
+
 }  // namespace sparsematch

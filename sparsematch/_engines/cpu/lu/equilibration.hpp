@@ -77,8 +77,8 @@ struct Equilibration {
             else scale(plan, k, a, plan.seed.data() + plan.starts[k]);
         });
     }
-    // Of other values, with the factors of before in blocks where they bring the largest entries of
-    // rows and columns to 1/16...16: one pass in place of three. The same otherwise.
+    // Of other values, with the factors of before where they bring the largest entries of rows and
+    // columns to 1/16...16: one pass in place of three.
     bool again(const BlockPlan<Index>& plan, const Value* a, WorkCounter& counter) {
         if (top_.empty()) {
             top_.resize(static_cast<std::size_t>(plan.n));
@@ -89,31 +89,10 @@ struct Equilibration {
         }
         is_middling_throughout = true;
         return each_block(plan, counter, [&](Index k) {
-            if (!rescale(plan, k, a, !plan.is_external(k)))
-                scale(plan, k, a, nullptr), find_tops(plan, k);
+            if (!rescale(plan, k, a, !plan.is_external(k))) scale(plan, k, a, nullptr);
         });
     }
-    // One block by other exponents of its rows.
-    void scale_again(const BlockPlan<Index>& plan, Index k, const Value* a, const int* seed) {
-        scale(plan, k, a, seed);
-        if (!top_.empty()) find_tops(plan, k);
-    }
-
-  private:
-    static constexpr double most_drift = 16, least_top = 0.25;
-    static constexpr std::int64_t no_place = -1;
-
-    template <class Visit>
-    static bool each_block(const BlockPlan<Index>& plan, WorkCounter& counter, const Visit& visit) {
-        for (Index k = 0; k < plan.n_blocks(); ++k) {
-            if (plan.size(k) == 1) continue;
-            visit(k);
-            const auto begin = plan.inner_start[plan.starts[k]];
-            if (!counter.add(2 * (plan.inner_start[plan.starts[k + 1]] - begin))) return false;
-        }
-        return true;
-    }
-    // By exponents of rows, if there are some and they bring the largest entries of all rows near 1.
+    // One block: by exponents of its rows, if these bring the largest entries of all near 1.
     void scale(const BlockPlan<Index>& plan, Index k, const Value* a, const int* seed) {
         const bool seeded = seed && *seed != no_seed;
         const Index first = plan.starts[k], end = plan.starts[k + 1];
@@ -145,6 +124,7 @@ struct Equilibration {
             col_factor[c] = shared_factor(col_exponent_[c] + middle);
         rescale(plan, k, a, false);
         is_seeded[k] = seeded;
+        if (!top_.empty()) find_tops(plan, k);
         if (!seeded) return;
         std::vector<double> largest_of(static_cast<std::size_t>(end - first));
         for (auto p = plan.inner_start[first]; p < plan.inner_start[end]; ++p) {
@@ -153,6 +133,21 @@ struct Equilibration {
         }
         if (*std::min_element(largest_of.begin(), largest_of.end()) < least_top)
             scale(plan, k, a, nullptr);
+    }
+
+  private:
+    static constexpr double most_drift = 16, least_top = 0.25;
+    static constexpr std::int64_t no_place = -1;
+
+    template <class Visit>
+    static bool each_block(const BlockPlan<Index>& plan, WorkCounter& counter, const Visit& visit) {
+        for (Index k = 0; k < plan.n_blocks(); ++k) {
+            if (plan.size(k) == 1) continue;
+            visit(k);
+            const auto begin = plan.inner_start[plan.starts[k]];
+            if (!counter.add(2 * (plan.inner_start[plan.starts[k + 1]] - begin))) return false;
+        }
+        return true;
     }
     // Where the largest entry of each row of a block that was just scaled is, or by seeds one near;
     // no_place of zeros. Factors of columns as they are before all share an exponent: at least 1.

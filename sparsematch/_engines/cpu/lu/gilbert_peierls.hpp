@@ -8,14 +8,13 @@
 // on the diagonal, where the order put it, unless it is small beside the largest of its column.
 // Each block is equilibrated first (equilibration.hpp), so that the sizes of its entries can be
 // compared. Where entries grow too much all the same, the diagonal is preferred less, in the end
-// not at all: partial pivoting. Where that does not help either, or a block seems to have no
-// inverse, it is scaled again, by the transversal of the largest product of its own values.
+// not at all. Where that does not help, or a block seems to have no inverse, it is scaled by the
+// transversal of the largest product of these values.
 // A column without a pivot may wait until its block is finished: an entry is added to it then, in
 // a row that no other column has taken, and the factors are those of the bordered matrix. Such a
 // column of L has no entries, so the sweeps never need its row before the others have reached it.
-// The pattern of the factors is fixed between two choices of pivots, and arranged for the sweeps of
-// triangular_solve.hpp: the columns of U and of the entries above the blocks are one list, scaled
-// alike, rows counted by pivot. So new values need no search and no memory.
+// The pattern of the factors is fixed between two choices of pivots: the columns of U and of the
+// entries above the blocks are one list, rows counted by pivot. New values need no search.
 // Invariant: between columns the accumulator x_ is zero.
 #pragma once
 
@@ -119,7 +118,7 @@ class BlockLU {
         all_by_fronts(0, false, counter);
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
-            const Outcome outcome = !has_columns(k) ? replay_without_l(k, a)
+            const Outcome outcome = !has_columns(k) ? without_l(k, false, a)
                                     : plan.kernel[k] == Kernel::fronts
                                         ? by_fronts(k, false, a, counter)
                                         : replay(k, a, counter);
@@ -186,7 +185,7 @@ class BlockLU {
         all_by_fronts(first_block, true, counter);
         for (Index k = first_block; k < plan.n_blocks(); ++k) {
             trouble = k;
-            const Outcome outcome = !has_columns(k) ? without_l(k, a)
+            const Outcome outcome = !has_columns(k) ? without_l(k, true, a)
                                     : plan.kernel[k] == Kernel::fronts
                                         ? by_fronts(k, true, a, counter)
                                         : block(k, std::max(column, plan.starts[k]), a, counter);
@@ -251,11 +250,12 @@ class BlockLU {
     }
 
     // Columns without L: those of 1 x 1 blocks, and of blocks left to an external solver.
-    Outcome without_l(Index k, const Value* a) {
+    Outcome without_l(Index k, bool fresh, const Value* a) {
         const Outcome outcome = pivot_of_one(k, a);
         for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) {
             row_of[c] = place_[c] = c, pivot_row_factor[c] = 1;
-            append_upper_only(c, a);
+            if (fresh) append_upper_only(c, a);
+            else update_upper(c, a);
         }
         return outcome;
     }
@@ -263,11 +263,6 @@ class BlockLU {
         l_start[c] = l_end[c] = static_cast<std::int64_t>(l.size());
         u_start[c] = u_end[c] = static_cast<std::int64_t>(u.size());
         append_upper(c, a);
-    }
-    Outcome replay_without_l(Index k, const Value* a) {
-        const Outcome outcome = pivot_of_one(k, a);
-        for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) update_upper(c, a);
-        return outcome;
     }
     Outcome pivot_of_one(Index k, const Value* a) {
         if (plan.is_external(k)) return Outcome::done;
@@ -332,25 +327,11 @@ class BlockLU {
         if (rule.most_growth == infinity || !(grew || outcome == Outcome::singular)) return false;
         const bool is_last = !grew || rule.least >= 1;
         rule.least = is_last ? 1 : std::min(10 * rule.least, 1.0);
-        if (is_last) scale_by_product(a, run), rule.most_growth = infinity;
+        if (!is_last) return true;
+        const auto rows = product_exponents(plan, trouble, a, true, run);
+        if (!rows.empty()) equilibration.scale(plan, trouble, a, rows.data());
+        begin(trouble), rule.most_growth = infinity;
         return true;
-    }
-    // The block at hand by the duals of its values, if these have a transversal without zeros: what
-    // the plan has may be of other values.
-    void scale_by_product(const Value* a, RunContext& run) {
-        const Index m = end_ - first_;
-        const auto from = plan.inner_start[first_], to = plan.inner_start[end_];
-        std::vector<Index> start, row_of(static_cast<std::size_t>(m));
-        for (Index c = first_; c <= end_; ++c)
-            start.push_back(static_cast<Index>(plan.inner_start[c] - from));
-        const std::vector<std::int64_t> place(plan.inner_from.begin() + from,
-                                              plan.inner_from.begin() + to);
-        std::vector<int> seed(row_of.size());
-        const BlockColumns<Index> block{m, start.data(), plan.inner_row.data() + from,
-                                        place.data()};
-        if (ValuesOf<Index, Value>(a, run).match(block, row_of.data(), seed.data()))
-            equilibration.scale_again(plan, trouble, a, seed.data());
-        begin(trouble);
     }
     Outcome eliminate_columns(Index column, const PivotRule& rule, const Value* a,
                               WorkCounter& counter) {
