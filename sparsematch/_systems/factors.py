@@ -235,7 +235,7 @@ class BlockFactors:
             return 1.0
         if k in self._external:
             return self._external[k].rcond()
-        return self.numbers.rcond(k, SINGULAR)
+        return self.numbers.rcond(k)
 
     def singular_blocks(self) -> Iterator[tuple[int, float]]:
         """Yield the blocks that are singular to working precision, each with its estimate.

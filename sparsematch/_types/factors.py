@@ -86,10 +86,8 @@ class BlockLU(Protocol):
     #: with before.
     triangles: tuple[tuple[Array, ...], tuple[Array, ...], Array, FloatArray, FloatArray]
 
-    def rcond(self, k: int, least: float, /) -> float:
-        """Estimate the reciprocal condition of scaled block k in the 1-norm, from above."""
-        # As the transversal of largest product scales it, if that is better, where it is below
-        # `least`.
+    def rcond(self, k: int, /) -> float:
+        """Estimate the reciprocal condition of block k, scaled, in the 1-norm, from above."""
 
     def solve_scaled(self, k: int, x: Array, adjoint: bool, /) -> None:
         """Solve with scaled block k, or its conjugate transpose, in place; `x` has n elements."""

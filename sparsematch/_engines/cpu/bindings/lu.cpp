@@ -371,12 +371,11 @@ void bind_factors(nb::module_& m, const char* name) {
         .def("solve", &solve<Index, Value>, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none())
         .def("rcond",
-             [](const Bound& held, Index k, double least) {
-                 const ReleasedGil released;
-                 ThreadTeam team(1);
-                 RunContext run(team);
+             [](const Bound& held, Index k) {
                  std::vector<Value> x;
-                 return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal(least, run);
+                 return released_unless_brief(held.work(), 1, [&](RunContext& run) {
+                     return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal(run);
+                 });
              })
         .def("solve_scaled", &solve_scaled<Index, Value>)
         .def_prop_ro("values", [](const Bound& held) { return copied(held.values); })

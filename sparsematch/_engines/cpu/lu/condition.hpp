@@ -14,6 +14,8 @@
 
 namespace sparsematch {
 
+inline constexpr double roundoff = 50 * 0x1p-52;  // SINGULAR of tolerances.py
+
 template <class Index, class Value>
 class BlockCondition {
   public:
@@ -24,12 +26,12 @@ class BlockCondition {
     }
 
     // The reciprocal condition in the 1-norm, from above, usually within a factor of 3; 0 where a
-    // solution is not finite. Where it is below `least`, that by the transversal of the largest
+    // solution is not finite. Where it is at roundoff, that by the transversal of the largest
     // product, if that is better. Time: at most 11 solves, mostly 5; exact up to as many rows.
-    double reciprocal(double least, RunContext& run) {
+    double reciprocal(RunContext& run) {
         const double condition = norm() * inverse_norm(), found = condition > 0 ? 1 / condition : 0;
-        if (found >= least || !row_.empty() || !scale_by_product(run)) return found;
-        return std::max(found, reciprocal(least, run));
+        if (found >= roundoff || !row_.empty() || !scale_by_product(run)) return found;
+        return std::max(found, reciprocal(run));
     }
 
     // An estimate by one solve with the block and one with its adjoint: no less than the reciprocal

@@ -10,6 +10,7 @@
 
 #include "lu/by_values.hpp"
 #include "lu/checked_solve.hpp"
+#include "lu/condition.hpp"
 #include "lu/entries.hpp"
 #include "lu/gilbert_peierls.hpp"
 #include "lu/kept.hpp"
@@ -60,9 +61,9 @@ class Factorisation {
                : taken_ == Taken::not_finite ? State::not_finite
                                              : State::not_zero;
     }
-    // The block form and a plan of the blocks, by a perfect matching, which is looked for unless the
-    // mates of the rows are given. The values at hand may count, if they are finite. Time: O(n +
-    // nnz), the matching, and what the planner looks for.
+    // The block form and a plan of it, by a perfect matching, which is looked for unless the mates
+    // of the rows are given. The values at hand may count, if they are finite. Time: O(n + nnz),
+    // the matching, and what the planner looks for.
     State analyse(const Index* row_mate, RunContext& run) {
         const Csr<Index> a = columns();
         LoneRun alone(run, 0);  // so that what is found does not depend on the number of workers
@@ -102,6 +103,10 @@ class Factorisation {
             if (outcome != Outcome::fill_exceeded) continue;
             if (const State state = replan(lu->trouble, run); state != State::done) return state;
         }
+        std::vector<Value> x;
+        for (const Index k : lu->seemed_singular)
+            if (BlockCondition<Index, Value>(*lu, k, x).reciprocal(run) < roundoff)
+                return lu->trouble = k, State::singular;
         has_pivots_ = lu->added.empty();  // entries were added for these values, not for others
         return State::done;
     }

@@ -104,7 +104,7 @@ class BlockLU {
         const auto room = static_cast<std::size_t>(plan.expected_entries - plan.in_fronts);
         l_row.make_room(room), l.make_room(room);
         u_row.make_room(room + n_upper()), u.make_room(room + n_upper());
-        preference_ = preference, added.clear();
+        preference_ = preference, added.clear(), seemed_singular.clear();
         if (!equilibration.of(plan, a, counter)) return Outcome::stopped;
         return factorise_from(0, 0, a, counter);
     }
@@ -114,6 +114,7 @@ class BlockLU {
     // ones at once.
     Outcome refactorise(const Value* a, RunContext& run) {
         WorkCounter counter(run);
+        seemed_singular.clear();
         if (!equilibration.again(plan, a, counter)) return Outcome::stopped;
         all_by_fronts(0, false, counter);
         for (Index k = 0; k < plan.n_blocks(); ++k) {
@@ -168,6 +169,7 @@ class BlockLU {
     Equilibration<Index, Value> equilibration;
     std::vector<double> growth;  // of each block: the largest entry of U over that of the block
     Index trouble = 0;
+    std::vector<Index> seemed_singular;  // blocks, before they were scaled by a product
 
   private:
     using Workspace = PivotWorkspace<Index>;
@@ -328,6 +330,7 @@ class BlockLU {
         const bool is_last = !grew || rule.least >= 1;
         rule.least = is_last ? 1 : std::min(10 * rule.least, 1.0);
         if (!is_last) return true;
+        if (!grew) seemed_singular.push_back(trouble);
         const auto rows = product_exponents(plan, trouble, a, true, run);
         if (!rows.empty()) equilibration.scale(plan, trouble, a, rows.data());
         begin(trouble), rule.most_growth = infinity;
