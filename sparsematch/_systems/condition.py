@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 
 from sparsematch._base.arrays import Array, FloatArray
-from sparsematch._base.tolerances import SINGULAR
-from sparsematch._numerics.scaling import product_scaling
 
 Solve = Callable[[Array, bool], Array]
 
@@ -51,19 +49,8 @@ def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
     return best if np.isfinite(best) else np.inf
 
 
-def reciprocal_condition(solve: Solve, block: Any, rcond: float | None = None) -> float:
-    """Estimate the reciprocal condition of a CSC array, scaled where that is better."""
-    # `rcond` is the estimate without factors, if it is known.
-    # a copy, as SciPy sorts what it takes the absolute values of, and others share its arrays
-    A, ones = block.copy(), np.ones(block.shape[0])
-    rcond = scaled_rcond(solve, A, ones, ones) if rcond is None else rcond
-    if rcond >= SINGULAR or (scaling := product_scaling(abs(A))) is None:
-        return rcond
-    return max(rcond, scaled_rcond(solve, A, *scaling))
-
-
 def scaled_rcond(solve: Solve, A: Any, rows: FloatArray, cols: FloatArray) -> float:
-    """Estimate the same of any matrix, its rows and columns multiplied by factors."""
+    """Estimate the reciprocal condition, rows and columns multiplied by factors."""
 
     def scaled(b: Array, adjoint: bool) -> Array:
         return solve(b / (cols if adjoint else rows), adjoint) / (rows if adjoint else cols)

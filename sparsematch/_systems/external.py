@@ -1,9 +1,4 @@
-"""Factorisations of single blocks by other libraries: one small class each, behind one shape.
-
-An external solver is a class that is made of a block, by columns, and of values for it. It
-solves, and takes new values for the same pattern. What it finds out about the pattern may be
-stored in `memory` for the next factorisation of it.
-"""
+"""Factorisations of single blocks by other libraries: one small class each, behind one shape."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -14,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._base.arrays import Array, IndexArray
-from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
+from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._numerics.foreign_calls import splu
-from sparsematch._numerics.scaling import largest_exponents, power_of_two
-from sparsematch._systems.condition import reciprocal_condition
+from sparsematch._numerics.scaling import largest_exponents, power_of_two, product_scaling
+from sparsematch._systems.condition import scaled_rcond
 
 _NO_MEMORY = (
     "SuperLU has no memory left for the factors: another solver= or pivoting='product' may make "
@@ -35,7 +30,7 @@ class Unreliable(Exception):
 
 
 class ExternalFactor(Protocol):
-    """The factorisation of one block.
+    """The factorisation of one block, made of its columns, values, and what is known of both.
 
     It may have `doubtful`: whether its pivots make the condition worth an estimate. Without, a
     solution tells. And `shared`: whether several threads may solve at once; one that raises
@@ -53,7 +48,7 @@ class ExternalFactor(Protocol):
         """Solve with A ("N"), its transpose ("T") or conjugate transpose ("H"); `b` is a matrix."""
 
 
-#: What a solver has found out about a pattern.
+#: What a solver has found out about a pattern, for the next factorisation of it.
 Memory = dict[str, Any]
 MakeExternal = Callable[[IndexArray, IndexArray, Array, Memory], ExternalFactor]
 
@@ -85,7 +80,10 @@ class ScaledFactor:
     """A block scaled by powers of two, as the core scales its own, and external factors of it."""
 
     # The largest entry of each row is between 1 and 2, then that of each column; nothing is
-    # rounded. SuperLU factorises it where the external solver that was chosen is not reliable.
+    # rounded. Where that leaves no inverse, rows are scaled by the transversal of largest product.
+    # SuperLU factorises it where the external solver that was chosen is not reliable.
+    _factor: ExternalFactor
+
     def __init__(
         self, choice: Choice, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory
     ) -> None:
@@ -93,17 +91,12 @@ class ScaledFactor:
         self._alone = threading.Lock()
         self.choice = choice
         self._columns = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-        scaled = self._scale(values)
-        try:
-            self._factor = choice.make(indptr, rows, scaled, memory)
-        except Unreliable as error:
-            self._fall_back(error)
+        self._factorise(values, lambda scaled: choice.make(indptr, rows, scaled, memory))
 
-    def _fall_back(self, error: Unreliable) -> None:
-        if self.choice.make is SuperLUFactor:
-            raise AssertionError("SuperLU has nothing to fall back to") from error
-        self._factor = SuperLUFactor(self._indptr, self._rows, self._scaled, {})
+    def _fall_back(self, error: Unreliable) -> Callable[[Array], ExternalFactor]:
+        assert self.choice.make is not SuperLUFactor  # which is never unreliable
         self.choice = Choice(SuperLUFactor, "superlu", f"instead of {self.choice.name}: {error}")
+        return lambda scaled: SuperLUFactor(self._indptr, self._rows, scaled, {})
 
     @property
     def order(self) -> str:
@@ -132,11 +125,11 @@ class ScaledFactor:
 
     def refactorise(self, values: Array) -> None:
         """Factorise new values, in the order of the columns; raise Singular."""
-        scaled = self._scale(values)
-        try:
-            self._factor.refactorise(scaled)
-        except Unreliable as error:
-            self._fall_back(error)
+        self._factorise(values, self._again)
+
+    def _again(self, scaled: Array) -> ExternalFactor:
+        self._factor.refactorise(scaled)
+        return self._factor
 
     def solve_in_place(self, x: Array, trans: str) -> None:
         """Solve with the block as it is, `x` being a matrix."""
@@ -147,14 +140,21 @@ class ScaledFactor:
             x *= last
 
     def rcond(self) -> float:
-        """Estimate the reciprocal condition of the scaled block in the 1-norm."""
+        """Estimate the reciprocal condition in the 1-norm, by a product where that is better."""
 
         def solve(b: Array, adjoint: bool) -> Array:
             return self._solve(b[:, np.newaxis], "H" if adjoint else "N")[:, 0]
 
-        n = self._indptr.size - 1
-        block = sp.csc_array((self._scaled, self._rows, self._indptr), shape=(n, n))
-        return reciprocal_condition(solve, block)
+        block, ones = self._block(), np.ones(self._indptr.size - 1)
+        rcond = scaled_rcond(solve, block, ones, ones)
+        if rcond >= SINGULAR or (scaling := product_scaling(abs(block))) is None:
+            return rcond
+        return max(rcond, scaled_rcond(solve, block, *scaling))
+
+    def _block(self) -> Any:
+        # a copy, as SciPy sorts what it takes the absolute values of, and others share the arrays
+        arrays, n = (self._scaled, self._rows, self._indptr), self._indptr.size - 1
+        return sp.csc_array(arrays, shape=(n, n), copy=True)
 
     def _solve(self, b: Array, trans: str) -> Array:
         if getattr(self._factor, "shared", False):
@@ -163,18 +163,27 @@ class ScaledFactor:
             try:
                 return self._factor.solve(b, trans)
             except Unreliable as error:
-                self._fall_back(error)
+                self._factor = self._fall_back(error)(self._scaled)
                 return self._factor.solve(b, trans)
 
-    def _scale(self, values: Array) -> Array:
+    def _factorise(self, values: Array, by: Callable[[Array], ExternalFactor]) -> None:
         n = self._indptr.size - 1
         row = power_of_two(1 - largest_exponents(values, self._rows, n))
-        scaled = values * row[self._rows]
-        col = power_of_two(1 - largest_exponents(scaled, self._columns, n))
-        scaled *= col[self._columns]
-        self._row, self._col = row[:, np.newaxis], col[:, np.newaxis]
-        self._scaled = scaled
-        return scaled
+        is_last = False
+        while True:
+            scaled = values * row[self._rows]
+            col = power_of_two(1 - largest_exponents(scaled, self._columns, n))
+            self._row, self._col = row[:, np.newaxis], col[:, np.newaxis]
+            self._scaled = scaled * col[self._columns]
+            try:
+                self._factor = by(self._scaled)
+                return
+            except Unreliable as error:
+                by = self._fall_back(error)
+            except Singular:
+                if is_last or (scaling := product_scaling(abs(self._block()))) is None:
+                    raise
+                is_last, row = True, np.clip(row * scaling[0], 2.0**-1022, 2.0**1022)
 
 
 class SuperLUFactor:

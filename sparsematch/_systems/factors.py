@@ -14,7 +14,6 @@ from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._numerics.scaling import logarithmic_scaling
 from sparsematch._systems.checks import check_right_hand_side
-from sparsematch._systems.condition import reciprocal_condition
 from sparsematch._systems.errors import NO_FACTORS, SingularMatrixError, numerically_singular
 from sparsematch._systems.external import Choice, ScaledFactor, Singular, SuperLUFactor
 from sparsematch._systems.pattern import LAYOUTS, not_finite, not_zero, values_of
@@ -238,23 +237,14 @@ class BlockFactors:
     def rcond(self, k: int) -> float:
         """Estimate the reciprocal condition of block k in the 1-norm, as it is scaled.
 
-        Where that is at the level of roundoff, as the scaling by the transversal with the largest
-        product has it, if that is better: rows and columns that differ by many orders of magnitude
-        are no reason to call a block singular.
+        Where that is at the level of roundoff, as the transversal with the largest product scales
+        it, if that is better: units are no reason to call a block singular.
         """
-        if (n := int(np.diff(self.plan.starts[k : k + 2])[0])) == 1:
+        if np.diff(self.plan.starts[k : k + 2])[0] == 1:
             return 1.0
         if k in self._external:
             return self._external[k].rcond()
-        if (rcond := self.numbers.rcond(k)) >= SINGULAR:
-            return rcond
-
-        def solve(b: Array, adjoint: bool) -> Array:
-            return self.solve_block(k, b[:, np.newaxis], adjoint)[:, 0]
-
-        indptr, rows, _ = self.plan.blocks.block(k, False)
-        block = csc_array((self.numbers.scaled_values(k), rows, indptr), shape=(n, n))
-        return reciprocal_condition(solve, block, rcond)
+        return self.numbers.rcond(k)
 
     def singular_blocks(self) -> Iterator[tuple[int, float]]:
         """Yield the blocks that are singular to working precision, each with its estimate.

@@ -37,7 +37,7 @@ class UmfpackFactor:
         self._solver: Any = importlib.import_module("kvxopt.umfpack")
         n = indptr.size - 1
         columns = np.repeat(np.arange(n), np.diff(indptr))
-        places = rows.astype(np.int64, copy=False), columns
+        places = rows.astype(np.int64), columns  # a copy is a C long, as kvxopt wants it
         self._A = self._kvxopt.spmatrix(values, *places, (n, n))
         self._symbolic = self._solver.symbolic(self._A)
         self._factorise()

@@ -86,7 +86,7 @@ class BlockLU(Protocol):
     triangles: tuple[tuple[Array, ...], tuple[Array, ...], Array, FloatArray, FloatArray]
 
     def rcond(self, k: int, /) -> float:
-        """Estimate the reciprocal condition of scaled block k in the 1-norm, from above."""
+        """Estimate the reciprocal condition of block k, scaled, in the 1-norm, from above."""
 
     def relative_condition(
         self, size: FloatArray, unit: FloatArray, side: str, external: Any, /
@@ -96,9 +96,6 @@ class BlockLU(Protocol):
 
     def solve_scaled(self, k: int, x: Array, adjoint: bool, /) -> None:
         """Solve with scaled block k, or its conjugate transpose, in place; `x` has n elements."""
-
-    def scaled_values(self, k: int, /) -> Array:
-        """Return the entries of scaled block k, in the order of ``BlockAnalysis.block``."""
 
 
 class UpperTrapezoid(NamedTuple):

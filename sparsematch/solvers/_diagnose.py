@@ -162,16 +162,10 @@ class _System:
         return min(rcond, 1.0) if rows.size else 1.0
 
 
-def _by_transversal(A: Any) -> tuple[FloatArray, FloatArray]:
-    """Return factors that scale the transversal of largest product to about 1."""
-    return product_scaling(A) or logarithmic_scaling(A)
-
-
 def _factorise(A: Any) -> _System | None:
     """Factorise a matrix in the scaling that suits it best; None if that cannot be."""
-    for scaling in (logarithmic_scaling, _by_transversal):
-        with suppress(SingularMatrixError):
-            return _best_scaled(_System(A, *scaling(A)), A)
+    with suppress(SingularMatrixError):
+        return _best_scaled(_System(A, *logarithmic_scaling(A)), A)
     return None
 
 
@@ -182,7 +176,7 @@ def _best_scaled(system: _System, A: Any) -> _System:
     ones = np.ones(A.shape[0])
     if (rcond := system.rcond(ones, ones)) > HALF_OF_THE_DIGITS:
         return system
-    others, rconds = (_by_transversal(A), (ones, ones)), []
+    others, rconds = (product_scaling(A) or (ones, ones), (ones, ones)), []
     for rows, cols in others:
         with np.errstate(all="ignore"):
             rconds.append(system.rcond(rows / system.row_scale, cols / system.col_scale))

@@ -164,10 +164,12 @@ def test_looked_for_when_asked(monkeypatch, name):
 
 @pytest.mark.parametrize("name", named_solvers.WAYS)
 @pytest.mark.parametrize("kind", [float, complex])
-def test_every_library_that_is_installed(name, kind):
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_every_library_that_is_installed(name, kind, index):
     module = named_solvers.WAYS[name].module
     pytest.importorskip(module, reason=f"{module} is not installed")
     A = system().astype(kind) * (1 + 1j if kind is complex else 1)
+    A.indices, A.indptr = A.indices.astype(index), A.indptr.astype(index)
     lu = solvers.splu(A, solver=outside(name))
     b = np.random.default_rng(2).standard_normal((39, 3)) @ np.diag([1, 1j, 1 - 1j])
     for _ in range(2):

@@ -342,14 +342,6 @@ void solve_scaled(const Held<Index, Value>& held, Index k, Array<Value> x, bool 
         .solve_block(k, adjoint ? Side::adjoint : Side::plain);
 }
 
-// The values of a block as they are factorised.
-template <class Index, class Value> auto scaled_values(const Held<Index, Value>& held, Index k) {
-    const auto& plan = held.lu->plan;
-    const auto begin = plan.inner_start[plan.starts[k]], end = plan.inner_start[plan.starts[k + 1]];
-    return copied(held.lu->equilibration.inner.data() + begin,
-                  static_cast<std::size_t>(end - begin));
-}
-
 // Of a single block: L, U, the diagonal of U, and the factors of rows and columns.
 template <class Index, class Value> nb::tuple triangles(const Held<Index, Value>& held) {
     const auto& lu = *held.lu;
@@ -388,9 +380,10 @@ template <class Index, class Value> void bind_factors(nb::module_& m, const char
         .def("solve", &solve<Index, Value>)
         .def("rcond",
              [](const Bound& held, Index k) {
-                 const ReleasedGil released;
                  std::vector<Value> x;
-                 return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal();
+                 return released_unless_brief(held.work(), 1, [&](RunContext& run) {
+                     return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal(run);
+                 });
              })
         .def("relative_condition", &relative_condition<Index, Value>, nb::arg(), nb::arg(),
              nb::arg(), nb::arg().none())
@@ -407,8 +400,7 @@ template <class Index, class Value> void bind_factors(nb::module_& m, const char
                      })
         .def_prop_ro("triangles", &triangles<Index, Value>)
         .def_prop_ro("entries", [](const Bound& held) { return held.lu->entries(); })
-        .def_prop_ro("growth", [](const Bound& held) { return copied(held.lu->growth); })
-        .def("scaled_values", &scaled_values<Index, Value>);
+        .def_prop_ro("growth", [](const Bound& held) { return copied(held.lu->growth); });
     m.def("new_factors", [](std::shared_ptr<Analysis<Index>> analysis, In<Value> /* like these */,
                             double preference, double small) {
         return new Bound(std::move(analysis), {preference, small});

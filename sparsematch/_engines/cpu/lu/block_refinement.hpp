@@ -2,9 +2,8 @@
 // refined before they are used in other blocks: what is refined is a block, not the matrix, and
 // blocks of one row, whose residuals are some roundings of their own terms, cost nothing.
 //
-// The system of a block is B y = b', scaled, b' what the blocks before it leave of the right-hand
-// side; or that of its transpose. Beside |B| |y| + |b'| a residual is no smaller than beside the
-// terms of whole rows, so what is good here is good there.
+// The system of a block is B y = b', scaled, b' what the blocks before it leave. Beside |B| |y| +
+// |b'| a residual is no smaller than beside the terms of whole rows: good here is good there.
 //
 // Oettli, Prager, Compatibility of approximate solution of linear equations with given error bounds
 // for coefficients and right-hand sides (Numerische Mathematik 6, 1964): componentwise,

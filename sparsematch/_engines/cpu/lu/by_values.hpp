@@ -72,21 +72,18 @@ class ValuesOf final : public BlockValues<Index> {
     }
 
     bool match(const BlockColumns<Index>& b, Index* row_of, int* exponent) const override {
-        const Index nnz = b.start[b.n];
-        const double of_zero = 4096.0 * b.n;  // beyond any sum of logarithms
-        std::vector<double> cost(static_cast<std::size_t>(nnz)), u(b.n), v(b.n);
-        for (Index p = 0; p < nnz; ++p) {
-            const double size = std::abs(values_[b.place[p]]);
-            cost[p] = size > 0 ? -std::log(size) : of_zero;
+        std::vector<Index> start(1), row, col_of(static_cast<std::size_t>(b.n));
+        std::vector<double> cost, u(col_of.size()), v(col_of.size());
+        for (Index c = 0; c < b.n; ++c) {
+            for (Index p = b.start[c]; p < b.start[c + 1]; ++p)
+                if (const double size = std::abs(values_[b.place[p]]); size > 0)
+                    row.push_back(b.row[p]), cost.push_back(-std::log(size));
+            start.push_back(static_cast<Index>(row.size()));
         }
-        std::vector<Index> col_of(static_cast<std::size_t>(b.n));
-        const Csr<Index> columns{b.n, b.n, b.start, b.row};
+        const Csr<Index> columns{b.n, b.n, start.data(), row.data()};
         if (!solve_assignment(columns, cost.data(), u.data(), {row_of, col_of.data()}, v.data(), {},
                               run_))
             return false;
-        for (Index c = 0; c < b.n; ++c)
-            for (Index p = b.start[c]; p < b.start[c + 1]; ++p)
-                if (b.row[p] == row_of[c] && cost[p] == of_zero) return false;
         for (Index r = 0; r < b.n; ++r)
             exponent[r] = static_cast<int>(
                 std::clamp(std::rint(v[r] / std::log(2.0)), -1.0 * no_seed, no_seed - 1.0));
@@ -124,5 +121,25 @@ class ValuesOf final : public BlockValues<Index> {
     const Value* values_;
     RunContext& run_;
 };
+
+// By the duals of the transversal of the largest product, exponents of the rows of a block; none if
+// it has no such transversal without zeros. Values: of the matrix, or of the diagonal blocks alone.
+template <class Index, class Value>
+std::vector<int> product_exponents(const BlockPlan<Index>& plan, Index k, const Value* values,
+                                   bool of_matrix, RunContext& run) {
+    const Index first = plan.starts[k], end = plan.starts[k + 1];
+    const auto from = plan.inner_start[first];
+    std::vector<Index> start, row_of(end - first);
+    std::vector<std::int64_t> place;
+    for (Index c = first; c <= end; ++c)
+        start.push_back(static_cast<Index>(plan.inner_start[c] - from));
+    for (auto p = from; p < plan.inner_start[end]; ++p)
+        place.push_back(of_matrix ? plan.inner_from[p] : p);
+    std::vector<int> out(row_of.size());
+    const BlockColumns<Index> block{end - first, start.data(), plan.inner_row.data() + from,
+                                    place.data()};
+    if (!ValuesOf<Index, Value>(values, run).match(block, row_of.data(), out.data())) out.clear();
+    return out;
+}
 
 }  // namespace sparsematch

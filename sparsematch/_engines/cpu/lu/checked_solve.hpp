@@ -1,9 +1,7 @@
 // Solutions by a factorisation, measured, and refined where they are not good enough, block by
 // block (block_refinement.hpp); where numbers in between leave the range of doubles, or that does
-// not suffice, by numbers with exponents of their own (wide_solve.hpp).
-//
-// One call does it all: a gather into the order of the pivots, the sweeps, a scatter. Right-hand
-// sides are processed by up to eight, side by side, padded with zeros where there are fewer.
+// not suffice, by numbers with exponents of their own (wide_solve.hpp). Up to eight right-hand
+// sides are processed side by side, padded with zeros where there are fewer.
 #pragma once
 
 #include <algorithm>

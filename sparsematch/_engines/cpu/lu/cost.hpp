@@ -45,8 +45,8 @@ inline constexpr std::array kernel_table{
     KernelRow{"superlu", {}},  // taken only if it is asked for
     // by kvxopt, fitted to 16 matrices of 2,700 to 150,000 entries: 0.3 to 1.4 of their times
     KernelRow{"umfpack", {2.9e-3, 200e-9, 37e-9, 0.16e-9}},
-    // by pypardiso, measured on 22 matrices of up to 70,000 entries
-    KernelRow{"pardiso", {1.2e-3, 250e-9, 5e-9, 0.1e-9}, 1, 0, 0, false},
+    // by pypardiso, on 10 matrices of 18,000 to 130,000 entries: 0.9 to 1.3 of their times
+    KernelRow{"pardiso", {4.4e-3, 600e-9, 5e-9, 0.05e-9}, 1, 0, 0, false},
     // not measured: so that it is taken where nothing else is near
     KernelRow{"mumps", {3e-3, 1000e-9, 25e-9, 0.15e-9}},
     KernelRow{"user", {}},

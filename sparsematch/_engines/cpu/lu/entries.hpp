@@ -1,5 +1,4 @@
-// The entries of a square matrix as a solver is given them, by columns or by rows, and its columns:
-// what a factorisation refers to, and knows other values of the same pattern by.
+// The entries of a square matrix as a solver is given them, by columns or by rows, and its columns.
 #pragma once
 
 #include <algorithm>

@@ -59,6 +59,7 @@ struct Equilibration {
     // to an external solver.
     std::vector<double> row_factor, col_factor;
     std::vector<double> largest;  // entry of each scaled block
+    std::vector<char> is_seeded;  // whether exponents of its rows were given
     // Whether all entries that are not 0 are middling, scaled; the caller adds those above blocks.
     bool is_middling_throughout = true;
 
@@ -69,16 +70,15 @@ struct Equilibration {
         row_factor.assign(n, 1), col_factor.assign(n, 1);
         largest.assign(static_cast<std::size_t>(plan.n_blocks()), 0);
         top_.clear(), row_exponent_.resize(n), col_exponent_.resize(n);
-        shift_.resize(largest.size()), seeded_.resize(largest.size());
+        shift_.resize(largest.size()), is_seeded.resize(largest.size());
         is_middling_throughout = true;
         return each_block(plan, counter, [&](Index k) {
             if (plan.is_external(k)) rescale(plan, k, a, false);
-            else if (plan.seed[plan.starts[k]] == no_seed || !scale(plan, k, a, true))
-                scale(plan, k, a, false);
+            else scale(plan, k, a, plan.seed.data() + plan.starts[k]);
         });
     }
-    // Of other values, with the factors of before in blocks where they bring the largest entries of
-    // rows and columns to 1/16...16: one pass in place of three. The same otherwise.
+    // Of other values, with the factors of before where they bring the largest entries of rows and
+    // columns to 1/16...16: one pass in place of three.
     bool again(const BlockPlan<Index>& plan, const Value* a, WorkCounter& counter) {
         if (top_.empty()) {
             top_.resize(static_cast<std::size_t>(plan.n));
@@ -89,28 +89,12 @@ struct Equilibration {
         }
         is_middling_throughout = true;
         return each_block(plan, counter, [&](Index k) {
-            if (!rescale(plan, k, a, !plan.is_external(k)))
-                scale(plan, k, a, false), find_tops(plan, k);
+            if (!rescale(plan, k, a, !plan.is_external(k))) scale(plan, k, a, nullptr);
         });
     }
-
-  private:
-    static constexpr double most_drift = 16, least_top = 0.25;
-    static constexpr std::int64_t no_place = -1;
-
-    template <class Visit>
-    static bool each_block(const BlockPlan<Index>& plan, WorkCounter& counter, const Visit& visit) {
-        for (Index k = 0; k < plan.n_blocks(); ++k) {
-            if (plan.size(k) == 1) continue;
-            visit(k);
-            const auto begin = plan.inner_start[plan.starts[k]];
-            if (!counter.add(2 * (plan.inner_start[plan.starts[k + 1]] - begin))) return false;
-        }
-        return true;
-    }
-    // seeded: by the exponents of rows that the plan has. Returns whether these bring the largest
-    // entries of all rows near 1.
-    bool scale(const BlockPlan<Index>& plan, Index k, const Value* a, bool seeded) {
+    // One block: by exponents of its rows, if these bring the largest entries of all near 1.
+    void scale(const BlockPlan<Index>& plan, Index k, const Value* a, const int* seed) {
+        const bool seeded = seed && *seed != no_seed;
         const Index first = plan.starts[k], end = plan.starts[k + 1];
         double* const row = row_factor.data() + first;
         std::fill(row, row + (end - first), 0);
@@ -121,7 +105,7 @@ struct Equilibration {
         int* const rows = row_exponent_.data() + first;
         int least = 0, most = 0;  // of rows, and of columns with the other sign
         for (Index r = 0; r < end - first; ++r) {
-            rows[r] = seeded ? plan.seed[first + r] : row[r] > 0 ? -exponent_of(row[r]) : 0;
+            rows[r] = seeded ? seed[r] : row[r] > 0 ? -exponent_of(row[r]) : 0;
             if (r == 0) least = most = rows[r];
             least = std::min(least, rows[r]), most = std::max(most, rows[r]);
         }
@@ -139,14 +123,31 @@ struct Equilibration {
         for (Index c = first; c < end; ++c)
             col_factor[c] = shared_factor(col_exponent_[c] + middle);
         rescale(plan, k, a, false);
-        seeded_[k] = seeded;
-        if (!seeded) return true;
+        is_seeded[k] = seeded;
+        if (!top_.empty()) find_tops(plan, k);
+        if (!seeded) return;
         std::vector<double> largest_of(static_cast<std::size_t>(end - first));
         for (auto p = plan.inner_start[first]; p < plan.inner_start[end]; ++p) {
             double& most = largest_of[plan.inner_row[p]];
             most = std::max(most, largest_part(inner[p]));
         }
-        return *std::min_element(largest_of.begin(), largest_of.end()) >= least_top;
+        if (*std::min_element(largest_of.begin(), largest_of.end()) < least_top)
+            scale(plan, k, a, nullptr);
+    }
+
+  private:
+    static constexpr double most_drift = 16, least_top = 0.25;
+    static constexpr std::int64_t no_place = -1;
+
+    template <class Visit>
+    static bool each_block(const BlockPlan<Index>& plan, WorkCounter& counter, const Visit& visit) {
+        for (Index k = 0; k < plan.n_blocks(); ++k) {
+            if (plan.size(k) == 1) continue;
+            visit(k);
+            const auto begin = plan.inner_start[plan.starts[k]];
+            if (!counter.add(2 * (plan.inner_start[plan.starts[k + 1]] - begin))) return false;
+        }
+        return true;
     }
     // Where the largest entry of each row of a block that was just scaled is, or by seeds one near;
     // no_place of zeros. Factors of columns as they are before all share an exponent: at least 1.
@@ -154,7 +155,7 @@ struct Equilibration {
         const Index first = plan.starts[k], end = plan.starts[k + 1];
         std::fill(top_.begin() + first, top_.begin() + end, no_place);
         for (Index c = first; c < end; ++c) {
-            const double factor = seeded_[k] ? least_top : col_factor[c] * shift_[k];
+            const double factor = is_seeded[k] ? least_top : col_factor[c] * shift_[k];
             for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) {
                 std::int64_t& top = top_[first + plan.inner_row[p]];
                 top = largest_part(inner[p]) >= factor ? p : top;  // without a branch
@@ -194,7 +195,6 @@ struct Equilibration {
     std::vector<std::int64_t> top_;
     std::vector<int> row_exponent_, col_exponent_;
     std::vector<double> shift_;  // of each block: what its columns have for its rows
-    std::vector<char> seeded_;
 };
 
 }  // namespace sparsematch

@@ -1,10 +1,5 @@
 // A square matrix with its analysis and its factorisation: one object that is asked to go on as far
-// as it can, and says what it lacks.
-//
-//   read         values, which may be those of an analysis that there is
-//   analyse      a perfect matching, unless it is given; the block form; a plan of the blocks
-//   factorise    all blocks but those that the plan leaves to others
-//   solve        by all, the others called for their blocks
+// as it can, and says what it lacks: read, analyse, factorise, solve.
 #pragma once
 
 #include <algorithm>
@@ -66,8 +61,9 @@ class Factorisation {
                : taken_ == Taken::not_finite ? State::not_finite
                                              : State::not_zero;
     }
-    // Looks for a matching unless the mates of the rows are given. The values at hand may count,
-    // if they are finite. Time: O(n + nnz), the matching, and what the planner looks for.
+    // The block form and a plan of it, by a perfect matching, which is looked for unless the mates
+    // of the rows are given. The values at hand may count, if they are finite. Time: O(n + nnz),
+    // the matching, and what the planner looks for.
     State analyse(const Index* row_mate, RunContext& run) {
         const Csr<Index> a = columns();
         LoneRun alone(run, 0);  // so that what is found does not depend on the number of workers
@@ -87,7 +83,8 @@ class Factorisation {
             return State::not_a_form;
         return plan(run);
     }
-    // Takes the same pivots as before where these will do. A block that fills up is planned
+    // All blocks but those that the plan leaves to others, by the same pivots as before where these
+    // will do. A block that fills up is planned
     // again, and all are once other values have come so often that this pays.
     State factorise(RunContext& run) {
         if (taken_ != Taken::all) return State::not_finite;
@@ -106,6 +103,10 @@ class Factorisation {
             if (outcome != Outcome::fill_exceeded) continue;
             if (const State state = replan(lu->trouble, run); state != State::done) return state;
         }
+        std::vector<Value> x;
+        for (const Index k : lu->seemed_singular)
+            if (BlockCondition<Index, Value>(*lu, k, x).reciprocal(run) < roundoff)
+                return lu->trouble = k, State::singular;
         has_pivots_ = lu->added.empty();  // entries were added for these values, not for others
         return State::done;
     }

@@ -5,9 +5,8 @@
 // columns and rows, and what its children have left. Its first columns and rows are complete, and a
 // pivot is the largest in its column of these rows, or the diagonal; a column in which that is too
 // small beside the others, and a row, wait for the parent. Columns are halved recursively: Toledo,
-// Locality of reference in LU decomposition with partial pivoting (SIMAX 18, 1997).
-// Rows are named by themselves while pivots are chosen, and by their pivots' columns afterwards, so
-// that other values by the same pivots, and solutions, need no search.
+// Locality of reference in LU decomposition with partial pivoting (SIMAX 18, 1997). Rows are named
+// by themselves while pivots are chosen, and by their pivots' columns afterwards.
 #pragma once
 
 #include <algorithm>
@@ -101,7 +100,6 @@ class FrontalLU {
     // pivots if the rule says so, and by these fronts that are parts of their own, ascending.
     void begin(const Value* inner, const PivotRule& rule, const std::vector<std::size_t>& above) {
         inner_ = inner, rule_ = rule, failed_ = fronts_.size();
-        if (rule_.least >= 1) rule_.most_growth = infinity;  // no other pivots grow less
         if (!rule.fresh) return;
         std::size_t n = 0;
         const auto add = [&](std::size_t begin, std::size_t end) {

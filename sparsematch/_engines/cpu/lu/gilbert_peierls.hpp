@@ -8,13 +8,13 @@
 // on the diagonal, where the order put it, unless it is small beside the largest of its column.
 // Each block is equilibrated first (equilibration.hpp), so that the sizes of its entries can be
 // compared. Where entries grow too much all the same, the diagonal is preferred less, in the end
-// not at all: partial pivoting.
+// not at all. Where that does not help, or a block seems to have no inverse, it is scaled by the
+// transversal of the largest product of these values.
 // A column without a pivot may wait until its block is finished: an entry is added to it then, in
 // a row that no other column has taken, and the factors are those of the bordered matrix. Such a
 // column of L has no entries, so the sweeps never need its row before the others have reached it.
-// The pattern of the factors is fixed between two choices of pivots, and arranged for the sweeps of
-// triangular_solve.hpp: the columns of U and of the entries above the blocks are one list, scaled
-// alike, rows counted by pivot. So new values need no search and no memory.
+// The pattern of the factors is fixed between two choices of pivots: the columns of U and of the
+// entries above the blocks are one list, rows counted by pivot. New values need no search.
 // Invariant: between columns the accumulator x_ is zero.
 #pragma once
 
@@ -29,6 +29,7 @@
 
 #include "core/run_context.hpp"
 #include "lu/block_plan.hpp"
+#include "lu/by_values.hpp"
 #include "lu/equilibration.hpp"
 #include "lu/frontal_lu.hpp"
 #include "lu/growing_array.hpp"
@@ -108,7 +109,7 @@ class BlockLU {
         const auto room = static_cast<std::size_t>(plan.expected_entries - plan.in_fronts);
         l_row.make_room(room), l.make_room(room);
         u_row.make_room(room + n_upper()), u.make_room(room + n_upper());
-        preference_ = preference, added.clear();
+        preference_ = preference, added.clear(), seemed_singular.clear();
         if (!equilibration.of(plan, a, counter)) return Outcome::stopped;
         return factorise_from(0, 0, a, counter);
     }
@@ -118,11 +119,12 @@ class BlockLU {
     // ones at once.
     Outcome refactorise(const Value* a, RunContext& run) {
         WorkCounter counter(run);
+        seemed_singular.clear();
         if (!equilibration.again(plan, a, counter)) return Outcome::stopped;
         all_by_fronts(0, false, counter);
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
-            const Outcome outcome = !has_columns(k) ? replay_without_l(k, a)
+            const Outcome outcome = !has_columns(k) ? without_l(k, false, a)
                                     : plan.kernel[k] == Kernel::fronts
                                         ? by_fronts(k, false, a, counter)
                                         : replay(k, a, counter);
@@ -172,6 +174,7 @@ class BlockLU {
     Equilibration<Index, Value> equilibration;
     std::vector<double> growth;  // of each block: the largest entry of U over that of the block
     Index trouble = 0;
+    std::vector<Index> seemed_singular;  // blocks, before they were scaled by a product
 
   private:
     using Workspace = PivotWorkspace<Index>;
@@ -189,7 +192,7 @@ class BlockLU {
         all_by_fronts(first_block, true, counter);
         for (Index k = first_block; k < plan.n_blocks(); ++k) {
             trouble = k;
-            const Outcome outcome = !has_columns(k) ? without_l(k, a)
+            const Outcome outcome = !has_columns(k) ? without_l(k, true, a)
                                     : plan.kernel[k] == Kernel::fronts
                                         ? by_fronts(k, true, a, counter)
                                         : block(k, std::max(column, plan.starts[k]), a, counter);
@@ -236,8 +239,7 @@ class BlockLU {
         auto& block = *job.block;
         if (run.stopped()) return Outcome::stopped;
         Outcome outcome = block.end(run.team);
-        while (outcome == Outcome::unstable && fresh) {
-            job.rule.least = std::min(10 * job.rule.least, 1.0);
+        while (fresh && find_other_rule(outcome, a, job.rule, run)) {
             front_team_.factorise({job}, run);
             if (run.stopped()) return Outcome::stopped;
             outcome = block.end(run.team);
@@ -256,11 +258,12 @@ class BlockLU {
     }
 
     // Columns without L: those of 1 x 1 blocks, and of blocks left to an external solver.
-    Outcome without_l(Index k, const Value* a) {
+    Outcome without_l(Index k, bool fresh, const Value* a) {
         const Outcome outcome = pivot_of_one(k, a);
         for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) {
             row_of[c] = place_[c] = c, pivot_row_factor[c] = 1;
-            append_upper_only(c, a);
+            if (fresh) append_upper_only(c, a);
+            else update_upper(c, a);
         }
         return outcome;
     }
@@ -268,11 +271,6 @@ class BlockLU {
         l_start[c] = static_cast<std::int64_t>(l.size());
         u_start[c] = u_end[c] = static_cast<std::int64_t>(u.size());
         append_upper(c, a);
-    }
-    Outcome replay_without_l(Index k, const Value* a) {
-        const Outcome outcome = pivot_of_one(k, a);
-        for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) update_upper(c, a);
-        return outcome;
     }
     Outcome pivot_of_one(Index k, const Value* a) {
         if (plan.is_external(k)) return Outcome::done;
@@ -318,36 +316,47 @@ class BlockLU {
                    u_before = afresh ? static_cast<std::int64_t>(u.size()) : u_start[first_];
         if (afresh) grown_ = 0;
         l_start[first_] = l_before, u_start[first_] = u_before;
-        for (double preference = preference_;;) {
-            const bool last = column == first_ && preference >= 1;
-            const Outcome outcome =
-                eliminate_columns(column, preference, last ? infinity : limit_, a, counter);
+        for (PivotRule rule{true, preference_, limit_};;) {
+            const Outcome outcome = eliminate_columns(column, rule, a, counter);
             growth[k] = grown_ / largest_;
             if (outcome == Outcome::done) return outcome;
             clear_x();
-            if (outcome != Outcome::unstable) return outcome;
-            if (column == first_) preference = std::min(10 * preference, 1.0);
+            const bool from_first = column > first_ && outcome == Outcome::unstable;
+            if (!from_first && !find_other_rule(outcome, a, rule, counter.run())) return outcome;
             column = first_, grown_ = 0;
             std::fill(search_->rows.begin() + first_, search_->rows.begin() + end_, Row{});
             std::fill(search_->is_pruned.begin() + first_, search_->is_pruned.begin() + end_, 0);
             cut(l_before, u_before);
         }
     }
-    Outcome eliminate_columns(Index column, double preference, double limit, const Value* a,
+    // Where entries grew too much, or no pivot was left. False: there is none.
+    bool find_other_rule(Outcome outcome, const Value* a, PivotRule& rule, RunContext& run) {
+        const bool grew = outcome == Outcome::unstable;
+        if (rule.most_growth == infinity || !(grew || outcome == Outcome::singular)) return false;
+        const bool is_last = !grew || rule.least >= 1;
+        rule.least = is_last ? 1 : std::min(10 * rule.least, 1.0);
+        if (!is_last) return true;
+        if (!grew) seemed_singular.push_back(trouble);
+        const auto rows = product_exponents(plan, trouble, a, true, run);
+        if (!rows.empty()) equilibration.scale(plan, trouble, a, rows.data());
+        begin(trouble), rule.most_growth = infinity;
+        return true;
+    }
+    Outcome eliminate_columns(Index column, const PivotRule& rule, const Value* a,
                               WorkCounter& counter) {
         restore_rows(column);
         waiting_.clear();
         const auto before = l_start[first_] + u_start[first_] - plan.upper_start[first_];
-        const double loose = preference > diagonal_preference ? preference : loose_preference;
+        const double loose = rule.least > diagonal_preference ? rule.least : loose_preference;
         const double overrun = plan.overrun[trouble];
         double stored = 0;
         for (Index c = column; c < end_; ++c) {
             reach(c);
             const std::int64_t work = eliminate(c);
-            if (choose_pivot(c, stored > plan.predicted[c] ? loose : preference)) prune(c);
+            if (choose_pivot(c, stored > plan.predicted[c] ? loose : rule.least)) prune(c);
             else if (no_pivot > 0) wait(c);
             else return Outcome::singular;
-            if (grown_ > limit) return Outcome::unstable;
+            if (grown_ > rule.most_growth) return Outcome::unstable;
             store_l(c);
             stored = static_cast<double>(static_cast<std::int64_t>(l.size() + u.size()) -
                                          plan.upper_start[c] - before);

@@ -1,5 +1,4 @@
-// Memory that is kept from one call to the next: to allocate and to clear it takes as long as much
-// of the work on a small matrix.
+// Memory that is kept from one call to the next, as to make it takes as long as a small matrix.
 #pragma once
 
 #include <atomic>

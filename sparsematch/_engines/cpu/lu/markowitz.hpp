@@ -4,9 +4,9 @@
 // Markowitz, The elimination form of the inverse and its application to linear programming
 // (Management Science 3, 1957): the next pivot is an entry with the least (r - 1)(c - 1), r and c
 // being the entries of its row and of its column that are left, if it is at least `threshold` times
-// the largest left in its column. As Suhl, Suhl, Computing sparse LU factorizations for large-scale
-// linear programming bases (ORSA J. Computing 2, 1990), the search ends after a few lists of least
-// length, columns before rows. When what is left is nearly full, its order hardly matters.
+// the largest left in its column. The search ends after a few lists of least length, columns before
+// rows: Suhl, Suhl, Computing sparse LU factorizations for large-scale linear programming bases
+// (ORSA J. Computing 2, 1990). When what is left is nearly full, its order hardly matters.
 // Invariant: of rows and columns that are not eliminated, each row list has the columns whose list
 // has that row, and the other way round; what is eliminated leaves a list when that is next passed.
 #pragma once

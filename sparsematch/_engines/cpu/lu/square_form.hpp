@@ -1,7 +1,5 @@
-// The block form of a square matrix with a perfect matching.
-//
-// The matrix comes by columns: what other packages call a row is a column here, and block lower
-// triangular is block upper.
+// The block form of a square matrix with a perfect matching, which comes by columns: what other
+// packages call a row is a column here, and block lower triangular is block upper.
 #pragma once
 
 #include <numeric>

@@ -1,16 +1,14 @@
 // The symbolic analysis: a matrix in block upper triangular form, split into what is factorised
-// (the diagonal blocks) and what is only multiplied with (the entries above them). Each entry knows
-// its place in the user's values, so that new values need no search.
+// (the diagonal blocks) and what is only multiplied with (the entries above them).
 //
 // The outline is KLU's: Davis, Palamadai Natarajan, Algorithm 907: KLU, a direct sparse solver for
 // circuit simulation problems (ACM TOMS 37, 2010). A block is ordered by minimum degree. If that
 // predicts more time than another way costs to look for, the ways are candidates: a diagonal, an
 // order, and the kernel that is predicted to be fastest in it (cost.hpp). One is looked for if what
 // it is expected to save is more than that costs, and the one of least time is taken. Other values
-// of the same pattern are expected as they have come, as in renting skis until that has cost what a
-// pair does (Karlin, Manasse, Rudolph, Sleator, Competitive snoopy caching, Algorithmica 3, 1988):
-// what is looked for late costs a share of what was spent without. Fill that was counted replaces
-// what was predicted.
+// of the pattern are expected as they have come: Karlin, Manasse, Rudolph, Sleator, Competitive
+// snoopy caching (Algorithmica 3, 1988): what is looked for late costs a share of what was spent
+// without. Fill that was counted replaces what was predicted.
 #pragma once
 
 #include <algorithm>

@@ -3,8 +3,7 @@
 //
 // The right-hand sides are the columns of x: entry (c, s) is x[c * W + s], c counted by pivot, and
 // W is known when this is compiled, so that the loop over s becomes a few vector instructions. The
-// whole permuted matrix is scaled alike, so the sweeps see no factors, and blocks of one entry in a
-// row are one sweep. The caller solves with blocks that are left to an external solver.
+// permuted matrix is scaled alike, so sweeps see no factors; blocks of one entry are one sweep.
 #pragma once
 
 #include <algorithm>
