@@ -1,20 +1,18 @@
 // Solutions with one diagonal block after the other, measured while they are in the cache, and
-// refined before they are used in other blocks: what is refined is a block, not the matrix, and
-// blocks of one row, whose residuals are some roundings of their own terms, cost nothing.
+// refined before they are used in other blocks; blocks of one row cost nothing.
 //
-// The system of a block is B y = b', scaled, b' what the blocks before it leave. Beside |B| |y| +
-// |b'| a residual is no smaller than beside the terms of whole rows: good here is good there.
+// The system of a block is B y = b', scaled, b' what the blocks before it leave; or its transpose's.
+// What is good beside |B| |y| + |b'| is good beside the terms of whole rows.
 //
 // Oettli, Prager, Compatibility of approximate solution of linear equations with given error bounds
 // for coefficients and right-hand sides (Numerische Mathematik 6, 1964): componentwise,
 // max_i |b' - By|_i / (|B| |y| + |b'|)_i. Arioli, Demmel, Duff, Solving sparse linear systems with
-// sparse backward error (SIAM J. Matrix Anal. Appl. 10, 1989): where the denominator of a row is
-// tiny because y is so in all its columns, the row is measured by its norm and that of y, both in
-// the user's units; here only if the block is the whole matrix, as terms that are tiny in a block
-// need not be so beside those outside: wide_solve.hpp sees to that. Wilkinson, Rounding Errors in
-// Algebraic Processes (1963); Skeel, Iterative refinement implies numerical stability for Gaussian
-// elimination (Math. Comp. 35, 1980): one step in the same precision makes the componentwise error
-// small unless growth or condition are extreme.
+// sparse backward error (SIAM J. Matrix Anal. Appl. 10, 1989): a row whose denominator is tiny, as
+// y is so in all its columns, is measured by its norm and that of y, both in the user's units; here
+// only if the block is the whole matrix, as terms outside need not be tiny: wide_solve.hpp sees to
+// that. Skeel, Iterative refinement implies numerical stability for Gaussian elimination (Math.
+// Comp. 35, 1980): one step in the same precision makes the componentwise error small unless growth
+// or condition are extreme.
 #pragma once
 
 #include <algorithm>
@@ -105,8 +103,7 @@ class BlockRefinement {
                                  lu_.inner_place[q]);
             });
     }
-    // What row c has with y, and the size of its terms. Compilers make vector instructions of loops
-    // that do one thing.
+    // What row c has with y, and the size of its terms, in loops that compilers make vectors of.
     void multiply(Index c, const Value* y, Value* sum, double* size) const {
         constexpr int lanes = W == 1 ? 2 : 1, width = lanes * W;
         Value sums[width] = {};

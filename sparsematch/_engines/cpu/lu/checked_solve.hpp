@@ -1,7 +1,7 @@
 // Solutions by a factorisation, measured, and refined where they are not good enough, block by
 // block (block_refinement.hpp); where numbers in between leave the range of doubles, or that does
-// not suffice, by numbers with exponents of their own (wide_solve.hpp). Up to eight right-hand
-// sides are processed side by side, padded with zeros where there are fewer.
+// not suffice, by numbers with exponents of their own (wide_solve.hpp). Right-hand sides are
+// processed by up to eight, side by side, padded with zeros where there are fewer.
 #pragma once
 
 #include <algorithm>
@@ -164,8 +164,8 @@ class CheckedSolve {
         return all;
     }
 
-    // Solves again where numbers in between are beyond the range, or the error is too large for the
-    // matrix as a whole, too: near the end of a Newton iteration the terms of many rows are tiny.
+    // Solves again where numbers in between are beyond the range, or the error is too large beside
+    // whole rows, too: near the end of a Newton iteration the terms of many are tiny.
     template <int W>
     bool solve_widely(const Value* b, Value* x, const Piece& piece, RunContext& run) {
         for (std::int64_t s = 0; s < piece.count; ++s) {
