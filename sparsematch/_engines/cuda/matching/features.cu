@@ -63,12 +63,13 @@ DEVICE void sample_counterparts(Index n, const Index* __restrict__ indptr,
 KERNEL features(Index n, Index square, int width, int most, int max_shared,
                 const Index* __restrict__ indptr, const Index* __restrict__ indices, Features* f,
                 Bits* firsts, Bits* lasts) {
+    enum { EACH = 8 };  // rows of a thread between two barriers
     SHARED bool first, last, diagonal;
     SHARED int firsts_shared, lasts_shared, lacking;
     Wide squares = 0, linked = 0;
     Index single = 0;
-    for (long long base = static_cast<long long>(block_index()) * threads_in_block(); base < n;
-         base += thread_count()) {
+    for (long long base = static_cast<long long>(block_index()) * EACH * threads_in_block();
+         base < n; base += EACH * thread_count()) {
         if (thread_in_block() == 0) {
             first = load(&f->first_shared) <= max_shared;
             last = load(&f->last_shared) <= max_shared;
@@ -76,16 +77,21 @@ KERNEL features(Index n, Index square, int width, int most, int max_shared,
             firsts_shared = lasts_shared = lacking = 0;
         }
         sync_block();
-        const long long at = base + thread_in_block();
-        if (at < n) {
+        for (int k = 0; k < EACH; ++k) {
+            const long long at =
+                base + static_cast<long long>(k) * threads_in_block() + thread_in_block();
+            if (at >= n) break;
             const Index i = static_cast<Index>(at), begin = indptr[i], size = indptr[i + 1] - begin;
             squares += static_cast<Wide>(size) * static_cast<Wide>(size);
             single += size == 1;
             const Index rows = width && size > width ? (size - 2) / (width - 2) : 0;
             linked += rows <= most ? rows : 0;
-            if (size && first) put_end(firsts, indices + begin, &firsts_shared);
-            if (size && last) put_end(lasts, indices + begin + size - 1, &lasts_shared);
-            if (diagonal && (size >= LONG || lacks(indices, begin, begin + size, i, &lacking)))
+            if (size && first && load(&firsts_shared) <= max_shared)
+                put_end(firsts, indices + begin, &firsts_shared);
+            if (size && last && load(&lasts_shared) <= max_shared)
+                put_end(lasts, indices + begin + size - 1, &lasts_shared);
+            if (diagonal && !load(&lacking) &&
+                (size >= LONG || lacks(indices, begin, begin + size, i, &lacking)))
                 maximum(&lacking, 1);
         }
         sync_block();
@@ -118,19 +124,32 @@ KERNEL compare_sides(Index n, const Index* __restrict__ indptr, const Index* __r
                      bool unless_diagonal) {
     if (f->squares >= too_uneven && f->single > few) return;
     if (f->one_sided || (unless_diagonal && !f->off_diagonal)) return;
+    enum { EACH = 4 };  // lists of a thread at a time
     const Index lanes = static_cast<Index>(1) << shift;
     Wide sum = 0;
     for (long long t = thread_index(); t < static_cast<long long>(n) << shift;
-         t += thread_count()) {
-        const Index i = static_cast<Index>(t >> shift), begin = indptr[i], end = indptr[i + 1];
-        if (end - begin > LONG) {
-            if (!load(&f->has_long)) store(&f->has_long, static_cast<Index>(1));
-            continue;
+         t += EACH * thread_count()) {
+        Index i[EACH], p[EACH], left[EACH], longest = 0;
+        for (int k = 0; k < EACH; ++k) {
+            const long long at = t + k * thread_count();
+            const bool is_list = at < static_cast<long long>(n) << shift;
+            i[k] = is_list ? static_cast<Index>(at >> shift) : 0;
+            p[k] = indptr[i[k]], left[k] = is_list ? indptr[i[k] + 1] - p[k] : 0;
+            if (left[k] > LONG) {
+                if (!load(&f->has_long)) store(&f->has_long, static_cast<Index>(1));
+                left[k] = 0;
+            }
+            if (left[k] > longest) longest = left[k];
+            p[k] += static_cast<Index>(at & (lanes - 1));
+            left[k] -= static_cast<Index>(at & (lanes - 1));
         }
-        const Wide own = drawn_for(i, seed);
-        for (Index p = begin + static_cast<Index>(t & (lanes - 1)); p < end; p += lanes) {
-            const Wide other = drawn_for(indices[p], seed);
-            sum += own * other * (other - own);
+        for (Index begun = 0; begun < longest; begun += lanes) {
+            Index j[EACH];
+            for (int k = 0; k < EACH; ++k) j[k] = begun < left[k] ? indices[p[k] + begun] : i[k];
+            for (int k = 0; k < EACH; ++k) {
+                const Wide own = drawn_for(i[k], seed), other = drawn_for(j[k], seed);
+                sum += own * other * (other - own);
+            }
         }
     }
     add_of_block(&f->imbalance, sum);

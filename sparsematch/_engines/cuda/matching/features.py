@@ -29,7 +29,7 @@ def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFe
     firsts, lasts = xp.zeros((2, graph.n_minor // 32 + 1), np.uint32)
     arrays = graph.indptr, graph.indices, found, firsts, lasts
     sizes = index(n), index(square), np.int32(width), np.int32(LINKED), np.int32(policy.max_shared)
-    kernels.launch("features", min(n, compile.FILLING), *sizes, *arrays, threads=512)
+    kernels.launch("features", min(n, compile.FILLING // 2), *sizes, *arrays, threads=512)
     too_uneven = min(-(-policy.hubs * graph.nnz**2 // max(n, 1)), 2**63)
     few = int(policy.leaves * n)
     if square:

@@ -13,8 +13,9 @@ import numpy as np
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
-from sparsematch._engines.cuda.core.device import INT_MAX, bit_set, index_bits, seed_of
+from sparsematch._engines.cuda.core.device import INT_MAX, bit_set, seed_of
 from sparsematch._engines.cuda.matching.features import LINKED, features
+from sparsematch._engines.cuda.matching.start_common import STRETCH, stretch_bits
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -63,7 +64,7 @@ def load(dtype: np.dtype[Any], macros: dict[str, int]) -> tuple[compile.Kernels,
 
 def _of_slots(macros: dict[str, int]) -> dict[str, int]:
     """Return the macros of the setup."""
-    return {key: macros[key] for key in ("WIDTH", "LANES", "LINKED")}
+    return {key: macros[key] for key in ("WIDTH", "LANES", "LINKED")} | {"STRETCH": STRETCH}
 
 
 def shape(graph: BipartiteCSR) -> dict[str, int]:
@@ -175,7 +176,7 @@ class Search:
         # a little more than needed: what one call has given back then fits the next
         step = (graph.n_major >> 6) + 1
         roots, leaf = xp.empty((2, -(-n_roots // step) * step), dtype)
-        order = index(graph.n_major), index_bits(graph.n_major), seed_of(run), self._finished
+        order = index(graph.n_major), stretch_bits(graph.n_major), seed_of(run), self._finished
         arrays = graph.indptr, self._mates[0], roots, leaf, control
         self._setup.launch("collect", -(-graph.n_major // 8), *order, *arrays)
         fields = self._lists | {"roots": roots, "leaf": leaf, "control": control}

@@ -5,6 +5,7 @@
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "matching/ms_bfs.cuh"
+#include "matching/start_common.cuh"
 
 // Finished vertices, see ByProducts of the registry: no search is needed from there nor enters
 // them; nullptr: none is known.
@@ -32,20 +33,20 @@ KERNEL count_free(Index n_rows, Index n_cols, Finished finished, const Index* __
     add_of_block(&control->free_columns, columns);
 }
 
-// The rows that `count_free` counts, in an order that does not depend on their numbers. Reads:
-// indptr, row_mate. Writes: roots and leaf, places that the block reserved by one addition. Time:
-// O(n_rows / threads).
+// The rows that `count_free` counts, stretches of them in a shuffled order. Reads: indptr, row_mate.
+// Writes: roots and leaf, places that the block reserved by one addition. Time: O(n_rows / threads).
 KERNEL collect(Index n_rows, int bits, unsigned seed, Finished finished,
                const Index* __restrict__ indptr, const Index* __restrict__ row_mate, Index* roots,
                Index* leaf, Control* control) {
     constexpr int EACH = 8;
     const long long size = threads_in_block() * EACH;
-    for (long long base = block_index() * size; base < n_rows; base += block_count() * size) {
+    for (long long base = block_index() * size; base < stretches(n_rows) * STRETCH;
+         base += block_count() * size) {
         Index mine[EACH];
         int n = 0;
         for (int k = 0; k < EACH; ++k) {
             const long long t = base + k * threads_in_block() + thread_in_block();
-            mine[k] = t < n_rows ? shuffle(static_cast<Index>(t), n_rows, bits, seed) : UNMATCHED;
+            mine[k] = t < stretches(n_rows) * STRETCH ? visited(t, n_rows, bits, seed) : UNMATCHED;
             if (mine[k] >= 0 && !may_be_root(indptr, row_mate, finished, mine[k]))
                 mine[k] = UNMATCHED;
             n += mine[k] >= 0;

@@ -48,21 +48,20 @@ def match_rare_columns(
     before = xp.zeros(rare.size + 1, graph.dtype)
     kernels.launch("count_rare", rare.size, index(rare.size), rare, before)
     xp.cumsum(before, dtype=before.dtype, out=before)
-    rows, number = xp.empty((2, room), graph.dtype)
+    entries, number = xp.empty((2, room), graph.dtype)
     n_found = xp.zeros(1, np.int64)
-    state = kernels.struct(
-        "RareColumns", rare=rare, before=before, rows=rows, number=number, room=room, found=n_found
-    )
-    sizes = index(graph.n_major), np.int64(nnz), kernels.csr(graph)
-    kernels.launch("list_rare", -(-nnz // 8), *sizes, state)
+    lists = {"entries": entries, "number": number, "room": room}
+    state = kernels.struct("RareColumns", rare=rare, before=before, found=n_found, **lists)
+    kernels.launch("list_rare", -(-nnz // 8), np.int64(nnz), graph.indices, state)
     listed = int(n_found[0])  # waits
     if not 0 < listed <= room:
         return None  # degrees were counted wrong
     place, begin = count_entries(number[:listed], sum(having))
-    lists = xp.empty(listed, graph.dtype)
-    kernels.launch("group_rare", listed, index(listed), state, place, begin, lists)
+    rows = xp.empty(listed, graph.dtype)
+    given = index(listed), index(graph.n_major), graph.indptr, state, place, begin, rows
+    kernels.launch("group_rare", listed, *given)
     shape = sum(having), graph.n_major
-    rest = BipartiteCSR(*shape, begin, lists, graph.backend, known_nnz=listed)
+    rest = BipartiteCSR(*shape, begin, rows, graph.backend, known_nnz=listed)
     match_alone(rest, found := Matching.start(rest), run, options={"host": False})
     free = xp.zeros(1, graph.dtype)
     mates = graph.orient(matching.row_mate, matching.col_mate)
