@@ -65,7 +65,11 @@ class Layouts:
 
     def read(self, name: str, memory: Any) -> Any:
         """Return what `zeros` made, as a record in host memory; waits for the device."""
-        return memory.get().view(layout(self.name, self.dtype, name))[0]
+        return self.record(name, memory.get())
+
+    def record(self, name: str, copy: Any) -> Any:
+        """Return a copy of what `zeros` made as a record."""
+        return copy.view(layout(self.name, self.dtype, name))[0]
 
 
 @functools.cache

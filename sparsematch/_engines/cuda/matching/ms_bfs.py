@@ -13,7 +13,7 @@ import numpy as np
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
-from sparsematch._engines.cuda.core.device import INT_MAX, bit_set, seed_of
+from sparsematch._engines.cuda.core.device import INT_MAX, bit_set, seed_of, start_copy
 from sparsematch._engines.cuda.matching.features import LINKED, features
 from sparsematch._engines.cuda.matching.start_common import STRETCH, stretch_bits
 from sparsematch._engines.registry import Run
@@ -31,7 +31,7 @@ ROOM = 128
 #: Defaults of the fields of Limits in ms_bfs.cuh, which defines them and their units. No
 #: figures were kept.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
-LIMITS |= {"wide": INT_MAX, "allowance": INT_MAX, "own_levels": 0, "paths": INT_MAX}
+LIMITS |= {"wide": INT_MAX, "allowance": INT_MAX, "own_levels": 0, "left": 0}
 
 #: Levels of a first phase in which trees look for the columns of their roots, where both are free
 #: together: most of these are as near as a triangle.
@@ -77,6 +77,11 @@ def shape(graph: BipartiteCSR) -> dict[str, int]:
     return _macros(graph.dtype, width, width or (32 if mean >= 32 else 8))
 
 
+def in_place(dtype: np.dtype[Any]) -> dict[str, int]:
+    """Return the macros of lists that do not stand in slots."""
+    return _macros(dtype, 0, 8)
+
+
 def shapes(dtype: np.dtype[Any]) -> list[dict[str, int]]:
     """Return the macros of all lists."""
     return [_macros(dtype, *pair) for pair in ((8, 8), (4, 4), (16, 16), (0, 8), (0, 32))]
@@ -108,9 +113,8 @@ def search(
     **macros: int,
 ) -> Callable[[], Any]:
     """Run the kernels; return what reads their control."""
-    # `linked` is what `features` counts, if it is known. Waits for the device once, to learn how
-    # many rows are free. Where the memory does not suffice for rows of slots, lists are read in
-    # place.
+    # `linked` is what `features` counts, if it is known. Where the memory does not suffice for rows
+    # of slots, lists are read in place.
     lockstep, macros = macros, shape(graph) | macros
     try:
         if linked is None:
@@ -119,17 +123,16 @@ def search(
     except MemoryError:
         if not macros["WIDTH"]:
             raise
-    # lists read in place: slower, in half the memory
-    in_place = _macros(graph.dtype, 0, 8) | lockstep
-    return Search(graph, matching, run, before, in_place, 0).start(limits or {})
+    macros = in_place(graph.dtype) | lockstep  # slower, in half the memory
+    return Search(graph, matching, run, before, macros, 0).start(limits or {})
 
 
 class Search:
     """What the kernels work on, and their launches."""
 
-    # All that does not depend on how many rows are free is under way when the host waits for that.
-    # Workspace: 2 indices for each column, 3 for each row and linked row and a few for long lists,
-    # 2 for each root, and the slots.
+    # The host learns how many rows are free while the slots are written; without these there is room
+    # for all. Workspace: 2 indices for each column, 3 for each row and linked row and a few for long
+    # lists, 2 for each root, and the slots.
     def __init__(
         self,
         graph: BipartiteCSR,
@@ -151,6 +154,7 @@ class Search:
         sizes = index(n_rows), index(n_cols), self._finished
         arrays = graph.indptr, *self._mates, self._control
         self._setup.launch("count_free", -(-max(n_rows, n_cols) // 8), *sizes, *arrays)
+        self._free = start_copy(self._control) if macros["WIDTH"] else None
         entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
         self._lists: dict[str, Any] = {
             "slots": self._slots(linked) if macros["WIDTH"] else None,
@@ -162,16 +166,16 @@ class Search:
         self._barrier = xp.zeros(2, np.int32)
 
     def start(self, limits: dict[str, int]) -> Callable[[], Any]:
-        """Launch the search, once told how many rows are free; return what reads its control."""
+        """Launch the search, once there is room for the free rows; return what reads its control."""
         graph, macros, kernels, control = self._graph, self._macros, self._kernels, self._control
-        free = kernels.read("Control", control)
-        n_roots, paths = int(free["free_rows"]), int(free["free_columns"])
-        run, before = self._run, self._before
+        n_roots, run, before = graph.n_major, self._run, self._before
+        if self._free:
+            free = kernels.record("Control", self._free())  # waits
+            n_roots = int(free["free_rows"])
+            if not min(n_roots, free["free_columns"]):
+                return lambda: free
         if before.most_pairs is not None and not before.finished:  # all free columns are counted
-            paths -= graph.n_minor - before.most_pairs
-        if not min(n_roots, paths):
-            return lambda: free
-        limits = limits | {"paths": paths}
+            limits = limits | {"left": graph.n_minor - before.most_pairs}
         xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
         # a little more than needed: what one call has given back then fits the next
         step = (graph.n_major >> 6) + 1

@@ -5,16 +5,18 @@ it bounds every matching: none has more of these columns. An exact engine can st
 augmenting paths leave no column without a mate that has one.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.device import bit_set
+from sparsematch._engines.cuda.core.device import bit_set, start_copy
 from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.cuda.core.transpose import count_entries
-from sparsematch._engines.registry import Run, match_alone
+from sparsematch._engines.cuda.matching import cheap, ms_bfs
+from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
@@ -30,9 +32,9 @@ def match_rare_columns(
     degree: Any,
     matched: Any,
     run: Run,
-) -> int | None:
-    """Match the minors of fewest entries; return how many pairs any matching has at most."""
-    # None if there are none, or degrees were counted wrong; nothing is matched then. No vertex may
+) -> Callable[[], int] | None:
+    """Match the minors of fewest entries; return what tells how many pairs any matching has."""
+    # That is at most, and waits. None if there are none, or degrees were counted wrong; nothing is matched then. No vertex may
     # be matched before. Reads: the graph, and about how many entries each minor has. Writes: both
     # mates, matched. Workspace: a bit for each minor, four indices for each of their entries, an
     # index for each major, and that of the engines. Time: O(nnz).
@@ -62,10 +64,13 @@ def match_rare_columns(
     kernels.launch("group_rare", listed, *given)
     shape = sum(having), graph.n_major
     rest = BipartiteCSR(*shape, begin, rows, graph.backend, known_nnz=listed)
-    match_alone(rest, found := Matching.start(rest), run, options={"host": False})
+    found, alone = Matching.start(rest), Run(run.workers, run.seed)
+    cheap.improve(rest, found, alone)
+    ms_bfs.search(rest, found, alone, None, linked=0, **ms_bfs.in_place(graph.dtype))
     free = xp.zeros(1, graph.dtype)
     mates = graph.orient(matching.row_mate, matching.col_mate)
     kernels.launch(
         "adopt_rare", rare.size, index(rare.size), state, found.row_mate, *mates, matched, free
     )
-    return n_cols - int(free[0])  # waits
+    left = start_copy(free)
+    return lambda: n_cols - int(left()[0])
