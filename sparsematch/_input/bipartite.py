@@ -48,7 +48,13 @@ class Entries(NamedTuple):
 
 
 def read_entries(
-    A: Any, *, name: str = "A", threads: int = 1, valued: bool = False, in_host: bool = False
+    A: Any,
+    *,
+    name: str = "A",
+    threads: int = 1,
+    valued: bool = False,
+    in_host: bool = False,
+    wait: bool = True,
 ) -> Entries:
     """Read a sparse matrix of any library; what is on a GPU stays there."""
     # CSR and CSC are viewed without a copy, COO is converted, other formats are converted with a
@@ -74,14 +80,15 @@ def read_entries(
         )
     else:
         A = cupy.compress(A, name)
-        graph = cupy.view(A, name)
+        graph = cupy.view(A, name, wait)
     return Entries(graph, A, name)
 
 
-def as_bipartite(A: Any, *, name: str = "A", threads: int = 1) -> BipartiteCSR:
+def as_bipartite(A: Any, *, name: str = "A", threads: int = 1, wait: bool = True) -> BipartiteCSR:
     """View a sparse matrix as a bipartite graph; indices are int32 if both arrays of `A` are."""
     # Messages call the matrix `name`; `threads` check the indices of a large one in host memory.
-    return read_entries(A, name=name, threads=threads).graph
+    # On a GPU, unless it is to `wait`, what reads the entries first reads their number.
+    return read_entries(A, name=name, threads=threads, wait=wait).graph
 
 
 def _viewed(view: MatrixView, entries: Entries, valued: bool) -> Entries:

@@ -1,9 +1,11 @@
 """The default on a GPU: it measures features, and runs the steps that `choice.py` chooses."""
 
 from collections.abc import Callable
+from typing import cast
 
 from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts, HostResult
+from sparsematch._engines.cuda.core.certificates import EntryCount
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     cheap,
@@ -14,8 +16,9 @@ from sparsematch._engines.cuda.matching import (
     one_block,
     row_singletons,
 )
-from sparsematch._engines.cuda.matching.features import features, match_diagonal, match_ends
+from sparsematch._engines.cuda.matching.features import begin as begin_features
 from sparsematch._engines.cuda.matching.features import load as load_features
+from sparsematch._engines.cuda.matching.features import match_diagonal, match_ends
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -64,6 +67,10 @@ class _Seen:
         self.known = known
         self._run = run
         self._lists: choice.ListFeatures | None = None
+        self._begun: Callable[[], choice.ListFeatures] | None = None
+        tall = graph.n_major > choice.POLICY.tall * graph.n_minor
+        if callable(graph.known_nnz) and graph.indices.size > one_block.MOST and not tall:
+            self._begun = _begin(graph, cast(EntryCount, graph.known_nnz).wrong)
 
     def features(self) -> choice.Features:
         """Return the features; those of the lists are not measured yet."""
@@ -87,9 +94,7 @@ class _Seen:
                 found = known.transposed or transpose(self.graph, self._run, known.symmetric)
                 self.searched = known.transposed = found
                 known.finished = known.finished and known.finished[::-1]
-            _preload(self.searched)
-            width = ms_bfs.shape(self.searched)["WIDTH"]
-            self._lists = seen = features(self.searched, width, choice.POLICY)
+            self._lists = seen = (self._begun or _begin(self.searched))()
             self.linked = seen.linked
             self.known.in_order, self.known.symmetric = seen.in_order, seen.symmetric
         return self._lists
@@ -133,9 +138,15 @@ def _search_small(
     return host_fallback.finish_matching(graph, matching, run, why)
 
 
+def _begin(graph: BipartiteCSR, wrong: int = 0) -> Callable[[], choice.ListFeatures]:
+    """Start the compiler, and measure the lists; return what waits for their features."""
+    _preload(graph)
+    return begin_features(graph, ms_bfs.shape(graph)["WIDTH"], choice.POLICY, wrong)
+
+
 def _preload(graph: BipartiteCSR) -> None:
     """Start the compiler for what will be launched, and for the likely start."""
-    n, nnz, dtype = graph.n_major, graph.nnz, graph.dtype
+    n, nnz, dtype = graph.n_major, graph.indices.size, graph.dtype
     load_features(dtype)
     cheap.load(dtype)
     if n == graph.n_minor:

@@ -59,12 +59,16 @@ DEVICE void sample_counterparts(Index n, const Index* __restrict__ indptr,
 // number, and not at all unless `square`; what `sample_counterparts` reads. Writes: f, firsts and
 // lasts, which are empty at first, by atomics. Words that all threads would read or change are for
 // one thread of each block: else all would queue for one address. Time: O(n / threads),
-// O(nnz / threads) where the diagonal has no zero.
+// O(nnz / threads) where the diagonal has no zero. Nothing is read if `wrong` says that the arrays
+// are; nullptr: they are checked.
 KERNEL features(Index n, Index square, int width, int most, int max_shared,
                 const Index* __restrict__ indptr, const Index* __restrict__ indices, Features* f,
-                Bits* firsts, Bits* lasts) {
+                Bits* firsts, Bits* lasts, const long long* wrong) {
     enum { EACH = 8 };  // rows of a thread between two barriers
-    SHARED bool first, last, diagonal;
+    SHARED bool first, last, diagonal, refused;
+    if (thread_in_block() == 0) refused = wrong && load(wrong);
+    sync_block();
+    if (refused) return;
     SHARED int firsts_shared, lasts_shared, lacking;
     Wide squares = 0, linked = 0;
     Index single = 0;

@@ -1,6 +1,7 @@
 """What the choice of a start depends on: two launches over the lists, one wait for the device."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
-from sparsematch._engines.cuda.core.device import lanes_of
+from sparsematch._engines.cuda.core.device import lane_shift, start_copy
 from sparsematch._engines.cuda.matching.choice import POLICY, ListFeatures, Policy
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -22,6 +23,14 @@ load = compile.declare("matching/features")
 
 def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFeatures:
     """Return the features of the lists, and what rows of `width` slots need. Time: O(nnz)."""
+    return begin(graph, width, policy)()
+
+
+def begin(
+    graph: BipartiteCSR, width: int, policy: Policy, wrong: int = 0
+) -> Callable[[], ListFeatures]:
+    """Launch what finds the features; return what waits for them."""
+    # Arrays that are still checked are not read if what is at the address `wrong` is not zero.
     n, square = graph.n_major, graph.n_major == graph.n_minor
     xp, index = namespace(graph.indptr), graph.dtype.type
     kernels = load(graph.dtype)
@@ -29,12 +38,21 @@ def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFe
     firsts, lasts = xp.zeros((2, graph.n_minor // 32 + 1), np.uint32)
     arrays = graph.indptr, graph.indices, found, firsts, lasts
     sizes = index(n), index(square), np.int32(width), np.int32(LINKED), np.int32(policy.max_shared)
-    kernels.launch("features", min(n, compile.FILLING // 2), *sizes, *arrays, threads=512)
-    too_uneven = min(-(-policy.hubs * graph.nnz**2 // max(n, 1)), 2**63)
+    threads = min(n, compile.FILLING // 2)
+    kernels.launch("features", threads, *sizes, *arrays, np.uint64(wrong), threads=512)
+    too_uneven = min(-(-policy.hubs * graph.indices.size**2 // max(n, 1)), 2**63)
     few = int(policy.leaves * n)
     if square:
         _compare_sides(graph, found, np.uint64(too_uneven), index(few), unless_diagonal=True)
-    seen = kernels.read("Features", found)
+    copy = start_copy(found)
+    return lambda: _seen(graph, kernels.record("Features", copy()), policy, too_uneven, few)
+
+
+def _seen(
+    graph: BipartiteCSR, seen: Any, policy: Policy, too_uneven: int, few: int
+) -> ListFeatures:
+    """Return the features by what the kernels have counted."""
+    n, square = graph.n_major, graph.n_major == graph.n_minor
     skew = float(seen["squares"]) * n / max(graph.nnz, 1) ** 2
     single = int(seen["single"]) / max(n, 1)
     shared = int(seen["first_shared"]), int(seen["last_shared"])
@@ -71,7 +89,8 @@ def _compare_sides(
 ) -> None:
     """Launch the test for a symmetric pattern."""
     # None is symmetric if `squares` reach `too_uneven` and more than `few` lists have one entry.
-    n, shift, kernels = graph.n_major, lanes_of(graph), load(graph.dtype)
+    n, kernels = graph.n_major, load(graph.dtype)
+    shift = np.int32(lane_shift(graph.indices.size, n))
     # not that of the call: nobody can make a matrix for which the numbers drawn are known
     seed = np.uint64(int.from_bytes(os.urandom(8), "little"))
     given = graph.dtype.type(n), graph.indptr, graph.indices, found, seed

@@ -130,9 +130,9 @@ def search(
 class Search:
     """What the kernels work on, and their launches."""
 
-    # The host learns how many rows are free while the slots are written; without these there is room
-    # for all. Workspace: 2 indices for each column, 3 for each row and linked row and a few for long
-    # lists, 2 for each root, and the slots.
+    # The host learns how many rows are free while the slots are written; without these there is
+    # room for all. Workspace: 2 indices for each column, 3 for each row and linked row and a few
+    # for long lists, 2 for each root, and the slots.
     def __init__(
         self,
         graph: BipartiteCSR,
@@ -166,7 +166,7 @@ class Search:
         self._barrier = xp.zeros(2, np.int32)
 
     def start(self, limits: dict[str, int]) -> Callable[[], Any]:
-        """Launch the search, once there is room for the free rows; return what reads its control."""
+        """Launch the search, with room for the free rows; return what reads its control."""
         graph, macros, kernels, control = self._graph, self._macros, self._kernels, self._control
         n_roots, run, before = graph.n_major, self._run, self._before
         if self._free:
