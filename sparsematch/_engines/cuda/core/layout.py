@@ -48,8 +48,9 @@ class Layouts:
         # Those that are not given by name are attributes of the objects, of the first that has one.
         form = layout(self.name, self.dtype, name)
         kinds: Any = form.fields or {}
-        for given in reversed(objects):
-            fields = {key: getattr(given, key) for key in kinds if hasattr(given, key)} | fields
+        for given in objects:
+            missing = [key for key in kinds if key not in fields and hasattr(given, key)]
+            fields |= {key: getattr(given, key) for key in missing}
         if fields.keys() != kinds.keys():
             raise TypeError(f"{self.name}: {name} has fields {form.names}, not {tuple(fields)}")
         values = tuple([_packed(kind, fields[field]) for field, (kind, *_) in kinds.items()])

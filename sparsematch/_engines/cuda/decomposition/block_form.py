@@ -70,15 +70,9 @@ def block_permutation(
     kernels.launch("tally", row_mate.size, n_rows, labels.row_group, count[1:], place)
     begin = xp.cumsum(count, dtype=dtype)
     row_perm, col_perm = xp.empty(row_mate.size, dtype), xp.empty(col_mate.size, dtype)
-    order = kernels.struct(
-        "BlockOrder",
-        matching,
-        group=labels.row_group,
-        place=place,
-        begin=begin,
-        row_perm=row_perm,
-        col_perm=col_perm,
-    )
+    fields = {"group": labels.row_group, "place": place, "begin": begin}
+    fields |= {"row_perm": row_perm, "col_perm": col_perm}
+    order = kernels.struct("BlockOrder", matching, **fields)
     sizes, bounds = (n_rows, n_cols, n_square), xp.zeros(4, dtype)
     n = max(row_mate.size, col_mate.size)
     kernels.launch("permute", n, *sizes, order, bounds[3:], bounds)

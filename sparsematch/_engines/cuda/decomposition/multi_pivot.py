@@ -48,15 +48,10 @@ class _Searches:
 
     def first_levels(self) -> Struct:
         """Return what a kernel needs to begin the searches."""
-        return self.kernels.struct(
-            "FirstLevels",
-            ahead_cols=self.seen[0],
-            behind_rows=self.seen[1],
-            rows=self.queues[0],
-            cols=self.queues[1],
-            row_count=self.count,
-            col_count=self.count[SECOND:],
-        )
+        fields: dict[str, Any] = {"ahead_cols": self.seen[0], "behind_rows": self.seen[1]}
+        fields |= {"rows": self.queues[0], "cols": self.queues[1], "row_count": self.count}
+        fields |= {"col_count": self.count[SECOND:]}
+        return self.kernels.struct("FirstLevels", **fields)
 
     def run(self, owners: Any = (None, None), *, max_levels: int = 0) -> Any:
         """Go on until nothing new is met, or for `max_levels`; return the flags of `reach`."""

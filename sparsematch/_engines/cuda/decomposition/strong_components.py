@@ -3,6 +3,8 @@
 See strong_components.cu.
 """
 
+from typing import Any
+
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
@@ -62,21 +64,10 @@ def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[in
     state = mates.row_mate, *inside, from_row, to_col, shift
     kernels.launch("degrees", n_rows << int(shift), n, rows, cols, *state)
     queues = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
-    trim = kernels.struct(
-        "Trim",
-        square,
-        mates,
-        rows=rows,
-        cols=cols,
-        from_row=from_row,
-        to_col=to_col,
-        removed=bit_set(xp, n_rows),
-        first_queue=queues[0],
-        last_queue=queues[1],
-        widths=xp.zeros(6, dtype),
-        removals=size[1:],
-        shift=shift,
-    )
+    fields: dict[str, Any] = {"rows": rows, "cols": cols, "from_row": from_row, "to_col": to_col}
+    fields |= {"removed": bit_set(xp, n_rows), "first_queue": queues[0], "last_queue": queues[1]}
+    fields |= {"widths": xp.zeros(6, dtype), "removals": size[1:], "shift": shift}
+    trim = kernels.struct("Trim", square, mates, **fields)
     rest = trim, square.allowance.struct(kernels), xp.zeros(2, np.int32)
     kernels.launch_resident("trim", n, *rest, blocks_per_processor=2)
     n_square, n_first, n_last, used = (int(k) for k in size.tolist())

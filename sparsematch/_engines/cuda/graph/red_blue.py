@@ -35,15 +35,10 @@ def match(graph: Graph, mate: IndexArray, run: Run) -> tuple[Any, list[tuple[int
     work = general.adjacency(kernels, graph, run.seed), general.cuts(kernels, graph)
     control, weight = kernels.zeros(xp, "Control"), graph.weight
     proposal, pick = xp.empty((2, graph.n), dtype)  # to which; the best of those that propose
-    state = kernels.struct(
-        "RedBlue",
-        mate=mate,
-        taken=bit_set(xp, graph.n),
-        proposal=proposal,
-        pick=pick,
-        key=None if weight is None else xp.empty(graph.n, f"u{weight.dtype.itemsize}"),
-        # active in this round and in the next, blue
-        lists=xp.empty(3 * graph.n, dtype),
-        blue_below=np.uint64(int(run.options.get("p", OPTIONS["p"]) * 2.0**53)),
-    )
+    fields: dict[str, Any] = {"mate": mate, "taken": bit_set(xp, graph.n), "proposal": proposal}
+    fields |= {"key": None if weight is None else xp.empty(graph.n, f"u{weight.dtype.itemsize}")}
+    # active in this round and in the next, blue
+    fields |= {"pick": pick, "lists": xp.empty(3 * graph.n, dtype)}
+    fields |= {"blue_below": np.uint64(int(run.options.get("p", OPTIONS["p"]) * 2.0**53))}
+    state = kernels.struct("RedBlue", **fields)
     return general.run_rounds(kernels, graph, mate, run, n, *work, state, control)

@@ -77,15 +77,9 @@ def bid(problem: Assignment, eps: float, most: float, enough: int, limit: int) -
     words = np.zeros(1, layout("weighted/auction", dtype, "Rounds"))
     words["count"][0, 0] = free.size
     control = xp.asarray(words.view(np.uint8))
-    state = kernels.struct(
-        "Auction",
-        problem,
-        v=problem.col_dual,
-        to=xp.empty(n, dtype),
-        bid=xp.empty(n),
-        highest=xp.zeros(n, np.uint64),
-        queue=queue,
-    )
+    fields: dict[str, Any] = {"v": problem.col_dual, "to": xp.empty(n, dtype), "bid": xp.empty(n)}
+    fields |= {"highest": xp.zeros(n, np.uint64), "queue": queue}
+    state = kernels.struct("Auction", problem, **fields)
     given = dtype.type(n), problem.costs(kernels), state, np.float64(eps), np.float64(most)
     rounds, done = 0, False
     while not done and rounds < limit:
