@@ -46,7 +46,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
         if given["constant_threads"] and given["roots"]:
             limits = {"narrow": NARROW, "stay": STAY, "graft": INT_MAX, "alone": ALONE}
             limits["depth_eighths"] = int(not given["stop_early"])
-            report = ms_bfs.search(graph, matching, run, before, limits, LOCKSTEP=1)
+            report = ms_bfs.search((graph, matching, run, before), limits, LOCKSTEP=1)
             counts |= ms_bfs.account(report, run)
         else:
             phases = Phases(graph, matching, run, given)

@@ -1,7 +1,6 @@
 """The default on a GPU: it measures features, and runs the steps that `choice.py` chooses."""
 
 from collections.abc import Callable
-from typing import cast
 
 from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts, HostResult
@@ -10,15 +9,12 @@ from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     cheap,
     choice,
+    features,
     karp_sipser,
     min_degree,
     ms_bfs,
     one_block,
-    row_singletons,
 )
-from sparsematch._engines.cuda.matching.features import begin as begin_features
-from sparsematch._engines.cuda.matching.features import load as load_features
-from sparsematch._engines.cuda.matching.features import match_diagonal, match_ends
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -68,9 +64,9 @@ class _Seen:
         self._run = run
         self._lists: choice.ListFeatures | None = None
         self._begun: Callable[[], choice.ListFeatures] | None = None
-        tall = graph.n_major > choice.POLICY.tall * graph.n_minor
-        if callable(graph.known_nnz) and graph.indices.size > one_block.MOST and not tall:
-            self._begun = _begin(graph, cast(EntryCount, graph.known_nnz).wrong)
+        tall, count = graph.n_major > choice.POLICY.tall * graph.n_minor, graph.known_nnz
+        if isinstance(count, EntryCount) and graph.indices.size > one_block.MOST and not tall:
+            self._begun = _begin(graph, count.wrong)
 
     def features(self) -> choice.Features:
         """Return the features; those of the lists are not measured yet."""
@@ -105,11 +101,11 @@ def _start(
 ) -> None:
     """Run a step before the search, or in place of it."""
     if name == "diagonal":
-        match_diagonal(graph, matching, run)
+        features.match_diagonal(graph, matching, run)
     elif name in ("first_ends", "last_ends"):
-        match_ends(graph, matching, run, last=name == "last_ends")
+        features.match_ends(graph, matching, run, last=name == "last_ends")
     elif name == "row_singletons":
-        known.finished = row_singletons.match_row_singletons(graph, matching, run)
+        known.finished = features.match_row_singletons(graph, matching, run)
     else:
         _STARTS[name](graph, matching, run, known)
 
@@ -118,7 +114,7 @@ def _search(seen: _Seen, matching: Matching, run: Run, levels: int | None) -> Ho
     """Search from all free rows; after `levels` levels the host gets the matrix."""
     limits = {} if levels is None else {"wide": host_fallback.WIDE, "allowance": levels}
     with run.step("ms_bfs") as counts:
-        report = ms_bfs.search(seen.searched, matching, run, seen.known, limits, seen.linked)
+        report = ms_bfs.search((seen.searched, matching, run, seen.known), limits, seen.linked)
         counts |= ms_bfs.account(report, run)
     if levels is None or not report()["stopped"]:  # waits
         return None
@@ -141,13 +137,13 @@ def _search_small(
 def _begin(graph: BipartiteCSR, wrong: int = 0) -> Callable[[], choice.ListFeatures]:
     """Start the compiler, and measure the lists; return what waits for their features."""
     _preload(graph)
-    return begin_features(graph, ms_bfs.shape(graph)["WIDTH"], choice.POLICY, wrong)
+    return features.begin(graph, ms_bfs.shape(graph)["WIDTH"], wrong)
 
 
 def _preload(graph: BipartiteCSR) -> None:
     """Start the compiler for what will be launched, and for the likely start."""
     n, nnz, dtype = graph.n_major, graph.indices.size, graph.dtype
-    load_features(dtype)
+    features.load(dtype)
     cheap.load(dtype)
     if n == graph.n_minor:
         karp_sipser.load_of_graphs(dtype)

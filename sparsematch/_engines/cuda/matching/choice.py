@@ -27,10 +27,9 @@ class Policy:
     tall: float = 1.2
 
     #: Mean square of the lengths of the lists, in squares of their mean, from which on hubs have
-    #: most of the entries; and the share of lists of one entry (of all lists) above which such hubs
-    #: have leaves. Kronecker graph of 46M entries: 4.6 ms without row singletons, 2.1 to 2.8 after
-    #: them. Few matrices tell: this one and power laws of a million rows have leaves, and a skewed
-    #: matrix of 1e9 entries has none.
+    #: most of the entries; and the share of lists of one entry above which these hubs have leaves.
+    #: Kronecker graph of 46M entries: 4.6 ms without row singletons, 2.1 to 2.8 after them. Few
+    #: matrices tell: it and power laws have leaves, a skewed matrix of 1e9 entries has none.
     hubs: int = 20
     leaves: float = 0.02
 
@@ -65,10 +64,9 @@ class Policy:
 
     #: Levels that the search may take before the host gets the matrix. Families, 2^18 rows in four
     #: orders: searches that suit the device took up to 0.11 of the host's time, the others 4.5 and
-    #: more. Random matrices of a few ten thousand rows take up to 900 levels, most with three
-    #: entries a row; with two or fewer up to 190, and there the host, too, takes a quarter of the
-    #: time for an entry. In order, first fit leaves it hardly anything to do (1.5 to 10 ns an
-    #: entry); but strips, which are not thin, suit the device all the same.
+    #: more. Random matrices of a few ten thousand rows take up to 900 levels; with two entries a
+    #: row or fewer 190, and the host a quarter of the time for an entry. In order, first fit leaves
+    #: it hardly anything to do (1.5 to 10 ns an entry), but strips suit the device all the same.
     search: Work = field(default=Work(2e-6, 60e-9, 0.2, 1024))
     thin_search: Work = field(default=Work(2e-6, 15e-9, 0.2, 256))
     thin_in_order: Work = field(default=Work(2e-6, 1.5e-9, 0.2, 256))

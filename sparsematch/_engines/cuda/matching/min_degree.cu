@@ -2,10 +2,9 @@
 // have.
 //
 // Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), all rows of a class of
-// lengths at once. Degrees are those of the matrix. Invariant: a column is claimed by one atomic on
-// its bit, and its row alone writes both mates. The result is maximal: a row gives up only after it
-// has seen all its columns matched, and no column is ever released. Columns of fewest entries may
-// be matched before: a maximum matching of these alone, which an exact engine never has to undo.
+// lengths at once. Invariant: a column is claimed by one atomic on its bit, never released, and its
+// row alone writes both mates; a row gives up only after it has seen all its columns matched. Those
+// of fewest entries may be matched before: a maximum matching that no exact engine has to undo.
 #include "core/device.cuh"
 #include "matching/column_degrees.cuh"
 #include "matching/start_common.cuh"

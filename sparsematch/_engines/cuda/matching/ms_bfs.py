@@ -6,7 +6,7 @@ no launch and no transfer. The host learns how many rows are free before it star
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,16 +22,15 @@ from sparsematch._types.matching import Matching
 
 SUMMARY = "Multi-source breadth-first search with disjoint trees; one resident kernel."
 
-#: Entries of a long list that make an entry of the frontier. No figures were kept.
-PART = 128
+#: Entries of a long list that make an entry of the frontier; entries of its own frontier that are
+#: not too many for a block. No figures were kept.
+PART, ROOM = 128, 128
 
-#: Entries of its own frontier that are not too many for a block. No figures were kept.
-ROOM = 128
-
-#: Defaults of the fields of Limits in ms_bfs.cuh, which defines them and their units. No
-#: figures were kept.
+#: Defaults of the fields of Limits in ms_bfs.cuh, which defines them and their units.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
 LIMITS |= {"wide": INT_MAX, "allowance": INT_MAX, "own_levels": 0, "left": 0}
+
+Given: TypeAlias = tuple[BipartiteCSR, Matching, Run, Before]  #: What engines get.
 
 #: Levels of a first phase in which trees look for the columns of their roots, where both are free
 #: together: most of these are as near as a triangle.
@@ -43,7 +42,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
     # Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 3 and its slots
     # for each row, 2 more for each free row.
     with run.step("ms_bfs") as counts:
-        counts |= account(search(graph, matching, run, before), run)
+        counts |= account(search((graph, matching, run, before)), run)
     return before
 
 
@@ -104,27 +103,22 @@ compile.declared["matching/ms_bfs_setup"] = lambda dtype: map(_of_slots, shapes(
 
 
 def search(
-    graph: BipartiteCSR,
-    matching: Matching,
-    run: Run,
-    before: Before,
-    limits: dict[str, int] | None = None,
-    linked: int | None = None,
-    **macros: int,
+    given: Given, limits: dict[str, int] | None = None, linked: int | None = None, **macros: int
 ) -> Callable[[], Any]:
     """Run the kernels; return what reads their control."""
     # `linked` is what `features` counts, if it is known. Where the memory does not suffice for rows
     # of slots, lists are read in place.
-    lockstep, macros = macros, shape(graph) | macros
+    graph, lockstep = given[0], macros
+    macros = shape(graph) | macros
     try:
         if linked is None:
             linked = features(graph, macros["WIDTH"]).linked if macros["WIDTH"] else 0
-        return Search(graph, matching, run, before, macros, linked).start(limits or {})
+        return Search(given, macros, linked).start(limits or {})
     except MemoryError:
         if not macros["WIDTH"]:
             raise
     macros = in_place(graph.dtype) | lockstep  # slower, in half the memory
-    return Search(graph, matching, run, before, macros, 0).start(limits or {})
+    return Search(given, macros, 0).start(limits or {})
 
 
 class Search:
@@ -133,17 +127,9 @@ class Search:
     # The host learns how many rows are free while the slots are written; without these there is
     # room for all. Workspace: 2 indices for each column, 3 for each row and linked row and a few
     # for long lists, 2 for each root, and the slots.
-    def __init__(
-        self,
-        graph: BipartiteCSR,
-        matching: Matching,
-        run: Run,
-        before: Before,
-        macros: dict[str, int],
-        linked: int,
-    ) -> None:
-        self._graph, self._run, self._macros = graph, run, macros
-        self._before = before or DeviceByProducts()
+    def __init__(self, given: Given, macros: dict[str, int], linked: int) -> None:
+        self._graph, matching, self._run, before = given
+        self._before, self._macros, graph = before or DeviceByProducts(), macros, self._graph
         self._mates = graph.orient(matching.row_mate, matching.col_mate)
         self._kernels, self._setup = load(graph.dtype, macros)
         xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type

@@ -33,8 +33,8 @@ KERNEL count_free(Index n_rows, Index n_cols, Finished finished, const Index* __
     add_of_block(&control->free_columns, columns);
 }
 
-// The rows that `count_free` counts, stretches of them in a shuffled order. Reads: indptr, row_mate.
-// Writes: roots and leaf, places that the block reserved by one addition. Time: O(n_rows / threads).
+// The rows that `count_free` counts, stretches of them in a shuffled order. Reads: indptr,
+// row_mate. Writes: roots and leaf, places that the block reserved. Time: O(n_rows / threads).
 KERNEL collect(Index n_rows, int bits, unsigned seed, Finished finished,
                const Index* __restrict__ indptr, const Index* __restrict__ row_mate, Index* roots,
                Index* leaf, Control* control) {

@@ -34,10 +34,10 @@ def match_rare_columns(
     run: Run,
 ) -> Callable[[], int] | None:
     """Match the minors of fewest entries; return what tells how many pairs any matching has."""
-    # That is at most, and waits. None if there are none, or degrees were counted wrong; nothing is
-    # matched then. No vertex may be matched before. Reads: the graph, and about how many entries
-    # each minor has. Writes: both mates, matched. Workspace: a bit for each minor, four indices for
-    # each of their entries, an index for each major, and that of the engines. Time: O(nnz).
+    # At most; it waits. None, and nothing is matched, if there are none, or degrees were counted
+    # wrong. No vertex may be matched before. Reads: the graph, about how many entries each minor
+    # has. Writes: both mates, matched. Workspace: a bit for each minor, four indices for each of
+    # their entries, an index for each major, and that of the engines. Time: O(nnz).
     xp, n_cols, nnz, index = namespace(degree), graph.n_minor, graph.nnz, graph.dtype.type
     columns, rare = xp.zeros(RARE + 1, np.int64), bit_set(xp, n_cols)
     kernels.launch("tally", compile.FILLING, np.int64(n_cols), degree, columns)
@@ -66,7 +66,7 @@ def match_rare_columns(
     rest = BipartiteCSR(*shape, begin, rows, graph.backend, known_nnz=listed)
     found, alone = Matching.start(rest), Run(run.workers, run.seed)
     cheap.improve(rest, found, alone)
-    ms_bfs.search(rest, found, alone, None, None, 0, **ms_bfs.in_place(graph.dtype))
+    ms_bfs.search((rest, found, alone, None), None, 0, **ms_bfs.in_place(graph.dtype))
     free = xp.zeros(1, graph.dtype)
     mates = graph.orient(matching.row_mate, matching.col_mate)
     kernels.launch(
