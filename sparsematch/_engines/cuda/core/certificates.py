@@ -26,9 +26,9 @@ class EntryCount:
         #: The address of what is not zero if they are inconsistent.
         self.wrong = int(self._report.pointer)
         sizes = (graph.dtype.type(n) for n in (graph.n_major, graph.n_minor, graph.indices.size))
-        n = max(graph.n_major, graph.indices.size)
+        threads = min(max(graph.n_major, graph.indices.size), compile.FILLING)
         arrays = graph.indptr, graph.indices, self._report.pointer
-        _load(graph.dtype).launch("check", -(-n // 4), *sizes, *arrays)
+        _load(graph.dtype).launch("check", threads, *sizes, *arrays)
 
     def __call__(self) -> int:
         """Return it, or what `refuse` returns of inconsistent arrays."""

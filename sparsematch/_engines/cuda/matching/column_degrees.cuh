@@ -87,8 +87,8 @@ DEVICE void list_rare_entries(long long nnz, const Index* indices, const Bits* r
         for (int k = 0; k < EACH; ++k) {
             const long long p = mine + static_cast<long long>(k) * threads_in_block();
             cols[k] = p < nnz ? indices[p] : UNMATCHED;
+            total += wanted[k] = cols[k] >= 0 && is_in(rare, cols[k]);
         }
-        for (int k = 0; k < EACH; ++k) total += wanted[k] = cols[k] >= 0 && is_in(rare, cols[k]);
         long long at = reserve(found, total);
         for (int k = 0; k < EACH; ++k)
             if (wanted[k])

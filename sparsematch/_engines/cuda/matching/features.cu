@@ -2,11 +2,10 @@
 #include "core/device.cuh"
 
 // Zero at the launch. `single`: lists of one entry; `linked`: rows of slots that long lists need,
-// see ms_bfs.cuh, `most` a list; `off_diagonal`: whether a list lacks the vertex of its own number;
-// `squares`: the sum of the squares of the lengths; `first_shared`, `last_shared`: how many lists
-// begin, or end, with a vertex with which another does, counted up to a few more than `max_shared`;
-// `one_sided`: whether an entry of a sample has no counterpart; `imbalance`: zero if all have one;
-// `has_long`: whether lists are left to whole blocks.
+// see ms_bfs.cuh; `off_diagonal`: whether a list lacks the vertex of its own number; `squares`: the
+// sum of the squares of the lengths; `first_shared`, `last_shared`: lists that begin, or end, as
+// another does, up to a few more than `max_shared`; `one_sided`: an entry of a sample has no
+// counterpart; `imbalance`: zero if all have one; `has_long`: lists are left to whole blocks.
 struct Features {
     Wide squares, imbalance;
     long long linked;
@@ -58,9 +57,8 @@ DEVICE void sample_counterparts(Index n, const Index* __restrict__ indptr,
 // Reads: indptr; of indices the ends of the lists, the rest only as long as no list lacks its own
 // number, and not at all unless `square`; what `sample_counterparts` reads. Writes: f, firsts and
 // lasts, which are empty at first, by atomics. Words that all threads would read or change are for
-// one thread of each block: else all would queue for one address. Time: O(n / threads),
-// O(nnz / threads) where the diagonal has no zero. Nothing is read if `wrong` says that the arrays
-// are; nullptr: they are checked.
+// one thread of each block: else all would queue for one address. Nothing is read if `wrong` says
+// that the arrays are; nullptr: they are checked. Time: O(nnz / threads).
 KERNEL features(Index n, Index square, int width, int most, int max_shared,
                 const Index* __restrict__ indptr, const Index* __restrict__ indices, Features* f,
                 Bits* firsts, Bits* lasts, const long long* wrong) {

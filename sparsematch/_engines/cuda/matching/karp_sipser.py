@@ -61,8 +61,8 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
     counters = xp.zeros(2 * TALLIES + 2, np.int32)  # the last two: the barrier
     fields: dict[str, Any] = {"n": n, "word": xp.empty(n, np.uint32)}
     fields |= {"long_lists": xp.empty(graph.nnz // LONG + 1, graph.dtype), "tallies": counters}
-    fields |= {"finished": finished, "turn": 0, "bits": index_bits(n), "seed": seed_of(run)}
-    fields |= {"one_only": one_only}
+    fields |= {"finished": finished, "bits": index_bits(n), "seed": seed_of(run)}
+    fields |= {"turn": 0, "one_only": one_only}
     state = start_common.state(kernels, "GraphKarpSipser", graph, matching, **fields)
     given = state, counters[2 * TALLIES :]
     kernels.launch_resident("graph_karp_sipser", *given, blocks_per_processor=_BLOCKS)

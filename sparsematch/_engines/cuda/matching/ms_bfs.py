@@ -1,7 +1,7 @@
 """Breadth-first search from all free rows at once, in one kernel, until no path is left.
 
 The blocks of `search` are all resident and wait for each other by themselves, so that a level costs
-no launch and no transfer. The host learns how many rows are free before it starts.
+no launch and no transfer.
 """
 
 import functools
@@ -193,5 +193,5 @@ class Search:
             arrays = graph.indptr, slots, self._control
             self._setup.launch("link_rows", n_rows, index(n_rows), *arrays)
         arrays = graph.indptr, graph.indices, slots
-        self._setup.launch("spread", n_rows * width, index(n_rows), *arrays)
+        self._setup.launch("spread", n_rows * width // 4 + 1, index(n_rows), *arrays)
         return slots

@@ -97,21 +97,30 @@ KERNEL link_rows(Index n_rows, const Index* __restrict__ indptr, Index* slots, C
 KERNEL spread(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
               Index* slots) {
 #if WIDTH
-    for (long long t = thread_index(); t < static_cast<long long>(n_rows) * WIDTH;
-         t += thread_count()) {
-        const Index i = static_cast<Index>(t / WIDTH), slot = static_cast<Index>(t % WIDTH);
-        const Index begin = indptr[i], degree = indptr[i + 1] - begin, linked = linked_rows(degree);
-        if (slot < WIDTH - 1 || !linked)
-            slots[t] = slot < degree ? indices[begin + slot] : UNMATCHED;
-        else if (linked > LINKED) slots[t] = MORE;
-        if (!linked || linked > LINKED) continue;
-        const Index more = LINK(slots[static_cast<long long>(i) * WIDTH + WIDTH - 1]);
-        for (Index r = 0; r < linked; ++r) {
-            const Index p = WIDTH - 1 + r * (WIDTH - 2) + slot,
-                        next = 2 * r + 1 + slot - (WIDTH - 2);
-            Index* at = slots + static_cast<long long>(more + r) * WIDTH + slot;
-            if (slot < WIDTH - 2) *at = p < degree ? indices[begin + p] : UNMATCHED;
-            else *at = next < linked ? LINK(more + next) : UNMATCHED;
+    enum { AT_ONCE = 4 };  // slots of a thread
+    const long long n_slots = static_cast<long long>(n_rows) * WIDTH, step = thread_count();
+    for (long long base = thread_index(); base < n_slots; base += AT_ONCE * step) {
+        Index begin[AT_ONCE], degree[AT_ONCE], first[AT_ONCE];
+        for (int u = 0; u < AT_ONCE; ++u) {
+            const long long i = base + u * step < n_slots ? (base + u * step) / WIDTH : 0;
+            begin[u] = indptr[i], degree[u] = indptr[i + 1] - begin[u];
+            const Index slot = static_cast<Index>((base + u * step) % WIDTH);
+            first[u] = slot < degree[u] ? indices[begin[u] + slot] : UNMATCHED;
+        }
+        for (int u = 0; u < AT_ONCE && base + u * step < n_slots; ++u) {
+            const long long t = base + u * step;
+            const Index slot = static_cast<Index>(t % WIDTH), linked = linked_rows(degree[u]);
+            if (slot < WIDTH - 1 || !linked) slots[t] = first[u];
+            else if (linked > LINKED) slots[t] = MORE;
+            if (!linked || linked > LINKED) continue;
+            const Index more = LINK(slots[t - slot + WIDTH - 1]);
+            for (Index r = 0; r < linked; ++r) {
+                const Index p = WIDTH - 1 + r * (WIDTH - 2) + slot,
+                            next = 2 * r + 1 + slot - (WIDTH - 2);
+                Index* at = slots + static_cast<long long>(more + r) * WIDTH + slot;
+                if (slot < WIDTH - 2) *at = p < degree[u] ? indices[begin[u] + p] : UNMATCHED;
+                else *at = next < linked ? LINK(more + next) : UNMATCHED;
+            }
         }
     }
 #endif
