@@ -138,8 +138,7 @@ def maximum_transversal(
         same = {"method": method, "init": init, "return_info": return_info}
         return ranks.maximum_transversal(A, same, initial, workers, rng, options)
     threads = resolve_workers(workers, A)
-    wait = initial is not None or (method, init) != ("auto", "auto")  # auto reads nnz first
-    graph = as_bipartite(A, threads=threads, wait=wait)
+    graph = as_bipartite(A, threads=threads)
     chosen = plan(graph.backend, method, init)
     settings = read_options(options, *chosen)
     run = Run(threads, read_seed(rng), settings, return_info, warm=initial is not None)

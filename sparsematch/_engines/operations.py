@@ -73,10 +73,9 @@ class CertificateOps(Operations, Generic[_Matrix, _Mates]):
 
     package = "core"
 
-    #: The number of entries, or -1 if the arrays are not consistent: their types must fit, and a
-    #: number of threads may be given, too. On a device, where their lengths must fit: what waits
-    #: for it, given what is called then instead.
-    count_entries: Callable[..., Any]
+    #: The number of entries, or -1 if the arrays are not consistent: on a device their lengths must
+    #: fit, in host memory their types, and a number of threads may be given, too.
+    count_entries: Callable[..., int]
     #: The first thing wrong with a matching: (key of ``FLAWS``, row, column), or None.
     wrong_pair: Callable[[_Matrix, _Mates], tuple[str, int, int] | None]
     #: An entry whose row and column are both unmatched, or None: the matching is maximal.

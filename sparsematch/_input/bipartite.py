@@ -48,13 +48,7 @@ class Entries(NamedTuple):
 
 
 def read_entries(
-    A: Any,
-    *,
-    name: str = "A",
-    threads: int = 1,
-    valued: bool = False,
-    in_host: bool = False,
-    wait: bool = True,
+    A: Any, *, name: str = "A", threads: int = 1, valued: bool = False, in_host: bool = False
 ) -> Entries:
     """Read a sparse matrix of any library; what is on a GPU stays there."""
     # CSR and CSC are viewed without a copy, COO is converted, other formats are converted with a
@@ -80,15 +74,14 @@ def read_entries(
         )
     else:
         A = cupy.compress(A, name)
-        graph = cupy.view(A, name, wait)
+        graph = cupy.view(A, name)
     return Entries(graph, A, name)
 
 
-def as_bipartite(A: Any, *, name: str = "A", threads: int = 1, wait: bool = True) -> BipartiteCSR:
+def as_bipartite(A: Any, *, name: str = "A", threads: int = 1) -> BipartiteCSR:
     """View a sparse matrix as a bipartite graph; indices are int32 if both arrays of `A` are."""
     # Messages call the matrix `name`; `threads` check the indices of a large one in host memory.
-    # On a GPU, unless it is to `wait`, what reads the entries first reads their number.
-    return read_entries(A, name=name, threads=threads, wait=wait).graph
+    return read_entries(A, name=name, threads=threads).graph
 
 
 def _viewed(view: MatrixView, entries: Entries, valued: bool) -> Entries:

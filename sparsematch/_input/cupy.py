@@ -16,10 +16,10 @@ from sparsematch._types.bipartite import BipartiteCSR
 
 
 @advising
-def view(A: Any, name: str, wait: bool = True) -> BipartiteCSR:
+def view(A: Any, name: str) -> BipartiteCSR:
     """View a matrix that `compress` returned; one synchronisation, to check its arrays."""
     if A.format != "coo":
-        return view_of_arrays(A.indptr, A.indices, A.shape, A.format == "csc", name, wait)
+        return view_of_arrays(A.indptr, A.indices, A.shape, A.format == "csc", name)
     refuse_other_gpu(A.row, name)
     arrays = _sort_coo(*as_one_type(A.row, A.col, A.shape, name, ("row", "col")), A.shape, name)
     return view_of_arrays(*arrays, A.shape, False, name)
@@ -48,25 +48,21 @@ def values(A: Any, name: str) -> Any:
 
 @advising
 def view_of_arrays(
-    indptr: Any, indices: Any, shape: tuple[int, int], flipped: bool, name: str, wait: bool = True
+    indptr: Any, indices: Any, shape: tuple[int, int], flipped: bool, name: str
 ) -> BipartiteCSR:
     """Return the view of index arrays, which it checks: what is wrong is sought on the host."""
-    # Unless it waits, nothing may read the arrays before the number of entries has been.
     refuse_other_gpu(indptr, name)
     indptr, indices = map(
         namespace(indptr).ascontiguousarray, as_one_type(indptr, indices, shape, name)
     )
     graph = BipartiteCSR(*shape, indptr, indices, "cupy", flipped)
-
-    def refuse() -> int:
-        here, major = indptr.get(), "column" if flipped else "row"
-        check_compressed(here, indices.get(), (graph.n_major, graph.n_minor), name, major=major)
-        return int(here[-1])
-
-    if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != graph.n_major + 1:
-        return graph._replace(known_nnz=refuse())
-    nnz = operations(CertificateOps, "cupy").count_entries(graph, refuse)
-    return graph._replace(known_nnz=nnz() if wait else nnz)
+    if indptr.ndim == indices.ndim == 1 and indptr.size == graph.n_major + 1:
+        nnz = operations(CertificateOps, "cupy").count_entries(graph)
+        if nnz >= 0:
+            return graph._replace(known_nnz=nnz)
+    here, major = indptr.get(), "column" if flipped else "row"
+    check_compressed(here, indices.get(), (graph.n_major, graph.n_minor), name, major=major)
+    return graph._replace(known_nnz=int(here[-1]))
 
 
 @advising

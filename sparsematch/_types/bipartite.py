@@ -6,7 +6,6 @@ does no bounds checks. CSC is not converted: its arrays are the CSR of the trans
 keeps them and says that it is flipped.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -37,7 +36,7 @@ class BipartiteCSR(NamedTuple):
         Whether `indptr` runs over the columns.
     known_nnz : int
         The number of entries where `indptr` is on a device, so that no thread waits for it; -1: to
-        be read there. Within a call: what waits for the check of the arrays, and returns it.
+        be read there.
     from_host : bool
         Whether it was copied from host memory for a `view`: what comes with it is, too, then.
     """
@@ -48,7 +47,7 @@ class BipartiteCSR(NamedTuple):
     indices: IndexArray
     backend: str = "numpy"
     flipped: bool = False
-    known_nnz: int | Callable[[], int] = -1
+    known_nnz: int = -1
     from_host: bool = False
 
     @classmethod
@@ -108,8 +107,7 @@ class BipartiteCSR(NamedTuple):
     @property
     def nnz(self) -> int:
         """Stored entries."""
-        known = self.known_nnz() if callable(self.known_nnz) else self.known_nnz
-        return int(self.indptr[-1]) if known < 0 else known
+        return int(self.indptr[-1]) if self.known_nnz < 0 else self.known_nnz
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -1,7 +1,5 @@
 """Certificates on the device: consistent arrays, a matching, a maximal one, a maximum one."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from sparsematch._base.arrays import namespace
@@ -17,28 +15,15 @@ _ROW, _COLUMN, _ENTRY = FLAWS
 _load = compile.declare("core/certificates")
 
 
-class EntryCount:
-    """The number of entries, while arrays, whose lengths fit, are checked; it waits when called."""
-
-    def __init__(self, graph: BipartiteCSR, refuse: Callable[[], int]) -> None:
-        self._refuse, self._nnz = refuse, -1
-        self._report = HostNumbers(namespace(graph.indptr), 2)
-        #: The address of what is not zero if they are inconsistent.
-        self.wrong = int(self._report.pointer)
-        sizes = (graph.dtype.type(n) for n in (graph.n_major, graph.n_minor, graph.indices.size))
-        threads = min(max(graph.n_major, graph.indices.size), compile.FILLING)
-        arrays = graph.indptr, graph.indices, self._report.pointer
-        _load(graph.dtype).launch("check", threads, *sizes, *arrays)
-
-    def __call__(self) -> int:
-        """Return it, or what `refuse` returns of inconsistent arrays."""
-        if self._nnz < 0:
-            wrong, nnz = self._report.read()
-            self._nnz = self._refuse() if wrong else nnz
-        return self._nnz
-
-
-count_entries = EntryCount
+def count_entries(graph: BipartiteCSR) -> int:
+    """Return the number of entries, -1 if arrays, whose lengths fit, are inconsistent; waits."""
+    report = HostNumbers(namespace(graph.indptr), 2)
+    sizes = (graph.dtype.type(n) for n in (graph.n_major, graph.n_minor, graph.indices.size))
+    threads = min(max(graph.n_major, graph.indices.size), compile.FILLING)
+    arrays = graph.indptr, graph.indices, report.pointer
+    _load(graph.dtype).launch("check", threads, *sizes, *arrays)
+    wrong, nnz = report.read()
+    return -1 if wrong else int(nnz)
 
 
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] | None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts, HostResult
-from sparsematch._engines.cuda.core.certificates import EntryCount
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     cheap,
@@ -63,10 +62,6 @@ class _Seen:
         self.known = known
         self._run = run
         self._lists: choice.ListFeatures | None = None
-        self._begun: Callable[[], choice.ListFeatures] | None = None
-        tall, count = graph.n_major > choice.POLICY.tall * graph.n_minor, graph.known_nnz
-        if isinstance(count, EntryCount) and graph.indices.size > one_block.MOST and not tall:
-            self._begun = _begin(graph, count.wrong)
 
     def features(self) -> choice.Features:
         """Return the features; those of the lists are not measured yet."""
@@ -90,7 +85,9 @@ class _Seen:
                 found = known.transposed or transpose(self.graph, self._run, known.symmetric)
                 self.searched = known.transposed = found
                 known.finished = known.finished and known.finished[::-1]
-            self._lists = seen = (self._begun or _begin(self.searched))()
+            _preload(self.searched)
+            width = ms_bfs.shape(self.searched)["WIDTH"]
+            self._lists = seen = features.features(self.searched, width)
             self.linked = seen.linked
             self.known.in_order, self.known.symmetric = seen.in_order, seen.symmetric
         return self._lists
@@ -134,15 +131,9 @@ def _search_small(
     return host_fallback.finish_matching(graph, matching, run, why)
 
 
-def _begin(graph: BipartiteCSR, wrong: int = 0) -> Callable[[], choice.ListFeatures]:
-    """Start the compiler, and measure the lists; return what waits for their features."""
-    _preload(graph)
-    return features.begin(graph, ms_bfs.shape(graph)["WIDTH"], wrong)
-
-
 def _preload(graph: BipartiteCSR) -> None:
     """Start the compiler for what will be launched, and for the likely start."""
-    n, nnz, dtype = graph.n_major, graph.indices.size, graph.dtype
+    n, nnz, dtype = graph.n_major, graph.nnz, graph.dtype
     features.load(dtype)
     cheap.load(dtype)
     if n == graph.n_minor:

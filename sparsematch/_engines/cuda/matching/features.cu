@@ -57,16 +57,12 @@ DEVICE void sample_counterparts(Index n, const Index* __restrict__ indptr,
 // Reads: indptr; of indices the ends of the lists, the rest only as long as no list lacks its own
 // number, and not at all unless `square`; what `sample_counterparts` reads. Writes: f, firsts and
 // lasts, which are empty at first, by atomics. Words that all threads would read or change are for
-// one thread of each block: else all would queue for one address. Nothing is read if `wrong` says
-// that the arrays are; nullptr: they are checked. Time: O(nnz / threads).
+// one thread of each block: else all would queue for one address. Time: O(nnz / threads).
 KERNEL features(Index n, Index square, int width, int most, int max_shared,
                 const Index* __restrict__ indptr, const Index* __restrict__ indices, Features* f,
-                Bits* firsts, Bits* lasts, const long long* wrong) {
+                Bits* firsts, Bits* lasts) {
     enum { EACH = 8 };  // rows of a thread between two barriers
-    SHARED bool first, last, diagonal, refused;
-    if (thread_in_block() == 0) refused = wrong && load(wrong);
-    sync_block();
-    if (refused) return;
+    SHARED bool first, last, diagonal;
     SHARED int firsts_shared, lasts_shared, lacking;
     Wide squares = 0, linked = 0;
     Index single = 0;

@@ -1,7 +1,6 @@
 """What the choice of a start depends on, in two launches over the lists, and starts of a launch."""
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
-from sparsematch._engines.cuda.core.device import bit_set, lane_shift, start_copy
+from sparsematch._engines.cuda.core.device import bit_set, lanes_of
 from sparsematch._engines.cuda.matching.choice import POLICY, ListFeatures
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -26,41 +25,29 @@ load = compile.declare("matching/features")
 
 def features(graph: BipartiteCSR, width: int) -> ListFeatures:
     """Return the features of the lists, and what rows of `width` slots need. Time: O(nnz)."""
-    return begin(graph, width)()
-
-
-def begin(graph: BipartiteCSR, width: int, wrong: int = 0) -> Callable[[], ListFeatures]:
-    """Launch what finds the features; return what waits for them."""
-    # Arrays that are still checked are not read if what is at the address `wrong` is not zero.
     n, square = graph.n_major, graph.n_major == graph.n_minor
     xp, index, kernels = namespace(graph.indptr), graph.dtype.type, load(graph.dtype)
     found = kernels.zeros(xp, "Features")
     firsts, lasts = xp.zeros((2, graph.n_minor // 32 + 1), np.uint32)
     arrays = graph.indptr, graph.indices, found, firsts, lasts
     sizes = index(n), index(square), np.int32(width), np.int32(LINKED), np.int32(POLICY.max_shared)
-    threads = min(n, compile.FILLING // 2)
-    kernels.launch("features", threads, *sizes, *arrays, np.uint64(wrong), threads=512)
-    too_uneven = min(-(-POLICY.hubs * graph.indices.size**2 // max(n, 1)), 2**63)
+    kernels.launch("features", min(n, compile.FILLING // 2), *sizes, *arrays, threads=512)
+    too_uneven = min(-(-POLICY.hubs * graph.nnz**2 // max(n, 1)), 2**63)
     few = int(POLICY.leaves * n)
     if square:
         _compare_sides(graph, found, np.uint64(too_uneven), index(few), unless_diagonal=True)
-    copy = start_copy(found)
-
-    def measured() -> ListFeatures:
-        seen = kernels.record("Features", copy())
-        skew = float(seen["squares"]) * n / max(graph.nnz, 1) ** 2
-        single = int(seen["single"]) / max(n, 1)
-        shared = int(seen["first_shared"]), int(seen["last_shared"])
-        has_diagonal = square and not seen["off_diagonal"]
-        asymmetric = seen["one_sided"] or seen["imbalance"]
-        # the same comparisons as on the device: nothing may count as symmetric untested
-        hubs_with_leaves = int(seen["squares"]) >= too_uneven and int(seen["single"]) > few
-        symmetric = square and not (has_diagonal or asymmetric or hubs_with_leaves)
-        flags = has_diagonal, symmetric, hubs_with_leaves
-        order = *shared, min(shared) <= POLICY.max_shared
-        return ListFeatures(n, single, skew, int(seen["linked"]), *flags, *order)
-
-    return measured
+    seen = kernels.read("Features", found)
+    skew = float(seen["squares"]) * n / max(graph.nnz, 1) ** 2
+    single = int(seen["single"]) / max(n, 1)
+    shared = int(seen["first_shared"]), int(seen["last_shared"])
+    has_diagonal = square and not seen["off_diagonal"]
+    asymmetric = seen["one_sided"] or seen["imbalance"]
+    # the same comparisons as on the device: nothing may count as symmetric untested
+    hubs_with_leaves = int(seen["squares"]) >= too_uneven and int(seen["single"]) > few
+    symmetric = square and not (has_diagonal or asymmetric or hubs_with_leaves)
+    flags = has_diagonal, symmetric, hubs_with_leaves
+    order = *shared, min(shared) <= POLICY.max_shared
+    return ListFeatures(n, single, skew, int(seen["linked"]), *flags, *order)
 
 
 def with_symmetry(graph: BipartiteCSR, before: Before) -> DeviceByProducts:
@@ -81,8 +68,7 @@ def _compare_sides(
 ) -> None:
     """Launch the test for a symmetric pattern."""
     # None is symmetric if `squares` reach `too_uneven` and more than `few` lists have one entry.
-    n, kernels = graph.n_major, load(graph.dtype)
-    shift = np.int32(lane_shift(graph.indices.size, n))
+    n, shift, kernels = graph.n_major, lanes_of(graph), load(graph.dtype)
     # not that of the call: nobody can make a matrix for which the numbers drawn are known
     seed = np.uint64(int.from_bytes(os.urandom(8), "little"))
     given = graph.dtype.type(n), graph.indptr, graph.indices, found, seed
