@@ -113,7 +113,7 @@ def test_a_struct_is_filled_by_its_fields():
     kernels = layout.Layouts()
     kernels.name, kernels.dtype = "matching/ms_bfs", np.dtype(np.int64)
     limits = {"narrow": 1, "stay": 2, "depth_eighths": 3, "graft": 4, "alone": 5}
-    limits |= {"wide": 6, "allowance": 7, "own_levels": 8, "paths": 9}
+    limits |= {"wide": 6, "allowance": 7, "own_levels": 8, "left": 9}
     assert kernels.struct("Limits", **limits).record.item() == (1, 2, 3, 4, 5, 6, 7, 8, 9)
     for wrong in (limits | {"few": 6}, {"narrow": 1}):
         with pytest.raises(TypeError, match="Limits has fields"):

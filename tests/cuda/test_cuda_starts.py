@@ -16,9 +16,12 @@ from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import karp_sipser, min_degree, rare_columns
-from sparsematch._engines.cuda.matching import row_singletons as singletons
 from sparsematch._engines.cuda.matching.choice import POLICY
-from sparsematch._engines.cuda.matching.features import features, is_symmetric, with_symmetry
+from sparsematch._engines.cuda.matching.features import (
+    features,
+    match_row_singletons,
+    with_symmetry,
+)
 from sparsematch._engines.registry import Run
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
@@ -95,7 +98,7 @@ def test_one_entry_that_differs_is_seen(name):
     for seed in range(5):
         B = changed(SYMMETRIC[name], seed)
         graph, same = as_bipartite(to_gpu(B)), (B.astype(int) != B.T.astype(int)).nnz == 0
-        assert same or not (is_symmetric(graph) or features(graph, 8).symmetric)
+        assert same or not (with_symmetry(graph, None).symmetric or features(graph, 8).symmetric)
 
 
 @pytest.mark.parametrize(("init", "name"), list(itertools.product(STARTS, SYMMETRIC)))
@@ -132,8 +135,8 @@ def test_every_test_of_symmetry_draws_new_numbers(monkeypatch):
     seeds, graph = [], as_bipartite(to_gpu(SYMMETRIC["sparse"]))
     drawn = lambda n: seeds.append(n) or bytes([len(seeds)] * n)
     monkeypatch.setattr("os.urandom", drawn)
-    assert is_symmetric(graph)
-    assert is_symmetric(graph)
+    assert with_symmetry(graph, None).symmetric
+    assert with_symmetry(graph, None).symmetric
     assert seeds == [8, 8]
 
 
@@ -158,7 +161,7 @@ def test_no_search_needs_what_is_finished(start):
         graph, run = as_bipartite(to_gpu(B)), Run(options={"degree_one_only": True})
         matching = Matching.start(graph)
         if start == "row_singletons":
-            finished = singletons.match_row_singletons(graph, matching, run)
+            finished = match_row_singletons(graph, matching, run)
         else:
             given = DeviceByProducts(symmetric=False)
             finished = karp_sipser.improve(graph, matching, run, given).finished

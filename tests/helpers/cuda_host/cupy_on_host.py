@@ -32,6 +32,19 @@ class Stream:
         pass
 
 
+class Event:
+    """What was launched before it is done already."""
+
+    def __init__(self, disable_timing=False):
+        pass
+
+    def record(self):
+        pass
+
+    def synchronize(self):
+        pass
+
+
 class PinnedMemory(np.ndarray):
     """Bytes that both sides reach."""
 
@@ -69,8 +82,12 @@ class ndarray:
     real = property(lambda self: wrap(self.host.real))
     imag = property(lambda self: wrap(self.host.imag))
 
-    def get(self):
-        return self.host.copy()
+    def get(self, out=None, blocking=True):
+        if out is None:
+            return self.host.copy()
+        assert not blocking
+        out[...] = self.host
+        return out
 
     def set(self, array):
         assert type(array) is np.ndarray
@@ -293,7 +310,7 @@ def install():
     )
     cupy.get_default_memory_pool = lambda: pool
     cupy.cuda.runtime.memGetInfo = lambda: (1 << 33, 1 << 34)
-    cupy.cuda.get_current_stream = Stream
+    cupy.cuda.get_current_stream, cupy.cuda.Event = Stream, Event
     cupy.cuda.alloc_pinned_memory = lambda size: np.empty(size, np.uint8).view(PinnedMemory)
     cupy.cuda.runtime.CUDARuntimeError = CUDARuntimeError
     modules["cupyx.scipy.sparse"].issparse = lambda thing: isinstance(thing, spmatrix)

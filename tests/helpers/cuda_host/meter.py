@@ -17,7 +17,7 @@ _NO_KERNEL = {"empty", "empty_like", "zeros", "zeros_like", "asarray", "ascontig
 _WAITS = ("get", "item", "tolist", "__int__", "__bool__", "__float__", "__index__")
 _OF_ARRAYS = (*_WAITS, "__init__", "__getitem__", "__setitem__")
 #: What is counted of arrays, of the stand-in, of kernels, of the stream.
-_COUNTED = _OF_ARRAYS, ("wrap", "call"), ("_run",), ("synchronize",)
+_COUNTED = _OF_ARRAYS, ("wrap", "call"), ("_run",), ("synchronize",), ("synchronize",)
 
 
 class Meter:
@@ -62,6 +62,7 @@ def counting():
     """Count what is done on the stand-in within the block."""
     meter = Meter()
     kinds = cupy_on_host.ndarray, cupy_on_host, emulator.Kernels, cupy_on_host.Stream
+    kinds += (cupy_on_host.Event,)
     kept = [
         {name: getattr(kind, name) for name in names}
         for kind, names in zip(kinds, _COUNTED, strict=True)
@@ -100,9 +101,9 @@ def _counted(meter, kept):
         return result
 
     def waiting(name, of=0):
-        def method(self, *args):
-            meter.waits[name] += 1
-            return kept[of][name](self, *args)
+        def method(self, *args, **kwargs):
+            meter.waits[name] += kwargs.get("blocking", True)
+            return kept[of][name](self, *args, **kwargs)
 
         return method
 
@@ -128,6 +129,7 @@ def _counted(meter, kept):
         {"wrap": wrap, "call": call},
         {"_run": run},
         {"synchronize": waiting("synchronize", 3)},
+        {"synchronize": waiting("synchronize", 4)},
     )
 
 

@@ -3,9 +3,8 @@
 // The search under the certificate of Koenig (1931), the coarse parts of Dulmage and Mendelsohn
 // (1958) and the component of a pivot (Fleischer, Hendrickson, Pinar, IPDPS workshops 2000). Two
 // searches run at a time, each on half of the blocks. HUB: entries from which a list is left to all
-// threads of its search, one level later.
-// Invariant: a minor is claimed once, by one atomic operation on its bit, and the thread that
-// claims it queues its mate.
+// threads of its search, one level later. Invariant: a minor is claimed once, by one atomic
+// operation on its bit, and the thread that claims it queues its mate.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 

@@ -8,13 +8,20 @@
 // Time: O((n_major + nnz) / threads).
 KERNEL check(Index n_major, Index n_minor, Index size, const Index* __restrict__ indptr,
              const Index* __restrict__ indices, long long* report) {
+    enum { AT_ONCE = 8 };  // loads of a thread
     const Index nnz = indptr[n_major], end = nnz < size ? nnz : size;
+    const long long step = thread_count();
     bool wrong = indptr[0] != 0 || nnz < 0 || nnz > size;
-    for (long long k = thread_index(); k < n_major; k += thread_count())
-        wrong |= indptr[k] > indptr[k + 1];
-    for (long long p = thread_index(); p < end; p += thread_count()) {
-        const Index j = indices[p];
-        wrong |= j < 0 || j >= n_minor;
+    for (long long base = thread_index(); base < n_major; base += AT_ONCE * step)
+        for (int u = 0; u < AT_ONCE; ++u) {
+            const long long k = base + u * step;
+            wrong |= k < n_major && indptr[k] > indptr[k + 1];
+        }
+    for (long long base = thread_index(); base < end; base += AT_ONCE * step) {
+        Index j[AT_ONCE];
+        for (int u = 0; u < AT_ONCE; ++u)
+            j[u] = base + u * step < end ? indices[base + u * step] : 0;
+        for (int u = 0; u < AT_ONCE; ++u) wrong |= j[u] < 0 || j[u] >= n_minor;
     }
     if (wrong) store(report, 1ll);
     if (thread_index() == 0) report[1] = nnz;  // read after the launch only

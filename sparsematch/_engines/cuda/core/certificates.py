@@ -19,9 +19,9 @@ def count_entries(graph: BipartiteCSR) -> int:
     """Return the number of entries, -1 if arrays, whose lengths fit, are inconsistent; waits."""
     report = HostNumbers(namespace(graph.indptr), 2)
     sizes = (graph.dtype.type(n) for n in (graph.n_major, graph.n_minor, graph.indices.size))
-    n = max(graph.n_major, graph.indices.size)
+    threads = min(max(graph.n_major, graph.indices.size), compile.FILLING)
     arrays = graph.indptr, graph.indices, report.pointer
-    _load(graph.dtype).launch("check", -(-n // 4), *sizes, *arrays)
+    _load(graph.dtype).launch("check", threads, *sizes, *arrays)
     wrong, nnz = report.read()
     return -1 if wrong else int(nnz)
 

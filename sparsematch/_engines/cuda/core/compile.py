@@ -2,12 +2,9 @@
 
 One module per `.cu` file, index type and set of macros, which its driver declares. `load` starts
 the compiler in a thread of its own and returns at once, so that the modules of a call compile side
-by side where it loads them before it launches the first; a launch waits for its module. Binaries
-are kept in CuPy's folder on disk under a key made of the text and the options; headers found by the
-compiler would not be part of it, so the text has them in place of its includes.
-
-What a kernel gets by value is declared once, as a struct in the source (see `layout`). Constants
-that a driver and its kernels share stand in the driver and reach the compiler as macros.
+by side; a launch waits for its module. Binaries are kept in CuPy's folder under a key made of the
+options and the text, which has its headers in place. What a kernel gets by value is a struct of the
+source (see `layout`); constants that it shares with its driver reach the compiler as macros.
 """
 
 import functools

@@ -284,8 +284,9 @@ template <class Wanted>
 DEVICE void make_set(Bits* set, long long n, const Bits* other, Wanted wanted) {
     for (long long w = thread_index(); w < n / 32 + 1; w += thread_count()) {
         Bits bits = other ? other[w] : 0;
-        for (int k = 0; k < 32 && w * 32 + k < n; ++k)
-            bits |= static_cast<Bits>(wanted(w * 32 + k)) << k;
+#pragma unroll 8
+        for (int k = 0; k < 32; ++k)  // the loads of eight under way at once
+            bits |= static_cast<Bits>(w * 32 + k < n && wanted(w * 32 + k)) << k;
         set[w] = bits;
     }
 }

@@ -1,9 +1,11 @@
 """What the drivers share: the threads of a list, sets of vertices, seeds, numbers read back."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 
@@ -35,6 +37,22 @@ def index_bits(n: int) -> np.int32:
 def seed_of(run: Run) -> np.uint32:
     """Return the low bits of the seed."""
     return np.uint32(run.seed & 0xFFFFFFFF)
+
+
+def start_copy(array: Any) -> Callable[[], Any]:
+    """Start to copy a small array to the host; return what waits for that, and gives the copy."""
+    # Unlike `get` it does not wait for what is launched in the meantime.
+    cuda = namespace(array).cuda
+    host = np.frombuffer(cuda.alloc_pinned_memory(array.nbytes), array.dtype, array.size)
+    array.get(out=host, blocking=False)
+    copied = cuda.Event(disable_timing=True)
+    copied.record()
+
+    def read() -> Any:
+        copied.synchronize()
+        return host
+
+    return read
 
 
 class HostNumbers:

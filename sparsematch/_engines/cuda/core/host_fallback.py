@@ -1,13 +1,9 @@
 """What the device leaves to the host: searches whose levels are many.
 
-A level costs the device the same whether it holds one vertex or thousands. The rule: a search is
-left to the host when its levels took a share of the time that the copies and one core of the host
-are expected to take. So noticing costs no more than that share; a search that is suited to the
-device ends long before. The host starts again: the few rows that are free by then are those that
-take longest, and a start that knows them all often has no such rows.
-
-The host's back-end is reached through the registry, like any engine. What is copied is counted, in
-bytes, and shown by ``return_info``.
+A level costs the device the same whether it holds one vertex or thousands. A search is left to the
+host when its levels took a share of the time that the copies and one core of the host are expected
+to take: noticing costs no more than that. The host starts again: the few rows that are free by then
+are those that take longest, and a start that knows them all often has no such rows.
 """
 
 from typing import Any, NamedTuple

@@ -48,8 +48,9 @@ class Layouts:
         # Those that are not given by name are attributes of the objects, of the first that has one.
         form = layout(self.name, self.dtype, name)
         kinds: Any = form.fields or {}
-        for given in reversed(objects):
-            fields = {key: getattr(given, key) for key in kinds if hasattr(given, key)} | fields
+        for given in objects:
+            missing = [key for key in kinds if key not in fields and hasattr(given, key)]
+            fields |= {key: getattr(given, key) for key in missing}
         if fields.keys() != kinds.keys():
             raise TypeError(f"{self.name}: {name} has fields {form.names}, not {tuple(fields)}")
         values = tuple([_packed(kind, fields[field]) for field, (kind, *_) in kinds.items()])
@@ -65,7 +66,11 @@ class Layouts:
 
     def read(self, name: str, memory: Any) -> Any:
         """Return what `zeros` made, as a record in host memory; waits for the device."""
-        return memory.get().view(layout(self.name, self.dtype, name))[0]
+        return self.record(name, memory.get())
+
+    def record(self, name: str, copy: Any) -> Any:
+        """Return a copy of what `zeros` made as a record."""
+        return copy.view(layout(self.name, self.dtype, name))[0]
 
 
 @functools.cache

@@ -26,9 +26,9 @@ def pool() -> ThreadPoolExecutor:
 
 def binary_file(nvrtc: Any, text: str, options: tuple[str, ...], capability: int) -> Path:
     """Return the file of a binary, compiled by CuPy's `nvrtc` where there is none."""
-    # For a GPU that the compiler does not know it is text for an older one, which the driver
-    # compiles. The name is made of all that it depends on, and a file appears complete or not at
-    # all. Raises RuntimeError with the compiler's words if it refuses the source.
+    # For a GPU that the compiler does not know it is text for an older one. The name is made of all
+    # that it depends on, and a file appears complete or not at all. Raises RuntimeError with the
+    # compiler's words if it refuses the source.
     known = max(arch for arch in nvrtc.getSupportedArchs() if arch <= capability)
     kind = "cubin" if known == capability else "ptx"
     options = (*options, *_AS_CUPY, f"-arch=sm_{known}")

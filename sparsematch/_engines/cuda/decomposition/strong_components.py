@@ -3,6 +3,8 @@
 See strong_components.cu.
 """
 
+from typing import Any
+
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace

@@ -1,6 +1,5 @@
 // What the kernels for general graphs share: the one strict order of the edges, bit by bit that of
-// the core's graph.hpp, and the choice of the best edge of each vertex of a list, whatever the
-// lengths of the lists are.
+// the core's graph.hpp, and the choice of the best edge of each vertex of a list.
 //
 // LANES neighbouring threads scan the list of a vertex, and UNROLL entries each at once. Lists of
 // more than LONG entries are cut to parts, which warps process after the others; the results of the

@@ -5,10 +5,9 @@
 // and two that point at each other are matched. Only vertices that have lost their choice choose
 // again (Manne, Bisseling, PPAM 2007); nothing is sorted or copied. While NARROW or fewer have lost
 // it, one block goes on alone: it searches for the losers among the neighbours of those just
-// matched, so that a long chain of vertices each of which waits for the next costs no pass over all
-// that wait.
-// Invariant: between two turns, a vertex without a mate points at the first edge, in the strict
-// order, to one without a mate.
+// matched, so that a long chain of vertices that wait costs no pass over all of them. Invariant:
+// between two turns, a vertex without a mate points at the first edge, in the strict order, to one
+// without a mate.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "graph/edge_order.cuh"

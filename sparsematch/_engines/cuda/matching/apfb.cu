@@ -1,5 +1,4 @@
-// APFB and APsB: breadth-first search from all free majors at once, then the paths that were found
-// are flipped together.
+// APFB and APsB: breadth-first search from all free majors at once, then all paths are flipped.
 //
 // Deveci, Kaya, Ucar, Catalyurek: GPU accelerated maximum cardinality matching algorithms for
 // bipartite graphs (Euro-Par 2013), Algorithms 1 to 4. The paper's columns are the majors here, its

@@ -46,7 +46,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
         if given["constant_threads"] and given["roots"]:
             limits = {"narrow": NARROW, "stay": STAY, "graft": INT_MAX, "alone": ALONE}
             limits["depth_eighths"] = int(not given["stop_early"])
-            report = ms_bfs.search(graph, matching, run, before, limits, LOCKSTEP=1)
+            report = ms_bfs.search((graph, matching, run, before), limits, LOCKSTEP=1)
             counts |= ms_bfs.account(report, run)
         else:
             phases = Phases(graph, matching, run, given)
@@ -91,23 +91,13 @@ class Phases:
         limits = {"shift": shift if given["constant_threads"] else 0, "alone": ALONE >> shift}
         search = forest(self._kernels, graph, minor_mate, run, control=self._control, **limits)
         root, leaf = xp.empty((2, n_major), dtype)
-        self._state = self._kernels.struct(
-            "Apfb",
-            graph,
-            forest=search,
-            major_mate=major_mate,
-            minor_mate=minor_mate,
-            links=xp.empty(2 * n_minor, dtype),
-            root=root,
-            leaf=leaf,
-            roots=xp.empty(2 * n_major, dtype),
-            ends=xp.empty(n_minor, dtype),
-            passed=bit_set(xp, n_major),
-            seed=seed_of(run),
-            shuffle_bits=index_bits(n_major),
-            with_roots=self._roots,
-            stop_early=self._stop_early,
-        )
+        fields: dict[str, Any] = {"forest": search, "major_mate": major_mate}
+        fields |= {"minor_mate": minor_mate, "links": xp.empty(2 * n_minor, dtype), "root": root}
+        fields |= {"leaf": leaf, "roots": xp.empty(2 * n_major, dtype)}
+        fields |= {"ends": xp.empty(n_minor, dtype), "passed": bit_set(xp, n_major)}
+        fields |= {"seed": seed_of(run), "shuffle_bits": index_bits(n_major)}
+        fields |= {"with_roots": self._roots, "stop_early": self._stop_early}
+        self._state = self._kernels.struct("Apfb", graph, **fields)
 
     def in_one_launch(self, detailed: bool) -> tuple[int, int, int]:
         """Run all phases (CT in the paper); return how many, their levels and paths if wanted."""

@@ -8,14 +8,12 @@ from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     cheap,
     choice,
+    features,
     karp_sipser,
     min_degree,
     ms_bfs,
     one_block,
-    row_singletons,
 )
-from sparsematch._engines.cuda.matching.features import features, match_diagonal, match_ends
-from sparsematch._engines.cuda.matching.features import load as load_features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -89,7 +87,7 @@ class _Seen:
                 known.finished = known.finished and known.finished[::-1]
             _preload(self.searched)
             width = ms_bfs.shape(self.searched)["WIDTH"]
-            self._lists = seen = features(self.searched, width, choice.POLICY)
+            self._lists = seen = features.features(self.searched, width)
             self.linked = seen.linked
             self.known.in_order, self.known.symmetric = seen.in_order, seen.symmetric
         return self._lists
@@ -100,11 +98,11 @@ def _start(
 ) -> None:
     """Run a step before the search, or in place of it."""
     if name == "diagonal":
-        match_diagonal(graph, matching, run)
+        features.match_diagonal(graph, matching, run)
     elif name in ("first_ends", "last_ends"):
-        match_ends(graph, matching, run, last=name == "last_ends")
+        features.match_ends(graph, matching, run, last=name == "last_ends")
     elif name == "row_singletons":
-        known.finished = row_singletons.match_row_singletons(graph, matching, run)
+        known.finished = features.match_row_singletons(graph, matching, run)
     else:
         _STARTS[name](graph, matching, run, known)
 
@@ -113,7 +111,7 @@ def _search(seen: _Seen, matching: Matching, run: Run, levels: int | None) -> Ho
     """Search from all free rows; after `levels` levels the host gets the matrix."""
     limits = {} if levels is None else {"wide": host_fallback.WIDE, "allowance": levels}
     with run.step("ms_bfs") as counts:
-        report = ms_bfs.search(seen.searched, matching, run, seen.known, limits, seen.linked)
+        report = ms_bfs.search((seen.searched, matching, run, seen.known), limits, seen.linked)
         counts |= ms_bfs.account(report, run)
     if levels is None or not report()["stopped"]:  # waits
         return None
@@ -136,7 +134,7 @@ def _search_small(
 def _preload(graph: BipartiteCSR) -> None:
     """Start the compiler for what will be launched, and for the likely start."""
     n, nnz, dtype = graph.n_major, graph.nnz, graph.dtype
-    load_features(dtype)
+    features.load(dtype)
     cheap.load(dtype)
     if n == graph.n_minor:
         karp_sipser.load_of_graphs(dtype)

@@ -1,11 +1,10 @@
 // Cheap start: each free row is matched with a free column of its own, the first that it finds or
 // one drawn at random.
 //
-// Duff, Kaya, Ucar (ACM TOMS 38, 2011), simple greedy, in rounds without order. Invariant: a column
-// is claimed by one atomic on its bit, and its row alone writes both mates afterwards, so that they
-// agree when the kernel ends. The result is maximal: a row gives up only after it has seen all its
-// columns matched, and no column is ever released. At random, stretches of rows come in a shuffled
-// order too: where both follow a mesh's numbering, free rows and free columns end up far apart.
+// Duff, Kaya, Ucar (ACM TOMS 38, 2011), simple greedy, without order. Invariant: a column is
+// claimed by one atomic on its bit, never released, and its row alone writes both mates; a row
+// gives up only after it has seen all its columns matched. At random, stretches of rows come in a
+// shuffled order too: where both follow a mesh, free rows and free columns end up far apart.
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 

@@ -17,27 +17,23 @@ from sparsematch._engines.registry import Matched
 class Policy:
     """The constants of the choice; families are forty generators of `benchmarks/regret.py --gpu`.
 
-    What a byte copied takes, and how wide a level counts as one, is the same for block forms, and
-    stands in `core/host_fallback.py`.
+    What a byte copied takes, and how wide a level counts as one, stands in `core/host_fallback.py`.
     """
 
     #: Stored rows for each stored column from which on the matrix is transposed: the search starts
-    #: from every free row, in every phase, and most of those of a tall matrix have no path. Not
-    #: fitted; no figures were kept.
+    #: from every free row, and most of those of a tall matrix have no path. No figures were kept.
     tall: float = 1.2
 
     #: Mean square of the lengths of the lists, in squares of their mean, from which on hubs have
-    #: most of the entries; and the share of lists of one entry (of all lists) above which such hubs
-    #: have leaves. Kronecker graph of 46M entries: 4.6 ms without row singletons, 2.1 to 2.8 after
-    #: them. Few matrices tell: this one and power laws of a million rows have leaves, and a skewed
-    #: matrix of 1e9 entries has none.
+    #: most of the entries; and the share of lists of one entry above which these hubs have leaves.
+    #: Kronecker graph of 46M entries: 4.6 ms without row singletons, 2.1 to 2.8 after them. Few
+    #: matrices tell: it and power laws have leaves, a skewed matrix of 1e9 entries has none.
     hubs: int = 20
     leaves: float = 0.02
 
     #: Share of the lists that have one entry above which `karp_sipser` goes first, and the range of
     #: the mean length (entries) in which it may. 4M rows, three random entries each: 9.9 to 8.6 ms.
-    #: Below (roads) all starts come out alike, above it takes longer than it saves (R-MAT graph:
-    #: 10.7 ms without, 14.1 with it).
+    #: Below (roads) all starts come out alike, above it loses (R-MAT graph: 10.7 to 14.1 ms).
     pendant: float = 0.12
     sparse: float = 2.75
     denser: int = 4
@@ -46,9 +42,8 @@ class Policy:
     long: int = thresholds.LONG
     uneven: float = thresholds.UNEVEN
 
-    #: Lists that begin, or end, in the same column as another, up to which they follow an order:
-    #: as many as a band or strip is wide. Of the families, 2^18 rows in four orders, path, comb,
-    #: hidden triangle and strip alone have so few, others thousands.
+    #: Lists that begin, or end, in the same column as another, up to which they follow an order.
+    #: Path, comb, hidden triangle and strip of the families have so few, others thousands.
     max_shared: int = 64
 
     #: Stored rows below which the host is never used: leaving so few would save nothing.
@@ -57,18 +52,16 @@ class Policy:
     #: Mean length (entries) up to which a search is thin.
     thin: float = 2.1
 
-    #: Levels of a phase that one block may take before the host gets the rest; the latter where
-    #: lists are thin. Families of 2,048 to 8,192 rows in four orders: those that suit the device
-    #: took up to 150 and 30, the others 250 and 320 or more.
+    #: Levels of a phase that one block may take before the host gets the rest, also if it is thin.
+    #: Families of 2,048 to 8,192 rows: 150 and 30 suit the device, others took 250, 320 or more.
     deep: int = 192
     deep_thin: int = 64
 
     #: Levels that the search may take before the host gets the matrix. Families, 2^18 rows in four
     #: orders: searches that suit the device took up to 0.11 of the host's time, the others 4.5 and
-    #: more. Random matrices of a few ten thousand rows take up to 900 levels, most with three
-    #: entries a row; with two or fewer up to 190, and there the host, too, takes a quarter of the
-    #: time for an entry. In order, first fit leaves it hardly anything to do (1.5 to 10 ns an
-    #: entry); but strips, which are not thin, suit the device all the same.
+    #: more. Random matrices of a few ten thousand rows take up to 900 levels; with two entries a
+    #: row or fewer 190, and the host a quarter of the time for an entry. In order, first fit leaves
+    #: it hardly anything to do (1.5 to 10 ns an entry), but strips suit the device all the same.
     search: Work = field(default=Work(2e-6, 60e-9, 0.2, 1024))
     thin_search: Work = field(default=Work(2e-6, 15e-9, 0.2, 256))
     thin_in_order: Work = field(default=Work(2e-6, 1.5e-9, 0.2, 256))

@@ -73,21 +73,25 @@ DEVICE long long row_of(Pointer indptr, long long n, long long p) {
 }
 
 // Calls put(place, p, column) for the entries p of rare columns, which it counts, each with a place
-// of its own. Time: O(nnz / threads).
+// of its own. All threads of a block together. Time: O(nnz / threads).
 template <class Put>
 DEVICE void list_rare_entries(long long nnz, const Index* indices, const Bits* rare,
                               long long* found, Put put) {
     enum { EACH = 8 };
-    const long long step = thread_count();
-    for (long long base = thread_index(); base < nnz; base += EACH * step) {
+    const long long size = static_cast<long long>(EACH) * threads_in_block();
+    for (long long base = block_index() * size; base < nnz; base += block_count() * size) {
+        const long long mine = base + thread_in_block();
         Index cols[EACH];
         bool wanted[EACH];
-        long long at[EACH];
+        int total = 0;
+        for (int k = 0; k < EACH; ++k) {
+            const long long p = mine + static_cast<long long>(k) * threads_in_block();
+            cols[k] = p < nnz ? indices[p] : UNMATCHED;
+            total += wanted[k] = cols[k] >= 0 && is_in(rare, cols[k]);
+        }
+        long long at = reserve(found, total);
         for (int k = 0; k < EACH; ++k)
-            cols[k] = base + k * step < nnz ? indices[base + k * step] : UNMATCHED;
-        for (int k = 0; k < EACH; ++k) wanted[k] = cols[k] >= 0 && is_in(rare, cols[k]);
-        draw_each(found, wanted, at);
-        for (int k = 0; k < EACH; ++k)
-            if (wanted[k]) put(at[k], base + k * step, cols[k]);
+            if (wanted[k])
+                put(at++, mine + static_cast<long long>(k) * threads_in_block(), cols[k]);
     }
 }

@@ -2,11 +2,10 @@
 #include "core/device.cuh"
 
 // Zero at the launch. `single`: lists of one entry; `linked`: rows of slots that long lists need,
-// see ms_bfs.cuh, `most` a list; `off_diagonal`: whether a list lacks the vertex of its own number;
-// `squares`: the sum of the squares of the lengths; `first_shared`, `last_shared`: how many lists
-// begin, or end, with a vertex with which another does, counted up to a few more than `max_shared`;
-// `one_sided`: whether an entry of a sample has no counterpart; `imbalance`: zero if all have one;
-// `has_long`: whether lists are left to whole blocks.
+// see ms_bfs.cuh; `off_diagonal`: whether a list lacks the vertex of its own number; `squares`: the
+// sum of the squares of the lengths; `first_shared`, `last_shared`: lists that begin, or end, as
+// another does, up to a few more than `max_shared`; `one_sided`: an entry of a sample has no
+// counterpart; `imbalance`: zero if all have one; `has_long`: lists are left to whole blocks.
 struct Features {
     Wide squares, imbalance;
     long long linked;
@@ -58,17 +57,17 @@ DEVICE void sample_counterparts(Index n, const Index* __restrict__ indptr,
 // Reads: indptr; of indices the ends of the lists, the rest only as long as no list lacks its own
 // number, and not at all unless `square`; what `sample_counterparts` reads. Writes: f, firsts and
 // lasts, which are empty at first, by atomics. Words that all threads would read or change are for
-// one thread of each block: else all would queue for one address. Time: O(n / threads),
-// O(nnz / threads) where the diagonal has no zero.
+// one thread of each block: else all would queue for one address. Time: O(nnz / threads).
 KERNEL features(Index n, Index square, int width, int most, int max_shared,
                 const Index* __restrict__ indptr, const Index* __restrict__ indices, Features* f,
                 Bits* firsts, Bits* lasts) {
+    enum { EACH = 8 };  // rows of a thread between two barriers
     SHARED bool first, last, diagonal;
     SHARED int firsts_shared, lasts_shared, lacking;
     Wide squares = 0, linked = 0;
     Index single = 0;
-    for (long long base = static_cast<long long>(block_index()) * threads_in_block(); base < n;
-         base += thread_count()) {
+    for (long long base = static_cast<long long>(block_index()) * EACH * threads_in_block();
+         base < n; base += EACH * thread_count()) {
         if (thread_in_block() == 0) {
             first = load(&f->first_shared) <= max_shared;
             last = load(&f->last_shared) <= max_shared;
@@ -76,16 +75,21 @@ KERNEL features(Index n, Index square, int width, int most, int max_shared,
             firsts_shared = lasts_shared = lacking = 0;
         }
         sync_block();
-        const long long at = base + thread_in_block();
-        if (at < n) {
+        for (int k = 0; k < EACH; ++k) {
+            const long long at =
+                base + static_cast<long long>(k) * threads_in_block() + thread_in_block();
+            if (at >= n) break;
             const Index i = static_cast<Index>(at), begin = indptr[i], size = indptr[i + 1] - begin;
             squares += static_cast<Wide>(size) * static_cast<Wide>(size);
             single += size == 1;
             const Index rows = width && size > width ? (size - 2) / (width - 2) : 0;
             linked += rows <= most ? rows : 0;
-            if (size && first) put_end(firsts, indices + begin, &firsts_shared);
-            if (size && last) put_end(lasts, indices + begin + size - 1, &lasts_shared);
-            if (diagonal && (size >= LONG || lacks(indices, begin, begin + size, i, &lacking)))
+            if (size && first && load(&firsts_shared) <= max_shared)
+                put_end(firsts, indices + begin, &firsts_shared);
+            if (size && last && load(&lasts_shared) <= max_shared)
+                put_end(lasts, indices + begin + size - 1, &lasts_shared);
+            if (diagonal && !load(&lacking) &&
+                (size >= LONG || lacks(indices, begin, begin + size, i, &lacking)))
                 maximum(&lacking, 1);
         }
         sync_block();
@@ -118,19 +122,32 @@ KERNEL compare_sides(Index n, const Index* __restrict__ indptr, const Index* __r
                      bool unless_diagonal) {
     if (f->squares >= too_uneven && f->single > few) return;
     if (f->one_sided || (unless_diagonal && !f->off_diagonal)) return;
+    enum { EACH = 4 };  // lists of a thread at a time
     const Index lanes = static_cast<Index>(1) << shift;
     Wide sum = 0;
     for (long long t = thread_index(); t < static_cast<long long>(n) << shift;
-         t += thread_count()) {
-        const Index i = static_cast<Index>(t >> shift), begin = indptr[i], end = indptr[i + 1];
-        if (end - begin > LONG) {
-            if (!load(&f->has_long)) store(&f->has_long, static_cast<Index>(1));
-            continue;
+         t += EACH * thread_count()) {
+        Index i[EACH], p[EACH], left[EACH], longest = 0;
+        for (int k = 0; k < EACH; ++k) {
+            const long long at = t + k * thread_count();
+            const bool is_list = at < static_cast<long long>(n) << shift;
+            i[k] = is_list ? static_cast<Index>(at >> shift) : 0;
+            p[k] = indptr[i[k]], left[k] = is_list ? indptr[i[k] + 1] - p[k] : 0;
+            if (left[k] > LONG) {
+                if (!load(&f->has_long)) store(&f->has_long, static_cast<Index>(1));
+                left[k] = 0;
+            }
+            if (left[k] > longest) longest = left[k];
+            p[k] += static_cast<Index>(at & (lanes - 1));
+            left[k] -= static_cast<Index>(at & (lanes - 1));
         }
-        const Wide own = drawn_for(i, seed);
-        for (Index p = begin + static_cast<Index>(t & (lanes - 1)); p < end; p += lanes) {
-            const Wide other = drawn_for(indices[p], seed);
-            sum += own * other * (other - own);
+        for (Index begun = 0; begun < longest; begun += lanes) {
+            Index j[EACH];
+            for (int k = 0; k < EACH; ++k) j[k] = begun < left[k] ? indices[p[k] + begun] : i[k];
+            for (int k = 0; k < EACH; ++k) {
+                const Wide own = drawn_for(i[k], seed), other = drawn_for(j[k], seed);
+                sum += own * other * (other - own);
+            }
         }
     }
     add_of_block(&f->imbalance, sum);
@@ -182,4 +199,40 @@ KERNEL match_ends(Index n, bool last, const Index* __restrict__ indptr,
 // Matches each vertex with the one of its own number. Writes: both mates.
 KERNEL match_diagonal(Index n, Index* major_mate, Index* minor_mate) {
     for (Index i = thread_index(); i < n; i += thread_count()) major_mate[i] = minor_mate[i] = i;
+}
+
+// Row singletons: rows with one free column are matched with it, which some maximum matching does
+// as well: the first rule of Karp, Sipser (FOCS 1981) for rows alone. A column is claimed by one
+// atomic on its bit, and never released, so that a row without a free column never has one again.
+// Rows of more than SHORT entries are hardly ever left with one column.
+enum { SHORT = 32 };
+
+// One pass. Reads: lists. Writes: matched, by atomics; mates of pairs that it made; finished: rows
+// that are matched or have no free column. Time: O(n_rows / threads).
+KERNEL row_singletons(Index n_rows, const Index* __restrict__ indptr,
+                      const Index* __restrict__ indices, Index* row_mate, Index* col_mate,
+                      Bits* matched, Bits* finished) {
+    for (long long base = thread_index() - lane_in_warp(); base < n_rows; base += thread_count()) {
+        const long long t = base + lane_in_warp();
+        const Index i = static_cast<Index>(t);
+        bool ends = false;
+        const Index begin = t < n_rows ? indptr[i] : 0, end = t < n_rows ? indptr[i + 1] : 0;
+        if (t < n_rows && end - begin <= SHORT && !has(finished, i)) {
+            Index only = UNMATCHED;
+            int free = 0;
+            for (Index p = begin; p < end && free < 2; ++p) {
+                const Index j = indices[p];
+                if (j == only || has(matched, j)) continue;
+                only = j;
+                ++free;
+            }
+            ends = free < 2;
+            if (free == 1 && claim(matched, only)) {
+                row_mate[i] = only;
+                col_mate[only] = i;
+            }
+        }
+        const Bits all = ballot(ends);
+        if (lane_in_warp() == 0 && all) bit_or(finished + (base >> 5), all << (base & 31));
+    }
 }

@@ -1,15 +1,15 @@
-"""What the choice of a start depends on: two launches over the lists, one wait for the device."""
+"""What the choice of a start depends on, in two launches over the lists, and starts of a launch."""
 
 import os
 from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import namespace
+from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
-from sparsematch._engines.cuda.core.device import lanes_of
-from sparsematch._engines.cuda.matching.choice import POLICY, ListFeatures, Policy
+from sparsematch._engines.cuda.core.device import bit_set, lanes_of
+from sparsematch._engines.cuda.matching.choice import POLICY, ListFeatures
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -17,21 +17,23 @@ from sparsematch._types.matching import Matching
 #: Rows of slots that a list may have beside its first.
 LINKED = 15
 
+#: Passes over the rows for row singletons.
+PASSES = 3
+
 load = compile.declare("matching/features")
 
 
-def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFeatures:
+def features(graph: BipartiteCSR, width: int) -> ListFeatures:
     """Return the features of the lists, and what rows of `width` slots need. Time: O(nnz)."""
     n, square = graph.n_major, graph.n_major == graph.n_minor
-    xp, index = namespace(graph.indptr), graph.dtype.type
-    kernels = load(graph.dtype)
+    xp, index, kernels = namespace(graph.indptr), graph.dtype.type, load(graph.dtype)
     found = kernels.zeros(xp, "Features")
     firsts, lasts = xp.zeros((2, graph.n_minor // 32 + 1), np.uint32)
     arrays = graph.indptr, graph.indices, found, firsts, lasts
-    sizes = index(n), index(square), np.int32(width), np.int32(LINKED), np.int32(policy.max_shared)
-    kernels.launch("features", min(n, compile.FILLING), *sizes, *arrays, threads=512)
-    too_uneven = min(-(-policy.hubs * graph.nnz**2 // max(n, 1)), 2**63)
-    few = int(policy.leaves * n)
+    sizes = index(n), index(square), np.int32(width), np.int32(LINKED), np.int32(POLICY.max_shared)
+    kernels.launch("features", min(n, compile.FILLING // 2), *sizes, *arrays, threads=512)
+    too_uneven = min(-(-POLICY.hubs * graph.nnz**2 // max(n, 1)), 2**63)
+    few = int(POLICY.leaves * n)
     if square:
         _compare_sides(graph, found, np.uint64(too_uneven), index(few), unless_diagonal=True)
     seen = kernels.read("Features", found)
@@ -44,26 +46,21 @@ def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFe
     hubs_with_leaves = int(seen["squares"]) >= too_uneven and int(seen["single"]) > few
     symmetric = square and not (has_diagonal or asymmetric or hubs_with_leaves)
     flags = has_diagonal, symmetric, hubs_with_leaves
-    in_order = min(shared) <= policy.max_shared
-    return ListFeatures(n, single, skew, int(seen["linked"]), *flags, *shared, in_order)
+    order = *shared, min(shared) <= POLICY.max_shared
+    return ListFeatures(n, single, skew, int(seen["linked"]), *flags, *order)
 
 
 def with_symmetry(graph: BipartiteCSR, before: Before) -> DeviceByProducts:
-    """Return by-products that tell whether the pattern is symmetric."""
+    """Return by-products that tell whether the pattern is symmetric. Time: O(nnz)."""
     known = before or DeviceByProducts()
-    if known.symmetric is None:
-        known.symmetric = is_symmetric(graph)
+    if known.symmetric is None and graph.n_major != graph.n_minor:
+        known.symmetric = False
+    elif known.symmetric is None:
+        found = load(graph.dtype).zeros(namespace(graph.indptr), "Features")
+        never = np.uint64(2**63), graph.dtype.type(graph.n_major)
+        _compare_sides(graph, found, *never, unless_diagonal=False)
+        known.symmetric = not load(graph.dtype).read("Features", found)["imbalance"]
     return known
-
-
-def is_symmetric(graph: BipartiteCSR) -> bool:
-    """Return whether the pattern is symmetric. Time: O(nnz)."""
-    if graph.n_major != graph.n_minor:
-        return False
-    found = load(graph.dtype).zeros(namespace(graph.indptr), "Features")
-    never = np.uint64(2**63), graph.dtype.type(graph.n_major)
-    _compare_sides(graph, found, *never, unless_diagonal=False)
-    return not load(graph.dtype).read("Features", found)["imbalance"]
 
 
 def _compare_sides(
@@ -97,3 +94,18 @@ def match_ends(graph: BipartiteCSR, matching: Matching, run: Run, *, last: bool)
     with run.step("ends", reason=why):
         given = graph.dtype.type(n), np.bool_(last), graph.indptr, graph.indices
         load(graph.dtype).launch("match_ends", n, *given, *mates)
+
+
+def match_row_singletons(
+    graph: BipartiteCSR, matching: Matching, run: Run
+) -> tuple[IndexArray, IndexArray]:
+    """Match majors that have one free minor; return which rows and columns are finished."""
+    # Where hubs have many leaves, most of these can never be matched, and each phase of a search
+    # would begin from all. No vertex may be matched before. Workspace: a bit for each vertex.
+    with run.step("row_singletons"):
+        xp, n, kernels = namespace(graph.indptr), graph.n_major, load(graph.dtype)
+        matched, finished = bit_set(xp, graph.n_minor), bit_set(xp, n)
+        arrays = graph.indptr, graph.indices, *graph.orient(matching.row_mate, matching.col_mate)
+        for _ in range(PASSES):
+            kernels.launch("row_singletons", n, graph.dtype.type(n), *arrays, matched, finished)
+        return finished, matched

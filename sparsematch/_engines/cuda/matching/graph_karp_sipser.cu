@@ -6,9 +6,8 @@
 // and columns of the same vertices, and short cycles of odd length lead from the ones to the
 // others. A vertex has one word: its free neighbours, an entry each, and a bit once it is matched.
 // To match two lowers the words of their neighbours; one that is left with degree one is the next
-// that the warp does. So each lane always has a vertex, and no chain is waited for. Invariant: the
-// thread that sets the bits of both ends of an edge, the lower vertex first, matches them; it
-// clears the first one if it could not set the second.
+// that the warp does: no chain is waited for. Invariant: the thread that sets the bits of both ends
+// of an edge, the lower vertex first, matches them, and clears the first if it cannot set both.
 #include "core/device.cuh"
 
 #define MATCHED (1u << 31)

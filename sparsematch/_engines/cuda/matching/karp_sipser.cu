@@ -1,14 +1,13 @@
-// Karp-Sipser: match columns and rows of degree one while they are found (always right), then pick,
-// and go on.
+// Karp-Sipser: match columns and rows of degree one while they are found (always right), then pick.
 //
 // Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), from the lists of the rows
 // alone. A column counts its residual rows, and adds them up, which gives the last one's number
 // when one is left: both in one word, so that they change together. Matching a column of degree one
-// removes its row and lowers the degrees of the row's other columns: such chains are followed by
-// the thread that has begun one. Rows of degree one are found by a few passes over the rows.
-// Invariants: a row belongs to the thread that sets its bit, `removed`, and then a column to the
-// one that sets its bit, `matched`; neither is cleared. The word of a column counts every residual
-// row, and some that are not: its last row may be removed, which the claim on the row finds out.
+// removes its row and lowers the degrees of the row's other columns: a thread follows such a chain.
+// Rows of degree one are found by a few passes over the rows. Invariants: a row belongs to the
+// thread that sets its bit, `removed`, and then a column to the one that sets its bit, `matched`;
+// neither is cleared. The word of a column counts every residual row, and some that are not: its
+// last row may be removed, which the claim on the row finds out.
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 

@@ -3,6 +3,8 @@
 Of the graph where the pattern is symmetric, see graph_karp_sipser.cu; else see karp_sipser.cu.
 """
 
+from typing import Any
+
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
@@ -55,23 +57,14 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
     """Match the graph of a symmetric pattern; return which vertices are finished."""
     xp, n = namespace(graph.indptr), graph.n_major
     kernels = load_of_graphs(graph.dtype)
-    finished = bit_set(xp, n)
-    state = start_common.state(
-        kernels,
-        "GraphKarpSipser",
-        graph,
-        matching,
-        n=n,
-        word=xp.empty(n, np.uint32),
-        long_lists=xp.empty(graph.nnz // LONG + 1, graph.dtype),
-        tallies=xp.zeros(2 * TALLIES, np.int32),
-        finished=finished,
-        turn=0,
-        bits=index_bits(n),
-        seed=seed_of(run),
-        one_only=one_only,
-    )
-    given = state, xp.zeros(2, np.int32)
+    finished = xp.empty(n // 32 + 1, np.uint32)
+    counters = xp.zeros(2 * TALLIES + 2, np.int32)  # the last two: the barrier
+    fields: dict[str, Any] = {"n": n, "word": xp.empty(n, np.uint32)}
+    fields |= {"long_lists": xp.empty(graph.nnz // LONG + 1, graph.dtype), "tallies": counters}
+    fields |= {"finished": finished, "bits": index_bits(n), "seed": seed_of(run)}
+    fields |= {"turn": 0, "one_only": one_only}
+    state = start_common.state(kernels, "GraphKarpSipser", graph, matching, **fields)
+    given = state, counters[2 * TALLIES :]
     kernels.launch_resident("graph_karp_sipser", *given, blocks_per_processor=_BLOCKS)
     if not one_only:  # entries on the diagonal; what was held by another for a moment
         cheap.complete(graph, matching)
@@ -88,16 +81,9 @@ def _match_sides(
     n_rows, n_cols = index(graph.n_major), index(graph.n_minor)
     shift = lanes_of(graph)
     residual = xp.zeros(graph.n_minor, np.uint64)
-    state = start_common.state(
-        kernels,
-        "KarpSipser",
-        graph,
-        matching,
-        residual=residual,
-        matched=start_common.matched(kernels, col_mate, warm),
-        removed=start_common.matched(kernels, row_mate, warm),
-        seed=seed_of(run),
-    )
+    fields = {"residual": residual, "matched": start_common.matched(kernels, col_mate, warm)}
+    fields |= {"removed": start_common.matched(kernels, row_mate, warm), "seed": seed_of(run)}
+    state = start_common.state(kernels, "KarpSipser", graph, matching, **fields)
     lists = graph.indptr, graph.indices
     kernels.launch("count", graph.n_major << int(shift), n_rows, *lists, row_mate, residual, shift)
     bits = start_common.stretch_bits(graph.n_major)

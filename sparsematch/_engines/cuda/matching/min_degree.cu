@@ -2,10 +2,9 @@
 // have.
 //
 // Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), all rows of a class of
-// lengths at once. Degrees are those of the matrix. Invariant: a column is claimed by one atomic on
-// its bit, and its row alone writes both mates. The result is maximal: a row gives up only after it
-// has seen all its columns matched, and no column is ever released. Columns of fewest entries may
-// be matched before: a maximum matching of these alone, which an exact engine never has to undo.
+// lengths at once. Invariant: a column is claimed by one atomic on its bit, never released, and its
+// row alone writes both mates; a row gives up only after it has seen all its columns matched. Those
+// of fewest entries may be matched before: a maximum matching that no exact engine has to undo.
 #include "core/device.cuh"
 #include "matching/column_degrees.cuh"
 #include "matching/start_common.cuh"
@@ -31,30 +30,31 @@ KERNEL count_rare(Index words, const Bits* __restrict__ rare, Index* before) {
 
 struct RareColumns {
     const Bits* rare;
-    const Index* before;   // rare columns, by word
-    Index *rows, *number;  // of their entries: the row, the number of the column
+    const Index* before;      // rare columns, by word
+    Index *entries, *number;  // of theirs: the place in the lists, the number of the column
     long long room;
     long long* found;  // entries, those that found no room included
 };
 
-// Lists the entries of rare columns. Reads: lists, rare, before. Writes: rows, number, found, which
-// is zero before. Time: O(nnz / threads), and O(log(rows)) for each that is listed.
-KERNEL list_rare(Index n_rows, long long nnz, Csr lists, RareColumns s) {
-    list_rare_entries(nnz, lists.indices.data, s.rare, s.found,
-                      [&](long long at, long long p, Index j) {
-                          if (at >= s.room) return;
-                          const Bits below = s.rare[j >> 5] & ((1u << (j & 31)) - 1);
-                          s.rows[at] = static_cast<Index>(row_of(lists.indptr, n_rows, p));
-                          s.number[at] = s.before[j >> 5] + count_bits(below);
-                      });
+// Lists the entries of rare columns. Reads: indices, rare, before. Writes: entries, number, found,
+// which is zero before. Time: O(nnz / threads).
+KERNEL list_rare(long long nnz, const Index* __restrict__ indices, RareColumns s) {
+    list_rare_entries(nnz, indices, s.rare, s.found, [&](long long at, long long p, Index j) {
+        if (at >= s.room) return;
+        const Bits below = s.rare[j >> 5] & ((1u << (j & 31)) - 1);
+        s.entries[at] = static_cast<Index>(p);
+        s.number[at] = s.before[j >> 5] + count_bits(below);
+    });
 }
 
-// The lists of rare columns: their rows. Reads: rows, number; the place of each entry in its list,
-// where the lists begin. Writes: lists, each entry once.
-KERNEL group_rare(Index n, RareColumns s, const Index* __restrict__ place,
-                  const Index* __restrict__ begin, Index* lists) {
+// The lists of rare columns: their rows, sought here, where all threads have one to seek. Reads:
+// indptr, entries, number; the place of each entry in its list, where the lists begin. Writes:
+// lists, each entry once. Time: O(n log(n_rows) / threads).
+KERNEL group_rare(Index n, Index n_rows, const Index* __restrict__ indptr, RareColumns s,
+                  const Index* __restrict__ place, const Index* __restrict__ begin, Index* lists) {
     for (Index p = thread_index(); p < n; p += thread_count())
-        lists[begin[s.number[p]] + place[p]] = s.rows[p];
+        lists[begin[s.number[p]] + place[p]] =
+            static_cast<Index>(row_of(indptr, n_rows, s.entries[p]));
 }
 
 // Matches rare columns as their own matching does. Reads: rare, before, mate, by number. Writes:

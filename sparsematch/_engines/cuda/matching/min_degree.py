@@ -41,9 +41,9 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
     with run.step("min_degree"):
         matched = start_common.matched(kernels, col_mate, warm)
         degree = _degrees(kernels, graph)
+        most = None
         if not warm and graph.nnz >= rare_columns.LEAST:
             most = rare_columns.match_rare_columns(kernels, graph, matching, degree, matched, run)
-            before.most_pairs = most
         state = start_common.state(
             kernels, "MinDegree", graph, matching, degree=degree, matched=matched
         )
@@ -52,6 +52,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
             for above, upto in pairwise(classes):
                 limits = index(above), index(upto)
                 kernels.launch(kernel, n_rows, index(n_rows), state, *limits, *order)
+        before.most_pairs = most and most()  # waits, but not for these
     return before
 
 

@@ -296,7 +296,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     alignas(16) SHARED unsigned char memory[MEMORY];
     Control* control = s.control;
     const Index n_roots = control->n_roots;
-    const Index most = n_roots < limits.paths ? n_roots : limits.paths;
+    const Index ends = control->free_columns - limits.left, most = n_roots < ends ? n_roots : ends;
     Index total = 0, levels = 0, phase = 0, level = 0;
     Launch launch = {
         {control->rounds, 0}, {control->votes, control->votes + 1, 0, 0}, barrier, memory, 0};

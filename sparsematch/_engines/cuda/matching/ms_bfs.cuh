@@ -66,10 +66,11 @@ struct Control {
 // costs 1, and 1 more for every `wide` entries, a round as much as a level more; after a cost of
 // more than `allowance` the search stops: the host will finish it. In the first phase, which has
 // `own_levels`, a tree ends in the column of its root's number or not at all; these columns are in
-// `visited` then. 0: there is no such phase. The search ends when `paths` paths have been found.
+// `visited` then. 0: there is no such phase. The search ends when no more free columns than `left`,
+// which no matching has, are left.
 struct Limits {
     int narrow, stay, depth_eighths, graft, alone, wide, allowance, own_levels;
-    Index paths;
+    Index left;
 };
 
 struct MsBfs {

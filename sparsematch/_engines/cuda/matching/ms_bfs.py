@@ -1,36 +1,36 @@
 """Breadth-first search from all free rows at once, in one kernel, until no path is left.
 
 The blocks of `search` are all resident and wait for each other by themselves, so that a level costs
-no launch and no transfer. The host learns how many rows are free before it starts.
+no launch and no transfer.
 """
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
-from sparsematch._engines.cuda.core.device import INT_MAX, bit_set, index_bits, seed_of
+from sparsematch._engines.cuda.core.device import INT_MAX, bit_set, seed_of, start_copy
 from sparsematch._engines.cuda.matching.features import LINKED, features
+from sparsematch._engines.cuda.matching.start_common import STRETCH, stretch_bits
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
 SUMMARY = "Multi-source breadth-first search with disjoint trees; one resident kernel."
 
-#: Entries of a long list that make an entry of the frontier. No figures were kept.
-PART = 128
+#: Entries of a long list that make an entry of the frontier; entries of its own frontier that are
+#: not too many for a block. No figures were kept.
+PART, ROOM = 128, 128
 
-#: Entries of its own frontier that are not too many for a block. No figures were kept.
-ROOM = 128
-
-#: Defaults of the fields of Limits in ms_bfs.cuh, which defines them and their units. No
-#: figures were kept.
+#: Defaults of the fields of Limits in ms_bfs.cuh, which defines them and their units.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
-LIMITS |= {"wide": INT_MAX, "allowance": INT_MAX, "own_levels": 0, "paths": INT_MAX}
+LIMITS |= {"wide": INT_MAX, "allowance": INT_MAX, "own_levels": 0, "left": 0}
+
+Given: TypeAlias = tuple[BipartiteCSR, Matching, Run, Before]  #: What engines get.
 
 #: Levels of a first phase in which trees look for the columns of their roots, where both are free
 #: together: most of these are as near as a triangle.
@@ -42,7 +42,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
     # Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 3 and its slots
     # for each row, 2 more for each free row.
     with run.step("ms_bfs") as counts:
-        counts |= account(search(graph, matching, run, before), run)
+        counts |= account(search((graph, matching, run, before)), run)
     return before
 
 
@@ -63,7 +63,7 @@ def load(dtype: np.dtype[Any], macros: dict[str, int]) -> tuple[compile.Kernels,
 
 def _of_slots(macros: dict[str, int]) -> dict[str, int]:
     """Return the macros of the setup."""
-    return {key: macros[key] for key in ("WIDTH", "LANES", "LINKED")}
+    return {key: macros[key] for key in ("WIDTH", "LANES", "LINKED")} | {"STRETCH": STRETCH}
 
 
 def shape(graph: BipartiteCSR) -> dict[str, int]:
@@ -74,6 +74,11 @@ def shape(graph: BipartiteCSR) -> dict[str, int]:
     if width and graph.n_major + graph.indices.size // (width - 2) >= np.iinfo(graph.dtype).max - 8:
         width = 0  # no numbers left for the rows of slots
     return _macros(graph.dtype, width, width or (32 if mean >= 32 else 8))
+
+
+def in_place(dtype: np.dtype[Any]) -> dict[str, int]:
+    """Return the macros of lists that do not stand in slots."""
+    return _macros(dtype, 0, 8)
 
 
 def shapes(dtype: np.dtype[Any]) -> list[dict[str, int]]:
@@ -98,48 +103,33 @@ compile.declared["matching/ms_bfs_setup"] = lambda dtype: map(_of_slots, shapes(
 
 
 def search(
-    graph: BipartiteCSR,
-    matching: Matching,
-    run: Run,
-    before: Before,
-    limits: dict[str, int] | None = None,
-    linked: int | None = None,
-    **macros: int,
+    given: Given, limits: dict[str, int] | None = None, linked: int | None = None, **macros: int
 ) -> Callable[[], Any]:
     """Run the kernels; return what reads their control."""
-    # `linked` is what `features` counts, if it is known. Waits for the device once, to learn how
-    # many rows are free. Where the memory does not suffice for rows of slots, lists are read in
-    # place.
-    lockstep, macros = macros, shape(graph) | macros
+    # `linked` is what `features` counts, if it is known. Where the memory does not suffice for rows
+    # of slots, lists are read in place.
+    graph, lockstep = given[0], macros
+    macros = shape(graph) | macros
     try:
         if linked is None:
             linked = features(graph, macros["WIDTH"]).linked if macros["WIDTH"] else 0
-        return Search(graph, matching, run, before, macros, linked).start(limits or {})
+        return Search(given, macros, linked).start(limits or {})
     except MemoryError:
         if not macros["WIDTH"]:
             raise
-    # lists read in place: slower, in half the memory
-    in_place = _macros(graph.dtype, 0, 8) | lockstep
-    return Search(graph, matching, run, before, in_place, 0).start(limits or {})
+    macros = in_place(graph.dtype) | lockstep  # slower, in half the memory
+    return Search(given, macros, 0).start(limits or {})
 
 
 class Search:
     """What the kernels work on, and their launches."""
 
-    # All that does not depend on how many rows are free is under way when the host waits for that.
-    # Workspace: 2 indices for each column, 3 for each row and linked row and a few for long lists,
-    # 2 for each root, and the slots.
-    def __init__(
-        self,
-        graph: BipartiteCSR,
-        matching: Matching,
-        run: Run,
-        before: Before,
-        macros: dict[str, int],
-        linked: int,
-    ) -> None:
-        self._graph, self._run, self._macros = graph, run, macros
-        self._before = before or DeviceByProducts()
+    # The host learns how many rows are free while the slots are written; without these there is
+    # room for all. Workspace: 2 indices for each column, 3 for each row and linked row and a few
+    # for long lists, 2 for each root, and the slots.
+    def __init__(self, given: Given, macros: dict[str, int], linked: int) -> None:
+        self._graph, matching, self._run, before = given
+        self._before, self._macros, graph = before or DeviceByProducts(), macros, self._graph
         self._mates = graph.orient(matching.row_mate, matching.col_mate)
         self._kernels, self._setup = load(graph.dtype, macros)
         xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
@@ -150,6 +140,7 @@ class Search:
         sizes = index(n_rows), index(n_cols), self._finished
         arrays = graph.indptr, *self._mates, self._control
         self._setup.launch("count_free", -(-max(n_rows, n_cols) // 8), *sizes, *arrays)
+        self._free = start_copy(self._control) if macros["WIDTH"] else None
         entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
         self._lists: dict[str, Any] = {
             "slots": self._slots(linked) if macros["WIDTH"] else None,
@@ -161,21 +152,21 @@ class Search:
         self._barrier = xp.zeros(2, np.int32)
 
     def start(self, limits: dict[str, int]) -> Callable[[], Any]:
-        """Launch the search, once told how many rows are free; return what reads its control."""
+        """Launch the search, with room for the free rows; return what reads its control."""
         graph, macros, kernels, control = self._graph, self._macros, self._kernels, self._control
-        free = kernels.read("Control", control)
-        n_roots, paths = int(free["free_rows"]), int(free["free_columns"])
-        run, before = self._run, self._before
+        n_roots, run, before = graph.n_major, self._run, self._before
+        if self._free:
+            free = kernels.record("Control", self._free())  # waits
+            n_roots = int(free["free_rows"])
+            if not min(n_roots, free["free_columns"]):
+                return lambda: free
         if before.most_pairs is not None and not before.finished:  # all free columns are counted
-            paths -= graph.n_minor - before.most_pairs
-        if not min(n_roots, paths):
-            return lambda: free
-        limits = limits | {"paths": paths}
+            limits = limits | {"left": graph.n_minor - before.most_pairs}
         xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
         # a little more than needed: what one call has given back then fits the next
         step = (graph.n_major >> 6) + 1
         roots, leaf = xp.empty((2, -(-n_roots // step) * step), dtype)
-        order = index(graph.n_major), index_bits(graph.n_major), seed_of(run), self._finished
+        order = index(graph.n_major), stretch_bits(graph.n_major), seed_of(run), self._finished
         arrays = graph.indptr, self._mates[0], roots, leaf, control
         self._setup.launch("collect", -(-graph.n_major // 8), *order, *arrays)
         fields = self._lists | {"roots": roots, "leaf": leaf, "control": control}
@@ -202,5 +193,5 @@ class Search:
             arrays = graph.indptr, slots, self._control
             self._setup.launch("link_rows", n_rows, index(n_rows), *arrays)
         arrays = graph.indptr, graph.indices, slots
-        self._setup.launch("spread", n_rows * width, index(n_rows), *arrays)
+        self._setup.launch("spread", n_rows * width // 4 + 1, index(n_rows), *arrays)
         return slots

@@ -5,6 +5,7 @@
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "matching/ms_bfs.cuh"
+#include "matching/start_common.cuh"
 
 // Finished vertices, see ByProducts of the registry: no search is needed from there nor enters
 // them; nullptr: none is known.
@@ -32,20 +33,20 @@ KERNEL count_free(Index n_rows, Index n_cols, Finished finished, const Index* __
     add_of_block(&control->free_columns, columns);
 }
 
-// The rows that `count_free` counts, in an order that does not depend on their numbers. Reads:
-// indptr, row_mate. Writes: roots and leaf, places that the block reserved by one addition. Time:
-// O(n_rows / threads).
+// The rows that `count_free` counts, stretches of them in a shuffled order. Reads: indptr,
+// row_mate. Writes: roots and leaf, places that the block reserved. Time: O(n_rows / threads).
 KERNEL collect(Index n_rows, int bits, unsigned seed, Finished finished,
                const Index* __restrict__ indptr, const Index* __restrict__ row_mate, Index* roots,
                Index* leaf, Control* control) {
     constexpr int EACH = 8;
     const long long size = threads_in_block() * EACH;
-    for (long long base = block_index() * size; base < n_rows; base += block_count() * size) {
+    for (long long base = block_index() * size; base < stretches(n_rows) * STRETCH;
+         base += block_count() * size) {
         Index mine[EACH];
         int n = 0;
         for (int k = 0; k < EACH; ++k) {
             const long long t = base + k * threads_in_block() + thread_in_block();
-            mine[k] = t < n_rows ? shuffle(static_cast<Index>(t), n_rows, bits, seed) : UNMATCHED;
+            mine[k] = t < stretches(n_rows) * STRETCH ? visited(t, n_rows, bits, seed) : UNMATCHED;
             if (mine[k] >= 0 && !may_be_root(indptr, row_mate, finished, mine[k]))
                 mine[k] = UNMATCHED;
             n += mine[k] >= 0;
@@ -96,21 +97,30 @@ KERNEL link_rows(Index n_rows, const Index* __restrict__ indptr, Index* slots, C
 KERNEL spread(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
               Index* slots) {
 #if WIDTH
-    for (long long t = thread_index(); t < static_cast<long long>(n_rows) * WIDTH;
-         t += thread_count()) {
-        const Index i = static_cast<Index>(t / WIDTH), slot = static_cast<Index>(t % WIDTH);
-        const Index begin = indptr[i], degree = indptr[i + 1] - begin, linked = linked_rows(degree);
-        if (slot < WIDTH - 1 || !linked)
-            slots[t] = slot < degree ? indices[begin + slot] : UNMATCHED;
-        else if (linked > LINKED) slots[t] = MORE;
-        if (!linked || linked > LINKED) continue;
-        const Index more = LINK(slots[static_cast<long long>(i) * WIDTH + WIDTH - 1]);
-        for (Index r = 0; r < linked; ++r) {
-            const Index p = WIDTH - 1 + r * (WIDTH - 2) + slot,
-                        next = 2 * r + 1 + slot - (WIDTH - 2);
-            Index* at = slots + static_cast<long long>(more + r) * WIDTH + slot;
-            if (slot < WIDTH - 2) *at = p < degree ? indices[begin + p] : UNMATCHED;
-            else *at = next < linked ? LINK(more + next) : UNMATCHED;
+    enum { AT_ONCE = 4 };  // slots of a thread
+    const long long n_slots = static_cast<long long>(n_rows) * WIDTH, step = thread_count();
+    for (long long base = thread_index(); base < n_slots; base += AT_ONCE * step) {
+        Index begin[AT_ONCE], degree[AT_ONCE], first[AT_ONCE];
+        for (int u = 0; u < AT_ONCE; ++u) {
+            const long long i = base + u * step < n_slots ? (base + u * step) / WIDTH : 0;
+            begin[u] = indptr[i], degree[u] = indptr[i + 1] - begin[u];
+            const Index slot = static_cast<Index>((base + u * step) % WIDTH);
+            first[u] = slot < degree[u] ? indices[begin[u] + slot] : UNMATCHED;
+        }
+        for (int u = 0; u < AT_ONCE && base + u * step < n_slots; ++u) {
+            const long long t = base + u * step;
+            const Index slot = static_cast<Index>(t % WIDTH), linked = linked_rows(degree[u]);
+            if (slot < WIDTH - 1 || !linked) slots[t] = first[u];
+            else if (linked > LINKED) slots[t] = MORE;
+            if (!linked || linked > LINKED) continue;
+            const Index more = LINK(slots[t - slot + WIDTH - 1]);
+            for (Index r = 0; r < linked; ++r) {
+                const Index p = WIDTH - 1 + r * (WIDTH - 2) + slot,
+                            next = 2 * r + 1 + slot - (WIDTH - 2);
+                Index* at = slots + static_cast<long long>(more + r) * WIDTH + slot;
+                if (slot < WIDTH - 2) *at = p < degree[u] ? indices[begin[u] + p] : UNMATCHED;
+                else *at = next < linked ? LINK(more + next) : UNMATCHED;
+            }
         }
     }
 #endif

@@ -1,9 +1,7 @@
 // Breadth-first search from all free rows by one block of threads: for matrices so small that a
-// barrier of the grid, or another launch, would take longer than a level.
-//
-// As in ms_bfs.cu, a column belongs to the tree that claimed it first, and a tree ends with its
-// first free column. Phases go on until one finds nothing. All that is read more than once stands
-// in shared memory, in numbers of 16 bits.
+// barrier of the grid, or another launch, would take longer than a level. As in ms_bfs.cu, a column
+// belongs to the tree that claimed it first, and a tree ends with its first free column. All that
+// is read more than once stands in shared memory, in numbers of 16 bits.
 #include "core/device.cuh"
 
 typedef unsigned short Short;

@@ -38,7 +38,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
         search(graph, matching, run)
     else:
         with run.step("one_block") as counts:
-            counts |= ms_bfs.account(ms_bfs.search(graph, matching, run, before), run)
+            counts |= ms_bfs.account(ms_bfs.search((graph, matching, run, before)), run)
     return before
 
 

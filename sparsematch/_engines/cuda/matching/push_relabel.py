@@ -55,24 +55,14 @@ def push(
     limits = {"shift": shift, "alone": ALONE >> max(push_shift, shift)}
     search = forest(kernels, transposed, major_mate, run, control=control, **limits)
     label, (active, spare) = xp.empty(n_minor, dtype), xp.empty((2, n_major), dtype)
+    fields: dict[str, Any] = {"forest": search, "majors": kernels.csr(graph)}
+    fields |= {"infinite": min(n_major, n_minor) + 1, "major_mate": major_mate}
+    fields |= {"minor_mate": minor_mate, "label": label, "active": active, "spare": spare}
+    fields |= {"long_lists": xp.empty(entries // HUB + 1, dtype), "push_shift": push_shift}
+    fields |= {"shuffle_bits": index_bits(n_major), "seed": seed_of(run)}
+    fields |= {"use_list": given["active_list"], "complete": False}
     state = kernels.struct(
-        "PushRelabel",
-        graph,
-        forest=search,
-        majors=kernels.csr(graph),
-        infinite=min(n_major, n_minor) + 1,
-        major_mate=major_mate,
-        minor_mate=minor_mate,
-        label=label,
-        active=active,
-        spare=spare,
-        long_lists=xp.empty(entries // HUB + 1, dtype),
-        push_shift=push_shift,
-        shuffle_bits=index_bits(n_major),
-        seed=seed_of(run),
-        use_list=given["active_list"],
-        complete=False,
-        **{key: given[key] for key in ("shrink", "adaptive", "k")},
+        "PushRelabel", graph, **{key: given[key] for key in ("shrink", "adaptive", "k")}, **fields
     )
     kernels.launch_resident("push_relabel", state, xp.zeros(2, np.int32))
     return control

@@ -5,16 +5,18 @@ it bounds every matching: none has more of these columns. An exact engine can st
 augmenting paths leave no column without a mate that has one.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.device import bit_set
+from sparsematch._engines.cuda.core.device import bit_set, start_copy
 from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.cuda.core.transpose import count_entries
-from sparsematch._engines.registry import Run, match_alone
+from sparsematch._engines.cuda.matching import cheap, ms_bfs
+from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
@@ -30,12 +32,12 @@ def match_rare_columns(
     degree: Any,
     matched: Any,
     run: Run,
-) -> int | None:
-    """Match the minors of fewest entries; return how many pairs any matching has at most."""
-    # None if there are none, or degrees were counted wrong; nothing is matched then. No vertex may
-    # be matched before. Reads: the graph, and about how many entries each minor has. Writes: both
-    # mates, matched. Workspace: a bit for each minor, four indices for each of their entries, an
-    # index for each major, and that of the engines. Time: O(nnz).
+) -> Callable[[], int] | None:
+    """Match the minors of fewest entries; return what tells how many pairs any matching has."""
+    # At most; it waits. None, and nothing is matched, if there are none, or degrees were counted
+    # wrong. No vertex may be matched before. Reads: the graph, about how many entries each minor
+    # has. Writes: both mates, matched. Workspace: a bit for each minor, four indices for each of
+    # their entries, an index for each major, and that of the engines. Time: O(nnz).
     xp, n_cols, nnz, index = namespace(degree), graph.n_minor, graph.nnz, graph.dtype.type
     columns, rare = xp.zeros(RARE + 1, np.int64), bit_set(xp, n_cols)
     kernels.launch("tally", compile.FILLING, np.int64(n_cols), degree, columns)
@@ -48,25 +50,27 @@ def match_rare_columns(
     before = xp.zeros(rare.size + 1, graph.dtype)
     kernels.launch("count_rare", rare.size, index(rare.size), rare, before)
     xp.cumsum(before, dtype=before.dtype, out=before)
-    rows, number = xp.empty((2, room), graph.dtype)
+    entries, number = xp.empty((2, room), graph.dtype)
     n_found = xp.zeros(1, np.int64)
-    state = kernels.struct(
-        "RareColumns", rare=rare, before=before, rows=rows, number=number, room=room, found=n_found
-    )
-    sizes = index(graph.n_major), np.int64(nnz), kernels.csr(graph)
-    kernels.launch("list_rare", -(-nnz // 8), *sizes, state)
+    lists = {"entries": entries, "number": number, "room": room}
+    state = kernels.struct("RareColumns", rare=rare, before=before, found=n_found, **lists)
+    kernels.launch("list_rare", -(-nnz // 8), np.int64(nnz), graph.indices, state)
     listed = int(n_found[0])  # waits
     if not 0 < listed <= room:
         return None  # degrees were counted wrong
     place, begin = count_entries(number[:listed], sum(having))
-    lists = xp.empty(listed, graph.dtype)
-    kernels.launch("group_rare", listed, index(listed), state, place, begin, lists)
+    rows = xp.empty(listed, graph.dtype)
+    given = index(listed), index(graph.n_major), graph.indptr, state, place, begin, rows
+    kernels.launch("group_rare", listed, *given)
     shape = sum(having), graph.n_major
-    rest = BipartiteCSR(*shape, begin, lists, graph.backend, known_nnz=listed)
-    match_alone(rest, found := Matching.start(rest), run, options={"host": False})
+    rest = BipartiteCSR(*shape, begin, rows, graph.backend, known_nnz=listed)
+    found, alone = Matching.start(rest), Run(run.workers, run.seed)
+    cheap.improve(rest, found, alone)
+    ms_bfs.search((rest, found, alone, None), None, 0, **ms_bfs.in_place(graph.dtype))
     free = xp.zeros(1, graph.dtype)
     mates = graph.orient(matching.row_mate, matching.col_mate)
     kernels.launch(
         "adopt_rare", rare.size, index(rare.size), state, found.row_mate, *mates, matched, free
     )
-    return n_cols - int(free[0])  # waits
+    left = start_copy(free)
+    return lambda: n_cols - int(left()[0])

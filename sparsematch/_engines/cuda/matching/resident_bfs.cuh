@@ -1,12 +1,10 @@
-// Breadth-first levels inside a kernel whose blocks stay on the device from the first level to the
-// last.
+// Breadth-first levels inside a kernel whose blocks stay on the device from the first to the last.
 //
 // A level reads one stretch of a queue and appends the next; what the threads count meanwhile is a
 // Tally. A frontier of a few vertices is left to the first block, which needs no barrier of the
-// grid, and has tallies of its own since the others may still read the last one; they wait until
-// the frontier has grown. Lists longer than HUB are cut to chunks, which warps process after the
-// other vertices. Whatever is reached is claimed by a bit, so the trees have no vertex in common.
-// Macros: HUB, entries in a chunk; THREADS of a block, BLOCKS of a processor.
+// grid, and has tallies of its own; the others wait until it has grown. Lists longer than HUB are
+// cut to chunks, which warps process after the other vertices. Whatever is reached is claimed by a
+// bit, so the trees are disjoint. Macros: HUB; THREADS of a block, BLOCKS of a processor.
 #pragma once
 
 // the logarithm of the threads that share a chunk; entries at a time
