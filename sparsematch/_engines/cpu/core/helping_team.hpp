@@ -29,8 +29,7 @@ class HelpingTeam {
 
     // Calls body(rank, k) for each task k, of those ready the first: once it has been called for all
     // tasks j with parent[j] == k. Of those not begun by then, none after a stop.
-    template <class Body>
-    void run(const std::vector<std::size_t>& parent, const Body& body) {
+    template <class Body> void run(const std::vector<std::size_t>& parent, const Body& body) {
         parent_ = &parent, left_ = parent.size();
         waits_for_.assign(parent.size(), 0);
         for (const std::size_t above : parent)
@@ -51,8 +50,7 @@ class HelpingTeam {
 
     // Calls body(begin, end) on pieces of [0, n), of `step` each, by the worker of a task and those
     // that help it. Not all of them after a stop, or where another worker has failed.
-    template <class Body>
-    void loop(int rank, std::int64_t n, std::int64_t step, const Body& body) {
+    template <class Body> void loop(int rank, std::int64_t n, std::int64_t step, const Body& body) {
         Offer& offer = offers_[rank];
         offer.n = n, offer.step = step, offer.next = 0, offer.body = &body;
         offer.call = [](const void* of, std::int64_t begin, std::int64_t end) {

@@ -12,8 +12,7 @@ namespace sparsematch {
 
 // Without its diagonal, edge {i, j} in both lists, no repeats: vertex i's list is the length[i]
 // numbers at pool[begin[i]].
-template <class Index>
-struct AdjacencyLists {
+template <class Index> struct AdjacencyLists {
     std::vector<std::int64_t> begin;
     std::vector<Index> length, pool;
 

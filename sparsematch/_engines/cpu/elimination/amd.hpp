@@ -30,8 +30,7 @@
 namespace sparsematch {
 
 // Vertices by degree: a doubly linked list for each degree.
-template <class Index>
-class DegreeLists {
+template <class Index> class DegreeLists {
     static constexpr Index no_vertex = UNMATCHED<Index>;
 
   public:
@@ -69,8 +68,7 @@ class DegreeLists {
     Index least_ = 0;
 };
 
-template <class Index>
-class Amd {
+template <class Index> class Amd {
   public:
     // Reads: the graph, whose pool is used up; last (null: none), vertices that are not eliminated
     // but count as neighbours. Writes: order, the other vertices in order of elimination, and the

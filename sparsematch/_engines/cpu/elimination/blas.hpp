@@ -14,8 +14,7 @@ template <class Value>
 using Trsm = void (*)(const char*, const char*, const char*, const char*, const int*, const int*,
                       const Value*, const Value*, const int*, Value*, const int*);
 
-template <class Value>
-struct Blas {
+template <class Value> struct Blas {
     Gemm<Value> gemm = nullptr;
     Trsm<Value> trsm = nullptr;
 

@@ -19,8 +19,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class EliminationTree {
+template <class Index> class EliminationTree {
   public:
     // Reads: the graph. Writes: order, the vertices in order of elimination, becomes a postorder.
     // Returns the exact cost. Time: O(n + nnz alpha(n)).

@@ -18,8 +18,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class Fronts {
+template <class Index> class Fronts {
   public:
     static constexpr Index no_front = UNMATCHED<Index>;
     struct Front {

@@ -19,8 +19,7 @@
 namespace sparsematch {
 
 // Edges stand in the lists of both ends; loops, edges within an aggregate, are to be skipped.
-template <class Index>
-struct LevelGraph {
+template <class Index> struct LevelGraph {
     Buffer<Index> indptr, indices;
     Buffer<std::int64_t> edge;         // weights, in the order of indices
     std::vector<std::int64_t> vertex;  // weights

@@ -27,8 +27,7 @@
 
 namespace sparsematch {
 
-template <class Index>
-class NestedDissection {
+template <class Index> class NestedDissection {
   public:
     // leaf: vertices of a part that minimum degree orders.
     explicit NestedDissection(RunContext& run, std::int64_t leaf = 200) : leaf_(leaf), run_(run) {}
@@ -73,8 +72,7 @@ class NestedDissection {
     };
 
     // The part of a graph that has the vertices for which has(v); these weigh nothing yet.
-    template <class Graph, class Has>
-    Piece part_of(const Graph& graph, const Has& has) {
+    template <class Graph, class Has> Piece part_of(const Graph& graph, const Has& has) {
         Piece out;
         number_.assign(static_cast<std::size_t>(graph.n()), UNMATCHED<Index>);
         std::size_t entries = 0;

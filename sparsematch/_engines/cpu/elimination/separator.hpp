@@ -29,8 +29,7 @@ struct Separator {
     std::vector<signed char> part;
     std::array<std::int64_t, 3> weight{};
 
-    template <class Index>
-    void weigh(const LevelGraph<Index>& g) {
+    template <class Index> void weigh(const LevelGraph<Index>& g) {
         weight = {};
         for (Index v = 0; v < g.n(); ++v) weight[part[v]] += g.vertex[v];
     }
@@ -38,8 +37,7 @@ struct Separator {
     std::int64_t larger_side() const { return std::max(weight[0], weight[1]); }
 };
 
-template <class Index>
-class SeparatorRefinement {
+template <class Index> class SeparatorRefinement {
   public:
     // Share of all weight that a side may have at most.
     static constexpr double largest_share = 0.6;

@@ -36,8 +36,7 @@ struct Way {
 };
 
 // What factorisations have shown that analyses are made for.
-template <class Index>
-struct History {
+template <class Index> struct History {
     // Of a block, by its diagonal, ordered by the values or not, and kernel, how many times the
     // entries predicted there are; infinity where they were too many to go on.
     std::map<std::tuple<Index, Diagonal, bool, Kernel>, double> times;
@@ -55,8 +54,7 @@ struct History {
 };
 
 inline constexpr int no_seed = 1 << 12;
-template <class Index>
-struct BlockPlan {
+template <class Index> struct BlockPlan {
     Index n = 0;
     std::vector<Index> starts;              // block k is rows and columns starts[k]...starts[k + 1]
     std::vector<Index> row_perm, col_perm;  // the permuted matrix is A[row_perm][:, col_perm]

@@ -45,8 +45,7 @@ struct SolutionError {
     }
 };
 
-template <class Index, class Value, int W>
-class BlockRefinement {
+template <class Index, class Value, int W> class BlockRefinement {
   public:
     static constexpr bool is_real = std::is_same_v<Value, double>;
     // Of sizes of complex numbers, which may be up to twice too large.
@@ -90,8 +89,7 @@ class BlockRefinement {
 
     // visit(begin, end, entry) for row c of the block, or of its transpose: entry(q) is a value and
     // its column.
-    template <class Visit>
-    void of_row(Index c, const Visit& visit) const {
+    template <class Visit> void of_row(Index c, const Visit& visit) const {
         const Value* const inner = lu_.equilibration.inner.data();
         if (side_ == Side::plain)
             visit(lu_.row_start[c], lu_.row_start[c + 1], [&](std::int64_t q) {

@@ -18,15 +18,13 @@
 namespace sparsematch {
 
 // A block by columns: rows counted within it, and where its values are.
-template <class Index>
-struct BlockColumns {
+template <class Index> struct BlockColumns {
     Index n;
     const Index *start, *row;
     const std::int64_t* place;
 };
 
-template <class Index>
-class BlockValues {
+template <class Index> class BlockValues {
   public:
     virtual ~BlockValues() = default;
     virtual bool is_complex() const = 0;
@@ -44,8 +42,7 @@ class BlockValues {
                        Index* rows, Index* cols, double* stored) const = 0;
 };
 
-template <class Index, class Value>
-class ValuesOf final : public BlockValues<Index> {
+template <class Index, class Value> class ValuesOf final : public BlockValues<Index> {
   public:
     ValuesOf(const Value* values, RunContext& run) : values_(values), run_(run) {}
 

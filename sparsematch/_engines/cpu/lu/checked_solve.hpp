@@ -20,19 +20,16 @@
 namespace sparsematch {
 
 // Numbers of a solve, kept from one to the next.
-template <class Value>
-struct SolveWorkspace {
+template <class Value> struct SolveWorkspace {
     Buffer<Value> ordered, b, x, right, r, better;
 
-    template <class T>
-    static T* of(Buffer<T>& buffer, std::size_t n) {
+    template <class T> static T* of(Buffer<T>& buffer, std::size_t n) {
         if (buffer.size() < n) buffer = Buffer<T>(n);
         return buffer.data();
     }
 };
 
-template <class Index, class Value>
-class CheckedSolve {
+template <class Index, class Value> class CheckedSolve {
   public:
     // columns: the matrix, of which a are the values. Without `check`, nothing is measured, and
     // errors are 0.
@@ -78,8 +75,7 @@ class CheckedSolve {
 
     std::int64_t n() const { return columns_.n_rows; }
 
-    template <int W>
-    bool solve_some(const Piece& piece, RunContext& run) {
+    template <int W> bool solve_some(const Piece& piece, RunContext& run) {
         const auto total = static_cast<std::size_t>(n() * W);
         const bool direct = piece.stride == W;
         const Value* const b = direct ? piece.b : read<W>(piece);
@@ -92,8 +88,7 @@ class CheckedSolve {
                 std::copy_n(x + i * W, piece.count, piece.x + i * piece.stride);
         return true;
     }
-    template <int W>
-    Value* read(const Piece& piece) {
+    template <int W> Value* read(const Piece& piece) {
         Value* const b = workspace_.of(workspace_.b, static_cast<std::size_t>(n() * W));
         for (std::int64_t i = 0; i < n(); ++i) {
             std::copy_n(piece.b + i * piece.stride, piece.count, b + i * W);
@@ -103,8 +98,7 @@ class CheckedSolve {
     }
 
     // Solves with the factors: from one order of the user's to the other.
-    template <int W>
-    bool apply(const Value* from, Value* to, const Piece& piece, RunContext& run) {
+    template <int W> bool apply(const Value* from, Value* to, const Piece& piece, RunContext& run) {
         const Index *const rows = lu_.user_row.data(), *const cols = lu_.plan.col_perm.data();
         const double *const row = lu_.pivot_row_factor.data(), *const col = lu_.equilibration
                                                                                 .col_factor.data();
@@ -130,8 +124,7 @@ class CheckedSolve {
                     (extreme >> 63 == 0 || are_middling<W>(y, after));
         return true;
     }
-    template <int W>
-    bool sweep(Value* y, const Piece& piece, RunContext& run) {
+    template <int W> bool sweep(Value* y, const Piece& piece, RunContext& run) {
         TriangularSolve<Index, Value, W> sweeps(lu_, external_, y);
         if (!check_) return sweeps.run(side_, run);
         const auto total = static_cast<std::size_t>(n() * W);
@@ -146,8 +139,7 @@ class CheckedSolve {
     // Whether no product that matters with the solution, as it is scaled, is beyond the range: its
     // elements are 0 or middling, or lost beside others of their block, as they are and in the
     // user's units.
-    template <int W>
-    bool are_middling(const Value* y, const double* after) const {
+    template <int W> bool are_middling(const Value* y, const double* after) const {
         bool all = true;
         for (Index k = 0; all && k < lu_.plan.n_blocks(); ++k)
             for (int s = 0; s < W; ++s) {

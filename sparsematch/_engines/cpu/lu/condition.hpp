@@ -16,20 +16,15 @@ namespace sparsematch {
 
 inline constexpr double roundoff = 50 * 0x1p-52;  // SINGULAR of tolerances.py
 
-template <class Value>
-Value sign(Value v) {
+template <class Value> Value sign(Value v) {
     const double size = std::abs(v);
     return size > 0 ? v / size : Value(1);
 }
-template <class Value>
-bool is_smaller(Value a, Value b) {
-    return std::abs(a) < std::abs(b);
-}
+template <class Value> bool is_smaller(Value a, Value b) { return std::abs(a) < std::abs(b); }
 
 // The 1-norm of an inverse, from below: solve(adjoint) writes to the n numbers of x the solution
 // with them on the right, or that of the adjoint. Infinite where one is not finite.
-template <class Value, class Solve>
-class InverseNorm {
+template <class Value, class Solve> class InverseNorm {
   public:
     InverseNorm(Value* x, std::int64_t n, const Solve& solve) : x_(x), n_(n), solve_(solve) {}
 
@@ -88,8 +83,7 @@ class InverseNorm {
     const Solve& solve_;
 };
 
-template <class Index, class Value>
-class BlockCondition {
+template <class Index, class Value> class BlockCondition {
   public:
     // k: a block that is factorised here; x: room for as many numbers as the matrix has rows.
     BlockCondition(const BlockLU<Index, Value>& lu, Index k, std::vector<Value>& x)

@@ -49,8 +49,7 @@ void sort_columns(const std::vector<Index>& indptr, Index* rows, Index* other) {
 // What has become of values: all is well, one is not finite, or one is not zero that was left out.
 enum class Taken { all, not_finite, not_zero };
 
-template <class Index>
-class Entries {
+template <class Index> class Entries {
   public:
     // Copies arrays of n columns, or rows.
     Entries(const Index* indptr, const Index* indices, Index n, bool by_rows)
@@ -74,8 +73,7 @@ class Entries {
     const std::vector<Index>& places() const { return place_; }
 
     // Leaves out the entries whose value is zero, of values as given. Time: O(n + nnz).
-    template <class Value>
-    void drop_zeros(const Value* values) {
+    template <class Value> void drop_zeros(const Value* values) {
         if (std::find(values, values + indices.size(), Value(0)) == values + indices.size()) return;
         if (are_columns()) copy_columns();
         Index to = 0, p = 0;
@@ -89,8 +87,7 @@ class Entries {
     }
 
     // Writes the values of the columns, of those given. Time: O(nnz).
-    template <class Value>
-    Taken take(const Value* given, std::vector<Value>& to) const {
+    template <class Value> Taken take(const Value* given, std::vector<Value>& to) const {
         to.resize(are_columns() ? indices.size() : place_.size());
         if (are_columns()) std::copy_n(given, to.size(), to.data());
         else
@@ -125,8 +122,7 @@ class Entries {
         std::copy_backward(start_.begin(), start_.end() - 1, start_.end());  // each is the next's
         start_[0] = 0;
     }
-    template <class Value>
-    static bool are_finite(const std::vector<Value>& values) {
+    template <class Value> static bool are_finite(const std::vector<Value>& values) {
         constexpr std::size_t lanes = 4;  // independent of each other, so that none waits
         double sums[lanes] = {};          // NaN as soon as an entry is not finite
         const std::size_t whole = values.size() - values.size() % lanes;

@@ -51,8 +51,7 @@ inline std::uint64_t extreme_bit(double size) {
     return ((bits - least) | (most - bits)) & ~zero_bit(size);
 }
 
-template <class Index, class Value>
-struct Equilibration {
+template <class Index, class Value> struct Equilibration {
     // As the plan's inner_row: entries of the scaled blocks; of external ones as they are.
     std::vector<Value> inner;
     // Of the rows and columns of the permuted matrix; 1 in blocks of one entry, and in those left

@@ -21,8 +21,7 @@
 namespace sparsematch {
 
 // What factorisations of one pattern have in common. It does not change once its plan is made.
-template <class Index>
-struct Analysis {
+template <class Index> struct Analysis {
     Entries<Index> entries;
     Policy policy;
     SquareForm<Index> form;
@@ -47,8 +46,7 @@ constexpr const char* name(State state) {
     return names[static_cast<int>(state)];
 }
 
-template <class Index, class Value>
-class Factorisation {
+template <class Index, class Value> class Factorisation {
   public:
     // How much pivots on the diagonal are preferred.
     Factorisation(std::shared_ptr<Analysis<Index>> analysis, double preference)

@@ -38,12 +38,10 @@ struct PivotRule {
     double most_entries = infinity;
 };
 
-template <class Index, class Value>
-class FrontWorker;
+template <class Index, class Value> class FrontWorker;
 
 // A block: its fronts, what is known of each, and its factors.
-template <class Index, class Value>
-class FrontalLU {
+template <class Index, class Value> class FrontalLU {
   public:
     // Of a front, its columns of L and rows of U: how many rows and columns these have behind those
     // of the pivots, which they are by name, those of the pivots first, and values.
@@ -149,8 +147,7 @@ class FrontalLU {
         const Index above = fronts_[part.end - 1].parent;
         return above < 0 ? parts.size() : made_[above].part;
     }
-    template <class Visit>
-    void each_child(std::size_t f, const Visit& visit) const {
+    template <class Visit> void each_child(std::size_t f, const Visit& visit) const {
         for (Index c = made_[f].child; c >= 0; c = made_[c].sibling)
             visit(static_cast<std::size_t>(c));
     }
@@ -229,8 +226,7 @@ class FrontalLU {
 };
 
 // What one worker has at hand.
-template <class Index, class Value>
-class FrontWorker {
+template <class Index, class Value> class FrontWorker {
     using Block = FrontalLU<Index, Value>;
     using Part = typename Block::Part;
     using Made = typename Block::Made;
@@ -297,8 +293,7 @@ class FrontWorker {
         }
     }
     // As each, on columns of `length` numbers that are copied.
-    template <class Body>
-    void each_column(Index n, std::int64_t length, const Body& body) {
+    template <class Body> void each_column(Index n, std::int64_t length, const Body& body) {
         each(n, 1 + slice / (length + 1), length / 4, [&](std::int64_t begin, std::int64_t end) {
             body(static_cast<Index>(begin), static_cast<Index>(end));
         });
@@ -618,8 +613,7 @@ class FrontWorker {
 // Invariant: parts and tiles change who computes a number, but not how. Memory: a stack for each
 // worker, of the largest subtree that it has met, beside the fronts at the roots of subtrees, and
 // those above them that wait for others.
-template <class Index, class Value>
-class FrontTeam {
+template <class Index, class Value> class FrontTeam {
   public:
     struct Job {
         FrontalLU<Index, Value>* block;

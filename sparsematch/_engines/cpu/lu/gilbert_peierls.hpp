@@ -39,8 +39,7 @@
 namespace sparsematch {
 
 // What is known of rows and columns while pivots are chosen.
-template <class Index>
-struct PivotWorkspace {
+template <class Index> struct PivotWorkspace {
     static constexpr Index no_column = -1;
     // A row: the last column whose pattern it is in, and the column that it is the pivot of.
     struct Row {
@@ -71,8 +70,7 @@ struct PivotWorkspace {
 };
 
 // An entry that was added, in the places and the units of the matrix.
-template <class Index, class Value>
-struct AddedEntry {
+template <class Index, class Value> struct AddedEntry {
     Index row, col;
     Value value;
 };
@@ -83,8 +81,7 @@ struct AskedBlock {
     bool in_doubt = false;
 };
 
-template <class Index, class Value>
-class BlockLU {
+template <class Index, class Value> class BlockLU {
   public:
     // Share of the largest in its column below which an old pivot is replaced by a new one: less
     // than new ones may have. Some six of sixteen digits may be lost, which a step of refinement

@@ -10,8 +10,7 @@
 
 namespace sparsematch {
 
-template <class T>
-class GrowingArray {
+template <class T> class GrowingArray {
   public:
     std::size_t size() const { return size_; }
     T* data() { return data_.data(); }

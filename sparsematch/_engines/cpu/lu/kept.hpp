@@ -8,8 +8,7 @@
 namespace sparsematch {
 
 // One object, kept for the next who needs one; several at a time make their own.
-template <class T>
-class Kept {
+template <class T> class Kept {
   public:
     Kept() = default;
     Kept(const Kept&) = delete;
@@ -26,8 +25,7 @@ class Kept {
 
 // Memory for a computation on n rows with some entries, of the process. None is kept after larger
 // ones: some 10 MB at most.
-template <class Workspace>
-class BorrowedWorkspace {
+template <class Workspace> class BorrowedWorkspace {
   public:
     explicit BorrowedWorkspace(std::size_t size) : size_(size), workspace_(kept().take()) {}
     BorrowedWorkspace(BorrowedWorkspace&&) = default;

@@ -33,8 +33,7 @@ struct MarkowitzLimits {
 
 // Lists in one pool that grow: one without room moves to the end of the pool, with room for as
 // many again.
-template <class T, class Index>
-class GrowingLists {
+template <class T, class Index> class GrowingLists {
   public:
     // Empty lists, with room for as many elements, beside some for fill.
     void reserve(const std::vector<Index>& sizes) {
@@ -74,8 +73,7 @@ class GrowingLists {
     GrowingArray<T> pool_;
 };
 
-template <class Index, class Value>
-class Markowitz {
+template <class Index, class Value> class Markowitz {
   public:
     // Share of the largest in its column that a pivot has at least. Below 0.25, entries grow beyond
     // what a factorisation admits on 3 of 26 blocks; above, there is 10% more fill.

@@ -15,8 +15,7 @@ namespace sparsematch {
 
 // A block form without horizontal and vertical parts: the permuted matrix is A[row_perm][:,
 // col_perm], block k is its rows and columns starts[k]...starts[k + 1] - 1.
-template <class Index>
-struct SquareForm {
+template <class Index> struct SquareForm {
     std::vector<Index> row_perm, col_perm, starts;
     Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
 };
@@ -43,8 +42,7 @@ SquareForm<Index> form_of_matching(const Csr<Index>& a, const Index* col_of, Run
 }
 
 // All in one block, whether or not there is a finer form; arguments as above. Time: O(n).
-template <class Index>
-SquareForm<Index> one_block(const Csr<Index>& a, const Index* col_of) {
+template <class Index> SquareForm<Index> one_block(const Csr<Index>& a, const Index* col_of) {
     const Index n = a.n_rows;
     SquareForm<Index> out{std::vector<Index>(n), std::vector<Index>(col_of, col_of + n), {0}};
     std::iota(out.row_perm.begin(), out.row_perm.end(), Index{0});

@@ -32,16 +32,14 @@
 namespace sparsematch {
 
 // What a planner writes to, block after block.
-template <class Index>
-struct PlannerWorkspace {
+template <class Index> struct PlannerWorkspace {
     Amd<Index> amd;
     AdjacencyLists<Index> graph;
     EliminationTree<Index> tree;
     std::vector<Index> place, local, column, cursor, order, old;
 };
 
-template <class Index>
-class Planner {
+template <class Index> class Planner {
   public:
     // a: the columns of a square matrix (its transpose as a Csr); form: its block form, of which
     // the rows of a block are exchanged where another diagonal is taken; values: those of its

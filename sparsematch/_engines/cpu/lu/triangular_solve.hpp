@@ -20,8 +20,7 @@ namespace sparsematch {
 // The matrix, its transpose or its conjugate transpose, by the letters of BLAS.
 enum class Side : char { plain = 'N', transposed = 'T', adjoint = 'H' };
 
-template <class Value>
-Value conjugate(Value v) {
+template <class Value> Value conjugate(Value v) {
     if constexpr (std::is_same_v<Value, double>) return v;
     else return std::conj(v);
 }
@@ -36,8 +35,7 @@ struct NoRefinement {
     void refine(std::int64_t) {}
 };
 
-template <class Index, class Value, int W>
-class TriangularSolve {
+template <class Index, class Value, int W> class TriangularSolve {
   public:
     TriangularSolve(const BlockLU<Index, Value>& lu, const ExternalSolve<Index, Value>& external,
                     Value* x)
@@ -73,8 +71,7 @@ class TriangularSolve {
     std::pair<Index, Index> block(Index k) const {
         return {lu_.plan.starts[k], lu_.plan.starts[k + 1]};
     }
-    template <class Refinement>
-    void plain(Refinement& refinement) {
+    template <class Refinement> void plain(Refinement& refinement) {
         const auto& plan = lu_.plan;
         for (Index k = plan.n_blocks(); k-- > 0;) {
             const Index end = plan.starts[k + 1];
@@ -88,8 +85,7 @@ class TriangularSolve {
                 scatter(c, lu_.u_end[c], lu_.u_start[c + 1], lu_.u_row.data(), lu_.u.data());
         }
     }
-    template <bool Adjoint, class Refinement>
-    void transposed(Refinement& refinement) {
+    template <bool Adjoint, class Refinement> void transposed(Refinement& refinement) {
         const auto& plan = lu_.plan;
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             const Index first = plan.starts[k];
@@ -104,8 +100,7 @@ class TriangularSolve {
             if (!solve_refined(k, Adjoint ? Side::adjoint : Side::transposed, refinement)) return;
         }
     }
-    template <class Refinement>
-    bool solve_refined(Index k, Side side, Refinement& refinement) {
+    template <class Refinement> bool solve_refined(Index k, Side side, Refinement& refinement) {
         refinement.keep_right(k);
         if (!solve_block(k, side)) return false;
         refinement.refine(k);
@@ -136,8 +131,7 @@ class TriangularSolve {
         });
     }
     // With_upper: and what is above the block.
-    template <bool WithUpper>
-    bool solve_u(Index first, Index end) {
+    template <bool WithUpper> bool solve_u(Index first, Index end) {
         return by_pieces<true>(first, end, lu_.u_start, [this](Index begin, Index stop) {
             for (Index c = stop; c-- > begin;) {
                 multiply(c, lu_.inverse[c]);
@@ -146,8 +140,7 @@ class TriangularSolve {
             }
         });
     }
-    template <bool Adjoint, bool WithUpper>
-    bool u_transposed(Index first, Index end) {
+    template <bool Adjoint, bool WithUpper> bool u_transposed(Index first, Index end) {
         return by_pieces<false>(first, end, lu_.u_start, [this](Index begin, Index stop) {
             for (Index c = begin; c < stop; ++c) {
                 gather<Adjoint>(c, lu_.u_start[c], WithUpper ? lu_.u_start[c + 1] : lu_.u_end[c],
@@ -156,8 +149,7 @@ class TriangularSolve {
             }
         });
     }
-    template <bool Adjoint>
-    bool l_transposed(Index first, Index end) {
+    template <bool Adjoint> bool l_transposed(Index first, Index end) {
         return by_pieces<true>(first, end, lu_.l_start, [this](Index begin, Index stop) {
             for (Index c = stop; c-- > begin;)
                 gather<Adjoint>(c, lu_.l_start[c], lu_.l_start[c + 1], lu_.l_row.data(),
@@ -248,8 +240,7 @@ class TriangularSolve {
         for (int lane = 1; lane < lanes; ++lane) sum[0][0] += sum[lane][0];
         for (int s = 0; s < W; ++s) to[s] -= sum[0][s];
     }
-    template <bool Adjoint>
-    static Value turned(Value v) {
+    template <bool Adjoint> static Value turned(Value v) {
         if constexpr (Adjoint) return conjugate(v);
         else return v;
     }

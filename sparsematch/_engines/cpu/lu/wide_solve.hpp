@@ -21,8 +21,7 @@
 namespace sparsematch {
 
 // v 2^e, the larger part of v between 1 and 2, or 0.
-template <class Value>
-struct Wide {
+template <class Value> struct Wide {
     static constexpr std::int64_t none = -(std::int64_t{1} << 40);  // exponent of 0
     Value v{};
     std::int64_t e = none;
@@ -54,8 +53,7 @@ struct Wide {
 };
 
 // A number as it is, of which WideSolve measures what does not leave the range.
-template <class Value>
-struct Plain {
+template <class Value> struct Plain {
     Value v{};
     static Plain of(Value v) { return {v}; }
     Plain<double> size() const { return {std::abs(v)}; }
@@ -65,8 +63,7 @@ struct Plain {
     bool operator<(const Plain& other) const { return v < other.v; }
 };
 
-template <class Index, class Value>
-class WideSolve {
+template <class Index, class Value> class WideSolve {
   public:
     // columns: the matrix, of which a are the values.
     WideSolve(const Csr<Index>& columns, const Value* a, const BlockLU<Index, Value>& lu,
@@ -111,16 +108,14 @@ class WideSolve {
     using Number = Wide<Value>;
     using Vector = std::vector<Number>;
 
-    template <class Any>
-    std::vector<Any> read(const Value* from, std::int64_t stride) const {
+    template <class Any> std::vector<Any> read(const Value* from, std::int64_t stride) const {
         std::vector<Any> out(lu_.size());
         for (std::size_t i = 0; i < out.size(); ++i) out[i] = Any::of(from[i * stride]);
         return out;
     }
     Value turned(Value v) const { return side_ == Side::adjoint ? conjugate(v) : v; }
     // visit(i, j, entry) of what is solved with.
-    template <class Visit>
-    void each_entry(const Visit& visit) {
+    template <class Visit> void each_entry(const Visit& visit) {
         for (Index j = 0; j < columns_.n_rows && counter_.add(slow * (1 + columns_.degree(j))); ++j)
             for (Index p = columns_.indptr[j]; p < columns_.indptr[j + 1]; ++p) {
                 const Index i = columns_.indices[p];

@@ -29,8 +29,7 @@ struct CheapOptions {
 
 // Matches column j to row i if it is free; the row's mate is left to the caller. Threads: by
 // compare-and-swap.
-template <bool Threads, class Index>
-bool claim_column(Matching<Index> m, Index i, Index j) {
+template <bool Threads, class Index> bool claim_column(Matching<Index> m, Index i, Index j) {
     if constexpr (Threads) {
         Index expected = UNMATCHED<Index>;
         return peek(m.col_mate[j]) == expected &&

@@ -12,14 +12,12 @@
 
 namespace sparsematch {
 
-template <class Index>
-struct LabelledColumn {
+template <class Index> struct LabelledColumn {
     Index label, mate;  // read together: one cache miss
 };
 
 // Threads: several workers, which share out the columns of a level.
-template <bool Threads, class Index>
-class ExactLabels {
+template <bool Threads, class Index> class ExactLabels {
     using Column = LabelledColumn<Index>;
     using List = Worklist<Threads, Index>;
 

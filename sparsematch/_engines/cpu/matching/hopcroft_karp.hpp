@@ -36,8 +36,7 @@ struct HopcroftKarpOptions {
     }
 };
 
-template <class Index>
-class HopcroftKarp {
+template <class Index> class HopcroftKarp {
     using Level = std::make_unsigned_t<Index>;
     static constexpr Level infinite = std::numeric_limits<Level>::max();
     struct Row {
@@ -129,8 +128,7 @@ class HopcroftKarp {
     void enter(Index i, Level level) { row_[i] = {level, a_.indptr[i], a_.indptr[i + 1]}; }
 
     // Depth-first from a free row: down the layers, or (HKDW) into any row not entered yet.
-    template <bool Layered>
-    void search(Index root) {
+    template <bool Layered> void search(Index root) {
         path_.assign(1, root);
         if (!Layered) enter(root, base_);
         while (!path_.empty()) {

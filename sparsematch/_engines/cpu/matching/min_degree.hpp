@@ -22,8 +22,7 @@ namespace sparsematch {
 // One worker's copy of the columns' keys: a byte each, the degree, capped, or `matched`. What the
 // others have matched comes in published lists (decision 0005), or is seen when a claim fails.
 // Pointers are local in loops: a byte that is written may alias anything.
-template <bool Threads, class Index>
-class ColumnKeys {
+template <bool Threads, class Index> class ColumnKeys {
     using Key = std::uint8_t;
     static constexpr Key max_degree = 254, matched = 255;
 
@@ -94,8 +93,7 @@ class ColumnKeys {
 
 // Rows sorted by degree, ascending, those above the cap as one class; stable. Each worker counts,
 // then places, the rows of its share.
-template <class Index>
-Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadTeam& team) {
+template <class Index> Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadTeam& team) {
     constexpr Index cap = 255;  // degree above which rows are one class
     using Places = std::array<Index, cap + 1>;
     std::vector<Places> place(team.size(), Places{});
@@ -117,8 +115,7 @@ Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadTeam& team) {
 // Reads: the lists of free rows. Writes: both mates. Workspace: n_rows indices, and for each worker
 // a byte per column; with several workers as many indices again as there are pairs. Time:
 // O(nnz).
-template <bool Threads, class Index>
-class MinDegree {
+template <bool Threads, class Index> class MinDegree {
     static constexpr std::int64_t grain = 1 << 12;  // rows that a worker claims at a time
     static constexpr int batch = Threads ? 16 : 1;  // rows whose columns are claimed together
 

@@ -30,19 +30,16 @@
 namespace sparsematch {
 
 // Of a row: the root of its tree, and the row through which its mate was reached.
-template <class Index>
-struct ForestLink {
+template <class Index> struct ForestLink {
     Index root, parent;
 };
-template <class Index>
-struct ForestNode {
+template <class Index> struct ForestNode {
     Index row, root;
 };
 
 // Claimed columns of one worker on their way into the forest: their mates get links and are
 // appended, in batches whose mates and links are prefetched.
-template <bool Threads, class Index>
-class ForestScanner {
+template <bool Threads, class Index> class ForestScanner {
     static constexpr int batch = 64;  // columns
     struct Claim {
         Index col, parent, root;
@@ -97,8 +94,7 @@ struct MsBfsGraftOptions {
     }
 };
 
-template <bool Threads, class Index>
-class MsBfsGraft {
+template <bool Threads, class Index> class MsBfsGraft {
     struct Path {
         Index root, parent, leaf;
     };
@@ -315,8 +311,7 @@ class MsBfsGraft {
     Scanner start_scanner(int rank) {
         return {m_.col_mate, link_.data(), in_tree_, forest_, run_, rank};
     }
-    template <class Body>
-    void share_out(std::size_t n, const Body& body) {
+    template <class Body> void share_out(std::size_t n, const Body& body) {
         run_.team.even_loop(n, 64, 1 << 10, body);
     }
 

@@ -59,8 +59,7 @@ class SequenceCount {
     std::atomic<std::uint64_t> count_{0};
 };
 
-template <class Index>
-class ParallelSingleSourceBfs {
+template <class Index> class ParallelSingleSourceBfs {
     struct Worker {
         Worker(const Csr<Index>& a, Matching<Index> m, RunContext& run, int rank)
             : rank(rank), counter(run, rank), tree(a, m) {}
@@ -198,8 +197,7 @@ class ParallelSingleSourceBfs {
 
 // The halves of a list in turns. Trees of neighbours meet the same free columns, so two that grow
 // at the same time should be far apart.
-template <class Index>
-std::vector<Index> interleaved(const std::vector<Index>& list) {
+template <class Index> std::vector<Index> interleaved(const std::vector<Index>& list) {
     std::vector<Index> mixed(list.size());
     for (std::size_t k = 0, half = (list.size() + 1) / 2; k < list.size(); ++k)
         mixed[k] = list[k / 2 + k % 2 * half];

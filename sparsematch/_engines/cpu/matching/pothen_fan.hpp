@@ -40,8 +40,7 @@ struct PothenFanOptions {
     }
 };
 
-template <bool Threads, class Index>
-class PothenFan {
+template <bool Threads, class Index> class PothenFan {
     struct Frame {
         Index row, next, last;  // the part of the row's list that is still to be scanned
         Index via;              // the column this frame descended through

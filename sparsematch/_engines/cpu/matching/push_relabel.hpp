@@ -54,8 +54,7 @@ struct PushRelabelOptions {
 
 // The active rows of a worker, first in, first out: a ring in a part of a list, never more rows
 // than initially.
-template <class Index>
-class ActiveRows {
+template <class Index> class ActiveRows {
   public:
     ActiveRows() = default;
     ActiveRows(Index* rows, std::size_t n) : rows_(rows), capacity_(n), size_(n) {}
@@ -99,8 +98,7 @@ class ActiveRows {
 };
 
 // Threads: several workers.
-template <bool Threads, class Index>
-class PushRelabel {
+template <bool Threads, class Index> class PushRelabel {
     using Column = LabelledColumn<Index>;
     struct alignas(128) Worker {
         Worker(RunContext& run, int rank) : counter(run, rank) {}
@@ -147,8 +145,7 @@ class PushRelabel {
     }
 
   private:
-    template <class Use>
-    void each_column(const Use& use) {
+    template <class Use> void each_column(const Use& use) {
         run_.team.loop(a_.n_cols, 1 << 15, [&](int, std::int64_t begin, std::int64_t end) {
             for (auto j = static_cast<Index>(begin); j < end; ++j) use(j);
         });

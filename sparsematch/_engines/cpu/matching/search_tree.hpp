@@ -31,8 +31,7 @@ inline void mark_finished_columns(Bitmap& visited, std::size_t n_cols, const Run
 }
 
 // Where that many searches have succeeded, no other will.
-template <class Index>
-std::int64_t count_free(const Index* mate, Index n) {
+template <class Index> std::int64_t count_free(const Index* mate, Index n) {
     return std::count(mate, mate + n, UNMATCHED<Index>);
 }
 
@@ -46,8 +45,7 @@ std::size_t count_targets(const Csr<Index>& a, const Matching<Index>& m, const B
 
 // An alternating tree. Row queue[k + 1] is the mate of column trail[k]; parent[k] is the place in
 // the queue of the row from which that column was reached.
-template <class Index>
-class SearchTree {
+template <class Index> class SearchTree {
   public:
     SearchTree(const Csr<Index>& a, Matching<Index> m)
         : visited(a.n_cols), parent(a.n_cols), queue(a.n_cols + std::size_t{1}),
@@ -83,8 +81,7 @@ class SearchTree {
     bool has_path() const { return leaf >= 0; }
     // Calls use(i, j) for each row i of the path, from its end to the root, and the column j that
     // it gets.
-    template <class Use>
-    void follow_path(const Use& use) const {
+    template <class Use> void follow_path(const Use& use) const {
         for (Index place = leaf, k = parent[place];; place = k - 1, k = parent[place]) {
             use(queue[k], trail[place]);
             if (k == 0) return;
@@ -113,8 +110,7 @@ class SearchTree {
   private:
     // Enqueues the mates of the columns from place k of the trail to n, until one has none: those
     // that follow are in no tree.
-    template <std::memory_order order>
-    void enqueue_mates(Index head, Index k, Index n) {
+    template <std::memory_order order> void enqueue_mates(Index head, Index k, Index n) {
         for (; k < n; ++k) {
             const Index mate = peek(col_mate_[trail[k]], order);
             parent[k] = head;
@@ -131,8 +127,7 @@ class SearchTree {
 // edges. Only searches that succeed count, where columns of failed ones are never visited again.
 // They are taken to cost the same each, where free columns are near; where the last search has to
 // find the last column, one with r left costs about 1 / r.
-template <class Index>
-class CostProjection {
+template <class Index> class CostProjection {
   public:
     // `visited`: the columns that no search enters any more.
     CostProjection(const Csr<Index>& a, Matching<Index> m, RunContext& run, std::size_t n_roots,

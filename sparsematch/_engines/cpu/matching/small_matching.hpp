@@ -19,8 +19,7 @@ namespace sparsematch {
 inline constexpr std::int64_t to_begin = 1 << 17;
 // Writes both mates. False: they need not be a maximum matching, as the searches have ended when
 // they had taken about as long as a general one does. Time: O(n_rows + n_cols + nnz).
-template <class Index>
-bool match_small(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
+template <class Index> bool match_small(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
     std::fill_n(m.row_mate, a.n_rows, UNMATCHED<Index>);
     std::fill_n(m.col_mate, a.n_cols, UNMATCHED<Index>);
     if (match_diagonal(a, m)) return true;

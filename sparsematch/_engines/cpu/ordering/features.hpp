@@ -33,8 +33,7 @@ struct DegreeStatistics {
     double ones() const { return n ? static_cast<double>(n_ones) / static_cast<double>(n) : 0; }
 
     // Adds those from begin to end - 1; in sums as narrow as an index, that the loop is vectorised.
-    template <class Index, class Degree>
-    void add(Index begin, Index end, const Degree& degree) {
+    template <class Index, class Degree> void add(Index begin, Index end, const Degree& degree) {
         Index sum = 0, single = 0, none = 0;
         std::uint64_t n_squares = 0;
         for (Index k = begin; k < end; ++k) {
@@ -72,8 +71,7 @@ struct OrderFeatures {
 };
 
 // Reads: some rows for each of 512 pairs. Time: O(1).
-template <class Index>
-OrderFeatures order_features(const Csr<Index>& a) {
+template <class Index> OrderFeatures order_features(const Csr<Index>& a) {
     constexpr std::int64_t n_samples = 512;
     constexpr Index block = 16;  // rows, of which some differ
     OrderFeatures order;
@@ -109,8 +107,7 @@ OrderFeatures order_features(const Csr<Index>& a) {
 }
 
 // Reads: indptr. Time: O(n_rows).
-template <class Index>
-DegreeStatistics degree_statistics(const Csr<Index>& a, RunContext& run) {
+template <class Index> DegreeStatistics degree_statistics(const Csr<Index>& a, RunContext& run) {
     std::vector<DegreeStatistics> part(run.team.size());
     run.team.loop(a.n_rows, 1 << 14, [&](int rank, Index begin, Index end) {
         part[rank].add(begin, end, [&](Index i) { return a.degree(i); });
@@ -125,8 +122,7 @@ DegreeStatistics degree_statistics(const Csr<Index>& a, RunContext& run) {
 // entries are likely to be missed.
 // Reads: the indices. Workspace: an index per column of the sample and worker. Time: O(nnz), at the
 // speed of a stream: 32 entries are tested at once, in 16 bits each.
-template <class Index>
-DegreeStatistics column_statistics(const Csr<Index>& a, RunContext& run) {
+template <class Index> DegreeStatistics column_statistics(const Csr<Index>& a, RunContext& run) {
     constexpr Index most = 1 << 11;  // columns
     constexpr int group = 32;        // entries
     DegreeStatistics statistics;
@@ -170,8 +166,7 @@ DegreeStatistics column_statistics(const Csr<Index>& a, RunContext& run) {
 // one of them; a row that repeats a column shares it twice.
 // Reads: the matrix. Workspace: two bytes and a bit per column; the bits are read by all workers,
 // and mostly in the cache. Time: O(n_cols + nnz / 16).
-template <class Index>
-double shared_pair_density(const Csr<Index>& a, RunContext& run) {
+template <class Index> double shared_pair_density(const Csr<Index>& a, RunContext& run) {
     constexpr int most = 1024;                       // rows of the sample
     constexpr Index few = 1 << 12, most_parts = 16;  // rows of which a part is read, at least
     constexpr Index together = 64;                   // of these are read one after the other

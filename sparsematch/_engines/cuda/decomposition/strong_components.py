@@ -3,7 +3,6 @@
 See strong_components.cu.
 """
 
-from typing import Any
 
 import numpy as np
 

@@ -61,8 +61,7 @@ KERNEL find_rare(long long n_cols, const Byte* degree, int upto, Bits* rare) {
 }
 
 // The row of the p-th entry, of n rows.
-template <class Pointer>
-DEVICE long long row_of(Pointer indptr, long long n, long long p) {
+template <class Pointer> DEVICE long long row_of(Pointer indptr, long long n, long long p) {
     long long low = 0, high = n;  // low begins at p or before, high behind
     while (high - low > 1) {
         const long long middle = low + (high - low) / 2;

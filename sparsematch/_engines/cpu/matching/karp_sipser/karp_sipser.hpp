@@ -50,8 +50,7 @@ struct KarpSipserOptions {
 
 // Reads: both orientations. Writes: both mates. Workspace: a word per vertex, of four or eight
 // bytes, and the stacks. Time: O(nnz).
-template <bool Threads, class Word, class Index>
-class KarpSipser {
+template <bool Threads, class Word, class Index> class KarpSipser {
     // Vertices of degree one, rows that pick, and neighbours that lose one, processed together:
     // what is prefetched for a batch stays in the first-level cache.
     static constexpr int batch = 32, picks = 16, losses = 256;
@@ -178,8 +177,7 @@ class KarpSipser {
 
     // Runs visit(worker, side, v, end) on pieces of one or both sides, each by one worker, and
     // matches what that leaves on its stacks.
-    template <class Visit>
-    void each_piece(int sides, const Visit& visit) {
+    template <class Visit> void each_piece(int sides, const Visit& visit) {
         constexpr Index piece = 1 << 11;  // vertices that a worker claims at a time
         const auto pieces = [&](int s) {
             return (static_cast<std::int64_t>(side_[s].lists.n_rows) + piece - 1) / piece;

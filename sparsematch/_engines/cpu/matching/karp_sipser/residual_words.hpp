@@ -23,14 +23,12 @@
 namespace sparsematch {
 
 // Vertices that have come down to degree one.
-template <class Index>
-class DegreeOneStack {
+template <class Index> class DegreeOneStack {
   public:
     std::size_t size() const { return size_; }
     Index pop() { return items_[--size_]; }
     // Calls push(top), which writes up to `most` items from top on, and returns where they end.
-    template <class Push>
-    void extend(std::size_t most, const Push& push) {
+    template <class Push> void extend(std::size_t most, const Push& push) {
         if (size_ + most >= items_.size()) items_.resize(2 * (size_ + most) + 64);
         size_ = push(items_.data() + size_) - items_.data();
     }
@@ -41,8 +39,7 @@ class DegreeOneStack {
 };
 
 // Threads: several workers at a time.
-template <bool Threads, class Word, class Index>
-class ResidualWords {
+template <bool Threads, class Word, class Index> class ResidualWords {
     static constexpr int shift = 8 * sizeof(Word) - 8;
     static constexpr Word below = (Word{1} << shift) - 1, one = Word{1} << shift;
     static constexpr unsigned many = 255;  // stands for 255 or more, and is never lowered

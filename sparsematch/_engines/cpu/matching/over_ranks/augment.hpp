@@ -11,8 +11,7 @@
 
 namespace sparsematch::over_ranks {
 
-template <class Index>
-class Augmentation {
+template <class Index> class Augmentation {
     enum Kind : int { FOLLOW, PAIR, KINDS };
 
   public:

@@ -21,8 +21,7 @@
 namespace sparsematch::over_ranks {
 
 // The lists of a rank's own majors; mates, trees and parents of its own vertices.
-template <class Index>
-struct ForestArrays {
+template <class Index> struct ForestArrays {
     const std::int64_t* indptr;
     const Index* indices;
     const Index *major_mate, *minor_mate;
@@ -31,8 +30,7 @@ struct ForestArrays {
     Index* leaf;                         // of an own root: the free minor that its tree has found
 };
 
-template <class Index>
-class Forest {
+template <class Index> class Forest {
     enum Kind : int { CLAIM, ENTER, LEAF, DONE, KINDS };
 
   public:

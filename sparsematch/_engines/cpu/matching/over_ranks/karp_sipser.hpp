@@ -22,8 +22,7 @@
 namespace sparsematch::over_ranks {
 
 // One side: lists, mates and residual degrees of its own vertices.
-template <class Index>
-struct KarpSipserSide {
+template <class Index> struct KarpSipserSide {
     const std::int64_t* indptr;
     const Index* indices;
     Index* mate;  // below zero if free
@@ -34,8 +33,7 @@ struct KarpSipserSide {
     Residual* residual;  // of each free vertex
 };
 
-template <class Index>
-class KarpSipser {
+template <class Index> class KarpSipser {
     // One list of each for messages to rows, and one for messages to columns.
     enum Kind : int { MATCHED, PROPOSE, ACCEPT, DENY, KINDS };
     // Most columns that a picked row tries; columns.

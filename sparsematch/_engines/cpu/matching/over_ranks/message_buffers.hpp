@@ -17,11 +17,9 @@
 namespace sparsematch::over_ranks {
 
 // Messages of one kind to one rank. Memory is reserved for a whole message, not word by word.
-template <class Index>
-class MessageList {
+template <class Index> class MessageList {
   public:
-    template <class... Words>
-    SPARSEMATCH_INLINE void append(Words... words) {
+    template <class... Words> SPARSEMATCH_INLINE void append(Words... words) {
         if (size_ + sizeof...(Words) > words_.size()) words_.resize(2 * words_.size() + 16);
         Index* to = words_.data() + size_;
         ((*to++ = words), ...);
@@ -40,8 +38,7 @@ class MessageList {
     std::size_t size_ = 0;
 };
 
-template <class Index>
-class MessageBuffers {
+template <class Index> class MessageBuffers {
   public:
     // BUSY: messages are in flight, or work is left. DEFERRED: work is left for when no rank is
     // busy. LONG: an array is longer than a header has room for.
@@ -55,8 +52,7 @@ class MessageBuffers {
         send_counts.resize(size), receive_counts.resize(size);
     }
 
-    template <class... Words>
-    SPARSEMATCH_INLINE void send(int rank, int kind, Words... words) {
+    template <class... Words> SPARSEMATCH_INLINE void send(int rank, int kind, Words... words) {
         lists_[static_cast<std::size_t>(rank) * kinds_ + kind].append(words...);
     }
     bool any(int kind) const {
@@ -104,8 +100,7 @@ class MessageBuffers {
     }
 
     // Calls read(kind, words) for the messages of each rank and kind, and removes them.
-    template <class Read>
-    void receive(const Read& read) {
+    template <class Read> void receive(const Read& read) {
         const Index* next_long = receive_buffer.data();
         for (int r = 0; r < size_; ++r) {
             const Index* header = receive_headers.data() + r * width_;

@@ -11,8 +11,7 @@
 namespace sparsematch::over_ranks {
 
 // The ranks own consecutive vertices: `size` + 1 starts.
-template <class Index>
-class Owners {
+template <class Index> class Owners {
     using Unsigned = std::make_unsigned_t<Index>;
     static constexpr Index buckets = 1 << 12;
 

@@ -5,8 +5,7 @@
 
 namespace sparsematch::over_ranks {
 
-template <class Index>
-class Transposition {
+template <class Index> class Transposition {
   public:
     // Unless `fill`, `filled` counts the entries of each own minor; else it is the end of each
     // minor's list in `lists` so far. `budget`: entries sent in a step.
