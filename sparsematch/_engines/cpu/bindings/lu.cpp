@@ -306,7 +306,8 @@ ExternalSolve<Index, Value> call_of(const Held<Index, Value>& held, const nb::ob
     };
 }
 
-// Writes x, of the shape of b. Returns the largest error, NaN if one is; -1 where the arrays do not fit.
+// Writes x, of the shape of b. Returns the largest error, NaN if one is; -1 where the arrays do
+// not fit.
 template <class Index, class Value>
 double solve(const Held<Index, Value>& held, nb::handle b, nb::handle x, char side, bool check,
              nb::object external) {
@@ -331,10 +332,18 @@ template <class Index, class Value>
 double relative_condition(const Held<Index, Value>& held, In<double> size, In<double> unit,
                           char side, const nb::object& external) {
     const auto call = call_of(held, external);
+    const double* const sizes = size.size() ? size.data() : nullptr;
+    const auto of = static_cast<Side>(side);
     return released_unless_brief(8 * held.work(), 1, [&](RunContext& run) {
-        return held.relative_condition(size.size() ? size.data() : nullptr, unit.data(), call,
-                                       static_cast<Side>(side), run);
+        return held.relative_condition(sizes, unit.data(), call, of, run);
     });
+}
+
+template <class Index, class Value>
+double rcond(const Held<Index, Value>& held, Index k) {
+    const ReleasedGil released;
+    std::vector<Value> x;
+    return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal();
 }
 
 // With one scaled block, in place: x has a place for every row, by pivots or by columns.
@@ -393,12 +402,7 @@ void bind_factors(nb::module_& m, const char* name) {
              nb::arg())
         .def("solve", &solve<Index, Value>, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none())
-        .def("rcond",
-             [](const Bound& held, Index k) {
-                 const ReleasedGil released;
-                 std::vector<Value> x;
-                 return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal();
-             })
+        .def("rcond", &rcond<Index, Value>)
         .def("relative_condition", &relative_condition<Index, Value>, nb::arg(), nb::arg(),
              nb::arg(), nb::arg().none())
         .def("solve_scaled", &solve_scaled<Index, Value>)
