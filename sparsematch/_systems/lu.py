@@ -166,7 +166,8 @@ class BlockTriangularLU(InverseOperator):
     Gilbert, Peierls, Sparse partial pivoting in time proportional to arithmetic operations (SIAM J.
     Sci. Stat. Comput. 9, 1988). The pivot is the diagonal entry if that is at least a hundredth of
     the largest in its column, rows scaled by their largest, or 1e-5 while there is more fill than
-    was predicted. Several threads may solve at once.
+    was predicted; otherwise that of the row first in order with a tenth of the largest. A row much
+    fuller than the others is the last choice. Several threads may solve at once.
 
     Examples
     --------

@@ -327,9 +327,17 @@ template <class Index, class Value>
 double relative_condition(const Held<Index, Value>& held, In<double> size, In<double> unit,
                           char side, const nb::object& external) {
     const auto call = call_of(held, external);
+    const double* const sizes = size.size() ? size.data() : nullptr;
+    const auto of = static_cast<Side>(side);
     return released_unless_brief(8 * held.work(), 1, [&](RunContext& run) {
-        return held.relative_condition(size.size() ? size.data() : nullptr, unit.data(), call,
-                                       static_cast<Side>(side), run);
+        return held.relative_condition(sizes, unit.data(), call, of, run);
+    });
+}
+
+template <class Index, class Value> double rcond(const Held<Index, Value>& held, Index k) {
+    std::vector<Value> x;
+    return released_unless_brief(held.work(), 1, [&](RunContext& run) {
+        return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal(run);
     });
 }
 
@@ -378,13 +386,7 @@ template <class Index, class Value> void bind_factors(nb::module_& m, const char
         .def("refactorise", &refactorise<Index, Value>, nb::arg().none(), nb::arg().none(),
              nb::arg())
         .def("solve", &solve<Index, Value>)
-        .def("rcond",
-             [](const Bound& held, Index k) {
-                 std::vector<Value> x;
-                 return released_unless_brief(held.work(), 1, [&](RunContext& run) {
-                     return BlockCondition<Index, Value>(*held.lu, k, x).reciprocal(run);
-                 });
-             })
+        .def("rcond", &rcond<Index, Value>)
         .def("relative_condition", &relative_condition<Index, Value>, nb::arg(), nb::arg(),
              nb::arg(), nb::arg().none())
         .def("solve_scaled", &solve_scaled<Index, Value>)

@@ -27,7 +27,7 @@ class HelpingTeam {
 
     explicit HelpingTeam(RunContext& run) : run_(run), offers_(run.team.size()) {}
 
-    // Calls body(rank, k) for each task k, of those ready the first: once it has been called for all
+    // Calls body(rank, k) for each task k, of those ready the first: after it was called for all
     // tasks j with parent[j] == k. Of those not begun by then, none after a stop.
     template <class Body> void run(const std::vector<std::size_t>& parent, const Body& body) {
         parent_ = &parent, left_ = parent.size();

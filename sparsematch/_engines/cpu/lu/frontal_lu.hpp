@@ -602,7 +602,7 @@ template <class Index, class Value> class FrontWorker {
     std::vector<char> mark_;
 };
 
-// Blocks side by side by all workers: subtrees of their trees of fronts, and the fronts above these.
+// Blocks side by side by all workers: subtrees of their trees of fronts, and the fronts above.
 // Who has none helps in those that others have begun.
 //
 // Geist, Ng, Task scheduling for parallel sparse Cholesky factorization (Int. J. Parallel Program.
