@@ -302,7 +302,7 @@ ExternalSolve<Index, Value> call_of(const Held<Index, Value>& held, const nb::ob
     };
 }
 
-// Writes x, of the shape of b. Returns the largest error, NaN if one is; -1 where arrays do not fit.
+// Writes x, of the shape of b. Returns the largest error, NaN if one is; -1 where arrays do not fit
 template <class Index, class Value>
 double solve(const Held<Index, Value>& held, nb::handle b, nb::handle x, char side, bool check,
              nb::object external) {

@@ -1,7 +1,7 @@
 // Solutions with one diagonal block after the other, measured while they are in the cache, and
 // refined before they are used in other blocks; blocks of one row cost nothing.
 //
-// The system of a block is B y = b', scaled, b' what the blocks before it leave; or its transpose's.
+// The system of a block is B y = b', scaled, b' what the blocks before leave; or its transpose's.
 // What is good beside |B| |y| + |b'| is good beside the terms of whole rows.
 //
 // Oettli, Prager, Compatibility of approximate solution of linear equations with given error bounds
