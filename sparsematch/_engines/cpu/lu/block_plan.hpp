@@ -48,8 +48,7 @@ template <class Index> struct History {
     }
     // Whether there was a choice for it.
     bool knows(Index block) const {
-        return times.contains({block, Diagonal::matched, false, Kernel::own}) ||
-               times.contains({block, Diagonal::product, false, Kernel::own});
+        return times.contains({block, Diagonal::matched, false, Kernel::own});
     }
 };
 
