@@ -48,6 +48,10 @@ class HelpingTeam {
         ready_ = {};
     }
 
+    // As run, of n tasks that wait for none.
+    template <class Body> void each(std::size_t n, const Body& body) {
+        run(std::vector<std::size_t>(n, no_task), body);
+    }
     // Calls body(begin, end) on pieces of [0, n), of `step` each, by the worker of a task and those
     // that help it. Not all of them after a stop, or where another worker has failed.
     template <class Body> void loop(int rank, std::int64_t n, std::int64_t step, const Body& body) {

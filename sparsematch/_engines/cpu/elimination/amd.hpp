@@ -439,8 +439,7 @@ template <class Index> class Amd {
                          [&](Index a, Index b) { return v_[a].degree < v_[b].degree; });
         std::copy(dense_.begin(), dense_.end(), order + n_ - n_last_ - n_dense());
     }
-    // The pivot that stands for a vertex, in the end; none for one that was not eliminated. Paths
-    // are compressed.
+    // The pivot that stands for a vertex, in the end, if it was eliminated. Paths are compressed.
     Index pivot_of(Index i) {
         const auto is_between = [&](Index k) { return k != no_vertex && hash_[k] == no_vertex; };
         Index r = i;

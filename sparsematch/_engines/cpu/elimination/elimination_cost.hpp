@@ -26,8 +26,7 @@ struct EliminationCost {
     }
 };
 
-// Prices of an entry and of a multiplication, and the most that an order may cost by them, as far
-// as can be predicted.
+// Prices of an entry and of a multiplication, and the most that an order is predicted to cost.
 struct EliminationLimits {
     double per_entry = 0, per_multiplication = 0;
     double most = infinity;

@@ -59,8 +59,7 @@ template <class Index> class EliminationTree {
         for (std::size_t t = 0; t < order.size(); ++t) turn_[order[t]] = static_cast<Index>(t);
     }
 
-    // The parent of t is the first row below the diagonal of its column of L. Paths to the roots
-    // are compressed.
+    // The parent of t is the first row below the diagonal of its column of L. Paths are compressed.
     void find_parents(const AdjacencyLists<Index>& graph, const std::vector<Index>& order) {
         parent_.assign(order.size(), no_parent), ancestor_.assign(order.size(), no_parent);
         for (Index t = 0; t < graph.n(); ++t)

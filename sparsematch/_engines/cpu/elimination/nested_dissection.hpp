@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/side_by_side.hpp"
+#include "core/helping_team.hpp"
 #include "elimination/adjacency_lists.hpp"
 #include "elimination/amd.hpp"
 #include "elimination/initial_separator.hpp"
@@ -38,7 +38,7 @@ template <class Index> class NestedDissection {
         std::vector<std::vector<Index>> parts;
         std::vector<std::unique_ptr<Dissector>> by(run_.team.size());
         dissect(whole(graph, separators), separators, parts, by);
-        side_by_side(parts.size(), run_, [&](int rank, std::size_t k) {
+        HelpingTeam(run_).each(parts.size(), [&](int rank, std::size_t k) {
             worker(by, rank).order_part(graph, parts[k]);
         });
         if (run_.stopped()) return false;
@@ -133,7 +133,7 @@ template <class Index> class NestedDissection {
         for (; !level.empty() && !run_.stopped(); level.swap(next)) {
             next.clear(), next.resize(2 * level.size());
             std::vector<std::vector<Index>> found(level.size());
-            side_by_side(level.size(), run_, [&](int rank, std::size_t k) {
+            HelpingTeam(run_).each(level.size(), [&](int rank, std::size_t k) {
                 worker(by, rank).split(level[k], found[k], &next[2 * k]);
             });
             for (const auto& piece : found)

@@ -42,8 +42,7 @@ template <class Index> class SeparatorRefinement {
     // Share of all weight that a side may have at most.
     static constexpr double largest_share = 0.6;
 
-    // Writes: s. Passes are made until one gains nothing. Time: O(edges at the separator log n) a
-    // pass, mostly.
+    // Writes: s. Passes are made until one gains nothing: O(edges at the separator log n) each.
     void refine(const LevelGraph<Index>& g, Separator& s, int passes, RunContext& run) {
         WorkCounter counter(run);
         g_ = &g, s_ = &s;

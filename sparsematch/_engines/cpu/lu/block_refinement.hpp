@@ -87,8 +87,7 @@ template <class Index, class Value, int W> class BlockRefinement {
   private:
     static std::int64_t at(Index c) { return static_cast<std::int64_t>(c) * W; }
 
-    // visit(begin, end, entry) for row c of the block, or of its transpose: entry(q) is a value and
-    // its column.
+    // visit(begin, end, entry) for row c of the block, or its transpose: entry(q): value, column.
     template <class Visit> void of_row(Index c, const Visit& visit) const {
         const Value* const inner = lu_.equilibration.inner.data();
         if (side_ == Side::plain)

@@ -36,8 +36,7 @@ template <class Index> class BlockValues {
     // duals the exponents of rows that make its entries the largest of their columns. False: none
     // without zeros. Time: that of Assignment.
     virtual bool match(const BlockColumns<Index>& block, Index* row_of, int* exponent) const = 0;
-    // Writes: what Markowitz::run does, for as much work; rows scaled by these exponents, or by
-    // their largest entries.
+    // Writes: what Markowitz::run does; rows scaled by these exponents, or their largest entries.
     virtual bool order(const BlockColumns<Index>& block, const int* exponent, double work,
                        Index* rows, Index* cols, double* stored) const = 0;
 };

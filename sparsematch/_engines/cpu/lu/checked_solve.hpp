@@ -31,8 +31,7 @@ template <class Value> struct SolveWorkspace {
 
 template <class Index, class Value> class CheckedSolve {
   public:
-    // columns: the matrix, of which a are the values. Without `check`, nothing is measured, and
-    // errors are 0.
+    // columns: the matrix, of which a are the values. Without `check`, errors are 0.
     CheckedSolve(const Csr<Index>& columns, const Value* a, const BlockLU<Index, Value>& lu,
                  const ExternalSolve<Index, Value>& external, Side side, bool check,
                  SolveWorkspace<Value>& workspace)

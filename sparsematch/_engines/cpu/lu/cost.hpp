@@ -24,8 +24,7 @@ struct Cost {
     }
 };
 
-// What factorises a block: this package, column by column or by fronts, a library by its name, or a
-// solver of the user's.
+// What factorises a block: columns or fronts of this package, a library, or a user's solver.
 enum class Kernel : signed char { own, fronts, superlu, umfpack, pardiso, mumps, user };
 struct KernelRow {
     const char* name;
@@ -117,8 +116,7 @@ struct Policy {
         return {2 * std::min(own.per_fill, other.per_fill),
                 std::min(own.per_multiplication, other.per_multiplication), most};
     }
-    // Times the entries predicted, at which a factorisation here ends: by then another kernel would
-    // be done.
+    // Times the entries predicted, at which a factorisation ends: another kernel would be done.
     double most(Kernel kernel, double entries, double fill, double work) const {
         if (whole) return infinity;
         const double here = cost(kernel).seconds(entries, fill, work),

@@ -54,8 +54,7 @@ inline std::uint64_t extreme_bit(double size) {
 template <class Index, class Value> struct Equilibration {
     // As the plan's inner_row: entries of the scaled blocks; of external ones as they are.
     std::vector<Value> inner;
-    // Of the rows and columns of the permuted matrix; 1 in blocks of one entry, and in those left
-    // to an external solver.
+    // Of the rows and columns of the permuted matrix; 1 in blocks of one entry, or not ours.
     std::vector<double> row_factor, col_factor;
     std::vector<double> largest;  // entry of each scaled block
     std::vector<char> is_seeded;  // whether exponents of its rows were given

@@ -113,8 +113,7 @@ template <class Index, class Value> class Factorisation {
         values = other.values, taken_ = other.taken_;
         return factorise(run);
     }
-    // As CheckedSolve does, nothing being measured without `check`. Several threads may solve at
-    // once.
+    // As CheckedSolve does, measuring only with `check`. Several threads may solve at once.
     bool solve(const Value* b, std::int64_t width, Value* x, double* errors,
                const ExternalSolve<Index, Value>& external, Side side, bool check,
                RunContext& run) const {

@@ -140,8 +140,7 @@ template <class Index, class Value> class FrontalLU {
     }
     std::size_t size_of(std::size_t f) const { return fronts_[f].columns.size(); }
     std::size_t root() const { return fronts_.size() - 1; }
-    // Whether a part waits for others; and the one that waits for it: if none does, the number of
-    // parts.
+    // Whether a part waits for others; the one that waits for it, if one does, or parts.size().
     bool waits(const Part& part) const { return made_[part.end - 1].lowest < part.begin; }
     std::size_t part_above(const Part& part) const {
         const Index above = fronts_[part.end - 1].parent;
@@ -233,8 +232,7 @@ template <class Index, class Value> class FrontWorker {
 
   public:
     // The fronts of a part, whose children are done; helped by those of the team that have nothing
-    // else to do. Not all of them after a stop, or where a front before them has failed. Time: that
-    // of the fronts.
+    // else to do. Not all of them after a stop, or where a front before them has failed.
     void factorise(Block& block, Part& part, RunContext& run, HelpingTeam& team, int rank) {
         WorkCounter counter(run, rank);
         block_ = &block, part_ = &part, counter_ = &counter, rule_ = block.rule_;

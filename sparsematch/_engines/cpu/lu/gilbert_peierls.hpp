@@ -510,8 +510,7 @@ template <class Index, class Value> class BlockLU {
         grown_ = std::max(grown_, magnitude(v));
         return true;
     }
-    // Leaves a column without a pivot for the end of its block; what it has left is rounding, and
-    // is left out.
+    // Leaves a column without a pivot for the end of its block, and what it has left: rounding.
     void wait(Index c) {
         for (Index k = 0; k < n_candidates_; ++k) x_[search_->candidates[k]] = Value(0);
         n_candidates_ = 0;
@@ -549,8 +548,7 @@ template <class Index, class Value> class BlockLU {
         l_start[c + 1] = static_cast<std::int64_t>(l.size());
         search_->edges[c] = {l_start[c], l_start[c + 1]};
     }
-    // Whether the column before has the same rows, the pivot of this one first, and is free to lead
-    // a pair.
+    // Whether the column before has the same rows, this pivot first, and is free to lead a pair.
     bool follows(Index c) const {
         const Index j = c - 1;
         if (n_candidates_ < least_paired || j < first_ || (j > first_ && leads_[j - 1]) ||

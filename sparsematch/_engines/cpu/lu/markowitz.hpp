@@ -31,8 +31,7 @@ struct MarkowitzLimits {
     double work = infinity, active = infinity;
 };
 
-// Lists in one pool that grow: one without room moves to the end of the pool, with room for as
-// many again.
+// Lists in one pool that grow: one without room moves to its end, with room for as many more.
 template <class T, class Index> class GrowingLists {
   public:
     // Empty lists, with room for as many elements, beside some for fill.

@@ -20,8 +20,7 @@ inline std::complex<double> product(std::complex<double> a, std::complex<double>
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-// A diagonal entry stays the pivot if, rows scaled, it is at least this share of the largest of its
-// column.
+// A diagonal entry stays the pivot if, rows scaled, it has this share of its column's largest.
 inline constexpr double diagonal_preference = 0.01;
 // As long as there are more entries than was predicted, this will do: growth is limited all the
 // same. Fill of kkt_ipm_poisson without: 2.7 times, of ybus_bordered_GB 5 times.

@@ -71,8 +71,7 @@ template <class Index> class Planner {
         if (!is_triangular_) return {};
         return std::move(plan_);
     }
-    // After make: whether no entry is below the blocks, and blocks of one row have theirs. There is
-    // no plan otherwise.
+    // After make: whether no entry is below the blocks, and blocks of one row have theirs.
     bool is_triangular() const { return is_triangular_; }
 
   private:

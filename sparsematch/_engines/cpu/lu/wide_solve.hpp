@@ -81,8 +81,7 @@ template <class Index, class Value> class WideSolve {
         return measure(read<Plain<Value>>(b, stride), read<Plain<Value>>(x, stride), r).excess() <=
                1;
     }
-    // Returns the larger error, 0 where it is good enough; infinite where the solution is beyond
-    // the range of doubles.
+    // Returns the larger error, 0 where good enough; infinite where doubles do not reach.
     double solve(const Value* b, Value* x, std::int64_t stride) {
         const Vector right = read<Number>(b, stride);
         Vector best = sweep(right), r;

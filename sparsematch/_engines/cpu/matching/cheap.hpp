@@ -27,8 +27,7 @@ struct CheapOptions {
     }
 };
 
-// Matches column j to row i if it is free; the row's mate is left to the caller. Threads: by
-// compare-and-swap.
+// Matches column j to row i if it is free, not the reverse. Threads: by compare-and-swap.
 template <bool Threads, class Index> bool claim_column(Matching<Index> m, Index i, Index j) {
     if constexpr (Threads) {
         Index expected = UNMATCHED<Index>;

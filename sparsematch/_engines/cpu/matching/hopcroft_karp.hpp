@@ -75,8 +75,7 @@ template <class Index> class HopcroftKarp {
     }
 
   private:
-    // Breadth-first levels of the rows, down to the first that sees a free column. False if there
-    // is none.
+    // Breadth-first levels of the rows, down to the first that sees a free column, if any does.
     bool layer(const std::vector<Index>& free, std::size_t n_free) {
         auto timer = run_.time("layer");
         if (base_ > infinite / 2) {  // levels would overflow

@@ -113,8 +113,7 @@ template <class Index> Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadT
 }
 
 // Reads: the lists of free rows. Writes: both mates. Workspace: n_rows indices, and for each worker
-// a byte per column; with several workers as many indices again as there are pairs. Time:
-// O(nnz).
+// a byte per column; with several workers an index more for each pair. Time: O(nnz).
 template <bool Threads, class Index> class MinDegree {
     static constexpr std::int64_t grain = 1 << 12;  // rows that a worker claims at a time
     static constexpr int batch = Threads ? 16 : 1;  // rows whose columns are claimed together

@@ -115,8 +115,7 @@ template <bool Threads, class Index> class MsBfsGraft {
     }
 
     // Reads: the matrix, and its transpose if grafting or direction is on. Writes: both mates.
-    // Workspace: 6 indices per row, one per column, a few bits each. Time: O(n nnz), mostly a few
-    // nnz.
+    // Workspace: 6 indices per row, one per column, some bits. Time: O(n nnz), mostly a few nnz.
     void improve() {
         plant();
         while (n_free_ > 0 && !run_.stopped()) {
@@ -132,8 +131,7 @@ template <bool Threads, class Index> class MsBfsGraft {
     }
 
   private:
-    // Starts every tree again at its free row. The first level is read from the roots, later ones
-    // from the forest.
+    // Starts every tree at its free row. The first level is read from the roots, not the forest.
     void plant() {
         roots_.resize(keep_free(roots_, roots_.size(), m_));
         share_out(roots_.size(), [&](int, std::int64_t k, std::int64_t end) {
@@ -207,8 +205,7 @@ template <bool Threads, class Index> class MsBfsGraft {
         return true;
     }
 
-    // Algorithm 6: each unvisited column of `columns` is attached to a row of a tree that still
-    // grows, if it has one.
+    // Algorithm 6: attaches each unvisited column of `columns` to a row of a tree that grows.
     template <class Columns>
     void bottom_up(std::size_t n, const Columns& columns, bool whole = false) {
         share_out(n, [&](int rank, std::int64_t begin, std::int64_t end) {
@@ -260,8 +257,7 @@ template <bool Threads, class Index> class MsBfsGraft {
         run_.stats.path_edges += edges.load();
     }
 
-    // Step 3, Algorithm 7: frees the vertices of finished trees, then grafts them onto the others,
-    // or starts again.
+    // Step 3, Algorithm 7: frees the vertices of finished trees; grafts them, or starts again.
     void rebuild() {
         auto timer = run_.time("graft");
         split();

@@ -52,8 +52,7 @@ struct PushRelabelOptions {
     }
 };
 
-// The active rows of a worker, first in, first out: a ring in a part of a list, never more rows
-// than initially.
+// The active rows of a worker, first in, first out: a ring, never longer than at first.
 template <class Index> class ActiveRows {
   public:
     ActiveRows() = default;

@@ -79,8 +79,7 @@ template <class Index> class SearchTree {
         return true;
     }
     bool has_path() const { return leaf >= 0; }
-    // Calls use(i, j) for each row i of the path, from its end to the root, and the column j that
-    // it gets.
+    // Calls use(i, j) for each row i of the path, from its end to the root, and its new column j.
     template <class Use> void follow_path(const Use& use) const {
         for (Index place = leaf, k = parent[place];; place = k - 1, k = parent[place]) {
             use(queue[k], trail[place]);

@@ -71,8 +71,7 @@ void mark_finished(const std::vector<Index>& roots, std::size_t n, const Bitmap&
             finished.row[i] = true;
 }
 
-// Reads: the matrix. Writes: both mates. Workspace: three indices and a bit per column. Time: O(n
-// nnz).
+// Reads: the matrix. Writes: both mates. Workspace: 3 indices, a bit per column. Time: O(n nnz).
 template <class Index>
 void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
     auto timer = run.time("search");

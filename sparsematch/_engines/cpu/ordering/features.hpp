@@ -57,8 +57,7 @@ struct DegreeStatistics {
 // The order of the rows, by a sample of pairs of neighbouring ones.
 struct OrderFeatures {
     int pairs = 0;  // of which both rows have entries
-    // The median distance of their middle entries, in columns; that of those of two rows that are
-    // far apart.
+    // The median distance of their middle entries, in columns; that of rows that are far apart.
     double near = 0, far = 0;
     bool ascending = true;  // the degrees; not if all are equal
 

@@ -58,8 +58,7 @@ DEVICE void plant_one(const Apfb& s, Index* to, Tally* tally, Index v) {
     push(to, &tally->next, v, free);
 }
 
-// The free majors: all of them in a shuffled order, or those n of the last phase that are still
-// free.
+// The free majors: all in a shuffled order, or those n of the last phase that still are.
 DEVICE void plant_all(const Team& team, const Apfb& s, Tally* tally, Index phase, Index n) {
     Index* to = roots_of(s, phase);
     clear(team, s.forest.seen, s.n_minor);
@@ -88,8 +87,7 @@ DEVICE auto enter(const Apfb& s) {
     };
 }
 
-// Reached minors j from v. Safe: the claim of j makes its link, and the root of its mate, this
-// thread's own.
+// Reached minors j from v. Safe: who claims j owns its link, and the root of its mate.
 DEVICE auto visit(const Apfb& s) {
     return [&s](const Progress& at, Tally* tally, const Entry& from, Index v, const Several& j,
                 const Several& mate, const Which& claimed) {

@@ -34,8 +34,7 @@ _STARTS: dict[str, Callable[..., Before]] = {
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
     """Make the matching maximum."""
-    # Reads: the graph. Writes: both mates. Workspace: that of `ms_bfs`, and a transpose of a tall
-    # graph.
+    # Reads: the graph. Writes: both mates. Workspace: that of `ms_bfs`; a tall one's transpose.
     known = before or DeviceByProducts()
     seen = _Seen(graph, run, known)
     chosen = choice.choose(seen.features(), choice.POLICY)

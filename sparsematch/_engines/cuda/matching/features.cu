@@ -20,8 +20,7 @@ DEVICE void put_end(Bits* set, const Index* end, int* shared) {
     if (!claim(set, *end)) add(shared, 1);
 }
 
-// Whether a list lacks vertex j. Given up, as if it did, when another thread of the block has found
-// one that does.
+// Whether a list lacks vertex j; as if it did, once another thread of the block has found one.
 DEVICE bool lacks(const Index* indices, Index begin, Index end, Index j, int* given_up) {
     enum { AT_ONCE = 16 };
     for (Index p = begin; p < end; ++p) {
@@ -153,8 +152,7 @@ KERNEL compare_sides(Index n, const Index* __restrict__ indptr, const Index* __r
     add_of_block(&f->imbalance, sum);
 }
 
-// The same for long lists, by a block each; neighbours, which may be long together, by different
-// blocks.
+// The same for long lists, by a block each; neighbours, often both long, by different blocks.
 KERNEL compare_long(Index n, const Index* __restrict__ indptr, const Index* __restrict__ indices,
                     Features* f, Wide seed) {
     if (!f->has_long) return;
@@ -183,8 +181,7 @@ KERNEL compare_long(Index n, const Index* __restrict__ indptr, const Index* __re
     add_of_block(&f->imbalance, sum);
 }
 
-// Matches each major that has entries with the first, or the last, in its list: no two share it.
-// Writes: both mates.
+// Writes mates: each major with entries gets the first, or last, of its list: no two share it.
 KERNEL match_ends(Index n, bool last, const Index* __restrict__ indptr,
                   const Index* __restrict__ indices, Index* major_mate, Index* minor_mate) {
     for (Index i = thread_index(); i < n; i += thread_count()) {

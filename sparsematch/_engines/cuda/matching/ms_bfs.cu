@@ -5,8 +5,7 @@
 // docs/algorithms/ms_bfs.md has them. With LOCKSTEP no level begins before the last one is
 // complete: the first block alone visits a frontier of few entries, blocks that share a narrow one
 // wait for each other after every level, and a phase ends when nothing is left to visit.
-// Invariant: the mates are a valid matching whenever all blocks stand at the barrier between
-// phases.
+// Invariant: between phases, with all blocks at the barrier, the mates are a valid matching.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "core/warp_queue.cuh"

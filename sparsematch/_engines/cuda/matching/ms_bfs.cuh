@@ -84,8 +84,7 @@ struct MsBfs {
     Control* control;
 };
 
-// Shared memory, used in one way at a time: entries that a warp collects, or two frontiers of a
-// block.
+// Shared memory, one at a time: entries that a warp collects, or two frontiers of a block.
 #define MEMORY 32768
 #define STAGED (2 * WARP)
 #define CAPACITY static_cast<int>(MEMORY / 2 / sizeof(Entry))

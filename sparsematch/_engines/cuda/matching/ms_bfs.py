@@ -88,8 +88,7 @@ def shapes(dtype: np.dtype[Any]) -> list[dict[str, int]]:
 
 def _macros(dtype: np.dtype[Any], width: int, lanes: int) -> dict[str, int]:
     """Return the macros for rows of `width` slots, and `lanes` threads for a list."""
-    # Two small blocks on a processor hide each other's waits, but a long list keeps a large one
-    # busy.
+    # Two small blocks on a processor hide each other's waits; a long list needs a large one.
     small = width in (4, 8) or dtype.itemsize == 8
     macros = {"LOCKSTEP": 0, "WIDTH": width, "LANES": lanes, "UNROLL": 2}
     macros |= {"PART": PART, "ROOM": ROOM, "LINKED": LINKED, "THREADS": 512 if small else 1024}

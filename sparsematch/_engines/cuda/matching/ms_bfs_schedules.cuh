@@ -56,8 +56,7 @@ struct FreeRunning {
     }
 };
 
-// Lockstep: a level begins when all blocks have finished the last one; they vote whether there is
-// another.
+// Lockstep: a level begins when all blocks have finished the last; they vote for another.
 struct InStep {
     static constexpr bool COUNTS_PATHS = true, IN_STEP = true;
     DEVICE static int blocks() { return block_count(); }

@@ -50,8 +50,7 @@ DEVICE void weigh(Choice& c, Index d, Index j) {
     else if (j != c.best) c.second = smaller(c.second, d);
 }
 
-// The choice of 2^shift neighbouring lanes together; the same in all of them. Every lane of the
-// warp must be here.
+// The choice of 2^shift neighbouring lanes, the same in all. Every lane must be here.
 DEVICE Choice agree(Choice c, int shift) {
     for (int mask = 1; mask < 1 << shift; mask <<= 1) {
         const Choice o{across(c.least, mask), across(c.second, mask), across(c.best, mask)};
@@ -186,8 +185,7 @@ DEVICE Index relabel(const Team& grid, PushRelabel& s, Index n, Progress& at) {
     at.n = at.tail = load(&tally->next), at.ends = 0;
     const Index active = n > 0 ? load(&tally->hubs) : s.n_major + 1;
     const int before = at.levels;
-    // Safe: a minor is reached through its mate only, and the thread that claimed that one writes
-    // its label.
+    // Safe: a minor is reached through its mate only; the thread that claimed that labels it.
     const auto visit = [&s, before](const Progress& at, Tally* tally, Open, Index, const Several& j,
                                     const Several& mate, const Which& claimed) {
         Which onward, end;
@@ -211,15 +209,13 @@ DEVICE Index relabel(const Team& grid, PushRelabel& s, Index n, Progress& at) {
     return depth;
 }
 
-// How many rounds from one relabelling to the next. The paper counts levels in psi, two for each of
-// ours.
+// How many rounds from one relabelling to the next. The paper's psi counts two levels for each.
 DEVICE Index rounds_after(const PushRelabel& s, Index depth) {
     const double rounds = s.adaptive ? s.k * 2 * depth : s.k;
     return rounds < 1 ? 1 : rounds > s.infinite ? s.infinite : static_cast<Index>(rounds);
 }
 
-// None is active. Lists the majors that were given up and that exact labels reach nevertheless:
-// none, if all is done.
+// None is active. Lists majors given up that exact labels reach after all: none, if done.
 DEVICE Index certify(const Team& grid, PushRelabel& s, Progress& at, Index* depth) {
     const Index n = list_majors(grid, s, at, s.n_major, nullptr, 0,
                                 [&s](Index v) { return s.major_mate[v] == UNREACHABLE; });
@@ -254,8 +250,7 @@ DEVICE void push_rounds(const Team& grid, PushRelabel& s, Index n, Index due, In
     active = state[0] != 0, pushed = state[1] != 0, round = state[2];
 }
 
-// Notes whether any list is long, on either side; free majors become the active list. Returns how
-// many.
+// Notes whether any list is long, on either side. Returns the number of free majors: active now.
 DEVICE Index first_list(const Team& grid, PushRelabel& s, Progress& at) {
     Tally* tally = tally_of(grid, s.forest.control, at);
     const Index one = 1;

@@ -23,8 +23,7 @@ _load = compile.declare("matching/push_relabel", **MACROS)
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
     """Make the matching maximum."""
-    # Reads: the graph and its transpose. Writes: both mates. Time: O(n nnz) at worst, mostly a few
-    # passes.
+    # Reads: the graph and its transpose. Writes: both mates. Time: O(n nnz), mostly a few passes.
     known = with_symmetry(graph, before)  # the transpose is then there already
     transposed = known.transposed = known.transposed or transpose(graph, run, known.symmetric)
     with run.step("push_relabel") as counts:

@@ -40,8 +40,7 @@ struct Progress {
     int turn, alone_turn;  // of the tallies, for the grid and for a block alone
 };
 
-// A search: the lists that it follows, the mates of the vertices that these name, a bit for each of
-// those.
+// A search: the lists that it follows, the mates of the vertices in these, a bit for each.
 struct Forest {
     Csr lists;
     const Index* mates;

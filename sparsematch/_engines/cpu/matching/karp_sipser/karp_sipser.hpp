@@ -258,8 +258,7 @@ template <bool Threads, class Word, class Index> class KarpSipser {
         remove(worker, 1 - s, removed);
     }
 
-    // Matches row i, if it is live, to its live column of least degree. Those of degree one are on
-    // a stack.
+    // Matches row i, if live, to its live column of least degree; those of degree 1 are stacked.
     void pick(Index i, Removed& row, Removed& col) {
         Words &rows = side_[0], &cols = side_[1];
         if (rows.degree_of(i) < 2) return;

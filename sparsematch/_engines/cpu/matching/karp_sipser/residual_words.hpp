@@ -111,8 +111,7 @@ template <bool Threads, class Word, class Index> class ResidualWords {
         return seen;
     }
 
-    // The neighbour of least degree that is live in list v, or UNMATCHED. Packed keys (decision
-    // 0005).
+    // The live neighbour of least degree in list v, or UNMATCHED. Packed keys (decision 0005).
     Index least_neighbour(Index v, const ResidualWords& other) const {
         std::uint64_t least = ~std::uint64_t{0};
         for (const Index j : lists.neighbours(v)) {
@@ -127,8 +126,7 @@ template <bool Threads, class Word, class Index> class ResidualWords {
     // To be read: another worker may be writing it.
     SPARSEMATCH_INLINE void prefetch_to_read(Index v) const { SPARSEMATCH_PREFETCH(&word_[v]); }
 
-    // Lowers the degrees of these vertices, each by one that is removed; pushes those left with
-    // one.
+    // Lowers the degrees of these vertices by one for each removed; pushes those left with one.
     struct Loss {
         Index vertex, removed;
     };

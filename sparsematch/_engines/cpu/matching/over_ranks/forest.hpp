@@ -69,8 +69,7 @@ template <class Index> class Forest {
         messages.pack(busy);
     }
 
-    // Releases trees, by number; the others are renumbered, and all their majors are queued again.
-    // Time: O(own vertices).
+    // Releases trees, by number; the others are renumbered, their majors queued: O(own vertices).
     void release(const bool* done) {
         std::vector<Index> number(roots_.size(), UNMATCHED<Index>);
         Index n = 0;

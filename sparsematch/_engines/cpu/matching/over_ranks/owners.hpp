@@ -60,8 +60,7 @@ void owner_order(const Owners<Index>& owners, const Index* keys, std::size_t n, 
         order[next[owners(keys[k])]++] = static_cast<std::int64_t>(k);
 }
 
-// Writes for each of n elements its place in the list of its key; `filled` is the end of each list
-// so far.
+// Writes for each of n elements its place in the list of its key; `filled`: the ends so far.
 template <class Index>
 void places_in_lists(const Index* keys, std::size_t n, std::int64_t* filled, std::int64_t* places) {
     for (std::size_t k = 0; k < n; ++k) places[k] = filled[keys[k]]++;

@@ -21,8 +21,7 @@
 #define STAGED ((EACH + 1) * WARP)
 #define NO_LEAF (static_cast<Index>((Wide(1) << (8 * sizeof(Index) - 1)) - 1))
 
-// A tree claims a row, reached from its parent; or, with ~col in the place of the row, a column
-// without a mate.
+// A tree claims a row, reached from its parent; or, ~col in its place, a column without mate.
 struct Claim {
     Index row, parent, root;
 };
