@@ -3,7 +3,6 @@
 See strong_components.cu.
 """
 
-
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
