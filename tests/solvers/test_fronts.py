@@ -139,6 +139,7 @@ def shared_by_workers(rng):
     yield "tiny", sp.random_array((900, 900), density=0.01, rng=rng) + 1e-7 * sp.eye_array(900)
 
 
+@pytest.mark.tsan
 @pytest.mark.parametrize("kind", [float, complex])
 def test_factors_do_not_depend_on_the_number_of_workers(monkeypatch, kind):
     """To the last bit: those of the first values, and of other ones."""
@@ -160,6 +161,7 @@ def test_factors_do_not_depend_on_the_number_of_workers(monkeypatch, kind):
         assert (abs(A @ x - b) <= 1e-8 * scale.max()).all(), name
 
 
+@pytest.mark.tsan
 @pytest.mark.parametrize("workers", [1, 4])
 def test_by_several_workers_singular_ones_are_found(monkeypatch, workers):
     """In a subtree, and in the fronts that all share; good values after that."""
