@@ -70,8 +70,7 @@ void augment(const Matrix& a, Mates& m) {
 
 // The parts and blocks by definition: rows that reach each other, rows that free ones reach, and
 // rows that reach a free column.
-template <std::size_t most>
-class Oracle {
+template <std::size_t most> class Oracle {
   public:
     Oracle(const Matrix& a, const Mates& m) : a_(a), m_(m), reach_(a.n_rows), to_free_(a.n_rows) {
         for (Index i = 0; i < a.n_rows; ++i) {

@@ -43,48 +43,38 @@ DEVICE int lane_in_warp() { return 0; }
 DEVICE int warp_in_block() { return 0; }
 DEVICE int warps_in_block() { return 1; }
 
-template <class T>
-DEVICE T load(const T* p) {
+template <class T> DEVICE T load(const T* p) {
     return std::atomic_ref<T>(*const_cast<T*>(p)).load(std::memory_order_relaxed);
 }
-template <class T, class U>
-DEVICE void store(T* p, U value) {
+template <class T, class U> DEVICE void store(T* p, U value) {
     std::atomic_ref<T>(*p).store(static_cast<T>(value), std::memory_order_relaxed);
 }
 DEVICE Bits load_old(const Bits* p) { return load(p); }
-template <class T>
-DEVICE T load_constant(const T* p) {
-    return *p;
-}
+template <class T> DEVICE T load_constant(const T* p) { return *p; }
 DEVICE void prefetch(const void*) {}
 DEVICE float as_number(Bits bits) { return std::bit_cast<float>(bits); }
 DEVICE double as_number(Wide bits) { return std::bit_cast<double>(bits); }
 DEVICE Wide as_bits(double number) { return std::bit_cast<Wide>(number); }
-template <class T, class U, class V>
-DEVICE T compare_and_swap(T* p, U expected, V desired) {
+template <class T, class U, class V> DEVICE T compare_and_swap(T* p, U expected, V desired) {
     T old = static_cast<T>(expected);
     std::atomic_ref<T>(*p).compare_exchange_strong(old, static_cast<T>(desired),
                                                    std::memory_order_acq_rel);
     return old;
 }
-template <class T, class U>
-DEVICE T exchange(T* p, U value) {
+template <class T, class U> DEVICE T exchange(T* p, U value) {
     return std::atomic_ref<T>(*p).exchange(static_cast<T>(value), std::memory_order_acq_rel);
 }
-template <class T, class U>
-DEVICE T add(T* p, U value) {
+template <class T, class U> DEVICE T add(T* p, U value) {
     return std::atomic_ref<T>(*p).fetch_add(static_cast<T>(value), std::memory_order_acq_rel);
 }
-template <class T, class U>
-DEVICE T maximum(T* p, U value) {
+template <class T, class U> DEVICE T maximum(T* p, U value) {
     T old = load(p);
     while (old < static_cast<T>(value) &&
            !std::atomic_ref<T>(*p).compare_exchange_weak(old, static_cast<T>(value))) {
     }
     return old;
 }
-template <class T, class U>
-DEVICE T minimum(T* p, U value) {
+template <class T, class U> DEVICE T minimum(T* p, U value) {
     T old = load(p);
     while (old > static_cast<T>(value) &&
            !std::atomic_ref<T>(*p).compare_exchange_weak(old, static_cast<T>(value))) {
@@ -107,18 +97,11 @@ DEVICE void sync_warp() {}
 DEVICE Bits ballot(bool mine) { return mine; }
 DEVICE int count_bits(Bits set) { return __builtin_popcount(set); }
 DEVICE int count_lanes_before(Bits) { return 0; }
-template <class T>
-DEVICE T broadcast(T value, int) {
-    return value;
-}
-template <class T>
-DEVICE T across(T value, int) {
-    return value;
-}
+template <class T> DEVICE T broadcast(T value, int) { return value; }
+template <class T> DEVICE T across(T value, int) { return value; }
 DEVICE Wide least_in_warp(Wide value) { return value; }
 
-template <class T, class Count>
-DEVICE void push(T* queue, Count* count, T value, bool wanted) {
+template <class T, class Count> DEVICE void push(T* queue, Count* count, T value, bool wanted) {
     if (wanted) queue[add(count, Count{1})] = value;
 }
 
@@ -132,10 +115,7 @@ DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (
     for (int u = 0; u < N; ++u) push(queue, count, values[u], wanted[u]);
 }
 
-template <class T>
-DEVICE T draw_number(T* counts, T at) {
-    return add(counts + at, T{1});
-}
+template <class T> DEVICE T draw_number(T* counts, T at) { return add(counts + at, T{1}); }
 
 DEVICE void sync_grid(int*) { host_barrier->arrive_and_wait(); }
 DEVICE Wide sum_over_grid(Wide* word, Wide before, Wide mine) {
