@@ -157,3 +157,15 @@ def certify(A, m, rank=None):
     rows[cover.rows], cols[cover.cols] = True, True
     assert oracle.is_cover(A, rows, cols)
     assert cover.size == m.cardinality == (m.cardinality if rank is None else rank)
+
+
+def batch_of(rng, dense, form, k, kind=float):
+    """A matrix, and values for its pattern in the order of its data, with the dense matrices."""
+    A = sp.coo_array(dense).asformat(form)
+    values = A.data * (1 + rng.random((k, A.nnz))) * (1j if kind is complex else 1)
+    whole = []
+    for data in values:
+        B = A.astype(values.dtype)
+        B.data = data
+        whole.append(B.toarray())
+    return A, values, np.array(whole)

@@ -9,20 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import MatrixRankWarning
 
+from calls import batch_of
 from sparsematch import set_workers, solvers
 from test_solvers import FORMS, staircase, turned
-
-
-def batch_of(rng, dense, form, k, kind=float):
-    """A matrix, and values for its pattern in the order of its data, with the dense matrices."""
-    A = sp.coo_array(dense).asformat(form)
-    values = A.data * (1 + rng.random((k, A.nnz))) * (1j if kind is complex else 1)
-    whole = []
-    for data in values:
-        B = A.astype(values.dtype)
-        B.data = data
-        whole.append(B.toarray())
-    return A, values, whole
 
 
 @settings(max_examples=25)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import MatrixRankWarning
 
+from calls import batch_of
 from gpu_calls import CUPY, HAS_GPU, host, one_call, values_to_gpu
 from sparsematch import solvers
 from test_solvers import staircase, turned
@@ -348,18 +349,6 @@ def cudss(nvmath, monkeypatch):
     bindings.MatchingAlg = sys.modules["nvmath.bindings"].cudss.MatchingAlg
     monkeypatch.setattr(sys.modules["nvmath.bindings"], "cudss", bindings)
     return bindings
-
-
-def batch_of(rng, dense, form, k, kind):
-    """Matrices of one pattern, and their values in the order of the data."""
-    A = sp.coo_matrix(dense).asformat(form)
-    values = A.data * (1 + rng.random((k, A.nnz))) * (1j if kind is complex else 1)
-    whole = []
-    for data in values:
-        B = A.astype(values.dtype)
-        B.data = data
-        whole.append(B.toarray())
-    return A, values, np.array(whole)
 
 
 @pytest.mark.parametrize("kind", [float, complex])

@@ -28,7 +28,8 @@ class HelpingTeam {
     explicit HelpingTeam(RunContext& run) : run_(run), offers_(run.team.size()) {}
 
     // Calls body(rank, k) for each task k, of those ready the first: after it was called for all
-    // tasks j with parent[j] == k. Of those not begun by then, none after a stop.
+    // tasks j with parent[j] == k. Of those not begun by then, none after a stop. The parents make
+    // a forest. One run at a time.
     template <class Body> void run(const std::vector<std::size_t>& parent, const Body& body) {
         parent_ = &parent, left_ = parent.size();
         waits_for_.assign(parent.size(), 0);
@@ -53,7 +54,8 @@ class HelpingTeam {
         run(std::vector<std::size_t>(n, no_task), body);
     }
     // Calls body(begin, end) on pieces of [0, n), of `step` each, by the worker of a task and those
-    // that help it. Not all of them after a stop, or where another worker has failed.
+    // that help it. Not all of them after a stop, or where another worker has failed. Called by the
+    // worker of this rank within its task; body calls no loop.
     template <class Body> void loop(int rank, std::int64_t n, std::int64_t step, const Body& body) {
         Offer& offer = offers_[rank];
         offer.n = n, offer.step = step, offer.next = 0, offer.body = &body;

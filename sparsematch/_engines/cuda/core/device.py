@@ -41,7 +41,7 @@ def seed_of(run: Run) -> np.uint32:
 
 def start_copy(array: Any) -> Callable[[], Any]:
     """Start to copy a small array to the host; return what waits for that, and gives the copy."""
-    # Unlike `get` it does not wait for what is launched in the meantime.
+    # Unlike `get` it does not wait for kernels launched after it.
     cuda = namespace(array).cuda
     host = np.frombuffer(cuda.alloc_pinned_memory(array.nbytes), array.dtype, array.size)
     array.get(out=host, blocking=False)

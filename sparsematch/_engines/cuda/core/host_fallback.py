@@ -1,6 +1,6 @@
 """What the device leaves to the host: searches whose levels are many.
 
-A level costs the device the same whether it holds one vertex or thousands. A search is left to the
+A level takes the device as long with one vertex as with thousands. A search is left to the
 host when its levels took a share of the time that the copies and one core of the host are expected
 to take: noticing costs no more than that. The host starts again: the few rows that are free by then
 are those that take longest, and a start that knows them all often has no such rows.
