@@ -121,6 +121,7 @@ def begin(
     searches, count, begun, converted = matching is None, resolve_workers(workers), None, None
     find: Any = _remembered_settings
     also: Any = ()
+    available = installed()
     if (layout := LAYOUTS.get(type(A))) is None:
         A, dropped = without_view(A)
         A, drops_zeros = from_other_library(A), drops_zeros or dropped
@@ -128,7 +129,7 @@ def begin(
     are_names = type(solver) is type(pivoting) is type(order) is str
     if not (are_names and solver == "auto" and order == "blocks"):
         find, also = _settings, _as_one_block(order, solver, getattr(A, "shape", (0,))[-1])
-    factorise, chooser, wishes = find(solver, pivoting, searches, count, pivots, installed(), also)
+    factorise, chooser, wishes = find(solver, pivoting, searches, count, pivots, available, also)
     if layout and len(shape := A.shape) == 2 and (n := shape[0]) == shape[1]:
         by_rows = layout == "csr"
         begun = factorise(A.indptr, A.indices, A.data, n, by_rows, drops_zeros, wishes)
@@ -145,6 +146,12 @@ def begin(
     beginning = chooser, names, converted, shape
     if found and found[0] == "unmatched":
         found = _match(FactorisationPlan(numbers.analysis, *beginning), numbers, matching)
+    if available:  # one that turns out to be broken leaves its blocks to what is faster without it
+        for k in (blocks := numbers.analysis).outside:
+            chooser.choose(blocks.chosen[k][2])
+        if available != installed():
+            policy = matching, pivoting, solver, *names, drops_zeros, pivots, order, workers
+            return begin(A, *policy)
     return numbers, found, beginning
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from calls import limited, outside
 from sparsematch import solvers
-from sparsematch._systems import external, named_solvers, pardiso
+from sparsematch._systems import external, named_solvers, pardiso, plan
 from test_solvers import check, staircase
 
 
@@ -235,6 +235,29 @@ def test_auto_does_not_choose_a_broken_library_again(monkeypatch):
     assert named_solvers.installed() == ()
     report = solvers.splu(grid_of_81(), solver="auto").report()
     assert not report.external
+    named_solvers.installed.cache_clear()
+
+
+def test_a_broken_library_leaves_its_blocks_to_what_is_fastest_without_it(monkeypatch):
+    """Which is not SuperLU."""
+    monkeypatch.setattr(named_solvers, "_broken", set())
+    monkeypatch.setattr(named_solvers, "_is_there", lambda module: module == "pypardiso")
+    monkeypatch.setitem(sys.modules, "pypardiso", None)
+
+    def cheap(_):
+        few = {"product": (0, 0, 0), "given": (0, 0, 0), "few_rows": 9}
+        policy = cheapest(*named_solvers.installed(), **few)
+        return named_solvers.Chooser(named_solvers._predicted, policy)
+
+    monkeypatch.setattr(plan, "find_solver", cheap)
+    for clear in (plan._remembered_settings.cache_clear, named_solvers.installed.cache_clear):
+        clear()
+    A = system()
+    names = iter([f"row {k}" for k in range(39)])
+    lu = solvers.splu(A, row_names=names)
+    assert not lu.report().external
+    check(A.toarray(), lu, np.ones(39))
+    plan._remembered_settings.cache_clear()
     named_solvers.installed.cache_clear()
 
 
