@@ -214,20 +214,15 @@ class BlockFactors:
 
         Raises TypeError or ValueError if `b` does not fit.
         """
-        if (numbers := self._numbers) is None:
-            raise RuntimeError(NO_FACTORS)
-        solve, external = numbers.solve, self._external and self._solve_external
-        x = np.empty(b.shape, self.dtype)
-        if (error := solve(b, x, trans, check, external)) == -1:
-            check_right_hand_side(b, self.shape[0], trans)
-            is_complex = "c" in (self.dtype.kind, b.dtype.kind)
-            columns = b[:, np.newaxis] if b.ndim == 1 else b
-            columns = np.ascontiguousarray(columns, _COMPLEX128 if is_complex else _FLOAT64)
-            # a real factorisation sees a complex right-hand side as two real ones
-            x = np.empty_like(columns)
-            parts = columns.view(self.dtype), x.view(self.dtype)
-            error, x = solve(*parts, trans, check, external), x.reshape(b.shape)
-        return x, error
+        check_right_hand_side(b, self.shape[0], trans)
+        is_complex = "c" in (self.dtype.kind, b.dtype.kind)
+        columns = b[:, np.newaxis] if b.ndim == 1 else b
+        columns = np.ascontiguousarray(columns, _COMPLEX128 if is_complex else _FLOAT64)
+        x = columns.copy()
+        # a real factorisation sees a complex right-hand side as two real ones
+        parts = columns.view(self.dtype), x.view(self.dtype)
+        error = self.numbers.solve(*parts, trans, check, self._external and self._solve_external)
+        return x.reshape(b.shape), error
 
     def solve_each(self, b: Array, trans: str) -> Solutions:
         """Solve for the columns of a matrix one by one; return the error of each, too."""

@@ -328,9 +328,12 @@ class BlockTriangularLU(InverseOperator):
         if trans not in SIDES:
             check_choice("trans", trans, SIDES)
         factors, b = self._factors, b if type(b) is np.ndarray else np.asarray(b)
-        x, error = factors.solve(b, trans, check)
-        if not error <= UNSTABLE:
-            return self._solve_poor(factors, b, trans)
+        x, external = b.copy(), factors._external and factors._solve_external
+        if error := (factors._numbers or factors.numbers).solve(b, x, trans, check, external):
+            if error == -1:
+                x, error = factors.solve(b, trans, check)
+            if not error <= UNSTABLE:
+                return self._solve_poor(factors, b, trans)
         if self._is_doubtful and check and x.size:
             self._warn_of_coupling(x.reshape(x.shape[0], -1)[:, 0], trans)
         return x

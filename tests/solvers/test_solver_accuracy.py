@@ -347,7 +347,10 @@ def test_units_of_rows_and_columns_share_a_scaling():
 
 @pytest.mark.parametrize(("trans", "upper", "lower"), [("N", 1e150, 1e-230), ("T", 1e50, 1e130)])
 def test_what_overflows_between_blocks_does_not_if_the_solution_is_in_range(trans, upper, lower):
-    """Two blocks and what couples them: its entry, scaled by rows, is beyond the range."""
+    """Two blocks and what couples them: its entry, scaled by rows, is beyond the range.
+
+    The right-hand side is needed again then, however it is stored.
+    """
     block = np.array([[2.0, 1.0], [1.0, 3.0]])
     D = np.block([[1e-300 * block, 1e80 * block[::-1]], [np.zeros((2, 2)), block]])
     D = TRANSPOSED[trans](D)
@@ -355,6 +358,13 @@ def test_what_overflows_between_blocks_does_not_if_the_solution_is_in_range(tran
     lu = solvers.splu(sp.csc_array(TRANSPOSED[trans](D)))
     for _ in range(3):
         assert rowwise_error(D, lu.solve(b, trans), b) < 1e-13
+    some = np.outer(b, 2.0 ** np.arange(-2, 10))
+    for right in (b, np.repeat(b, 2)[::2], some, some[:, ::2], np.asfortranarray(some)):
+        before, right.flags.writeable = right.copy(), False  # written is a copy of it
+        x = lu.solve(right, trans)
+        assert rowwise_error(D, x, right) < 1e-13
+        assert x.shape == right.shape
+        np.testing.assert_array_equal(right, before)
 
 
 @pytest.mark.parametrize("trans", "NTH")

@@ -302,21 +302,29 @@ ExternalSolve<Index, Value> call_of(const Held<Index, Value>& held, const nb::ob
     };
 }
 
-// Writes x, of the shape of b. Returns the largest error, NaN if one is; -1 where arrays do not fit
+// Solves in place, x a copy of b, which is read only where that does not suffice. Returns the
+// largest error, NaN if one is; -1 where arrays do not fit.
 template <class Index, class Value>
 double solve(const Held<Index, Value>& held, nb::handle b, nb::handle x, char side, bool check,
              nb::object external) {
-    const LentArray<const Value> from(b);
-    LentArray<Value> to(x);
+    const LentArray<Value> to(x);
     const auto n = static_cast<std::size_t>(held.columns().n_rows);
-    if (!from.fits_rows(n) || !to.fits_rows(n) || from.width() != to.width()) return -1;
+    if (!to.fits_rows(n)) return -1;
     const auto call = call_of(held, external);
-    const auto width = static_cast<std::int64_t>(from.width());
-    std::vector<double> errors(from.width());
-    released_unless_brief(held.work() * width, 1, [&](RunContext& run) {
-        return held.solve(from.data(), width, to.data(), errors.data(), call,
-                          static_cast<Side>(side), check, run);
-    });
+    const auto width = static_cast<std::int64_t>(to.width());
+    std::vector<double> errors(to.width());
+    const auto solve = [&](const Value* right) {
+        released_unless_brief(held.work() * width, 1, [&](RunContext& run) {
+            return held.solve(to.data(), width, errors.data(), call, static_cast<Side>(side), check,
+                              run, right);
+        });
+    };
+    solve(nullptr);
+    if (!std::all_of(errors.begin(), errors.end(), CheckedSolve<Index, Value>::is_acceptable)) {
+        const LentArray<const Value> from(b);
+        if (!from.fits_rows(n) || from.width() != to.width()) return -1;
+        solve(from.data());
+    }
     double most = 0;
     for (const double error : errors)
         if (!std::isnan(most) && !(error <= most)) most = error;

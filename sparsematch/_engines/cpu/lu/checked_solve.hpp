@@ -21,7 +21,7 @@ namespace sparsematch {
 
 // Numbers of a solve, kept from one to the next.
 template <class Value> struct SolveWorkspace {
-    Buffer<Value> ordered, b, x, right, r, better;
+    Buffer<Value> ordered, x, right, r, better;
 
     template <class T> static T* of(Buffer<T>& buffer, std::size_t n) {
         if (buffer.size() < n) buffer = Buffer<T>(n);
@@ -38,15 +38,15 @@ template <class Index, class Value> class CheckedSolve {
         : columns_(columns), a_(a), lu_(lu), external_(external), side_(side), check_(check),
           workspace_(workspace) {}
 
-    // Reads b and writes x, n x width, and the larger error of each right-hand side, 0 where it is
-    // good enough. False: the run was stopped. Time: O((n + nnz + entries of the factors) width).
-    bool solve(const Value* b, std::int64_t width, Value* x, double* errors, RunContext& run) {
+    // Solves in place, x of n x width. Writes the larger error of each right-hand side, 0 where it
+    // is good enough, infinity where numbers in between are beyond the range. False: the run was
+    // stopped. Time: O((n + nnz + entries of the factors) width).
+    bool solve(Value* x, std::int64_t width, double* errors, RunContext& run) {
         for (std::int64_t first = 0; first < width;) {
             const std::int64_t left = width - first;
             const auto some = [&]<int W>(std::integral_constant<int, W>) {
-                const std::int64_t count = std::min<std::int64_t>(W, left);
-                const Piece piece{b + first, x + first, errors + first, width, count};
-                first += count;
+                const Piece piece{x + first, errors + first, width, left < W ? left : W};
+                first += piece.count;
                 return solve_some<W>(piece, run);
             };
             const bool done = left == 1   ? some(std::integral_constant<int, 1>())
@@ -57,6 +57,26 @@ template <class Index, class Value> class CheckedSolve {
         }
         return true;
     }
+    static bool is_acceptable(double error) { return error <= acceptable; }
+    // Solves again what is not, unless it is beside whole rows: near the end of a Newton iteration
+    // the terms of many are tiny. False: the run was stopped.
+    bool solve_widely(const Value* b, std::int64_t width, Value* x, double* errors,
+                      RunContext& run) {
+        for (std::int64_t s = 0; s < width; ++s) {
+            if (is_acceptable(errors[s])) continue;
+            bool finite = true;
+            for (std::int64_t i = 0; i < n(); ++i)
+                finite &= std::isfinite(largest_part(b[i * width + s]));
+            const bool in_range = errors[s] < infinity;
+            errors[s] = std::numeric_limits<double>::quiet_NaN();
+            if (!finite) continue;
+            WideSolve<Index, Value> wide(columns_, a_, lu_, external_, side_, run);
+            const bool good = in_range && wide.is_good(b + s, x + s, width);
+            errors[s] = good ? 0 : wide.solve(b + s, x + s, width);
+            if (run.stopped()) return false;
+        }
+        return true;
+    }
 
   private:
     // Componentwise; up to it, what refinement of blocks leaves is left. Half of what is warned of:
@@ -64,9 +84,8 @@ template <class Index, class Value> class CheckedSolve {
     static constexpr double acceptable = 5e-13;
     static constexpr double negligible = 0x1p-200;  // share of the largest element
 
-    // Some of the columns of b and x, of which there are `stride`.
+    // Some of the columns of x, of which there are `stride`.
     struct Piece {
-        const Value* b;
         Value* x;
         double* errors;
         std::int64_t stride, count;
@@ -75,29 +94,21 @@ template <class Index, class Value> class CheckedSolve {
     std::int64_t n() const { return columns_.n_rows; }
 
     template <int W> bool solve_some(const Piece& piece, RunContext& run) {
-        const auto total = static_cast<std::size_t>(n() * W);
-        const bool direct = piece.stride == W;
-        const Value* const b = direct ? piece.b : read<W>(piece);
-        Value* const x = direct ? piece.x : workspace_.of(workspace_.x, total);
         std::fill_n(piece.errors, piece.count, 0.0);
-        if (!apply<W>(b, x, piece, run)) return false;
-        if (check_ && !solve_widely<W>(b, x, piece, run)) return false;
-        if (!direct)
-            for (std::int64_t i = 0; i < n(); ++i)
-                std::copy_n(x + i * W, piece.count, piece.x + i * piece.stride);
+        if (piece.stride == W) return apply<W>(piece.x, piece, run);
+        Value* const x = workspace_.of(workspace_.x, static_cast<std::size_t>(n() * W));
+        for (std::int64_t i = 0; i < n(); ++i) {
+            std::copy_n(piece.x + i * piece.stride, piece.count, x + i * W);
+            std::fill(x + i * W + piece.count, x + (i + 1) * W, Value(0));
+        }
+        if (!apply<W>(x, piece, run)) return false;
+        for (std::int64_t i = 0; i < n(); ++i)
+            std::copy_n(x + i * W, piece.count, piece.x + i * piece.stride);
         return true;
     }
-    template <int W> Value* read(const Piece& piece) {
-        Value* const b = workspace_.of(workspace_.b, static_cast<std::size_t>(n() * W));
-        for (std::int64_t i = 0; i < n(); ++i) {
-            std::copy_n(piece.b + i * piece.stride, piece.count, b + i * W);
-            std::fill(b + i * W + piece.count, b + (i + 1) * W, Value(0));
-        }
-        return b;
-    }
 
-    // Solves with the factors: from one order of the user's to the other.
-    template <int W> bool apply(const Value* from, Value* to, const Piece& piece, RunContext& run) {
+    // Solves with the factors: from one order of the user's to the other, in place.
+    template <int W> bool apply(Value* x, const Piece& piece, RunContext& run) {
         const Index *const rows = lu_.user_row.data(), *const cols = lu_.plan.col_perm.data();
         const double *const row = lu_.pivot_row_factor.data(), *const col = lu_.equilibration
                                                                                 .col_factor.data();
@@ -108,7 +119,7 @@ template <class Index, class Value> class CheckedSolve {
         std::uint64_t lost = 0, extreme = 0;  // by their top bits
         for (std::int64_t c = 0; c < n(); ++c)
             for (int s = 0; s < W; ++s) {
-                const Value v = from[static_cast<std::int64_t>(source[c]) * W + s];
+                const Value v = x[static_cast<std::int64_t>(source[c]) * W + s];
                 const Value scaled = v * before[c];
                 lost |= zero_bit(largest_part(scaled)) & ~zero_bit(largest_part(v));
                 y[c * W + s] = scaled;
@@ -117,10 +128,11 @@ template <class Index, class Value> class CheckedSolve {
         for (std::int64_t c = 0; c < n(); ++c)
             for (int s = 0; s < W; ++s) {
                 extreme |= extreme_bit(largest_part(y[c * W + s]));
-                to[static_cast<std::int64_t>(target[c]) * W + s] = y[c * W + s] * after[c];
+                x[static_cast<std::int64_t>(target[c]) * W + s] = y[c * W + s] * after[c];
             }
-        in_range_ = check_ && lost >> 63 == 0 && lu_.equilibration.is_middling_throughout &&
-                    (extreme >> 63 == 0 || are_middling<W>(y, after));
+        if (check_ && (lost >> 63 != 0 || !lu_.equilibration.is_middling_throughout ||
+                       (extreme >> 63 != 0 && !are_middling<W>(y, after))))
+            std::fill_n(piece.errors, piece.count, infinity);
         return true;
     }
     template <int W> bool sweep(Value* y, const Piece& piece, RunContext& run) {
@@ -155,32 +167,12 @@ template <class Index, class Value> class CheckedSolve {
         return all;
     }
 
-    // Solves again where numbers in between are beyond the range, or the error is too large beside
-    // whole rows, too: near the end of a Newton iteration the terms of many are tiny.
-    template <int W>
-    bool solve_widely(const Value* b, Value* x, const Piece& piece, RunContext& run) {
-        for (std::int64_t s = 0; s < piece.count; ++s) {
-            if (in_range_ && piece.errors[s] <= acceptable) continue;
-            bool finite = true;
-            for (std::int64_t i = 0; i < n(); ++i)
-                finite &= std::isfinite(largest_part(b[i * W + s]));
-            piece.errors[s] = std::numeric_limits<double>::quiet_NaN();
-            if (!finite) continue;
-            WideSolve<Index, Value> wide(columns_, a_, lu_, external_, side_, run);
-            const bool good = in_range_ && wide.is_good(b + s, x + s, W);
-            piece.errors[s] = good ? 0 : wide.solve(b + s, x + s, W);
-            if (run.stopped()) return false;
-        }
-        return true;
-    }
-
     const Csr<Index>& columns_;
     const Value* a_;
     const BlockLU<Index, Value>& lu_;
     const ExternalSolve<Index, Value>& external_;
     const Side side_;
     const bool check_;
-    bool in_range_ = true;
     SolveWorkspace<Value>& workspace_;
 };
 

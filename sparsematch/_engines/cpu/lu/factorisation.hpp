@@ -113,14 +113,16 @@ template <class Index, class Value> class Factorisation {
         values = other.values, taken_ = other.taken_;
         return factorise(run);
     }
-    // As CheckedSolve does, measuring only with `check`. Several threads may solve at once.
-    bool solve(const Value* b, std::int64_t width, Value* x, double* errors,
-               const ExternalSolve<Index, Value>& external, Side side, bool check,
-               RunContext& run) const {
+    // As CheckedSolve does, in place, measuring only with `check`; or, with the right-hand sides b,
+    // what was not acceptable again. Several threads may solve at once.
+    bool solve(Value* x, std::int64_t width, double* errors,
+               const ExternalSolve<Index, Value>& external, Side side, bool check, RunContext& run,
+               const Value* b = nullptr) const {
         auto workspace = workspace_.take();
         const Csr<Index> a = columns();
         CheckedSolve<Index, Value> solver(a, values.data(), *lu, external, side, check, *workspace);
-        const bool done = solver.solve(b, width, x, errors, run);
+        const bool done =
+            b ? solver.solve_widely(b, width, x, errors, run) : solver.solve(x, width, errors, run);
         if (width == 1 || width * a.n_rows <= most_kept) workspace_.give_back(std::move(workspace));
         return done;
     }
@@ -146,13 +148,13 @@ template <class Index, class Value> class Factorisation {
                 const Index r = a.indices[p];
                 terms[plain ? r : c] += std::abs(values[p]) * size[plain ? c : r];
             }
-        std::vector<Value> x(terms.size()), b(terms.size());
+        std::vector<Value> x(terms.size());
         double error = 0;
         const auto by = [&](bool adjoint) {
             for (std::size_t k = 0; k < x.size(); ++k)
-                b[k] = adjoint ? x[k] * terms[k] : x[k] / unit[k];
-            solve(b.data(), 1, x.data(), &error, external,
-                  adjoint == plain ? Side::plain : Side::adjoint, false, run);
+                x[k] = adjoint ? x[k] * terms[k] : x[k] / unit[k];
+            solve(x.data(), 1, &error, external, adjoint == plain ? Side::plain : Side::adjoint,
+                  false, run);
             for (std::size_t k = 0; k < x.size(); ++k)
                 x[k] = adjoint ? x[k] / unit[k] : x[k] * terms[k];
         };
