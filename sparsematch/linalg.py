@@ -70,7 +70,8 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> 
     A = _as_sparse(A, "spsolve requires A be CSC or CSR matrix format")
     b = b if type(b) is np.ndarray or issparse(b) or on_gpu(b) else np.asarray(b)
     if permc_spec is not None or use_umfpack is not True:
-        ignore_options("spsolve", permc_spec=permc_spec, use_umfpack=use_umfpack)
+        umfpack = None if use_umfpack is True else use_umfpack
+        ignore_options("spsolve", permc_spec=permc_spec, use_umfpack=umfpack)
     x = solvers.spsolve(A, b, singular="nan")
     if b.dtype.char not in "dD":
         dtype = np.promote_types(np.promote_types(A.dtype, np.float32), b.dtype)
@@ -121,10 +122,10 @@ def splu(
     A = _as_sparse(A, "splu converted its input to CSC format")
     if permc_spec is diag_pivot_thresh is relax is panel_size is options is None:
         return solvers.splu(A)
-    natural = str(permc_spec).upper() == "NATURAL"
-    ignored = {"permc_spec": None if natural else permc_spec, "relax": relax}
-    ignored |= {"diag_pivot_thresh": diag_pivot_thresh, "panel_size": panel_size}
-    ignore_options("splu", **ignored, options=options)
+    natural = type(permc_spec) is str and permc_spec.upper() == "NATURAL"
+    given: Any = {"diag_pivot_thresh": diag_pivot_thresh, "relax": relax, "options": options}
+    permc_spec = None if natural else permc_spec
+    ignore_options("splu", permc_spec=permc_spec, panel_size=panel_size, **given)
     return solvers.splu(A, order=np.arange(A.shape[0])) if natural else solvers.splu(A)
 
 

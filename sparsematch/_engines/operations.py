@@ -237,9 +237,11 @@ class QrOps(Operations):
     #: R of a matrix, and Q^H applied to right-hand sides, given its values, these, and for each
     #: column the size up to which what is left of it is zero, and whether it comes last.
     factorise: Callable[[BipartiteCSR, Array, Array, FloatArray, BoolArray], UpperTrapezoid]
-    #: Solves with the rows of a triangular R, in place: indptr, indices, values, right-hand sides,
-    #: and whether with its conjugate transpose.
-    solve_upper: Callable[[IndexArray, IndexArray, Array, Array, bool], None]
+    #: Solves in place with a triangular R, as the core has patterns, given its values, right-hand
+    #: sides as a vector, how many, and whether with its conjugate transpose.
+    solve_upper: Callable[[Any, Array, Array, int, bool], None]
+    #: ``y -= A x``, of vectors so, or with the transpose (T) or the conjugate transpose (H).
+    subtract_product: Callable[[Any, Array, Array, Array, int, str], None]
     #: Solves with a triangular R by columns, for sparse right-hand sides; elements of solutions up
     #: to a size become zero.
     solve_upper_sparse: Callable[[Any, Any, float], Any]

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from sparsematch._base.compressed import as_one_type
 from sparsematch._input.assembled import compressed_matrix
@@ -22,8 +21,9 @@ def canonical_columns(entries: Entries, names: BothNames = (None, None)) -> tupl
     dtype = np.complex128 if values.dtype.kind == "c" else np.float64
     form, arrays = "csc" if graph.flipped else "csr", (graph.indptr, graph.indices[: graph.nnz])
     with np.errstate(over="ignore", invalid="ignore"):
-        matrix = compressed_matrix(form, graph.shape, *arrays, values)
-        columns = sp.csc_array(matrix, copy=True).astype(dtype, copy=False)
+        indptr, indices = (array.copy() for array in arrays)
+        parts = indptr, indices, values.astype(dtype)
+        columns = compressed_matrix(form, graph.shape, *parts).tocsc()
         columns.sum_duplicates()
     stored_entries = columns.indptr, columns.indices, columns.data
     if (found := which_not_finite(entries.name, stored_entries, names)) is not None:

@@ -11,11 +11,12 @@ ones are, has little influence, unlike on the scaling by the transversal of larg
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.linalg import blas
 
 from sparsematch._base.arrays import Array, FloatArray, IndexArray, scale_entries
-from sparsematch._engines.operations import DecompositionOps, WeightedOps
+from sparsematch._engines.operations import DecompositionOps, QrOps, WeightedOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.canonical import pattern_of
 from sparsematch._types.bipartite import BipartiteCSR
 
@@ -51,17 +52,28 @@ def times_power(values: Array, exponents: IndexArray) -> Array:
 
 def column_norms(x: Array) -> FloatArray:
     """Return the 2-norm of each column, whose square need not be a double."""
-    exponent = exponents_of(np.abs(x).max(axis=0, initial=0))
-    norm: FloatArray = np.linalg.norm(times_power(x, -exponent), axis=0)
-    return times_power(norm, exponent)
+    norm = blas.dznrm2 if x.dtype.kind == "c" else blas.dnrm2
+    return np.array([norm(column) for column in x.T]) if x.size else np.zeros(x.shape[1])
+
+
+def residual(A: Any, x: Array, b: Array, side: str = "N", values: Array | None = None) -> Array:
+    """Return ``b - A x`` of a CSR or CSC matrix, of its transpose (T), or of A^H (H) by rows."""
+    # `values`: others, for the entries of A
+    if A.format == "csc":  # of which the arrays are those of A^T by rows
+        side = "NT"[side == "N"]
+    data = A.data if values is None else values
+    graph, r = (A.shape[A.format == "csr"], A.indptr, A.indices), np.array(b, data.dtype, order="C")
+    vectors = np.ascontiguousarray(x, data.dtype).ravel(), r.ravel(), x[:1].size
+    operations(QrOps, "numpy").subtract_product(graph, data, *vectors, side)
+    return r
 
 
 def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
     """Return B by rows, B 2^-e with the largest entry of each column from 1/2 to 1, and e."""
-    scaled = csr_array(B, copy=True)
-    exponents = largest_exponents(scaled.data, scaled.indices, scaled.shape[1])
-    scaled.data = times_power(scaled.data, -exponents[scaled.indices])
-    return scaled, exponents
+    B = B.tocsr()
+    exponents = largest_exponents(B.data, B.indices, B.shape[1])
+    values = times_power(B.data, -exponents[B.indices])
+    return compressed_matrix("csr", B.shape, B.indptr, B.indices, values), exponents
 
 
 def power_of_two(exponents: Array) -> FloatArray:
@@ -71,9 +83,8 @@ def power_of_two(exponents: Array) -> FloatArray:
 
 def scaled(A: Any, rows: FloatArray, cols: FloatArray) -> Any:
     """Return a copy of a CSC matrix with its rows and columns multiplied by positive factors."""
-    B = A.copy()
-    B.data = scale_entries(A.data, rows[A.indices], np.repeat(cols, np.diff(A.indptr)))
-    return B
+    values = scale_entries(A.data, rows[A.indices], np.repeat(cols, np.diff(A.indptr)))
+    return compressed_matrix("csc", A.shape, A.indptr, A.indices, values)
 
 
 class OwnUnits(NamedTuple):
@@ -94,7 +105,8 @@ class OwnUnits(NamedTuple):
         """Return x and its residual's norms in the user's units, and x as these leave it here."""
         users = times_power(x, self.unit_of_x)
         kept = times_power(users, -self.unit_of_x)
-        return users, column_norms(times_power(self.b - self.A @ kept, self.unit_of_b)), kept
+        left = times_power(residual(self.A, kept, self.b), self.unit_of_b)
+        return users, column_norms(left), kept
 
 
 def in_own_units(A: Any, b: Array) -> OwnUnits:
@@ -113,10 +125,11 @@ def in_own_units(A: Any, b: Array) -> OwnUnits:
         np.minimum.at(at_most, column[has], (exponents_of(right)[A.indices] - size)[has])
         # columns that meet zeros of b only: with terms as large as others of a row, which cancel
         of_known = at_most[column] < _FAR
-        in_row = np.full(rows.size, -_FAR)
-        np.maximum.at(in_row, A.indices[of_known], (at_most[column] + size)[of_known])
-        beside = ~of_known & (in_row[A.indices] > -_FAR)
-        np.minimum.at(at_most, column[beside], (in_row[A.indices] - size)[beside])
+        if not of_known.all():
+            in_row = np.full(rows.size, -_FAR)
+            np.maximum.at(in_row, A.indices[of_known], (at_most[column] + size)[of_known])
+            beside = ~of_known & (in_row[A.indices] > -_FAR)
+            np.minimum.at(at_most, column[beside], (in_row[A.indices] - size)[beside])
         known = at_most < _FAR
         # or of the component
         term = terms[:, k]
@@ -127,8 +140,8 @@ def in_own_units(A: Any, b: Array) -> OwnUnits:
     of_b = of_x + unit[:, np.newaxis]
     # where b is zero x is, too, and not what rounding errors of other components leave there
     of_x[terms == -_FAR] = -_FAR
-    own = A.copy()
-    own.data = times_power(A.data, -unit[cols[column]])
+    values = times_power(A.data, -unit[cols[column]])
+    own = compressed_matrix("csc", A.shape, graph.indptr, graph.indices, values)
     return OwnUnits(own, graph, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
 
 
@@ -147,8 +160,7 @@ def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
         return np.ones(m), np.ones(n)
     cols = np.repeat(np.arange(n), np.diff(A.indptr))
     exponents = np.log2(np.abs(A.data))
-    ones = csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=(n, m))  # by columns
-    transposed = ones.T
+    minus = compressed_matrix("csc", A.shape, A.indptr, A.indices, np.full(A.nnz, -1.0))
     by_row = np.bincount(A.indices, minlength=m).astype(float)
     count = np.maximum(np.concatenate([by_row, np.diff(A.indptr)]), 1)
     x = np.zeros(m + n)
@@ -159,8 +171,8 @@ def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
         if energy <= _PRECISION**2 * A.nnz:
             break
         product = count * step
-        product[:m] += transposed @ step[m:]
-        product[m:] += ones @ step[:m]
+        product[:m] = residual(minus, step[m:], product[:m])
+        product[m:] = residual(minus, step[:m], product[m:], "T")
         length = energy / float(step @ product)
         x += length * step
         left -= length * product

@@ -19,12 +19,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
 from sparsematch._base.tolerances import POOR_ERROR, ROUNDING_OF_RESIDUALS, SINGULAR
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.assembled import compressed_matrix
 from sparsematch._numerics.backward_error import tiny_by_norms
 from sparsematch._numerics.refinement import refine_norms
 from sparsematch._numerics.scaling import (
@@ -32,6 +32,7 @@ from sparsematch._numerics.scaling import (
     column_norms,
     in_own_units,
     logarithmic_scaling,
+    residual,
     scaled,
     scaled_columns,
     times_power,
@@ -52,7 +53,8 @@ class _Solved(NamedTuple):
     rank: int
     left: Array  #: For each right-hand side, the norm of what A's range has of the residual.
     is_settled: bool  #: Whether the rank is proved.
-    seconds: FloatArray | float = 0.0  #: What QR factorisations are predicted to take, and lsmr.
+    #: What QR factorisations are predicted to take, and lsmr.
+    seconds: Sequence[float] | FloatArray = (0.0, 0.0)
 
 
 def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[LeastSquares, bool]:
@@ -67,7 +69,7 @@ def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[L
             left = left + column_norms(abs(own.A) @ lost)
         error = _measure(own.A, kept, own.b, left)
         error[~np.isfinite(norm)] = np.inf
-    ours, by_lsmr = np.broadcast_to(solved.seconds, 2).tolist()
+    ours, by_lsmr = map(float, solved.seconds)
     gain = ours / by_lsmr if by_lsmr > 0 else 0.0
     found = LeastSquares(x, norm, solved.rank, A.shape, error, minimum_norm, gain)
     return found, solved.is_settled
@@ -117,11 +119,13 @@ def _in_turn(
     x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
     rank, left, is_settled, seconds = 0, np.zeros(b.shape[1]), True, np.zeros(2)
     for group, solve in solvers.items():
-        rows, cols = (np.flatnonzero(of == group) for of in groups)
-        if not rows.size or not cols.size:
+        rows, cols = (of == group for of in groups)
+        if not rows.any() or not cols.any():
             continue
-        part = A if (rows.size, cols.size) == A.shape else A[np.ix_(rows, cols)]
-        solved = solve(part, (b - A @ x)[rows], rcond)
+        if rows.all() and cols.all() and not must_be_full:
+            return solve(A, b, rcond)
+        part = _part(A, rows, cols)
+        solved = solve(part, residual(A, x, b)[rows], rcond)
         is_full = solved and solved.is_settled and solved.rank == min(part.shape)
         if solved is None or (must_be_full and not is_full):
             return None
@@ -130,6 +134,17 @@ def _in_turn(
         is_settled &= solved.is_settled
         seconds += solved.seconds
     return _Solved(x, rank, left, is_settled, seconds)
+
+
+def _part(A: Any, rows: BoolArray, cols: BoolArray) -> Any:
+    """Return ``A[rows][:, cols]`` of a CSC matrix."""
+    # SciPy takes 0.1 ms
+    inside = rows[A.indices] & np.repeat(cols, np.diff(A.indptr))
+    before = np.append(0, np.cumsum(inside)).astype(A.indptr.dtype)
+    indptr = before[A.indptr[np.append(cols, True)]]
+    indices = (np.cumsum(rows, dtype=A.indices.dtype) - 1)[A.indices[inside]]
+    shape = int(rows.sum()), int(cols.sum())
+    return compressed_matrix("csc", shape, indptr, indices, A.data[inside])
 
 
 def _by_parts(A: Any, b: Array, rcond: float, parts: Sequence[IndexArray]) -> _Solved | None:
@@ -146,7 +161,8 @@ def _with_square(S: Any, b: Array, rcond: float) -> _Solved | None:
         factors = BlockFactors.of(begin(in_units, pivots=PIVOTS))
     except SingularMatrixError:
         return None
-    size = np.asarray(abs(in_units).sum(axis=1)).ravel()
+    n = S.shape[0]
+    size = residual(in_units, np.ones(n), np.zeros(n), values=-np.abs(in_units.data))
 
     def solve(x: Array, adjoint: bool) -> Array:
         if adjoint:
@@ -155,7 +171,7 @@ def _with_square(S: Any, b: Array, rcond: float) -> _Solved | None:
 
     # |S^-1| |S|, which no scaling of rows changes (Skeel, J. ACM 26, 1979)
     is_singular = any(factors.singular_blocks())
-    if is_singular or inverse_norm(solve, S.shape[0], S.dtype) * max(rcond, SINGULAR) > 1:
+    if is_singular or inverse_norm(solve, n, S.dtype) * max(rcond, SINGULAR) > 1:
         return None
     right = row[:, np.newaxis] * b
     x, error = factors.solve(right, "N")
@@ -166,27 +182,28 @@ def _with_square(S: Any, b: Array, rcond: float) -> _Solved | None:
     if not error <= POOR_ERROR:
         return None
     x = col[:, np.newaxis] * x
-    return _Solved(x, S.shape[0], column_norms(b - S @ x), True)
+    return _Solved(x, n, column_norms(residual(S, x, b)), True)
 
 
 def _by_columns(A: Any, b: Array, rcond: float, minimum_norm: bool = True) -> _Solved:
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
     own, unit = scaled_columns(A)
     factors = OrthogonalFactors(own, b, rcond, not minimum_norm)
-    adjoint = own.T.conj(copy=False)
     project: Callable[[Array], Array] = lambda x: x
     if minimum_norm and factors.dead.size:
         project = Complement(factors.null_vectors(), unit)
 
-    def left(x: Array) -> Array:  # Q^H r
-        return factors.to_rows(adjoint @ (b - A @ x))
+    def left(x: Array) -> Array:  # -Q^H r
+        return factors.to_rows(residual(own, residual(A, x, b), zeros, "H"))
 
     def step(c: Array) -> Array:
         return project(times_power(factors.to_columns(c), -unit[:, np.newaxis]))
 
-    x, size = refine_norms(step(factors.top), left, step)
+    x = step(factors.top)
+    zeros = np.zeros_like(x)
+    x, size = refine_norms(x, left, lambda c: -step(c))
     if _is_poor(A, x, b, size):
-        x, size = refine_norms(x, lambda x: factors.apply_adjoint(b - A @ x), step)
+        x, size = refine_norms(x, lambda x: factors.apply_adjoint(residual(A, x, b)), step)
     return _Solved(x, factors.rank, size, factors.is_settled, factors.seconds())
 
 
@@ -198,25 +215,25 @@ def _by_rows(A: Any, b: Array, rcond: float) -> _Solved:
     if factors.dead.size:
         b = Complement(factors.null_vectors(), unit)(b)
 
-    rows, right = sp.csr_array(adjoint.conj().T), times_power(b, -unit[:, np.newaxis])
+    right, zeros = times_power(b, -unit[:, np.newaxis]), np.zeros((A.shape[1], b.shape[1]), b.dtype)
 
-    def residual(x: Array) -> Array:
-        return right - rows @ x
+    def rest(x: Array) -> Array:
+        return residual(adjoint, x, right, "H")
 
     def left(x: Array) -> Array:  # Q^H of the error, since x = Q R^-H b
-        return factors.to_rows(residual(x))
+        return factors.to_rows(rest(x))
 
     def step(c: Array) -> Array:  # Q c
-        return adjoint @ factors.to_columns(c)
+        return -residual(adjoint, factors.to_columns(c), zeros)
 
-    x, _ = refine_norms(np.zeros((A.shape[1], b.shape[1]), b.dtype), left, step)
+    x, _ = refine_norms(zeros, left, step)
     # where rounding errors of the residual are all that R^-H shows, the residual may still shrink
-    x, _ = refine_norms(x, residual, lambda r: step(factors.to_rows(r)))
-    size = column_norms(b - A @ x)
+    x, _ = refine_norms(x, rest, lambda r: step(factors.to_rows(r)))
+    size = column_norms(residual(A, x, b))
     if _is_poor(A, x, b, size):
         c = factors.to_rows(right)
         x, _ = refine_norms(x, lambda x: c - factors.apply_adjoint(x), step)
-        size = column_norms(b - A @ x)
+        size = column_norms(residual(A, x, b))
     return _Solved(x, factors.rank, size, factors.is_settled, factors.seconds())
 
 
@@ -227,16 +244,16 @@ def _is_poor(A: Any, x: Array, b: Array, left: Array) -> bool:
 
 def _measure(A: Any, x: Array, b: Array, left: Array) -> Array:
     """Return the backward errors: of what is left, or, if that is less, by the residual's angle."""
-    terms = abs(A) @ np.abs(x) + np.abs(b)
+    terms = -residual(A, np.abs(x), -np.abs(b), values=np.abs(A.data))
     for by_norm in (False, True):  # rows whose terms are tiny
         size = column_norms(tiny_by_norms(terms, A, x, b)[0] if by_norm else terms)
         error = np.where(np.isfinite(size), left / np.where(size > 0, size, 1), np.inf)
         if (error <= ROUNDING_OF_RESIDUALS).all():
             return error
-    r = b - A @ x
+    r = residual(A, x, b)
     norm = column_norms(r)
     own, _ = scaled_columns(A)
     scale = norms_of_columns(own)[:, np.newaxis]
-    cosine = np.abs(own.conj().T @ r) / np.where(scale > 0, scale, 1)
+    cosine = np.abs(residual(own, r, np.zeros_like(x), "H")) / np.where(scale > 0, scale, 1)
     cosine = cosine.max(axis=0, initial=0) / np.where(norm > 0, norm, 1)
     return np.where(np.isfinite(size + norm), np.minimum(error, cosine), np.inf)

@@ -35,34 +35,30 @@ class IgnoredOptionWarning(UserWarning):
 
 _warned: set[str] = set()
 #: What was checked last of each call: its keywords, as they were spelt.
-_checked: dict[str, dict[str, str]] = {}
+_checked: dict[str, list[str]] = {}
 
 
 def ignore_options(call: str, **options: Any) -> None:
     """Refuse what SciPy's function of this name refuses; warn once of each keyword else ignored."""
-    # Time: 90 us where a keyword has another value than the last time, else 2.
-    checked = _checked.setdefault(call, {})
-    given = {k: v for k, v in options.items() if v is not (True if k == "use_umfpack" else None)}
-    if not (new := {k: v for k, v in given.items() if checked.get(k) != _spelt(v)}):
+    # Of a float SciPy checks the type, and FiPy passes another with each matrix. Time: 90 us where
+    # a keyword has another value than the last time, else 1.
+    spelt = ["a float" if isinstance(v, float) else repr(v) for v in options.values()]
+    if spelt == _checked.get(call):
         return
+    given = {k: v for k, v in options.items() if v is not None}
     one = csc_array(np.ones((1, 1)))  # SciPy's function shows on it what it would refuse
     if call == "spsolve":
-        spsolve(one, np.ones(1), **new)
+        spsolve(one, np.ones(1), **given)
     else:
-        splu(one, **new)
-    for name in sorted(new.keys() - _warned):
+        splu(one, **given)
+    for name in sorted(given.keys() - _warned):
         _warned.add(name)
         text = (
-            f"{name}={new[name]!r} has no meaning for a block triangular form, and is ignored; "
+            f"{name}={given[name]!r} has no meaning for a block triangular form, and is ignored; "
             "solver= and pivoting= are the choices here"
         )
         warn(IgnoredOptionWarning, text)
-    checked |= {k: _spelt(v) for k, v in new.items()}
-
-
-def _spelt(option: Any) -> str:
-    # Of a float SciPy checks the type, and FiPy passes another with each matrix.
-    return "a float" if isinstance(option, float) else repr(option)
+    _checked[call] = spelt
 
 
 def no_solution(b: NDArray[Any], n: int, dtype: Any) -> NDArray[Any]:

@@ -22,15 +22,18 @@ from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
+from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import EPSILON, HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._engines.operations import QrOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.assembled import compressed_matrix
 from sparsematch._numerics.foreign_calls import interruptible, pivots
-from sparsematch._numerics.inverse_iteration import NotFinite, iterate_inverse
+from sparsematch._numerics.inverse_iteration import NotFinite, SmallValues, iterate_inverse
 from sparsematch._numerics.scaling import exponents_of, times_power
 from sparsematch._systems.dense_rows import cut_dense_rows
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import UpperTrapezoid
+from sparsematch._types.least_squares import WORTH_SAYING
 
 #: Vectors of the first inverse iteration, and steps: each squares the ratio of singular values.
 _VECTORS, _STEPS = 4, 3
@@ -64,8 +67,6 @@ class OrthogonalFactors:
         norms = norms_of_columns(self._rows)
         self._largest = norms.max(initial=0)
         self._least = rcond * self._largest
-        #: The smallest singular value of R1, of the largest norm of a column; at most that of B.
-        self.smallest = self._smallest_of_all = np.inf
         self._ops = operations(QrOps, "numpy")
         graph = BipartiteCSR(m, n, self._rows.indptr, indices, "numpy")
         factorise = partial(self._ops.factorise, graph, values)
@@ -100,14 +101,34 @@ class OrthogonalFactors:
         #: The columns that depend on others, ascending.
         self.dead = np.flatnonzero(place < 0)
         where = place[columns]
-        beside = np.flatnonzero(where < 0)  # entries of R2
+        is_live = where >= 0
+        beside = np.flatnonzero(~is_live)  # entries of R2
         before = np.searchsorted(beside, found.start)
-        self._indptr = (found.start - before).astype(place.dtype)
-        self._indices, self._values = np.delete(where, beside), np.delete(found.values, beside)
+        indptr = (found.start - before).astype(place.dtype)
+        self._upper = (indptr.size - 1, indptr, where[is_live]), found.values[is_live]
         of = np.searchsorted(self.dead, columns[beside])
         shape = self._live.size, self.dead.size
-        self._beside = sp.csr_array((found.values[beside], of, before), shape)
+        self._beside = compressed_matrix("csr", shape, before, of, found.values[beside])
+        # R1^-1 is at most, entry by entry, the inverse of what has -|r| beside |r| on the diagonal:
+        # Higham, A survey of condition number estimation for triangular matrices (SIAM Review 29,
+        # 1987). So these are at least its row sums, and the 2-norm is at most their largest times
+        # the square root of how many there are.
+        sums, (graph, values) = np.ones(self._live.size), self._upper
+        least = -np.abs(values)
+        least[indptr[:-1]] *= -1
+        self._ops.solve_upper(graph, least, sums, 1, False)
+        self._inverse = np.sqrt(sums.size) * sums.max(initial=0)
         self.top = found.top  #: Q^H applied to the right-hand sides.
+
+    @lazy_attribute
+    def smallest(self) -> FloatArray:
+        """The smallest singular values of R1, of the largest norm of a column, ascending."""
+        if not (width := min(_VECTORS, self._live.size)):
+            return np.full(1, np.inf)
+        try:
+            return 1 / (self._iterated(width).inverse * self._largest)
+        except NotFinite:
+            return np.zeros(1)
 
     @property
     def rank(self) -> int:
@@ -115,63 +136,67 @@ class OrthogonalFactors:
         return self._live.size - (self._rows.shape[1] - self._n_columns)
 
     def seconds(self) -> FloatArray:
-        """Predict how long this takes with its solutions, and how long SciPy's lsmr would."""
-        lengths = np.diff(self._indptr) + np.diff(self._beside.indptr).astype(float)
-        ours = np.dot(_OURS, [1, lengths.sum(), (lengths**2).sum()])
-        steps = _LSMR_STEPS / self._smallest_of_all
-        return np.array([ours, steps * np.dot(_LSMR, [1, self._rows.nnz])])
+        """Predict how long this takes with its solutions, and SciPy's lsmr; 0 if not much less."""
+        lengths = np.diff(self._upper[0][1] + 1.0 * self._beside.indptr)
+        ours = _OURS[0] + _OURS[1] * lengths.sum() + _OURS[2] * (lengths @ lengths)
+        # where no singular value is small
+        lsmr = _LSMR_STEPS * (_LSMR[0] + _LSMR[1] * self._rows.nnz)
+        if ours < WORTH_SAYING * lsmr:
+            return np.zeros(2)
+        # those of R1 and of B lie between each other
+        return np.array([ours, lsmr / self.smallest[: self.dead.size + 1][-1]])
 
     def apply_adjoint(self, y: Array) -> Array:
         """Return Q^H y to a rounding error of y, by another factorisation."""
         # R^-H makes it of B^H y with a rounding error times the condition.
         found = self._again(cut_dense_rows(self._given, y)[1])
         if not np.array_equal(found.columns[found.start[:-1]], self._live):  # threads of a BLAS
-            return self.to_rows(sp.csr_array(self._given.conj().T) @ y)
+            return self.to_rows(self._given.conj().T @ y)
         return found.top
 
     def to_rows(self, c: Array) -> Array:
         """Return R^-H c: of B^H r, what the range of B has of r, Q^H r."""
-        out = np.zeros((self._rows.shape[1], c.shape[1]), self._values.dtype)
+        out = np.zeros((self._rows.shape[1], c.shape[1]), self._rows.dtype)
         out[: self._n_columns] = c
         return self._solve(out[self._live], True)
 
     def to_columns(self, c: Array) -> Array:
         """Return R^-1 c: of Q^H b, the solution; elements of dead columns are zero."""
-        out = np.zeros((self._rows.shape[1], c.shape[1]), self._values.dtype)
+        out = np.zeros((self._rows.shape[1], c.shape[1]), self._rows.dtype)
         out[self._live] = self._solve(c, False)
         return out[: self._n_columns]
 
     def _solve(self, x: Array, adjoint: bool) -> Array:
-        x = np.array(x, self._values.dtype, order="C")  # solved in place
-        self._ops.solve_upper(self._indptr, self._indices, self._values, x, adjoint)
+        x = np.array(x, self._rows.dtype, order="C")  # solved in place
+        self._ops.solve_upper(*self._upper, x.ravel(), x.shape[1], adjoint)
         return x
+
+    def _iterated(self, width: int) -> SmallValues:
+        start = np.random.default_rng(0).standard_normal((self._live.size, width))
+        return iterate_inverse(self._solve, start.astype(self._rows.dtype), _STEPS)
 
     def _dependent(self) -> IndexArray:
         """Return columns with most part in the singular vectors of R1 with tiny values."""
-        n, width = self._live.size, _VECTORS
-        rng = np.random.default_rng(0)
-        while n:
-            width = min(width, n)
-            start = rng.standard_normal((n, width)).astype(self._values.dtype)
+        live, width = self._live, _VECTORS
+        while not self._inverse * self._least < 1:  # which would prove that there are none
+            width = min(width, live.size)
             try:
-                found = iterate_inverse(self._solve, start, _STEPS)
+                found = self._iterated(width)
             except NotFinite as error:
-                return self._live[[error.row]]
+                return live[[error.row]]
             tiny = found.inverse * self._least >= 1
             if not tiny.any():
-                values = 1 / (found.inverse * self._largest)
-                # those of R1 and of B lie between each other
-                self.smallest, self._smallest_of_all = values[0], values[: self.dead.size + 1][-1]
+                self.smallest = 1 / (found.inverse * self._largest)
                 break
-            if width == n or not tiny.all():
+            if width == live.size or not tiny.all():
                 largest = pivots(found.right[:, tiny].conj().T)
-                return self._live[largest[: np.count_nonzero(tiny)]]
+                return live[largest[: np.count_nonzero(tiny)]]
             width *= 4
-        return self._live[:0]
+        return live[:0]
 
     def _depend_on(self, columns: IndexArray) -> IndexArray:
         """Return the dead columns whose null vectors have a part of these live ones."""
-        units = (self._live[:, np.newaxis] == columns).astype(self._values.dtype)
+        units = (self._live[:, np.newaxis] == columns).astype(self._rows.dtype)
         with np.errstate(all="ignore"):
             parts = self._beside.conj().T @ self._solve(units, True)
         return self.dead[(parts != 0).any(axis=1)]
@@ -207,11 +232,11 @@ class OrthogonalFactors:
         return self._null(self.dead, self._beside, drop)[: self._n_columns]
 
     def _null(self, dead: IndexArray, beside: Any, drop: float = _ROUNDING) -> Any:
-        n = self._live.size
-        upper = sp.csr_array((self._values, self._indices, self._indptr), (n, n))
+        live, ((n, indptr, indices), values) = self._live, self._upper
+        upper = compressed_matrix("csr", (n, n), indptr, indices, values)
         above = self._ops.solve_upper_sparse(upper.tocsc(), -beside.tocsc(), drop)
         column = np.repeat(np.arange(dead.size), np.diff(above.indptr))
-        rows = np.concatenate([self._live[above.indices], dead])
+        rows = np.concatenate([live[above.indices], dead])
         cols = np.concatenate([column, np.arange(dead.size)])
         data = np.concatenate([above.data, np.ones(dead.size)])
         return sp.csr_array((data, (rows, cols)), (self._rows.shape[1], dead.size))

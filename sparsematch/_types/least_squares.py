@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: By how many times another solver must be faster to be named.
-_WORTH_SAYING = 10
+WORTH_SAYING = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -34,8 +34,8 @@ class LeastSquares:
         Whether `x` is the solution of least norm. Of full column rank there is only one solution.
     lsmr_gain : float
         How many times as fast ``scipy.sparse.linalg.lsmr`` is predicted to be, to ten digits, if
-        columns have norms of about 1: by the entries of R and its small singular values. 0 if
-        nothing is known of it.
+        columns have norms of about 1: by the entries of R and its small singular values. 0 if it is
+        less than ten whatever these are.
     """
 
     x: Any
@@ -62,7 +62,7 @@ class LeastSquares:
     def report(self) -> str:
         """Return a text: what was found, and whether ``lsmr`` would be faster by ten or more."""
         text = f"{self!r}, with a backward error of {np.max(self.backward_error, initial=0):.0e}"
-        if self.lsmr_gain < _WORTH_SAYING:
+        if self.lsmr_gain < WORTH_SAYING:
             return text
         return (
             f"{text}\nscipy.sparse.linalg.lsmr is predicted to be {self.lsmr_gain:.0f} times as "

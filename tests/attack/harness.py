@@ -3,6 +3,7 @@
 Case k of a seed is the same on every run, whatever the machine. Needs `fork`.
 """
 
+import faulthandler
 import mmap
 import os
 import signal
@@ -36,9 +37,10 @@ def attack(case, seed, seconds, only=None, *, isolated=False, limit=60):
         sys.stdout.flush()
         if (pid := os.fork()) == 0:
             run_cases(case, seed, shared, limit, time.monotonic() if isolated else end)
-        status = os.waitpid(pid, 0)[1]
+        _, status, used = os.wait4(pid, 0)
         if status:
-            report(shared, seed, f"{died(status, limit)} {_words[:].decode().rstrip()}")
+            cpu = f"{used.ru_utime + used.ru_stime:.0f} s of a core"  # hardly any: it slept
+            report(shared, seed, f"{died(status, limit)} {_words[:].decode().rstrip()}: {cpu}")
         shared[NEXT] += 1
         if only is not None:
             break
@@ -52,6 +54,7 @@ def run_cases(case, seed, shared, limit, end):
         k = int(shared[NEXT])
         shared[TRIED] += 1
         signal.setitimer(signal.ITIMER_REAL, limit)
+        faulthandler.dump_traceback_later(0.9 * limit)  # says where it hangs
         announce("")
         try:
             for words in case(np.random.default_rng([seed, k])):
@@ -61,6 +64,7 @@ def run_cases(case, seed, shared, limit, end):
             place = f"{Path(where.filename).name}:{where.lineno}"
             report(shared, seed, f"{type(error).__name__} at {place}: {str(error)[:200]}")
         signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
         if time.monotonic() >= end:
             sys.stdout.flush()
             os._exit(0)

@@ -168,7 +168,8 @@ def judge(known, found, rows, cols, tag):
     elif not (off <= TOLERANCE * change).all():
         yield f"{tag}: x off by {np.max(off):.1e}, {np.max(off / change):.1e} of its sensitivity"
     if not rows.any():
-        off = np.abs(found.residual_norm - residual) / (1e-300 + change * np.linalg.norm(known.D))
+        size = 1e-300 + residual + change * np.linalg.norm(known.D)
+        off = np.abs(found.residual_norm - residual) / size
         if not (off <= TOLERANCE).all():
             yield f"{tag}: the residual's norm is off by {np.max(off):.1e}"
 

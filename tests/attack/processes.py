@@ -153,12 +153,13 @@ def little_memory(rng):
 def interrupted(rng):
     """Ctrl-C during a call; then a call like it is right."""
     name, call, _ = pick(rng, LARGE)
-    delay, sent = float(rng.uniform(0.01, 0.5)), []
+    delay, sent, ended = float(rng.uniform(0.01, 0.5)), [], threading.Event()
     announce(f"in {name}, interrupted after {delay:.3f} s")
 
-    def press():
-        sent.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
+    def press():  # again where that was lost: else it would look like a call that hangs
+        while not sent or not ended.wait(HANGS):
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(delay, press)
     try:
@@ -167,8 +168,9 @@ def interrupted(rng):
             call()
     except KeyboardInterrupt:
         late = time.monotonic() - sent[0]
+    ended.set()
     if late > LATE:
-        yield f"{name}: KeyboardInterrupt {late:.1f} s late"
+        yield f"{name}: KeyboardInterrupt {late:.1f} s late, of Ctrl-C number {len(sent)}"
     if (found := CALLS[name](SMALL, 2)) != WANTED[name]:
         yield f"{name} after an interrupt: {found}, not {WANTED[name]}"
 

@@ -68,15 +68,14 @@ def test_keywords_that_were_checked_are_not_checked_again(monkeypatch):
             linalg.splu(A, **{"relax": 1, "options": {"Equil": False}} | other)
 
 
-def test_only_the_keywords_with_other_values_are_checked(monkeypatch):
+def test_keywords_are_checked_where_one_is_not_that_of_the_last_call(monkeypatch):
     with pytest.warns(solvers.IgnoredOptionWarning):
         linalg.splu(A, relax=1, panel_size=10)
     seen = []
     monkeypatch.setattr(like_scipy, "splu", lambda _, **given: seen.append(given))
-    linalg.splu(A, relax=1)
-    linalg.splu(A, relax=1, panel_size=5)
-    linalg.splu(A, relax=1, panel_size=5)
-    assert seen == [{"panel_size": 5}]
+    for also in ({"panel_size": 10}, {"panel_size": 5}, {"panel_size": 5}, {}):
+        linalg.splu(A, relax=1, **also)
+    assert seen == [{"relax": 1, "panel_size": 5}, {"relax": 1}]
 
 
 def test_functions_that_replace_scipys_take_its_keywords(monkeypatch):

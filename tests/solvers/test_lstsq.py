@@ -180,11 +180,55 @@ def test_factors_do_not_depend_on_right_hand_sides():
         B = sp.csr_array(numbers(rng, *shape))
         y = rng.standard_normal((shape[0], 3))
         some = [orthogonal.OrthogonalFactors(B, y[:, :k], EPS) for k in (0, 1, 3)]
-        assert all(np.array_equal(some[0]._values, other._values) for other in some)
+        assert all(np.array_equal(some[0]._upper[1], other._upper[1]) for other in some)
         assert np.array_equal(some[0].apply_adjoint(y), some[2].top)
     other = some[2]
     other._again = partial(other._again, tolerance=np.full(7, np.inf))  # all are dead
     assert np.allclose(other.apply_adjoint(y), other.top, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("shape", [(30, 20), (20, 30), (25, 25)])
+def test_singular_values_are_sought_where_no_bound_proves_the_rank(shape, kind, monkeypatch):
+    rng = np.random.default_rng(3)
+    D = numbers(rng, *shape, kind=kind) + 9 * np.eye(*shape)
+    b = numbers(rng, shape[0], kind=kind)
+    B, _ = scaling.scaled_columns(sp.csr_array(D))
+    factors = orthogonal.OrthogonalFactors(B, np.empty((shape[0], 0), kind), EPS)
+    s = np.linalg.svd(B.toarray()[:, factors._live], compute_uv=False)
+    assert factors._inverse * s[-1] >= 1 > 1e-3 * factors._inverse * s[-1]
+    assert np.isclose(factors.smallest[0], s[-1] / factors._largest, rtol=0.2)
+    never = lambda *_: pytest.fail("the rank is proved")
+    monkeypatch.setattr(orthogonal, "iterate_inverse", never)
+    check(D, b, lstsq(sp.csr_array(D), b))
+    with pytest.raises(pytest.fail.Exception):
+        lstsq(sp.csr_array(K), np.ones(100))
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+def test_residuals_of_the_core(kind):
+    rng = np.random.default_rng(4)
+    D = numbers(rng, 7, 4, kind=kind) * (rng.random((7, 4)) < 0.6)
+    for A in (sp.csr_array(D), sp.csc_array(D), sp.csc_array(D).astype(kind)[:, :0]):
+        for side, want in (("N", A), ("T", A.T), ("H", A.conj().T)):
+            if side == "H" and A.format == "csc":
+                continue
+            x, b = (numbers(rng, n, 3, kind=kind) for n in want.shape[::-1])
+            x, b = x[:, ::-1], np.asfortranarray(b)
+            before = b.copy()
+            assert np.allclose(scaling.residual(A, x, b, side), b - want @ x, rtol=0, atol=1e-13)
+            assert np.array_equal(b, before)
+        size = scaling.residual(A, np.ones(A.shape[1]), np.zeros(7), values=-np.abs(A.data))
+        assert np.allclose(size, np.abs(A.toarray()).sum(axis=1))
+
+
+@pytest.mark.parametrize("unit", [1e-320, 1e-300, 1.0, 1e300])
+def test_norms_whose_squares_are_no_doubles(unit):
+    x = np.array([[3.0, 0, np.nan], [-4, 0, 1], [12, 0, 2]]) * unit
+    assert np.allclose(scaling.column_norms(x), [13 * unit, 0, np.nan], rtol=0.01, equal_nan=True)
+    assert np.allclose(scaling.column_norms(x[:, :1] * 1j), 13 * unit, rtol=0.01)
+    assert scaling.column_norms(x[:0]).tolist() == [0, 0, 0]
+    assert scaling.column_norms(np.array([[np.inf], [1]])) == np.inf
 
 
 @pytest.mark.parametrize("exponent", [14, 15])
@@ -239,7 +283,7 @@ def test_columns_of_which_hardly_anything_is_left_in_a_front():
         D[4 * k : 4 * k + 4, [k, 40, 41]] = piece
     b = rng.standard_normal(len(D))
     check(D, b, lstsq(sp.csr_array(D), b))
-    scaled, _ = scaling.scaled_columns(D)
+    scaled, _ = scaling.scaled_columns(sp.csr_array(D))
     factors = orthogonal.OrthogonalFactors(scaled, b[:, np.newaxis], EPS)
     inside = factors.to_rows(scaled.T @ b[:, np.newaxis])  # Q^H b in another way
     assert np.allclose(inside, factors.top, rtol=0, atol=1e-12)
@@ -254,7 +298,7 @@ def test_dense_rows_in_pieces(seed):
         D, b = system(rng, rng.integers(len(KINDS)), *rng.integers(1, 16, 2))
         check(D, b, lstsq(sp.csr_array(D), b))
         y = rng.standard_normal((len(D), 2))
-        scaled, _ = scaling.scaled_columns(D)
+        scaled, _ = scaling.scaled_columns(sp.csr_array(D))
         factors = orthogonal.OrthogonalFactors(scaled, y, 50 * EPS)
         inside = factors.to_rows(scaled.T @ y)
         assert np.allclose(factors.top, inside, rtol=0, atol=1e-9)

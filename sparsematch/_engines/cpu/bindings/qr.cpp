@@ -35,17 +35,6 @@ nb::tuple factorise(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> 
                           owned(std::move(qr.value)), owned(std::move(qr.top)), qr.predicted);
 }
 
-template <class Index, class Value>
-void solve(CsrArg<Index> upper, In<Value> values, Matrix<Value> x, bool adjoint) {
-    const auto r = view(upper);
-    const auto width = static_cast<std::int64_t>(x.shape(1));
-    interruptible(1, [&](RunContext& run) {
-        WorkCounter counter(run);
-        if (adjoint) solve_upper_adjoint(r, values.data(), x.data(), width, counter);
-        else solve_upper(r, values.data(), x.data(), width, counter);
-    });
-}
-
 // R by columns, with right-hand sides by columns. Returns solutions by columns: where they begin,
 // rows descending, values; and whether these exceed `room`, and are not all.
 template <class Index, class Value>
@@ -62,7 +51,8 @@ nb::tuple solve_sparse(CsrArg<Index> upper, In<Value> values, CsrArg<Index> righ
 
 template <class Index, class Value> void bind(nb::module_& m) {
     m.def("qr", factorise<Index, Value>);
-    m.def("solve_upper", solve<Index, Value>);
+    m.def("solve_upper", Bound<solve_upper<Index, Value>>::alone);
+    m.def("subtract_product", Bound<subtract_product<Index, Value>>::alone);
     m.def("solve_upper_sparse", solve_sparse<Index, Value>);
 }
 

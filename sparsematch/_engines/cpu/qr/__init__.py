@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
+from sparsematch._base.arrays import Array, BoolArray, FloatArray
 from sparsematch._base.memory import available_bytes
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
@@ -39,13 +39,6 @@ def factorise(
     return UpperTrapezoid(start, columns, entries, top.reshape(start.size - 1, right.shape[1]))
 
 
-def solve_upper(
-    indptr: IndexArray, indices: IndexArray, values: Array, x: Array, adjoint: bool
-) -> None:
-    """Solve with R, the diagonal first in each row, or its conjugate transpose, in place."""
-    _core.solve_upper((len(indptr) - 1, indptr, indices), values, x, adjoint)
-
-
 def solve_upper_sparse(upper: Any, right: Any, drop: float) -> Any:
     """Solve with R for sparse right-hand sides; elements of at most `drop` become zero.
 
@@ -68,4 +61,4 @@ def solve_upper_sparse(upper: Any, right: Any, drop: float) -> Any:
     return csc_array((values, rows, start), shape=right.shape)
 
 
-register_operations("numpy", QrOps, globals())
+register_operations("numpy", QrOps, vars(_core), globals())
