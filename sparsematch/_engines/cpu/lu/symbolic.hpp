@@ -257,7 +257,8 @@ template <class Index> class Planner {
     }
     Candidate dissected(const Candidate& best) {
         arrange(best), look();
-        if (!NestedDissection<Index>(run_).run(graph_, order_)) return {};
+        const auto limits = policy_.least_prices(policy_.first_separator * best.seconds);
+        if (!NestedDissection<Index>(run_).run(graph_, order_, limits)) return {};
         symmetrise();
         const EliminationCost cost = tree_.postorder(graph_, order_);
         return ordered(best.diagonal, Order::dissection, cost);
