@@ -92,6 +92,55 @@ def test_a_light_block_is_tried_as_it_is():
     assert solves(A, lu)
 
 
+def scrambled(A):
+    """Rows and columns permuted at random, each by an order of its own."""
+    rng = np.random.default_rng(2)
+    return sp.csc_array(A)[rng.permutation(A.shape[0])][:, rng.permutation(A.shape[0])]
+
+
+def cube(n):
+    """Seven-point differences on n x n x n points: no diagonal of them would have weak pivots."""
+    line, one = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n)), sp.eye_array(n)
+    A = sum(
+        sp.kron(sp.kron(a, b), c)
+        for a, b, c in ((line, one, one), (one, line, one), (one, one, line))
+    )
+    A = sp.coo_array(A)
+    A.data = np.random.default_rng(2).choice([-1.0, 1.0], A.nnz)
+    return sp.coo_array(A + 1.5 * sp.eye_array(n**3))
+
+
+def test_a_hidden_symmetry_is_looked_for_by_the_product():
+    A = scrambled(cube(10))
+    lu = solvers.splu(A)
+    assert exchanged(lu)
+    assert lu.nnz < 0.7 * solvers.splu(A, pivoting="structure").nnz
+    assert solves(A, lu)
+
+
+def test_no_symmetry_is_looked_for_where_rows_and_columns_differ_in_length():
+    A, rng = cube(10), np.random.default_rng(2)
+    moved = (rng.random(A.nnz) < 0.35) & (A.row != A.col)
+    cols = np.where(moved, rng.integers(0, A.shape[0] // 8, A.nnz), A.col)
+    A = scrambled(sp.coo_array((A.data, (A.row, cols)), A.shape))
+    lu = solvers.splu(A)
+    assert not exchanged(lu)
+    assert solves(A, lu)
+
+
+def test_a_block_that_is_nearly_full_is_one_front():
+    rng = np.random.default_rng(1)
+    A = sp.csc_array(rng.standard_normal((300, 300)) * (rng.random((300, 300)) < 0.7))
+    lu = solvers.splu(A)
+    (way,) = lu.analysis._plan.blocks.chosen.values()
+    assert way[1:3] == ("given", "fronts")
+    assert lu.nnz <= 300 * 300
+    assert solves(A, lu)
+    B = A * rng.uniform(0.9, 1.1)
+    lu.refactorise(B)
+    assert solves(B, lu)
+
+
 def test_few_weak_pivots_move():
     A = random_values(grid(30), 0.0)
     A[450, 450] = 1e-9

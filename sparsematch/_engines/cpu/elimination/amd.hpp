@@ -92,8 +92,7 @@ template <class Index> class Amd {
         return found;
     }
 
-    // With an order: how many entries the columns of L have up to the one that is eliminated there,
-    // at most.
+    // With an order: how many entries the columns of L have at most, up to each place of it.
     void accumulate(double* entries) const {
         std::fill(entries, entries + n_, 0.0);
         for (const Pivot& pivot : pivots_) entries[pivot.begin] = pivot.entries;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,10 @@ template <class Index> class Fronts {
     };
 
     Fronts() = default;
+    // One, of n columns.
+    explicit Fronts(Index n) : fronts{{0, n, std::vector<Index>(static_cast<std::size_t>(n))}} {
+        std::iota(fronts[0].columns.begin(), fronts[0].columns.end(), Index{0});
+    }
     // Reads: the parent of each place in a postorder. own(k, add) calls add(j) for all places j > k
     // that column k comes with, and returns how often. Time: that, and that of sorting all lists.
     // After a stop nothing is to be read.

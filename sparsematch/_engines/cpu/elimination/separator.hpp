@@ -46,17 +46,12 @@ template <class Index> class SeparatorRefinement {
     void refine(const LevelGraph<Index>& g, Separator& s, int passes, RunContext& run) {
         WorkCounter counter(run);
         g_ = &g, s_ = &s;
-        bound(g);
+        limit_ = static_cast<std::int64_t>(largest_share * static_cast<double>(g.weight()));
         while (passes-- > 0 && pass(counter)) {
         }
     }
 
-    // Sides of this graph are bounded from here on.
-    void bound(const LevelGraph<Index>& g) {
-        limit_ = static_cast<std::int64_t>(largest_share * static_cast<double>(g.weight()));
-    }
-
-    // Whether a separator is better than another: balanced, small, then more balanced.
+    // Whether a separator of the last graph is better than another: balanced, small, then more so.
     std::tuple<std::int64_t, std::int64_t, std::int64_t> rank(const Separator& s) const {
         return {std::max<std::int64_t>(s.larger_side() - limit_, 0), s.weight[in_separator],
                 s.imbalance()};

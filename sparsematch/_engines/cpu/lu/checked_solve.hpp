@@ -148,8 +148,7 @@ template <class Index, class Value> class CheckedSolve {
         return true;
     }
     // Whether no product that matters with the solution, as it is scaled, is beyond the range: its
-    // elements are 0 or middling, or lost beside others of their block, as they are and in the
-    // user's units.
+    // elements are 0 or middling, or lost beside others of their block, in the user's units, too.
     template <int W> bool are_middling(const Value* y, const double* after) const {
         bool all = true;
         for (Index k = 0; all && k < lu_.plan.n_blocks(); ++k)

@@ -98,8 +98,7 @@ template <class Index, class Value> class BlockLU {
           x_(size()) {}
 
     // Factorises with new pivots, chosen by the values: the diagonal if it is at least `preference`
-    // times the largest of its column. After `singular` and `fill_exceeded`, `trouble` is the block
-    // where.
+    // times the largest of its column. `trouble` is the block that is singular or has filled up.
     Outcome factorise(const Value* a, double preference, RunContext& run) {
         WorkCounter counter(run);
         l_row.clear(), l.clear(), u_row.clear(), u.clear();
@@ -112,8 +111,7 @@ template <class Index, class Value> class BlockLU {
     }
 
     // New numbers with the same pivots, up to the first column whose pivot has become too small
-    // beside it; from there on new pivots. A block whose entries grow beyond the limit gets new
-    // ones at once.
+    // beside it, then new pivots; at once in a block whose entries grow beyond the limit.
     Outcome refactorise(const Value* a, RunContext& run) {
         WorkCounter counter(run);
         seemed_singular.clear();

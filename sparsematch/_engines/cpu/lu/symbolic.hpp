@@ -114,6 +114,7 @@ template <class Index> class Planner {
             translate();
         }
         if (!policy_.order.empty()) return follow(policy_.order);
+        if (!is_small && !is_forced && take_as_full()) return;
         symmetrise();
         const Cost& own = policy_.cost(Kernel::own);
         EliminationLimits limits{2 * own.per_fill, own.per_multiplication};
@@ -135,6 +136,23 @@ template <class Index> class Planner {
         amd_.accumulate(plan_.predicted.data() + first_);
         factorise_here(way, cost, amd_.n_dense());
         reorder(order_, order_);
+    }
+    // One front of a block that is nearly full. False: it is not, or columns take less time.
+    bool take_as_full() {
+        const double n = m_, entries = column_[m_];
+        EliminationCost cost;
+        cost.add(n, 0);
+        Way way{.kernel = Kernel::fronts, .fill = n * n, .work = cost.work, .by_pattern = n * n};
+        way.seconds = policy_.cost(way.kernel).seconds(entries, way.fill, way.work + of_front);
+        way.again = row_of(way.kernel).repeated * way.seconds;
+        if (entries < full * n * n || !policy_.allows(way.kernel, complex_) ||
+            policy_.cost(Kernel::own).seconds(entries, way.fill, way.work) < way.seconds)
+            return false;
+        double* const predicted = plan_.predicted.data() + first_;
+        for (Index t = 0; t < m_; ++t) predicted[t] = (t + 1.0) * (m_ - 1 - t / 2.0);
+        take_fronts(way, cost, Fronts<Index>(m_));
+        plan_.chosen.emplace(block_, way);
+        return true;
     }
     // All columns in an order that was given, and the rows that they are paired with.
     void follow(const std::vector<std::int64_t>& columns) {
@@ -257,7 +275,8 @@ template <class Index> class Planner {
     }
     Candidate dissected(const Candidate& best) {
         arrange(best), look();
-        if (!NestedDissection<Index>(run_).run(graph_, order_)) return {};
+        const auto limits = policy_.least_prices(policy_.first_separator * best.seconds);
+        if (!NestedDissection<Index>(run_).run(graph_, order_, limits)) return {};
         symmetrise();
         const EliminationCost cost = tree_.postorder(graph_, order_);
         return ordered(best.diagonal, Order::dissection, cost);
@@ -371,11 +390,14 @@ template <class Index> class Planner {
                 if (cursor_[j] > t) add(cursor_[j]);
             return std::int64_t{graph_.length[order[t]]};
         };
-        plan_.fronts[block_] = Fronts<Index>(tree_.parent(), own, counter_);
         tree_.accumulate(plan_.predicted.data() + first_);
+        take_fronts(best, cost, Fronts<Index>(tree_.parent(), own, counter_));
+    }
+    void take_fronts(const Way& way, const EliminationCost& cost, Fronts<Index> fronts) {
+        plan_.fronts[block_] = std::move(fronts);
         plan_.in_fronts += static_cast<std::int64_t>(cost.entries);
-        plan_.kernel[block_] = best.kernel;
-        factorise_here(best, cost, 0);
+        plan_.kernel[block_] = way.kernel;
+        factorise_here(way, cost, 0);
     }
     // plan_.predicted has the entries of L up to each column, and gets those of L + U.
     void factorise_here(const Way& way, const EliminationCost& cost, Index dense) {

@@ -293,9 +293,8 @@ template <class Index> class Assignment {
         return true;
     }
 
-    // Solves block by block, if there are several, rows that are still free; tried once. False if
-    // not all rows can be matched, which must be seen in little time: the matching is a largest one
-    // then; or stopped.
+    // Solves rows that are still free block by block, if there are several; tried once. False:
+    // stopped, or seen in little time that not all can be matched; this matching is a largest one.
     bool by_blocks(bool tied) {
         if (s_.free.empty() || !std::exchange(may_split_, false)) return true;
         // Where costs are tied the matching at hand is nearly a maximum one; elsewhere it misleads,

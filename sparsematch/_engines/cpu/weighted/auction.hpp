@@ -6,9 +6,8 @@
 // increments from large to small, each begun with the duals of the one before it and with the pairs
 // that are within the new increment of their row's best.
 // Bertsekas: Auction algorithms for network flow problems: a tutorial introduction (Comput. Optim.
-// Appl. 1, 1992). Names: prices are -v. The result is a start for an exact algorithm, nothing more:
-// so a level leaves its last rows, which would bid longest, and has a budget, and any increments
-// will do.
+// Appl. 1, 1992). Names: prices are -v. The result is no more than a start: so a level leaves its
+// last rows, which would bid longest, and has a budget, and any increments will do.
 #pragma once
 
 #include <algorithm>

@@ -51,8 +51,7 @@ std::vector<Buffer<double>> column_minima(const Csr<Index>& a, const double* cos
 }
 
 // Writes u, the least cost less v of each row, and `to`, the first column where it is found,
-// inverted if there is another one. False if a row has no entries, or the run was stopped. Time:
-// O(n_rows + nnz).
+// inverted if there is another one. False: stopped, or a row is empty. Time: O(n_rows + nnz).
 template <class Index> bool row_minima(AssignmentState<Index>& s, Index* to) {
     std::atomic<bool> complete{true};
     const auto& a = s.a;
