@@ -76,13 +76,14 @@ Policy read_policy(const nb::dict& given) {
 // The block's columns: indptr, rows, and the places of the entries in the user's values.
 template <class Index> nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
     const Index first = plan.starts[k];
-    const auto begin = plan.inner_start[first];
-    const auto count = static_cast<std::size_t>(plan.inner_start[plan.starts[k + 1]] - begin);
-    std::vector<Index> indptr;
-    for (Index c = first; c <= plan.starts[k + 1]; ++c)
-        indptr.push_back(static_cast<Index>(plan.inner_start[c] - begin));
-    auto rows = copied(plan.inner_row.data() + begin, count),
-         from = copied(plan.inner_from.data() + begin, count);
+    const Index begin = plan.inner_start[first];
+    std::vector<Index> indptr(1, 0), places;
+    for (Index c = first; c < plan.starts[k + 1]; ++c) {
+        plan.each_inner(c, [&](Index, Index place) { places.push_back(place); });
+        indptr.push_back(static_cast<Index>(places.size()));
+    }
+    auto rows = copied(plan.inner_row.data() + begin, places.size()),
+         from = copied(places.data(), places.size());
     if (ascending) sort_columns(indptr, rows.data(), from.data());
     return nb::make_tuple(copied(indptr), rows, from);
 }
@@ -173,7 +174,7 @@ template <class Index, class Value> struct Held : Factorisation<Index, Value> {
 
     State go_on(const Index* row_mate, RunContext& run) {
         const State state = this->analyse(row_mate, run);
-        return state == State::done && wishes.preference ? this->factorise(run) : state;
+        return this->kept(state == State::done && wishes.preference ? this->factorise(run) : state);
     }
     // None where all is well and nothing is left to do; else the state, the block where there was
     // trouble, and the blocks that may be singular, each with whether it was one before.
@@ -233,7 +234,7 @@ nb::object begin(nb::handle indptr, nb::handle indices, nb::handle values, std::
                 Analysis<Index>{std::move(entries), wishes.policy, {}, {}, {}});
             auto out = std::make_unique<Held<Index, Value>>(std::move(analysis), wishes.pivots);
             out->read(v.data());
-            if (wishes.searches) out->state = out->go_on(nullptr, run);
+            out->state = wishes.searches ? out->go_on(nullptr, run) : out->kept(State::unmatched);
             return out;
         });
     if (!held) return nb::none();
@@ -274,7 +275,7 @@ nb::object refactorise(Held<Index, Value>& held, nb::handle indptr, nb::handle i
     const int workers = held.analysis->policy.workers;
     held.state = released_unless_brief(held.work(), workers, [&](RunContext& run) {
         const State state = held.read(v.data());
-        return state == State::done ? held.factorise(run) : state;
+        return held.kept(state == State::done ? held.factorise(run) : state);
     });
     held.is_replanned = held.analysis->revision > revision;
     return held.result();

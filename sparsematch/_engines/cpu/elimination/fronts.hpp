@@ -90,6 +90,7 @@ template <class Index> class Fronts {
                 next[f] = child[above], child[above] = f;
             if (!counter.add(work)) return false;
         }
+        fronts.shrink_to_fit();
         for (auto& front : fronts) std::sort(front.columns.begin(), front.columns.end());
         return true;
     }

@@ -54,7 +54,8 @@ template <class Index, class Value, int W> class BlockRefinement {
     // x: as of TriangularSolve; the others are of its size, to be overwritten.
     BlockRefinement(const BlockLU<Index, Value>& lu, const ExternalSolve<Index, Value>& external,
                     Side side, Value* x, Value* right, Value* r, Value* better)
-        : lu_(lu), external_(external), side_(side), x_(x), right_(right), r_(r), better_(better),
+        : lu_(lu), located_(lu.located()), external_(external), side_(side), x_(x), right_(right),
+          r_(r), better_(better),
           row_factor_(side == Side::plain ? lu.pivot_row_factor : lu.equilibration.col_factor),
           col_factor_(side == Side::plain ? lu.equilibration.col_factor : lu.pivot_row_factor) {}
 
@@ -91,13 +92,13 @@ template <class Index, class Value, int W> class BlockRefinement {
     template <class Visit> void of_row(Index c, const Visit& visit) const {
         const Value* const inner = lu_.equilibration.inner.data();
         if (side_ == Side::plain)
-            visit(lu_.row_start[c], lu_.row_start[c + 1], [&](std::int64_t q) {
-                return std::pair(inner[lu_.row_entry[q]], lu_.row_col[q]);
+            visit(located_.row_start[c], located_.row_start[c + 1], [&](std::int64_t q) {
+                return std::pair(inner[located_.row_entry[q]], located_.row_col[q]);
             });
         else
             visit(lu_.plan.inner_start[c], lu_.plan.inner_start[c + 1], [&](std::int64_t q) {
                 return std::pair(side_ == Side::adjoint ? conjugate(inner[q]) : inner[q],
-                                 lu_.inner_place[q]);
+                                 located_.place[q]);
             });
     }
     // What row c has with y, and the size of its terms, in loops that compilers make vectors of.
@@ -201,6 +202,7 @@ template <class Index, class Value, int W> class BlockRefinement {
     }
 
     const BlockLU<Index, Value>& lu_;
+    const Located<Index>& located_;
     const ExternalSolve<Index, Value>& external_;
     const Side side_;
     Value *const x_, *const right_, *const r_, *const better_;

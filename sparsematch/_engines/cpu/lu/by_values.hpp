@@ -127,10 +127,9 @@ std::vector<int> product_exponents(const BlockPlan<Index>& plan, Index k, const 
     const auto from = plan.inner_start[first];
     std::vector<Index> start, row_of(end - first);
     std::vector<std::int64_t> place;
-    for (Index c = first; c <= end; ++c)
-        start.push_back(static_cast<Index>(plan.inner_start[c] - from));
-    for (auto p = from; p < plan.inner_start[end]; ++p)
-        place.push_back(of_matrix ? plan.inner_from[p] : p);
+    for (Index c = first; c <= end; ++c) start.push_back(plan.inner_start[c] - from);
+    for (Index c = first; c < end; ++c)
+        plan.each_inner(c, [&](Index p, Index in) { place.push_back(of_matrix ? in : p); });
     std::vector<int> out(row_of.size());
     const BlockColumns<Index> block{end - first, start.data(), plan.inner_row.data() + from,
                                     place.data()};

@@ -124,10 +124,11 @@ template <class Index, class Value> class BlockCondition {
   private:
     double norm() const {
         double most = 0;
+        const Index* const place = row_.empty() ? nullptr : lu_.located().place.data();
         for (Index c = first_; c < end_; ++c) {
             double sum = 0;
             for (auto p = lu_.plan.inner_start[c]; p < lu_.plan.inner_start[c + 1]; ++p)
-                sum += std::abs(lu_.equilibration.inner[p]) * factor(row_, lu_.inner_place[p]);
+                sum += std::abs(lu_.equilibration.inner[p]) * factor(row_, place ? place[p] : 0);
             most = std::max(most, sum * factor(col_, c));
         }
         return most;
@@ -178,11 +179,12 @@ std::vector<std::pair<Index, bool>> blocks_in_doubt(BlockLU<Index, Value>& lu, d
     // up to which no inverse is large whose pivots are not small, and what is far from singular
     constexpr Index few_rows = 16;
     constexpr double no_doubt = 1e-12, most_doubt = 1e-4;
-    lu.asked.resize(lu.plan.n_blocks());
     std::vector<std::pair<Index, bool>> out;
     std::vector<Value> x;
+    std::size_t asked = 0;
     for (Index k = 0; k < lu.plan.n_blocks(); ++k) {
         if (lu.plan.is_external(k) || lu.plan.size(k) == 1) continue;
+        if (asked == lu.asked.size()) lu.asked.emplace_back();
         double least = infinity, limit = no_doubt;
         if (lu.equilibration.is_seeded[k]) {
             const double* const factors = lu.equilibration.col_factor.data();
@@ -193,7 +195,7 @@ std::vector<std::pair<Index, bool>> blocks_in_doubt(BlockLU<Index, Value>& lu, d
         for (Index c = lu.plan.starts[k]; c < lu.plan.starts[k + 1]; ++c)
             least = std::min(least, magnitude(lu.pivot[c]));
         const double now = least / lu.equilibration.largest[k];
-        AskedBlock& last = lu.asked[k];
+        AskedBlock& last = lu.asked[asked++];
         const bool is_known = now > last.least_pivot / 2 && now < last.least_pivot * 2;
         const bool in_doubt =
             now < share ||

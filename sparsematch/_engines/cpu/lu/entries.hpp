@@ -86,17 +86,19 @@ template <class Index> class Entries {
         has_zeros_ = true;
     }
 
-    // Writes the values of the columns, of those given. Time: O(nnz).
-    template <class Value> Taken take(const Value* given, std::vector<Value>& to) const {
-        to.resize(are_columns() ? indices.size() : place_.size());
-        if (are_columns()) std::copy_n(given, to.size(), to.data());
-        else
-            for (std::size_t p = 0; p < to.size(); ++p) to[p] = given[place_[p]];
-        if (!are_finite(to)) return Taken::not_finite;
+    // Finds the values of the columns: those given, or, written to `room`, some of them in another
+    // order. Time: O(nnz).
+    template <class Value>
+    Taken take(const Value* given, std::vector<Value>& room, const Value*& values) const {
+        if (!are_columns()) room.resize(place_.size());
+        for (std::size_t p = 0; p < place_.size(); ++p) room[p] = given[place_[p]];
+        values = are_columns() ? given : room.data();
+        const auto nnz = static_cast<std::size_t>(columns().nnz());
+        if (!are_finite(values, nnz)) return Taken::not_finite;
         const auto count = [](const Value* from, std::size_t n) {
             return n - static_cast<std::size_t>(std::count(from, from + n, Value(0)));
         };
-        const bool lost = has_zeros_ && count(given, indices.size()) != count(to.data(), to.size());
+        const bool lost = has_zeros_ && count(given, indices.size()) != count(values, nnz);
         return lost ? Taken::not_zero : Taken::all;
     }
 
@@ -122,14 +124,14 @@ template <class Index> class Entries {
         std::copy_backward(start_.begin(), start_.end() - 1, start_.end());  // each is the next's
         start_[0] = 0;
     }
-    template <class Value> static bool are_finite(const std::vector<Value>& values) {
+    template <class Value> static bool are_finite(const Value* values, std::size_t size) {
         constexpr std::size_t lanes = 4;  // independent of each other, so that none waits
         double sums[lanes] = {};          // NaN as soon as an entry is not finite
-        const std::size_t whole = values.size() - values.size() % lanes;
+        const std::size_t whole = size - size % lanes;
         for (std::size_t p = 0; p < whole; p += lanes)
             for (std::size_t lane = 0; lane < lanes; ++lane)
                 sums[lane] += largest_part(values[p + lane]) * 0;
-        for (std::size_t p = whole; p < values.size(); ++p) sums[0] += largest_part(values[p]) * 0;
+        for (std::size_t p = whole; p < size; ++p) sums[0] += largest_part(values[p]) * 0;
         return std::accumulate(sums, sums + lanes, 0.0) == 0;
     }
 

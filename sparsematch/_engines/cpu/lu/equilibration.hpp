@@ -36,7 +36,6 @@ inline double shared_factor(int exponent) {
     const auto biased = 1023 + std::clamp(exponent, -most_exponent, most_exponent);
     return std::bit_cast<double>(static_cast<std::uint64_t>(biased) << 52);
 }
-
 // Whether no product of two such sizes that matters is beyond the range, nor lost; and by the top
 // bit, for many numbers at once, whether a size is 0, or not and not middling.
 inline constexpr double least_middling = 0x1p-500;
@@ -67,7 +66,7 @@ template <class Index, class Value> struct Equilibration {
         inner.resize(plan.inner_row.size());
         row_factor.assign(n, 1), col_factor.assign(n, 1);
         largest.assign(static_cast<std::size_t>(plan.n_blocks()), 0);
-        top_.clear(), row_exponent_.resize(n), col_exponent_.resize(n);
+        top_.clear();
         shift_.resize(largest.size()), is_seeded.resize(largest.size());
         is_middling_throughout = true;
         return each_block(plan, counter, [&](Index k) {
@@ -94,37 +93,39 @@ template <class Index, class Value> struct Equilibration {
     void scale(const BlockPlan<Index>& plan, Index k, const Value* a, const int* seed) {
         const bool seeded = seed && *seed != no_seed;
         const Index first = plan.starts[k], end = plan.starts[k + 1];
-        double* const row = row_factor.data() + first;
-        std::fill(row, row + (end - first), 0);
-        for (auto p = plan.inner_start[first]; p < plan.inner_start[end]; ++p) {
-            double& most = row[plan.inner_row[p]];
-            most = std::max(most, largest_part(a[plan.inner_from[p]]));
-        }
-        int* const rows = row_exponent_.data() + first;
+        const auto size = static_cast<std::size_t>(end - first);
+        row_exponent_.assign(size, no_exponent), col_exponent_.resize(size);
+        int *const rows = row_exponent_.data(), *const cols = col_exponent_.data();
+        for (Index c = first; c < end; ++c)
+            plan.each_inner(c, [&](Index p, Index from) {
+                int& most = rows[plan.inner_row[p]];
+                most = std::max(most, exponent_of(largest_part(a[from])));
+            });
         int least = 0, most = 0;  // of rows, and of columns with the other sign
         for (Index r = 0; r < end - first; ++r) {
-            rows[r] = seeded ? seed[r] : row[r] > 0 ? -exponent_of(row[r]) : 0;
+            rows[r] = seeded ? seed[r] : rows[r] > no_exponent ? -rows[r] : 0;
             if (r == 0) least = most = rows[r];
             least = std::min(least, rows[r]), most = std::max(most, rows[r]);
         }
         for (Index c = first; c < end; ++c) {
             int all = no_exponent;
-            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
-                all = std::max(all, exponent_of(largest_part(a[plan.inner_from[p]])) +
-                                        rows[plan.inner_row[p]]);
-            col_exponent_[c] = all > no_exponent / 2 ? -all : 0;
-            least = std::min(least, -col_exponent_[c]), most = std::max(most, -col_exponent_[c]);
+            plan.each_inner(c, [&](Index p, Index from) {
+                all = std::max(all, exponent_of(largest_part(a[from])) + rows[plan.inner_row[p]]);
+            });
+            if (all <= no_exponent / 2) all = 0;
+            cols[c - first] = -all, least = std::min(least, all), most = std::max(most, all);
         }
         const int middle = (least + most) / 2;
         shift_[k] = std::ldexp(1.0, -middle);
-        for (Index r = 0; r < end - first; ++r) row[r] = shared_factor(rows[r] - middle);
-        for (Index c = first; c < end; ++c)
-            col_factor[c] = shared_factor(col_exponent_[c] + middle);
+        for (Index c = first; c < end; ++c) {
+            row_factor[c] = shared_factor(rows[c - first] - middle);
+            col_factor[c] = shared_factor(cols[c - first] + middle);
+        }
         rescale(plan, k, a, false);
         is_seeded[k] = seeded;
         if (!top_.empty()) find_tops(plan, k);
         if (!seeded) return;
-        std::vector<double> largest_of(static_cast<std::size_t>(end - first));
+        std::vector<double> largest_of(size);
         for (auto p = plan.inner_start[first]; p < plan.inner_start[end]; ++p) {
             double& most = largest_of[plan.inner_row[p]];
             most = std::max(most, largest_part(inner[p]));
@@ -135,16 +136,17 @@ template <class Index, class Value> struct Equilibration {
 
   private:
     static constexpr double most_drift = 16, least_top = 0.25;
-    static constexpr std::int64_t no_place = -1;
+    static constexpr Index no_place = -1;
 
     template <class Visit>
-    static bool each_block(const BlockPlan<Index>& plan, WorkCounter& counter, const Visit& visit) {
+    bool each_block(const BlockPlan<Index>& plan, WorkCounter& counter, const Visit& visit) {
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             if (plan.size(k) == 1) continue;
             visit(k);
-            const auto begin = plan.inner_start[plan.starts[k]];
+            const std::int64_t begin = plan.inner_start[plan.starts[k]];
             if (!counter.add(2 * (plan.inner_start[plan.starts[k + 1]] - begin))) return false;
         }
+        row_exponent_ = {}, col_exponent_ = {};
         return true;
     }
     // Where the largest entry of each row of a block that was just scaled is, or by seeds one near;
@@ -155,7 +157,7 @@ template <class Index, class Value> struct Equilibration {
         for (Index c = first; c < end; ++c) {
             const double factor = is_seeded[k] ? least_top : col_factor[c] * shift_[k];
             for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) {
-                std::int64_t& top = top_[first + plan.inner_row[p]];
+                Index& top = top_[first + plan.inner_row[p]];
                 top = largest_part(inner[p]) >= factor ? p : top;  // without a branch
             }
         }
@@ -169,14 +171,13 @@ template <class Index, class Value> struct Equilibration {
         for (Index c = first; c < end; ++c) {
             const double factor = col_factor[c];
             double most = 0;
-            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) {
-                const Value from = a[plan.inner_from[p]],
-                            v = from * (row[plan.inner_row[p]] * factor);
+            plan.each_inner(c, [&](Index p, Index from) {
+                const Value v = a[from] * (row[plan.inner_row[p]] * factor);
                 const double size = largest_part(v);
                 inner[p] = v;
                 most = std::max(most, size);
-                middling &= (size >= least_middling) | (from == Value(0));
-            }
+                middling &= (size >= least_middling) | (a[from] == Value(0));
+            });
             all = std::max(all, most), least = std::min(least, most);
         }
         largest[k] = all;
@@ -190,8 +191,8 @@ template <class Index, class Value> struct Equilibration {
         return true;
     }
 
-    std::vector<std::int64_t> top_;
-    std::vector<int> row_exponent_, col_exponent_;
+    std::vector<Index> top_;
+    std::vector<int> row_exponent_, col_exponent_;  // of a block
     std::vector<double> shift_;  // of each block: what its columns have for its rows
 };
 

@@ -52,12 +52,17 @@ template <class Index, class Value> class Factorisation {
     Factorisation(std::shared_ptr<Analysis<Index>> analysis, double preference)
         : analysis(std::move(analysis)), preference_(preference) {}
 
-    // Values in the order of the entries that were given. Time: O(nnz).
+    // Values in the order of the entries given, to be read until they are `kept`. Time: O(nnz).
     State read(const Value* given) {
-        taken_ = analysis->entries.take(given, values);
+        taken_ = analysis->entries.take(given, values, a_);
         return taken_ == Taken::all          ? State::done
                : taken_ == Taken::not_finite ? State::not_finite
                                              : State::not_zero;
+    }
+    // Copies the values, now that pivots are chosen and the memory that this takes is free.
+    State kept(State state) {
+        if (a_ != values.data()) values.assign(a_, a_ + columns().nnz()), a_ = values.data();
+        return state;
     }
     // The block form and a plan of it, by a perfect matching, which is looked for unless the mates
     // of the rows are given. The values at hand may count, if they are finite. Time: O(n + nnz),
@@ -88,14 +93,14 @@ template <class Index, class Value> class Factorisation {
         if (taken_ != Taken::all) return State::not_finite;
         Outcome outcome = Outcome::unstable;
         if (std::exchange(has_pivots_, false)) {
-            if (++repeated_ < patience_) outcome = lu->refactorise(values.data(), run);
+            if (++repeated_ < patience_) outcome = lu->refactorise(a_, run);
             else if (const State state = reconsider(run); state != State::done) return state;
         }
         while (outcome != Outcome::done) {
             if (run.stopped()) return State::stopped;
             if (!lu) lu = std::make_unique<BlockLU<Index, Value>>(analysis->plan);
             lu->no_pivot = analysis->policy.no_pivot;
-            outcome = lu->factorise(values.data(), preference_, run);
+            outcome = lu->factorise(a_, preference_, run);
             if (outcome == Outcome::singular) return State::singular;
             if (outcome == Outcome::done) patience_ = patience();
             if (outcome != Outcome::fill_exceeded) continue;
@@ -110,7 +115,7 @@ template <class Index, class Value> class Factorisation {
     }
     // The values of another one.
     State repeat(const Factorisation& other, RunContext& run) {
-        values = other.values, taken_ = other.taken_;
+        values = other.values, a_ = values.data(), taken_ = other.taken_;
         return factorise(run);
     }
     // As CheckedSolve does, in place, measuring only with `check`; or, with the right-hand sides b,
@@ -180,7 +185,7 @@ template <class Index, class Value> class Factorisation {
         Analysis<Index>& of = *analysis;
         const Csr<Index> a = columns();
         LoneRun alone(run, 0);  // as above
-        const ValuesOf<Index, Value> of_blocks(values.data(), alone.run);
+        const ValuesOf<Index, Value> of_blocks(a_, alone.run);
         Planner<Index> planner(a, of.form, taken_ == Taken::not_finite ? nullptr : &of_blocks,
                                of.history, of.policy, run);
         of.plan = planner.make();
@@ -223,6 +228,7 @@ template <class Index, class Value> class Factorisation {
     }
 
     const double preference_;
+    const Value* a_ = nullptr;         // the values, by columns
     Taken taken_ = Taken::not_finite;  // there are no values yet
     bool has_pivots_ = false;
     double repeated_ = 0;         // factorisations of other values

@@ -160,8 +160,7 @@ template <class Index, class Value> class FrontalLU {
   private:
     friend FrontWorker<Index, Value>;
     struct Entry {
-        Index row, col;
-        std::int64_t from;
+        Index row, col, from;
     };
     // Where its lists and values begin in those of its part; where what it has left does, on the
     // stack of a worker or in its part; and what its subtree has stored.
@@ -198,7 +197,7 @@ template <class Index, class Value> class FrontalLU {
                 for (auto* rows : {&parts[begin].rows, &parts[begin].l_rows})
                     for (Index& row : *rows) row = place_[row];
         });
-        factors.clear();
+        factors.clear(), factors.reserve(made_.size());
         for (const Part& part : parts) {
             const Index *rows = part.l_rows.data(), *cols = part.u_cols.data();
             for (std::size_t f = part.begin; f < part.end; ++f) {
@@ -298,7 +297,7 @@ template <class Index, class Value> class FrontWorker {
     }
 
     void make_room() {
-        std::size_t held = 0, most = 0;
+        std::size_t held = 0, most = 0, listed = 0, pivots = 0;
         const auto left = [this](std::size_t f) {
             const std::size_t n = block_->size_of(f) - block_->fronts_[f].n_pivots;
             return n * n;
@@ -306,8 +305,12 @@ template <class Index, class Value> class FrontWorker {
         for (std::size_t f = part_->begin; f < part_->end; ++f) {
             block_->each_child(f, [&](std::size_t c) { held -= c >= part_->begin ? left(c) : 0; });
             if (f + 1 < part_->end) most = std::max(most, held += left(f));
+            listed += block_->size_of(f), pivots += block_->fronts_[f].n_pivots;
         }
         rests_.make_room(most);
+        for (auto* list : {&part_->rows, &part_->cols, &part_->l_rows, &part_->u_cols})
+            list->reserve(listed);
+        part_->kept.reserve(2 * (listed - pivots));
         const std::size_t last = part_->end - 1;
         double predicted = block_->predicted(last);
         if (block_->waits(*part_))

@@ -21,6 +21,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <type_traits>
@@ -59,20 +61,27 @@ template <class Index> struct PivotWorkspace {
         const auto grow = [n](auto&... list) {
             ((list = list.size() < n ? std::decay_t<decltype(list)>(n) : std::move(list)), ...);
         };
-        grow(edges, path, pivot_row, order, candidates);
+        grow(edges, path, order, candidates);
     }
 
     std::vector<Row> rows;
     Buffer<Edges> edges;
     std::vector<char> is_pruned;  // of columns of L
     Buffer<Visit> path;
-    Buffer<Index> pivot_row, order, candidates;
+    Buffer<Index> order, candidates;
 };
 
 // An entry that was added, in the places and the units of the matrix.
 template <class Index, class Value> struct AddedEntry {
     Index row, col;
     Value value;
+};
+
+// Of each entry of the blocks, its row by pivots; of each pivot row within its block, which these
+// are, and their columns.
+template <class Index> struct Located {
+    std::once_flag made;
+    std::vector<Index> place, row_start, row_entry, row_col;
 };
 
 // What was found when a block was last asked for its condition.
@@ -93,7 +102,7 @@ template <class Index, class Value> class BlockLU {
 
     explicit BlockLU(const BlockPlan<Index>& plan)
         : plan(plan), l_start(size() + 1), u_start(size() + 1), u_end(size()), pivot(size(), 1),
-          inverse(size(), 1), row_of(size()), user_row(size()), pivot_row_factor(size()),
+          inverse(size(), 1), row_of(size()), pivot_row_factor(size()),
           growth(static_cast<std::size_t>(plan.n_blocks()), 1), place_(size()), leads_(size()),
           x_(size()) {}
 
@@ -146,6 +155,12 @@ template <class Index, class Value> class BlockLU {
                                    upper + plan.size(k));
     }
 
+    // Once for all values by the same pivots, when it is first asked for. Several threads may.
+    const Located<Index>& located() const {
+        std::call_once(located_->made, [this] { locate_entries(*located_); });
+        return *located_;
+    }
+
     const BlockPlan<Index>& plan;
     // Share of a block's largest entry up to which no number is a pivot but an entry is added; if
     // it is 0, none is, and the block is singular.
@@ -158,11 +173,7 @@ template <class Index, class Value> class BlockLU {
     GrowingArray<Index> l_row, u_row;
     GrowingArray<Value> l, u;
     std::vector<Value> pivot, inverse;  // of each its inverse
-    std::vector<AskedBlock> asked;      // by condition.hpp
-    std::vector<Index> inner_place;     // the rows of the plan's inner_row, by pivot
-    // The c-th pivot row within its block: which of the inner entries, and their columns.
-    std::vector<std::int64_t> row_start;
-    std::vector<Index> row_entry, row_col;
+    std::vector<AskedBlock> asked;      // of several rows, by condition.hpp
     // The row that is the c-th pivot row: of the permuted matrix, and of the user's.
     std::vector<Index> row_of, user_row;
     std::vector<double> pivot_row_factor;  // its factor
@@ -196,8 +207,10 @@ template <class Index, class Value> class BlockLU {
         l_start[size()] = static_cast<std::int64_t>(l.size()),
         u_start[size()] = static_cast<std::int64_t>(u.size());
         workspace.reset();
+        user_row.resize(size());
         for (std::size_t c = 0; c < size(); ++c) user_row[c] = plan.row_perm[row_of[c]];
-        locate_entries(counter);
+        l_row.trim(), l.trim(), u_row.trim(), u.trim();
+        located_ = std::make_unique<Located<Index>>();
         return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
     Outcome resume(Index k, const Value* a, WorkCounter& counter) {
@@ -270,7 +283,7 @@ template <class Index, class Value> class BlockLU {
     Outcome pivot_of_one(Index k, const Value* a) {
         if (plan.is_external(k)) return Outcome::done;
         const Index c = plan.starts[k];
-        pivot[c] = a[plan.inner_from[plan.inner_start[c]]];
+        plan.each_inner(c, [&](Index, Index from) { pivot[c] = a[from]; });
         const double size = largest_part(pivot[c]);
         pivot[c] *= equilibration.col_factor[c] = size < tiny ? shared_factor(most_exponent) : 1;
         inverse[c] = Value(1) / pivot[c];
@@ -362,8 +375,7 @@ template <class Index, class Value> class BlockLU {
         add_entries();
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
             l_row[p] = search_->rows[l_row[p]].pivot_of;
-        for (Index r = first_; r < end_; ++r)
-            place_[r] = search_->rows[r].pivot_of, row_of[place_[r]] = r;
+        for (Index r = first_; r < end_; ++r) place_[r] = search_->rows[r].pivot_of;
         set_row_factors();
         return Outcome::done;
     }
@@ -382,8 +394,7 @@ template <class Index, class Value> class BlockLU {
     void restore_rows(Index column) {
         if (column == first_) return;
         std::fill(leads_.begin() + first_, leads_.begin() + column, 0);
-        for (Index c = first_; c < column; ++c)
-            search_->pivot_row[c] = row_of[c], search_->rows[row_of[c]].pivot_of = c;
+        for (Index c = first_; c < column; ++c) search_->rows[row_of[c]].pivot_of = c;
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
             l_row[p] = row_of[l_row[p]];
         for (Index c = first_; c < column; ++c) search_->edges[c] = {l_start[c], l_start[c + 1]};
@@ -441,12 +452,12 @@ template <class Index, class Value> class BlockLU {
         double grown = grown_;
         for (Index t = top_; t < plan.n; ++t) {
             const Index j = search_->order[t];
-            const Value v = std::exchange(x_[search_->pivot_row[j]], Value(0));
+            const Value v = std::exchange(x_[row_of[j]], Value(0));
             u_row.push(j), u.push(v);
             grown = std::max(grown, magnitude(v));
             work += l_start[j + 1] - l_start[j];
             if (leads_[j] && t + 1 < plan.n && search_->order[t + 1] == j + 1) {
-                const Value w = take_second(j, search_->pivot_row[j + 1], v);
+                const Value w = take_second(j, row_of[j + 1], v);
                 u_row.push(j + 1), u.push(w), ++t;
                 grown = std::max(grown, magnitude(w));
                 subtract_pair(j, v, w);
@@ -504,7 +515,7 @@ template <class Index, class Value> class BlockLU {
                     row = *r;
         const Value v = x[row];
         pivot[c] = v, inverse[c] = Value(1) / v;
-        search_->pivot_row[c] = row, search_->rows[row].pivot_of = c;
+        row_of[c] = row, search_->rows[row].pivot_of = c;
         grown_ = std::max(grown_, magnitude(v));
         return true;
     }
@@ -513,7 +524,7 @@ template <class Index, class Value> class BlockLU {
         for (Index k = 0; k < n_candidates_; ++k) x_[search_->candidates[k]] = Value(0);
         n_candidates_ = 0;
         pivot[c] = largest_, inverse[c] = Value(1) / pivot[c];
-        search_->pivot_row[c] = no_column;
+        row_of[c] = no_column;
         waiting_.push_back(c);
     }
     // An entry for each column that waits, in the rows that are no pivots: they are as many.
@@ -522,17 +533,17 @@ template <class Index, class Value> class BlockLU {
         for (const Index c : waiting_) {
             while (row < end_ && search_->rows[row].pivot_of != no_column) ++row;
             SPARSEMATCH_ASSERT(row < end_);
-            search_->pivot_row[c] = row, search_->rows[row].pivot_of = c;
+            row_of[c] = row, search_->rows[row].pivot_of = c;
             const double factor = equilibration.row_factor[row] * equilibration.col_factor[c];
             added.push_back({plan.row_perm[row], plan.col_perm[c], pivot[c] / factor});
         }
     }
     // The candidates but the pivot, in the order of the column before if that has the same.
     void store_l(Index c) {
-        const Index row = search_->pivot_row[c];
+        const Index row = row_of[c];
         const auto count = static_cast<std::size_t>(n_candidates_);
         l_start[c] = static_cast<std::int64_t>(l.size());
-        l_row.make_room(count), l.make_room(count);
+        if (count > 1) l_row.make_room(count - 1), l.make_room(count - 1);
         leads_[c] = 0;
         const bool second = follows(c);
         if (second) leads_[c - 1] = 1;
@@ -552,15 +563,14 @@ template <class Index, class Value> class BlockLU {
         if (n_candidates_ < least_paired || j < first_ || (j > first_ && leads_[j - 1]) ||
             !search_->is_pruned[j])
             return false;
-        return l_start[c] - l_start[j] == n_candidates_ &&
-               l_row[l_start[j]] == search_->pivot_row[c] &&
+        return l_start[c] - l_start[j] == n_candidates_ && l_row[l_start[j]] == row_of[c] &&
                search_->edges[j].end == l_start[j] + 1;
     }
 
     // Columns of L that hold the new pivot row, and whose row of U has an entry in column c: rows
     // that are pivots come first.
     void prune(Index c) {
-        const Index row = search_->pivot_row[c];
+        const Index row = row_of[c];
         for (Index t = top_; t < plan.n; ++t) {
             const Index j = search_->order[t];
             const auto from = l_start[j], end = l_start[j + 1];
@@ -584,23 +594,22 @@ template <class Index, class Value> class BlockLU {
         std::swap(l_row[p + shift], l_row[q + shift]), std::swap(l[p + shift], l[q + shift]);
     }
 
-    // Where each entry of the blocks goes, by pivots, and the rows: once for all values.
-    void locate_entries(WorkCounter& counter) {
-        inner_place.resize(plan.inner_row.size());
+    void locate_entries(Located<Index>& to) const {
+        auto& [made, place, row_start, row_entry, row_col] = to;
+        place.resize(plan.inner_row.size());
         for (Index k = 0; k < plan.n_blocks(); ++k)
             for (auto p = plan.inner_start[plan.starts[k]],
                       end = plan.inner_start[plan.starts[k + 1]];
                  p < end; ++p)
-                inner_place[p] = place_[plan.starts[k] + plan.inner_row[p]];
-        counter.add(static_cast<std::int64_t>(inner_place.size()));
-        row_start.assign(size() + 2, 0), row_entry.resize(inner_place.size());
-        row_col.resize(inner_place.size());
-        for (const Index r : inner_place) ++row_start[r + 2];
+                place[p] = place_[plan.starts[k] + plan.inner_row[p]];
+        row_start.assign(size() + 2, 0), row_entry.resize(place.size());
+        row_col.resize(place.size());
+        for (const Index r : place) ++row_start[r + 2];
         std::partial_sum(row_start.begin(), row_start.end(), row_start.begin());
         for (Index c = 0; c < plan.n; ++c)
             for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) {
-                const auto q = row_start[inner_place[p] + 1]++;
-                row_entry[q] = static_cast<Index>(p), row_col[q] = c;
+                const Index q = row_start[place[p] + 1]++;
+                row_entry[q] = p, row_col[q] = c;
             }
     }
     // Stops at the first column whose pivot is too small (stop_), or where entries grow too much
@@ -610,9 +619,10 @@ template <class Index, class Value> class BlockLU {
         set_row_factors();
         double grown = 0;
         Value* const x = x_.data();
+        const Index* const place = located().place.data();
         for (Index c = first_; c < end_; ++c) {
             for (auto p = plan.inner_start[c], end = plan.inner_start[c + 1]; p < end; ++p)
-                x[inner_place[p]] = equilibration.inner[p];
+                x[place[p]] = equilibration.inner[p];
             std::int64_t work = 1;
             for (auto q = u_start[c], end = u_end[c]; q < end; ++q) {
                 const Index j = u_row[q];
@@ -661,6 +671,7 @@ template <class Index, class Value> class BlockLU {
     std::vector<Index> waiting_;   // columns of the block
     Workspace* search_ = nullptr;  // while pivots are chosen
     FrontTeam<Index, Value> front_team_;
+    std::unique_ptr<Located<Index>> located_;
     std::vector<Index> place_;
     // Of a column of L: whether it and the next are a pair, with the same rows in the same order
     // but for the next one's pivot, which comes first.

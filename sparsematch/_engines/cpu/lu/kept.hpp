@@ -24,7 +24,7 @@ template <class T> class Kept {
 };
 
 // Memory for a computation on n rows with some entries, of the process. None is kept after larger
-// ones: some 10 MB at most.
+// ones: some 1 MB at most, as it would be held beside what larger ones make.
 template <class Workspace> class BorrowedWorkspace {
   public:
     explicit BorrowedWorkspace(std::size_t size) : size_(size), workspace_(kept().take()) {}
@@ -36,7 +36,7 @@ template <class Workspace> class BorrowedWorkspace {
     Workspace* operator->() const { return workspace_.get(); }
 
   private:
-    static constexpr std::size_t most_kept = std::size_t{1} << 17;  // rows and entries
+    static constexpr std::size_t most_kept = std::size_t{1} << 14;  // rows and entries
     static Kept<Workspace>& kept() {
         static Kept<Workspace> out;
         return out;

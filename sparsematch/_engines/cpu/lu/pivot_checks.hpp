@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstdint>
 
 #include "core/csr.hpp"
 

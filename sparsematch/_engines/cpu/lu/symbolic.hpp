@@ -27,7 +27,6 @@
 #include "lu/cost.hpp"
 #include "lu/kept.hpp"
 #include "lu/square_form.hpp"
-#include "lu/weak_pivots.hpp"
 
 namespace sparsematch {
 
@@ -310,23 +309,34 @@ template <class Index> class Planner {
         out.cols.assign(cols(), cols() + m_), out.entries.resize(out.cols.size());
         if (order == Order::degree) amd_.accumulate(out.entries.data()), out.dense = amd_.n_dense();
         else tree_.accumulate(out.entries.data());
-        const auto weak = [&](Kernel kernel) {
-            counter_.add(column_[m_]);
-            return weak_first(order_, share_, row_of(kernel).weak_pivot, column_.data(),
-                              local_.data());
-        };
-        const Index restless = weak(Kernel::own);
+        const Index restless = weak_first(Kernel::own);
         out.row_order = order_, out.restless = static_cast<double>(restless) / m_;
         const double all = 2 * cost.entries + m_, unsymmetric = policy_.kept(symmetry_, all, m_);
         for (std::size_t k = 0; k < kernel_table.size(); ++k)
             if (const auto kernel = static_cast<Kernel>(k); policy_.allows(kernel, complex_)) {
-                const Index moved = kernel == Kernel::own ? restless : weak(kernel);
+                const Index moved = kernel == Kernel::own ? restless : weak_first(kernel);
                 const bool by_fronts = kernel == Kernel::fronts;
                 const double kept = by_fronts ? 1 : unsymmetric,
                              work = kept * kept * cost.work + by_fronts * passed_on(out.entries);
                 price(kernel, out, kept * all, work, grown(kernel, moved, m_));
             }
         return out;
+    }
+    // How many pivots in order_ are weak, none of whose neighbours in B + B^T comes before them: to
+    // eliminate one changes such pivots, zeros above all. Time: O(n + nnz).
+    Index weak_first(Kernel kernel) {
+        std::vector<Index>&turn = cursor_, &first = old_;
+        first.assign(static_cast<std::size_t>(m_), m_);
+        for (Index t = 0; t < m_; ++t) turn[order_[t]] = t;
+        for (Index c = 0; c < m_; ++c)
+            for (Index p = column_[c]; p < column_[c + 1]; ++p)
+                if (const Index r = local_[p]; r != c)
+                    first[r] = std::min(first[r], turn[c]), first[c] = std::min(first[c], turn[r]);
+        counter_.add(column_[m_]);
+        Index found = 0;
+        for (Index c = 0; c < m_; ++c)
+            found += share_[c] < row_of(kernel).weak_pivot && first[c] > turn[c];
+        return found;
     }
     // Multiplications that take as long as fronts do beside theirs: with each of them, and with
     // what they pass on to others. Columns of L without entries belong to the one before.
@@ -497,9 +507,9 @@ template <class Index> class Planner {
         const auto n_inner = static_cast<std::size_t>(n_inner_);
         const std::int64_t n_upper = a_.nnz() - n_inner_;
         plan_.inner_start.resize(size + 1), plan_.upper_start.resize(size + 1);
-        plan_.inner_row.resize(n_inner), plan_.inner_from.resize(n_inner);
+        plan_.inner_row.resize(n_inner), plan_.columns = a_.indptr;
         plan_.upper_row.resize(nnz - n_inner), plan_.upper_from.resize(nnz - n_inner);
-        std::int64_t inner = 0, upper = 0;
+        Index inner = 0, upper = 0;
         for (Index k = 0; k < plan_.n_blocks(); ++k) {
             const Index first = plan_.starts[k], end = plan_.starts[k + 1];
             for (Index c = first; c < end; ++c) {
@@ -510,8 +520,7 @@ template <class Index> class Planner {
                     const Index r = place_[a_.indices[p]];
                     if (r >= end || (r >= first ? inner == n_inner_ : upper == n_upper))
                         return void(is_triangular_ = false);
-                    if (r >= first)
-                        plan_.inner_row[inner] = r - first, plan_.inner_from[inner++] = p;
+                    if (r >= first) plan_.inner_row[inner++] = r - first;
                     else plan_.upper_row[upper] = r, plan_.upper_from[upper++] = p;
                 }
             }

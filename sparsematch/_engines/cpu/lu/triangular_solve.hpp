@@ -105,7 +105,8 @@ template <class Index, class Value, int W> class TriangularSolve {
         if (!solve_block(k, side)) return false;
         refinement.refine(k);
         const auto [first, end] = block(k);
-        return counter_->add((lu_.plan.inner_start[end] - lu_.plan.inner_start[first]) * W);
+        return counter_->add(std::int64_t{lu_.plan.inner_start[end]} * W -
+                             std::int64_t{lu_.plan.inner_start[first]} * W);
     }
 
     // Calls sweep(begin, end) on pieces of the columns, downwards or upwards, and counts what these

@@ -139,7 +139,7 @@ template <class Index, class Value> class WideSolve {
                     right[to] = right[to] + -(a * x[from]);
                 }
             if (!plain) solve_block(k, right, x);
-            const auto work =
+            const std::int64_t work =
                 plan.upper_start[plan.starts[k + 1]] - plan.upper_start[plan.starts[k]];
             if (!counter_.add(slow * (work + plan.size(k)))) break;
         }
