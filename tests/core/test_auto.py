@@ -67,8 +67,8 @@ def tables():
     """Return the page's table, and a line for small matrices."""
     small, policy = ", ".join(auto.SMALL_STAGES), auto.POLICY
     return (
-        f"\n{render(auto.STAGES)}\nOf fewer than {policy.short:,} entries: {small}. From "
-        f"{policy.small:,} on\nthe table instead, where chains lead through what these leave.\n\n"
+        f"\n{render(auto.STAGES)}\nOf fewer than {policy.short:,} entries: {small}.\nFrom "
+        f"{policy.small:,} on the table instead, where chains lead through what these leave.\n\n"
     )
 
 

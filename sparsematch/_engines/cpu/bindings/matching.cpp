@@ -32,11 +32,11 @@ nb::tuple run_improve(const char* name, CsrArg<Index> matrix,
                           nb::make_tuple(report.forced.by_row, report.forced.by_col));
 }
 
-// Policy.of_small of auto.py.
+// Policy.of_small of matching/auto.py.
 using SmallPolicyArg = std::tuple<std::int64_t, std::int64_t, double, double, double, double,
                                   double, double, double, double>;
 
-// Of the fields of a BipartiteCSR that may hold anything, and mates of its rows and columns. Returns
+// Of fields of a BipartiteCSR that may hold anything, and mates of its rows and columns. Returns
 // the number of pairs, whether that is the most, the time that a transpose took, and step_info of
 // each stage if the settings say `detailed`; nothing if it is not consistent, or large.
 template <class Index>

@@ -18,7 +18,7 @@
 
 namespace sparsematch {
 
-// Policy of auto.py has these, and says why.
+// Policy of matching/auto.py has these, and says why.
 struct SmallPolicy {
     std::int64_t small, large;  // entries from which on features pay; from which on they go first
     double few, shallow, joint, many, leaves, thin, chains, sparse;
@@ -31,7 +31,7 @@ struct SmallRun {
     bool is_maximum = true;
 };
 
-// Features.chains of auto.py.
+// Features.chains of matching/auto.py.
 template <class Index>
 bool chains_lead(const Csr<Index>& a, const SmallPolicy& policy, RunContext& run) {
     const auto rows = degree_statistics(a, run);
@@ -39,6 +39,17 @@ bool chains_lead(const Csr<Index>& a, const SmallPolicy& policy, RunContext& run
     const double vertices = static_cast<double>(a.n_rows) + a.n_cols;
     if (a.nnz() <= policy.thin * vertices && rows.ones() < policy.chains) return true;
     return column_statistics(a, run).ones() >= policy.chains;
+}
+
+// The transpose, in buffers that it allocates, and the time that it took.
+template <class Index>
+Csr<Index> transpose_into(Buffer<Index>& indptr, Buffer<Index>& indices, const Csr<Index>& a,
+                          double& seconds, RunContext& run) {
+    const auto begin = std::chrono::steady_clock::now();
+    indptr = Buffer<Index>(a.n_cols + std::size_t{1}), indices = Buffer<Index>(a.nnz());
+    transpose_directly(a, indptr.data(), indices.data(), run);
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return {a.n_cols, a.n_rows, indptr.data(), indices.data()};
 }
 
 // Makes a matching maximum, the empty one or a given one. Searches begin with what is fewer, rows
@@ -78,13 +89,8 @@ SmallRun small_stages(const Csr<Index>& a, Matching<Index> m, bool from_empty,
     };
     if (static_cast<double>(free) > policy.many * most && hands_over()) return done;
     Buffer<Index> indptr, indices;
-    const auto transposed = [&]() -> Csr<Index> {
-        const auto begin = std::chrono::steady_clock::now();
-        indptr = Buffer<Index>(a.n_cols + std::size_t{1}), indices = Buffer<Index>(a.nnz());
-        transpose_directly(a, indptr.data(), indices.data(), whole);
-        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-        done.transpose_seconds = took.count();
-        return {a.n_cols, a.n_rows, indptr.data(), indices.data()};
+    const auto transposed = [&] {
+        return transpose_into(indptr, indices, a, done.transpose_seconds, whole);
     };
     const bool by_cols = a.n_cols < a.n_rows;
     const Csr<Index> rows = by_cols ? transposed() : a;
