@@ -5,18 +5,28 @@ from __future__ import annotations  # readable names in help()
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
+import numpy as np
+
 from sparsematch._api.arguments import Rng, read_seed
 from sparsematch._api.check import read_matching
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import improve, report
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.docstrings import documented
-from sparsematch._engines.registry import ByProducts, Run, plan, plan_exact, read_options
-from sparsematch._input.bipartite import as_bipartite
+from sparsematch._engines.operations import MatchingOps
+from sparsematch._engines.registry import (
+    ByProducts,
+    Run,
+    operations,
+    plan,
+    plan_exact,
+    read_options,
+    steps_are_logged,
+)
+from sparsematch._input.bipartite import as_bipartite, fields_of_view
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod, Heuristic
 from sparsematch._types.matching import Matching
-from sparsematch._types.mates import Mates
 from sparsematch._types.run_info import RunInfo
 from sparsematch._types.sparse_like import Local, SparseLike
 
@@ -137,11 +147,17 @@ def maximum_transversal(
     if ranks := over_ranks(A, "transversal"):
         same = {"method": method, "init": init, "return_info": return_info}
         return ranks.maximum_transversal(A, same, initial, workers, rng, options)
+    found, given = None, not (initial is None and options is None and rng is None)
+    if not (given or return_info) and isinstance(init, str) and init == "auto":
+        found, matching = _match_small(A, method, workers)
+        if found and found[1]:
+            return matching.freeze()
     threads = resolve_workers(workers, A)
     graph = as_bipartite(A, threads=threads)
     chosen = plan(graph.backend, method, init)
     settings = read_options(options, *chosen)
-    run = Run(threads, read_seed(rng), settings, return_info, warm=initial is not None)
+    how: Any = {"warm": initial is not None, "handed_over": found is not None}
+    run = Run(threads, read_seed(rng), settings, return_info, **how)
     matching = _start(graph, initial, "initial")
     improve(graph, matching, chosen, run)
     return (matching, report(chosen, run, matching.cardinality)) if return_info else matching
@@ -180,7 +196,7 @@ def structural_rank(
     >>> structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     2
     """
-    return _matched(A, "structural_rank", method=method, workers=workers)[1].cardinality
+    return _rank(A, "structural_rank", method, workers)[0]
 
 
 @documented
@@ -214,16 +230,35 @@ def is_structurally_singular(A: SparseLike | DistributedCSR, *, workers: int | N
     >>> is_structurally_singular(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     True
     """
-    graph, matching = _matched(A, "is_structurally_singular", workers=workers)
-    return matching.cardinality < min(graph.shape)
+    rank, shape = _rank(A, "is_structurally_singular", "auto", workers)
+    return rank < min(shape)
 
 
-def _matched(A: Any, call: str, **settings: Any) -> tuple[Any, Mates]:
-    """Return the view of a matrix, or one over ranks, and a maximum matching, for a call."""
+def _rank(A: Any, call: str, method: str, workers: int | None) -> tuple[int, tuple[int, int]]:
+    """Return structural rank and shape of a matrix, which may be over ranks, for a call."""
     if ranks := over_ranks(A, "transversal"):
-        return A, ranks.maximum_matching(A, call, **settings)[0]
-    graph = as_bipartite(A, threads=resolve_workers(settings["workers"], A))
-    return graph, maximum_matching(graph, **settings)[0]
+        found = ranks.maximum_matching(A, call, method=method, workers=workers)[0]
+        return found.cardinality, A.shape
+    found, _ = _match_small(A, method, workers)
+    if found and found[1]:
+        return found[0], A.shape
+    graph = as_bipartite(A, threads=resolve_workers(workers, A))
+    settings: Any = {"method": method, "workers": workers, "handed_over": found is not None}
+    return maximum_matching(graph, **settings)[0].cardinality, graph.shape
+
+
+def _match_small(A: Any, method: str, workers: int | None) -> tuple[Any, Any]:
+    """Return what one call of the core finds, which reads, checks and matches a small matrix."""
+    # None: it is of another library, an account is kept, or the general way says what is wrong.
+    fields = fields_of_view(A)
+    if not (fields and isinstance(method, str) and method == "auto") or steps_are_logged():
+        return None, None
+    resolve_workers(workers)
+    n_rows, n_cols, indptr = fields[:3]
+    mates = np.empty(n_rows + n_cols, indptr.dtype)
+    matching = Matching(mates[:n_rows], mates[n_rows:])
+    found = operations(MatchingOps, "numpy").match_small(fields, matching)
+    return found, matching
 
 
 def maximum_matching(
@@ -234,12 +269,13 @@ def maximum_matching(
     method: str = "auto",
     workers: int | None = None,
     options: Mapping[str, Any] | None = None,
+    handed_over: bool = False,
 ) -> tuple[Matching, Run, ByProducts | None]:
     """Find a maximum matching by exact engines only; also return the run and its by-products."""
     chosen = plan_exact(graph.backend, method)
     settings = read_options(options, *chosen)
-    warm = initial is not None
-    run = Run(resolve_workers(workers, graph.indptr), options=settings, warm=warm, for_blocks=True)
+    how: Any = {"options": settings, "warm": initial is not None, "handed_over": handed_over}
+    run = Run(resolve_workers(workers, graph.indptr), for_blocks=True, **how)
     matching = _start(graph, initial, name)
     by_products = improve(graph, matching, chosen, run)
     return matching, run, by_products

@@ -85,6 +85,17 @@ class CertificateOps(Operations, Generic[_Matrix, _Mates]):
     vertex_cover: Callable[..., VertexCover | None]
 
 
+class MatchingOps(Operations):
+    """Maximum matchings of what no engine has to be chosen for."""
+
+    package = "matching"
+
+    #: The number of pairs of a small pattern, and whether that is the most, first in a tuple; None
+    #: if it is large, or not consistent. Given the fields of a `BipartiteCSR` that nobody has
+    #: checked, and a matching to be written.
+    match_small: Callable[[tuple[Any, ...], Matching], Any]
+
+
 class DecompositionOps(Operations):
     """Blocks and components of a matrix.
 

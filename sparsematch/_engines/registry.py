@@ -61,13 +61,18 @@ class Matched(enum.IntEnum):
     GIVEN = 2
 
 
+def steps_are_logged() -> bool:
+    """Tell whether the accounts of all runs are."""
+    return _LOGGER.isEnabledFor(logging.DEBUG)
+
+
 class Steps(list[StepInfo]):
     """The account of a run; each step is logged, too."""
 
     def append(self, step: StepInfo) -> None:
         """Add a step that has ended."""
         super().append(step)
-        if _LOGGER.isEnabledFor(logging.DEBUG):
+        if steps_are_logged():
             took = step.engine, step.cardinality, 1e3 * step.seconds, step.reason or "chosen"
             _LOGGER.debug("%s: %d pairs, %.3f ms; %s", *took)
 
@@ -89,13 +94,14 @@ class Run:
     transposes_built: int = 0
     transpose_seconds: float = 0.0  #: Time they took to build.
     warm: bool = False  #: Whether a matching was given.
+    handed_over: bool = False  #: Whether `MatchingOps.match_small` has left it to the engines.
     for_blocks: bool = False  #: Whether forced pairs are wanted, as a decomposition follows.
     steps: Steps = field(default_factory=Steps)  #: One entry for each engine that ran.
 
     @property
     def is_read(self) -> bool:
         """Whether the account is: it is returned, or logged."""
-        return self.detailed or _LOGGER.isEnabledFor(logging.DEBUG)
+        return self.detailed or steps_are_logged()
 
     @property
     def matched(self) -> Matched:

@@ -83,6 +83,14 @@ def as_bipartite(A: Any, *, name: str = "A", threads: int = 1) -> BipartiteCSR:
     return read_entries(A, name=name, threads=threads).graph
 
 
+def fields_of_view(A: Any) -> tuple[Any, ...] | None:
+    """Return the fields of the view of a compressed matrix of SciPy, unchecked; None of others."""
+    if not issparse(A) or A.format not in ("csr", "csc") or A.ndim != 2 or min(A.shape) < 0:
+        return None
+    is_host = isinstance(A.indptr, np.ndarray)
+    return (*A.shape, A.indptr, A.indices, "numpy", A.format == "csc") if is_host else None
+
+
 def _viewed(view: MatrixView, entries: Entries, valued: bool) -> Entries:
     """Return what is viewed of the entries of a matrix, with values if they are wanted."""
     graph, data = entries.graph, entries.values if valued else None

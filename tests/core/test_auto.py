@@ -65,8 +65,11 @@ def render(stages):
 
 def tables():
     """Return the page's table, and a line for small matrices."""
-    small = ", ".join(auto.SMALL_STAGES)
-    return f"\n{render(auto.STAGES)}\nOf fewer than {auto.POLICY.small:,} entries: {small}.\n\n"
+    small, policy = ", ".join(auto.SMALL_STAGES), auto.POLICY
+    return (
+        f"\n{render(auto.STAGES)}\nOf fewer than {policy.short:,} entries: {small}.\nFrom "
+        f"{policy.small:,} on the table instead, where chains lead through what these leave.\n\n"
+    )
 
 
 def test_the_page_has_the_tables_of_the_code():
@@ -114,7 +117,7 @@ def test_a_call_may_have_a_policy_of_its_own():
     for small in (0, A.nnz + 1):
         graph, run = as_bipartite(A), Run(detailed=True)
         matching = Matching.start(graph)
-        policy = dataclasses.replace(auto.POLICY, small=small)
+        policy = dataclasses.replace(auto.POLICY, small=small, short=small)
         auto.improve(graph, matching, run, policy=policy)
         certify(A, matching)
         ran.append(names(run))
@@ -321,18 +324,70 @@ def test_a_sample_tells_whether_paths_are_short(short, ends):
     assert len(run.steps) == 3
 
 
-def test_tests_go_on_longer_where_a_pass_is_short():
-    """A simplex basis: a triangle, its order lost, of which a few rows begin too early."""
-    n = 4000
-    rng = np.random.default_rng(51)
-    early = sp.csr_array(
-        (np.ones(30), (rng.integers(n // 2, n, 30), rng.integers(0, n // 2, 30))), (n, n)
-    )
-    upper = sp.triu(random_matrix(n, n, 8, 52), 1) + sp.eye_array(n)
-    info = certified(rows_scrambled(upper + early, 53), workers=1)
+def test_few_free_rows_of_a_small_matrix_are_searched_for_one_by_one():
+    """Where free columns are near: depth first would wander."""
+    A = sp.eye_array(4000).tolil()
+    for k in range(0, 4000, 130):
+        A[k : k + 2, k : k + 2] = [[1, 1], [1, 0]]
+    info = certified(sp.csr_array(A), workers=1)
     assert names(info) == ["cheap", "single_source_bfs"]
-    assert n - info.steps[0].cardinality > 10
-    assert info.steps[1].edges > auto.POLICY.brief * upper.nnz
+    assert info.steps[1].augmentations > 30
+
+
+@pytest.mark.parametrize(("n", "handed_over"), [(2000, False), (8000, True)])
+def test_a_small_matrix_with_chains_is_left_to_the_table(n, handed_over):
+    """Unless it is so small that its features take as long."""
+    A = hidden_triangle(n, 54)
+    assert (A.nnz >= auto.POLICY.small) == handed_over
+    assert A.nnz < auto.POLICY.short
+    info = certified(A, workers=1)
+    assert ("karp_sipser" in names(info)) == handed_over
+    assert sm.structural_rank(A) == n
+    certify(A, sm.maximum_transversal(A))
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("shape", [(40, 40), (60, 35), (35, 60)])
+def test_one_call_of_the_core_is_as_the_engines(shape, form, index):
+    """With the same pairs, read only; singular, tall and wide ones, those with a full diagonal."""
+    for seed in range(30):
+        A = random_matrix(*shape, 1.5, 700 + seed)
+        A = (A + sp.eye_array(*shape)) if seed % 5 == 0 else A
+        A = sp.csr_array(A).asformat(form)
+        A.indptr, A.indices = A.indptr.astype(index), A.indices.astype(index)
+        matching = sm.maximum_transversal(A)
+        same, info = sm.maximum_transversal(A, return_info=True)
+        certify(A, matching)
+        assert matching.row_mate.dtype == index
+        assert not matching.row_mate.flags.writeable
+        assert not matching.col_mate.flags.writeable
+        assert np.array_equal(matching.row_mate, same.row_mate)
+        assert np.array_equal(matching.col_mate, same.col_mate)
+        assert sm.structural_rank(A) == info.cardinality
+        assert sm.is_structurally_singular(A) == (info.cardinality < min(shape))
+
+
+@pytest.mark.parametrize("call", [sm.structural_rank, sm.maximum_transversal])
+def test_one_call_of_the_core_reads_nothing_that_is_not_consistent(call):
+    """What it refuses the general way refuses in words, or reads."""
+    A = random_matrix(20, 30, 2, 55)
+    for k, wrong in ((0, 30), (-1, -1)):
+        B = A.copy()
+        B.indices[k] = wrong
+        with pytest.raises(ValueError, match="indices"):
+            call(B)
+    B = A.copy()
+    B.indptr[3] = B.nnz + 5
+    with pytest.raises(ValueError, match="indptr"):
+        call(B)
+    B = A.copy()
+    B.indptr = B.indptr.astype(np.int64)
+    assert sm.structural_rank(B) == sm.structural_rank(A)
+    with pytest.raises(ValueError, match="workers"):
+        call(A, workers=0)
+    with pytest.raises(ValueError, match="method"):
+        call(A, method="automatic")
 
 
 @pytest.mark.parametrize("random", [False, True])

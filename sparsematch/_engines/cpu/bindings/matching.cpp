@@ -1,8 +1,10 @@
 // What Python calls of the matching package: its engines.
 #include "bindings/engine_helpers.hpp"
+#include "bindings/lent_pattern.hpp"
+#include "core/certificates.hpp"
 #include "matching/diagonal.hpp"
 #include "matching/engine_table.hpp"
-#include "matching/small_matching.hpp"
+#include "matching/small_stages.hpp"
 
 using namespace sparsematch;
 
@@ -30,39 +32,46 @@ nb::tuple run_improve(const char* name, CsrArg<Index> matrix,
                           nb::make_tuple(report.forced.by_row, report.forced.by_col));
 }
 
-// Of a BipartiteCSR and mates of its rows and columns. Returns whether more may be matched, and
-// step_info of each stage if the settings say `detailed`; nothing where these are other indices.
+// Policy.of_small of matching/auto.py.
+using SmallPolicyArg = std::tuple<std::int64_t, std::int64_t, double, double, double, double,
+                                  double, double, double, double>;
+
+// Of fields of a BipartiteCSR that may hold anything, and mates of its rows and columns. Returns
+// the number of pairs, whether that is the most, the time that a transpose took, and step_info of
+// each stage if the settings say `detailed`; nothing if it is not consistent, or large.
 template <class Index>
-std::optional<nb::tuple> small_stages_of(const nb::tuple& graph, nb::handle row_mate,
-                                         nb::handle col_mate, bool replaceable,
-                                         const RunSettings& settings) {
-    const LentArray<const Index> starts(graph[2]), lists(graph[3]);
-    if (!starts.fits_vector(starts.length())) return {};
-    const bool flipped = nb::cast<bool>(graph[5]);
-    const LentArray<Index> major(flipped ? col_mate : row_mate),
-        minor(flipped ? row_mate : col_mate);
-    const Csr<Index> a{static_cast<Index>(starts.length() - 1),
-                       nb::cast<Index>(graph[flipped ? 0 : 1]), starts.data(), lists.data()};
-    if (!major.fits_vector(a.n_rows) || !minor.fits_vector(a.n_cols)) return {};
-    const auto done = interruptible(1, settings, Signals{}, [&](RunContext& run) {
-        return small_stages(a, {major.data(), minor.data()}, replaceable, settings.edge_limit, run);
+std::optional<nb::tuple> match_small_of(const nb::tuple& graph, nb::handle row_mate,
+                                        nb::handle col_mate, bool from_empty,
+                                        const SmallPolicy& policy, const RunSettings& settings) {
+    const LentPattern<Index> given(graph);
+    const auto& a = given.a;
+    if (!given.fits || a.nnz() >= policy.large) return {};
+    const LentArray<Index> majors(given.flipped ? col_mate : row_mate),
+        minors(given.flipped ? row_mate : col_mate);
+    if (!majors.fits_vector(a.n_rows) || !minors.fits_vector(a.n_cols)) return {};
+    SmallRun done;
+    interruptible(1, settings, Signals{}, [&](RunContext& run) {
+        if (count_entries(a, given.lists.length(), run) < 0) return;
+        done = small_stages(a, {majors.data(), minors.data()}, from_empty, policy, run);
     });
+    if (done.stages.empty()) return {};
     nb::list steps;
-    for (const auto& report : done)
+    for (const auto& report : done.stages)
         if (settings.detailed) steps.append(step_info(report));
-    const auto& last = done.back();
-    const bool in_columns = a.n_cols < a.n_rows && last.cardinality < a.n_cols;
-    return nb::make_tuple(last.exhausted || in_columns, steps);
+    return nb::make_tuple(done.stages.back().cardinality, done.is_maximum, done.transpose_seconds,
+                          steps);
 }
 
-nb::tuple run_small_stages(const nb::tuple& graph, nb::handle row_mate, nb::handle col_mate,
-                           bool replaceable, const SettingsArg& given) {
-    const auto settings = std::make_from_tuple<RunSettings>(given);
-    if (auto done = small_stages_of<std::int32_t>(graph, row_mate, col_mate, replaceable, settings))
-        return *done;
-    if (auto done = small_stages_of<std::int64_t>(graph, row_mate, col_mate, replaceable, settings))
-        return *done;
-    throw nb::type_error("mates are not of the type or the length of the pattern's");
+std::optional<nb::tuple> match_small(const nb::tuple& graph, nb::handle row_mate,
+                                     nb::handle col_mate, bool from_empty,
+                                     const SmallPolicyArg& policy, const SettingsArg& given) {
+    const auto run = [&]<class Index> {
+        return match_small_of<Index>(graph, row_mate, col_mate, from_empty,
+                                     std::make_from_tuple<SmallPolicy>(policy),
+                                     std::make_from_tuple<RunSettings>(given));
+    };
+    auto done = run.template operator()<std::int32_t>();
+    return done ? done : run.template operator()<std::int64_t>();
 }
 
 template <class Index> void bind(nb::module_& m) {
@@ -75,7 +84,7 @@ template <class Index> void bind(nb::module_& m) {
 }  // namespace
 
 void sparsematch::bind_matching(nb::module_& m) {
-    m.def("run_small_stages", run_small_stages);
+    m.def("match_small", match_small);
     m.def("engines", [] { return list_engines(bipartite_engines); });
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);

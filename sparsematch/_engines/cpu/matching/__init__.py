@@ -9,6 +9,7 @@ from collections.abc import Callable
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.run_engine import ENGINES, HostByProducts, run_engine
 from sparsematch._engines.cpu.matching import auto
+from sparsematch._engines.operations import MatchingOps
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import Engine, register, register_module, register_operations
 
@@ -28,4 +29,5 @@ for _entry in ENGINES.values():
         )
     )
 
+register_operations("numpy", MatchingOps, vars(auto))
 register_operations("numpy", RankOps, vars(_core))

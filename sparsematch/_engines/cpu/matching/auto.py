@@ -18,7 +18,7 @@ import numpy as np
 from sparsematch._base.arrays import UNMATCHED, BoolArray
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import csr, mates
+from sparsematch._engines.cpu.core.csr import Settings, csr, mates
 from sparsematch._engines.cpu.core.run_engine import ENGINES, HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Matched, Run
@@ -45,6 +45,10 @@ class Policy:
     #: Entries below which a matrix is solved before its features could be found: they take some 50
     #: microseconds, as long as such a call.
     small: int = 1 << 14
+
+    #: Entries below which the stages of a small matrix take it, too, unless chains lead through
+    #: what they leave. Without: 0.77 (126 matrices, 2^12 to 2^14 rows; 0.45 of 71 real ones).
+    short: int = 1 << 16
 
     #: Distance of the middle entries of neighbouring rows, over that of any two rows, below which
     #: the numbering is good: 0.0 in a band, 1 where it is random. Varied, 0.02 and 0.1: 1.00, 1.00.
@@ -89,12 +93,7 @@ class Policy:
     #: Share of the rows below which the free ones are few, and searched for before all else.
     #: 1/1024: 1.00 (120 matrices, 2^15 rows), but circuits of 5,000 to 20,000 rows, of which 24 are
     #: free, take 1.4 to 2.1 times as long.
-    few: float = 1 / 128
-
-    #: Entries below which a pass takes no longer than to find the features of a mesh, some 100
-    #: microseconds: tests go on longer. Without: 0.98 (20 matrices, 2^14 rows), but a simplex basis
-    #: and a circuit of 3,000 rows take 2.8 and 1.8 times as long.
-    short: int = 1 << 16
+    few: float = 1 / 64
 
     #: Share of the smaller side that may still be matched above which another initialisation
     #: pays, or a phase from all free vertices at once. Varied, 1/16 and 1/4: 1.00,
@@ -113,6 +112,12 @@ class Policy:
     #: Workers from which on searches from all free vertices at once replace those one by one. Four
     #: workers that search one by one take 0.83 of the time (32 matrices of a million rows).
     many_workers: int = 8
+
+    @lazy_attribute
+    def of_small(self) -> tuple[float, ...]:
+        """What the core reads of it for small matrices: its `SmallPolicy`."""
+        chains = self.many, self.leaves, self.thin, self.chains, self.sparse
+        return self.small, self.short, self.few, self.shallow, self.joint, *chains
 
 
 POLICY = Policy()
@@ -238,12 +243,6 @@ class Progress:
         """Whether there are enough for searches from all free vertices at once."""
         return self.run.workers >= self.policy.many_workers
 
-    def allowance(self, name: str) -> float:
-        """Return a field of the policy; a larger one where a pass takes less than features do."""
-        if self.graph.nnz < self.policy.short:
-            name = {"patience": "few", "brief": "shallow"}.get(name, name)
-        return getattr(self.policy, name) if name else 0.0
-
     def free(self) -> tuple[int, int]:
         """Count the rows and columns that are free and may be needed, as far as that is known."""
         finished = self.by_products.finished
@@ -319,7 +318,7 @@ class Progress:
         """Run an engine on the matching at hand."""
         more: dict[str, Any] = {"options": dict(stage.options)}  # the run's are of those it names
         single = stage.engine == "single_source_bfs"
-        passes = self.allowance(stage.allowance)
+        passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
         brief = stage.engine in ("cheap", "single_source_bfs") and self.features.numbered
         if stage.alone or brief:
             # Searches are so brief that one worker is done before two have started; and where the
@@ -416,7 +415,7 @@ def went_far(p: Progress) -> bool:
     rows = p.features.rows
     if not p.gave_up or p.many_workers or rows.empty:
         return False
-    at_random = (p.allowance("patience") * (rows.mean + 1)) ** (1 / (rows.mean + 1))
+    at_random = (p.policy.patience * (rows.mean + 1)) ** (1 / (rows.mean + 1))
     return p.rank > (1 + at_random) / 2 * p.graph.n_minor
 
 
@@ -523,8 +522,8 @@ has_peeled = when(
 has_many_workers = when("there are many workers", lambda p: p.many_workers)
 
 #: The engines that run of a small matrix, one after the other; the core's `small_stages` has the
-#: guards of all but the last.
-SMALL_STAGES = "diagonal", "cheap", "pothen_fan", "push_relabel"
+#: guards.
+SMALL_STAGES = "diagonal", "cheap", "single_source_bfs", "pothen_fan", "push_relabel"
 
 STAGES = (
     Stage("diagonal", is_square, "the diagonal has no zero"),
@@ -582,8 +581,17 @@ def improve(
     # Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
     # second matching. Time: that of the engines it runs.
     policy = policy or POLICY
-    if (nnz := graph.nnz) < policy.small:
-        return _improve_small(graph, matching, run, ceil(policy.search * nnz), before)
+    how = policy, not run.warm, (0, run.is_read, run.seed)
+    if not run.handed_over and (found := match_small(graph, matching, *how)):
+        _, is_maximum, seconds, steps = found
+        run.transposes_built += seconds > 0
+        run.transpose_seconds += seconds
+        for step in steps:
+            run.steps.append(StepInfo._make(step))
+        if is_maximum:
+            return before
+        for mate in mates(graph, matching):
+            mate.fill(UNMATCHED)
     progress = Progress(graph, matching, run, policy, before)
     for stage in STAGES:
         if run.matched <= stage.takes and stage.guard(progress):
@@ -594,24 +602,13 @@ def improve(
     return progress.by_products
 
 
-def _improve_small(
-    graph: BipartiteCSR, matching: Matching, run: Run, limit: int, before: HostByProducts | None
-) -> HostByProducts | None:
-    """Run `SMALL_STAGES`: in one call of the core, but for pushes and searches from columns."""
-    pair, settings = (matching.row_mate, matching.col_mate), (limit, run.is_read, run.seed)
-    left, steps = _core.run_small_stages(graph, *pair, not run.warm, settings)
-    for step in steps:
-        run.steps.append(StepInfo._make(step))
-    if not left:
-        return before
-    by_cols = graph.n_minor < graph.n_major
-    sides = "exchanged" if by_cols else "both"
-    more: dict[str, Any] = {"options": {}, "workers": 1, "sides": sides}
-    if by_cols:
-        limited = more | {"edge_limit": limit, "reason": "a small matrix"}
-        last, before = run_engine("pothen_fan", graph, matching, run, before, **limited)
-        left = last.exhausted
-    if left:
-        more["reason"] = STAGES[-1].reason
-        _, before = run_engine("push_relabel", graph, matching, run, before, **more)
-    return before
+def match_small(
+    pattern: tuple[Any, ...],
+    matching: Matching,
+    policy: Policy = POLICY,
+    from_empty: bool = True,
+    settings: Settings = (0, False, 0),
+) -> Any:
+    """Match a small matrix in one call of the core: see `MatchingOps`."""
+    pair = matching.row_mate, matching.col_mate
+    return _core.match_small(pattern, *pair, from_empty, policy.of_small, settings)

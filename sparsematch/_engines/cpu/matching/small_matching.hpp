@@ -1,13 +1,10 @@
 // A matching in one call, by what `auto` tries first: the diagonal, the first free columns, then
-// augmenting paths, as far as an allowance goes; and what `auto` does with a small matrix, as its
-// features would take as long to find.
+// augmenting paths, as far as an allowance goes.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
-#include "core/engine_table.hpp"
 #include "matching/cheap.hpp"
 #include "matching/diagonal.hpp"
 #include "matching/pothen_fan.hpp"
@@ -29,36 +26,6 @@ template <class Index> bool match_small(const Csr<Index>& a, Matching<Index> m, 
     RunContext limited(run, to_begin + a.n_rows + a.nnz());
     pothen_fan(a, untransposed, m, {}, limited);
     return !limited.exhausted() && !run.stopped();
-}
-
-// Of a matching that may be replaced or not; returns what each stage did. More may be matched where
-// the last is exhausted, having scanned edge_limit entries, and where columns are fewer than rows:
-// searches are to begin with these.
-template <class Index>
-std::vector<RunReport> small_stages(const Csr<Index>& a, Matching<Index> m, bool replaceable,
-                                    std::int64_t edge_limit, RunContext& whole) {
-    std::vector<RunReport> done;
-    const auto stage = [&](const char* engine, const char* reason, std::int64_t limit,
-                           const auto& improve) {
-        RunContext run(whole, limit);
-        done.push_back(reported(engine, reason, m.row_mate, a.n_rows, run, improve));
-    };
-    const Csr<Index>* const untransposed = nullptr;
-    if (replaceable && a.n_rows == a.n_cols) {
-        bool found = false;
-        stage("diagonal", "the diagonal has no zero", 0, [&](RunContext& run) {
-            found = match_diagonal(a, m);
-            WorkCounter(run).add(a.nnz());
-        });
-        if (found) return done;
-        done.pop_back();
-    }
-    stage("cheap", "one pass; often all there is to do", 0,
-          [&](RunContext& run) { cheap(a, untransposed, m, {}, run); });
-    if (a.n_rows <= a.n_cols && done.back().cardinality < a.n_rows)
-        stage("pothen_fan", "a small matrix", edge_limit,
-              [&](RunContext& run) { pothen_fan(a, untransposed, m, {}, run); });
-    return done;
 }
 
 }  // namespace sparsematch

@@ -1,0 +1,41 @@
+// A pattern as Python holds it, read where it is.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "bindings/nanobind_helpers.hpp"
+
+namespace sparsematch {
+
+// A BipartiteCSR, or a tuple of its fields, with arrays of any type, length and content. It does
+// not fit where they are not all of these indices, or a side is longer than other users of the
+// numbers bear: INT32_MAX of compressed.py.
+template <class Index> struct LentPattern {
+    explicit LentPattern(const nb::tuple& graph)
+        : starts(graph[2]), lists(graph[3]), flipped(nb::cast<bool>(graph[5])) {
+        constexpr std::int64_t longest = std::numeric_limits<Index>::max() - 7;
+        auto n_rows = nb::cast<std::int64_t>(graph[0]), n_cols = nb::cast<std::int64_t>(graph[1]);
+        if (flipped) std::swap(n_rows, n_cols);
+        fits = std::min(n_rows, n_cols) >= 0 && std::max(n_rows, n_cols) <= longest &&
+               starts.fits_vector(n_rows + 1) && lists.fits_vector(lists.length());
+        if (fits)
+            a = {static_cast<Index>(n_rows), static_cast<Index>(n_cols), starts.data(),
+                 lists.data()};
+    }
+
+    const LentArray<const Index> starts, lists;
+    const bool flipped;
+    bool fits;
+    Csr<Index> a{};
+};
+
+// call.operator()<Index>() for 32 bits, then for 64 if that has returned less than 0.
+template <class Call> std::int64_t by_index_type(const Call& call) {
+    const std::int64_t small = call.template operator()<std::int32_t>();
+    return small >= 0 ? small : call.template operator()<std::int64_t>();
+}
+
+}  // namespace sparsematch
