@@ -134,8 +134,7 @@ def is_maximum(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     (False, True)
     """
     graph, read = _reader(A, "is_maximum")
-    cover = operations(CertificateOps, graph.backend).vertex_cover(graph, read(matching))
-    return cover is not None
+    return operations(CertificateOps, graph.backend).vertex_cover(graph, read(matching)) is not None
 
 
 @documented
@@ -243,10 +242,8 @@ def is_block_form(A: SparseLike, form: BlockForm) -> bool:
     if form.shape != graph.shape:
         text = f"form is of a matrix of shape {form.shape}, but A has shape {graph.shape}"
         raise ValueError(text)
-    layout = block_layout(form)
-    if layout is None:
-        return False
-    return operations(DecompositionOps, graph.backend).is_block_form(graph, layout)
+    check = operations(DecompositionOps, graph.backend).is_block_form
+    return (layout := block_layout(form)) is not None and check(graph, layout)
 
 
 def _reader(A: Any, call: str) -> tuple[Any, Callable[[Any], Any]]:

@@ -108,16 +108,13 @@ def coarsen(
         return ranks.coarsen(G, matching, join_unmatched)
     check_flags(join_unmatched=join_unmatched)
     matrix, graph, values = _read(G)
-    mate = _read_mates(matching, graph)
-    run = Run(resolve_workers(workers))
-    labels, indptr, indices, sums = operations(CoarseningOps, graph.backend).galerkin_product(
-        graph, values, mate, bool(join_unmatched), run
-    )
+    how = _read_mates(matching, graph), bool(join_unmatched), Run(resolve_workers(workers))
+    product = operations(CoarseningOps, graph.backend).galerkin_product
+    labels, indptr, indices, sums = product(graph, values, *how)
     # the same sums, but for what they mean
     if matrix.data.dtype.kind == "u" and sums.dtype.kind == "i":
         sums = sums.view(np.uint64)
-    n = indptr.size - 1
-    form = "csc" if graph.flipped else "csr"
+    n, form = indptr.size - 1, "csc" if graph.flipped else "csr"
     rows, real = _kinds(matrix), np.empty(0, sums.dtype).real.dtype
     P = aggregation_operator(rows["csr"], labels, n, real)
     return Coarsening(compressed(rows[form], (n, n), sums, indices, indptr), P)
@@ -225,8 +222,7 @@ def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:
     given = matching.row_mate if isinstance(matching, Matching) else matching
     rows = "row", graph.n_rows
     mate = read_mates(given, rows, rows, graph, "matching")
-    v = operations(CoarseningOps, graph.backend).wrong_mate(mate)
-    if v >= 0:
+    if (v := operations(CoarseningOps, graph.backend).wrong_mate(mate)) >= 0:
         raise ValueError(
             f"matching is not one of a graph: the mate of vertex {v} is {int(given[v])}, whose "
             f"mate is not {v}; approximate_matching gives such mates"

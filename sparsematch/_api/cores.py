@@ -27,9 +27,7 @@ def usable_cores() -> int:
 def _affinity() -> int:
     if hasattr(os, "process_cpu_count"):  # Python 3.13
         return os.process_cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @functools.cache
@@ -52,8 +50,7 @@ def quota_in_cores(root: Path) -> int:
 
 def _quotas(mount: Path, line: str) -> Iterator[float]:
     """Yield the quotas of one line of /proc/self/cgroup: ``hierarchy:controllers:path``."""
-    _, _, rest = line.partition(":")
-    controllers, _, path = rest.partition(":")
+    controllers, _, path = line.partition(":")[2].partition(":")
     if not path.startswith("/"):
         return
     parts = PurePosixPath(path).parts[1:]
@@ -63,10 +60,8 @@ def _quotas(mount: Path, line: str) -> Iterator[float]:
     if not controllers:
         names, tops = ("cpu.max",), (mount, mount / "unified")
     elif "cpu" in controllers.split(","):
-        names, tops = (
-            ("cpu.cfs_quota_us", "cpu.cfs_period_us"),
-            (mount / controllers, mount / "cpu"),
-        )
+        names = "cpu.cfs_quota_us", "cpu.cfs_period_us"
+        tops = mount / controllers, mount / "cpu"
     else:
         return
     for top in tops:

@@ -16,19 +16,13 @@ from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExactMethod
-from sparsematch._types.labels import (
-    HORIZONTAL,
-    SQUARE,
-    VERTICAL,
-    BlockLabels,
-    CoarseParts,
-    Components,
-)
+from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts, Components
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import frozen
 from sparsematch._types.sparse_like import Local, SparseLike
 
 if TYPE_CHECKING:
+    from sparsematch._types.labels import BlockLabels
     from sparsematch._types.over_ranks.block_form import DistributedBlockForm
     from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 
@@ -114,10 +108,19 @@ def block_triangular_form(
     return block_form(as_bipartite(A, threads=resolve_workers(workers, A)), matching, **settings)
 
 
+@advising
 def block_form(graph: BipartiteCSR, matching: Any = None, **settings: Any) -> BlockForm:
     """Return the block triangular form of a graph; `settings` are those of `maximum_matching`."""
+    # Beside finding the blocks, rows and columns are sorted by them. Time: O(n_rows + n_cols).
     maximum, run, labels = _labelled(graph, matching, **settings)
-    return _assemble(graph, maximum, labels, run.workers)
+    permute = operations(DecompositionOps, graph.backend).block_permutation
+    arrays = permute(maximum, labels, run.workers)
+    first_square, first_vertical, rank = arrays[4:]
+    n_free = graph.n_cols - rank
+    coarse_rows = [0, first_square, first_vertical, rank, graph.n_rows]
+    coarse_cols = [0, n_free, first_square + n_free, first_vertical + n_free, graph.n_cols]
+    coarse = namespace(graph.indptr).asarray([coarse_cols, coarse_rows], dtype=graph.dtype)
+    return frozen(BlockForm(*arrays[:4], coarse[0], coarse[1], maximum))
 
 
 def _labelled(
@@ -189,10 +192,8 @@ def coarse_dulmage_mendelsohn(
     col_part = xp.full(graph.n_cols, HORIZONTAL, "int8")
     matched = maximum.col_mate >= 0
     col_part[matched] = row_part[maximum.col_mate[matched]]
-    sizes = tuple(
-        (int((row_part == part).sum()), int((col_part == part).sum()))
-        for part in (HORIZONTAL, SQUARE, VERTICAL)
-    )
+    parts = HORIZONTAL, SQUARE, VERTICAL
+    sizes = tuple((int((row_part == k).sum()), int((col_part == k).sum())) for k in parts)
     return CoarseParts(row_part, col_part, sizes)
 
 
@@ -271,21 +272,3 @@ def connected_components(A: SparseLike) -> Components:
     """
     graph = as_bipartite(A)
     return operations(DecompositionOps, graph.backend).connected_components(graph)
-
-
-@advising
-def _assemble(
-    graph: BipartiteCSR, matching: Matching, labels: BlockLabels, threads: int
-) -> BlockForm:
-    """Sort rows and columns by group, and say where the blocks begin. Time: O(n_rows + n_cols)."""
-    dtype, (n_rows, n_cols) = graph.dtype, graph.shape
-    row_perm, col_perm, row_blocks, col_blocks, first_square, first_vertical, rank = operations(
-        DecompositionOps, graph.backend
-    ).block_permutation(matching, labels, threads)
-    n_free = n_cols - rank
-    coarse_rows = [0, first_square, first_vertical, rank, n_rows]
-    coarse_cols = [0, n_free, first_square + n_free, first_vertical + n_free, n_cols]
-    coarse = namespace(graph.indptr).asarray([coarse_cols, coarse_rows], dtype=dtype)
-
-    arrays = row_perm, col_perm, row_blocks, col_blocks, coarse[0], coarse[1]
-    return frozen(BlockForm(*arrays, matching))

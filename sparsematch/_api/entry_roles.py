@@ -97,8 +97,7 @@ def entry_roles(
            [0, 1, 1],
            [0, 1, 1]], dtype=int8)
     """
-    given = from_other_library(A)
-    threads = resolve_workers(workers)
+    given, threads = from_other_library(A), resolve_workers(workers)
     if optimum is not None:
         if matching is not None:
             raise ValueError("give an optimum or a matching, not both")
@@ -125,8 +124,7 @@ def _roles_in_optima(A: Any, optimum: Any, threads: int) -> NDArray[np.int8]:
     if isinstance(optimum, WeightedMatching) and optimum.capacities is not None:
         raise ValueError("optimum has capacities, but must be one of single rows and columns")
     stored = read_entries(A, threads=threads, in_host=True).graph
-    known = proved(A, optimum, None, threads, "optimum")
-    if known is None:
+    if (known := proved(A, optimum, None, threads, "optimum")) is None:
         raise ValueError("the duals of optimum do not prove that it is one of A")
     both = _coordinates(A, stored), entry_places(known[0].graph)
     wanted, key = (np.ravel_multi_index(places, stored.shape) for places in both)

@@ -144,10 +144,8 @@ def explain(
         columns, zeros = canonical_columns(entries, names)
         graph = dropped = pattern_of(columns)
     else:
-        graph = entries.graph
         dropped, zeros = _without_zeros(entries, drops_zeros)
-        if drops_zeros:
-            graph = dropped
+        graph = dropped if drops_zeros else entries.graph
     found = maximum_matching(graph, matching, name="matching", **settings)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
     if numeric and graph.n_rows == graph.n_cols:
@@ -181,25 +179,15 @@ def _pieces(
         return DeficientPieces(side, none, none, (none,) * 4, (np.zeros(1, graph.dtype),) * 4)
     hall_violators = operations(DecompositionOps, graph.backend).hall_violators
     found = hall_violators(graph, matching, run, by_products, side == "columns")
-    many, few = found.row_piece, found.col_piece
-    if side == "columns":
-        many, few = few, many
-    sizes = np.diff(found.starts)
-    listed = _listed(many), _listed(few)
-    rank = _rank_pieces(graph, sizes, np.bincount(listed[0][1], minlength=sizes.size))
-    groups = [_group(graph, rank, *members) for members in listed]
-    pieces = np.repeat(np.arange(sizes.size), sizes)
-    groups.append(_group(graph, rank, found.members, pieces))
-    matched = found.partners >= 0
-    groups.append(_group(graph, rank, found.partners[matched], pieces[matched]))
-    if side == "columns":
-        groups = [groups[1], groups[0], groups[3], groups[2]]
-    grouped, starts = zip(*groups, strict=True)
-    rows, cols = (
-        np.flatnonzero(label >= 0).astype(graph.dtype)
-        for label in (found.row_piece, found.col_piece)
-    )
-    return frozen(DeficientPieces(side, rows, cols, grouped, starts))
+    sizes, by_rows = np.diff(found.starts), side == "rows"
+    listed = _listed(found.row_piece), _listed(found.col_piece)
+    totals = np.bincount(listed[0 if by_rows else 1][1], minlength=sizes.size)
+    rank = _rank_pieces(graph, sizes, totals)
+    pieces, matched = np.repeat(np.arange(sizes.size), sizes), found.partners >= 0
+    pairs = (found.members, pieces), (found.partners[matched], pieces[matched])
+    members = *listed, *(pairs if by_rows else pairs[::-1])
+    grouped, starts = zip(*(_group(graph, rank, *each) for each in members), strict=True)
+    return frozen(DeficientPieces(side, listed[0][0], listed[1][0], grouped, starts))
 
 
 def _rank_pieces(graph: BipartiteCSR, sizes: IndexArray, totals: Any) -> IndexArray:

@@ -186,6 +186,5 @@ def maximal_matching(
     >>> maximal_matching(path).cardinality
     1
     """
-    return approximate_matching(
-        G, method=method, weights=False, rng=rng, workers=workers, symmetrize=symmetrize
-    )
+    how: Any = {"method": method, "rng": rng, "workers": workers, "symmetrize": symmetrize}
+    return approximate_matching(G, weights=False, **how)

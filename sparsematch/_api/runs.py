@@ -17,9 +17,8 @@ _Lists = TypeVar("_Lists", bound=Graph)
 def improve(graph: Any, matching: Mates, chosen: Chosen, run: Run) -> ByProducts | None:
     """Run the heuristic and the exact engine, where there are, and freeze the matching."""
     by_products = None
-    for engine in chosen:
-        if engine:
-            by_products = engine.improve(graph, matching, run, by_products)
+    for engine in filter(None, chosen):
+        by_products = engine.improve(graph, matching, run, by_products)
     matching.freeze()
     return by_products
 

@@ -149,9 +149,8 @@ def is_symmetric_transversal(
         return False
     unsymmetric = WeightedTransversal(given, "product", transversal.objective, dual, dual)
     proof = ops.prove(*as_matching(weighted, unsymmetric), tolerance)
-    return proof is not None and ops.is_symmetric(
-        weighted, replace(transversal, matching=given), diagonal, threads
-    )
+    found = replace(transversal, matching=given)
+    return proof is not None and ops.is_symmetric(weighted, found, diagonal, threads)
 
 
 def read_triangle(triangle: Any) -> Triangle | None:

@@ -257,8 +257,7 @@ def _match_small(A: Any, method: str, workers: int | None) -> tuple[Any, Any]:
     n_rows, n_cols, indptr = fields[:3]
     mates = np.empty(n_rows + n_cols, indptr.dtype)
     matching = Matching(mates[:n_rows], mates[n_rows:])
-    found = operations(MatchingOps, "numpy").match_small(fields, matching)
-    return found, matching
+    return operations(MatchingOps, "numpy").match_small(fields, matching), matching
 
 
 def maximum_matching(
@@ -277,8 +276,7 @@ def maximum_matching(
     how: Any = {"options": settings, "warm": initial is not None, "handed_over": handed_over}
     run = Run(resolve_workers(workers, graph.indptr), for_blocks=True, **how)
     matching = _start(graph, initial, name)
-    by_products = improve(graph, matching, chosen, run)
-    return matching, run, by_products
+    return matching, run, improve(graph, matching, chosen, run)
 
 
 def _start(graph: BipartiteCSR, initial: Any, name: str) -> Matching:

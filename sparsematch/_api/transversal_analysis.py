@@ -101,8 +101,7 @@ class TransversalAnalysis:
         """
         check_flags(scaling=scaling)
         first = read_start(start, self.shape, WeightedTransversal, "product")
-        threads = resolve_workers(workers)
-        pattern = self._pattern
+        threads, pattern = resolve_workers(workers), self._pattern
         data = pattern.arrange(pattern.read(values, 1))
         weighted = with_values(pattern.graph, data, threads=threads)
         product = operations(WeightedOps, "numpy").maximum_product
@@ -150,8 +149,7 @@ class TransversalAnalysis:
         ([2, 2, 1], [6.0, 6.0, 7.0])
         """
         check_flags(scaling=scaling)
-        threads = resolve_workers(workers)
-        given = self._pattern.read(values, 2)
+        threads, given = resolve_workers(workers), self._pattern.read(values, 2)
         batch = TransversalBatch.empty(self._pattern.graph, len(given), bool(scaling))
         _match_all(self._pattern, given, batch, threads)
         return batch.freeze()
@@ -271,8 +269,7 @@ class TransversalAnalysis:
         >>> batch.objective.tolist(), batch.row_mate[:2].tolist(), batch.cardinality.tolist()
         ([3.0, 5.0, 1.0], [[1, 0], [0, 1]], [2, 2, 1])
         """
-        threads = resolve_workers(workers)
-        costs = self._pattern.read(values, 2)
+        threads, costs = resolve_workers(workers), self._pattern.read(values, 2)
         if costs.dtype.kind == "c":
             raise TypeError(f"values must be real numbers, not {costs.dtype}")
         empty = TransversalBatch.empty(self._pattern.graph, len(costs), scaling=False)
@@ -335,11 +332,9 @@ def _match_all(
     """Match the first matrix, and the others from its result."""
     adds_up = pattern.starts is not None  # else the core reads values in their order
     order = None if adds_up else pattern.order
-    in_place = values.dtype == np.float64 and values.dtype.isnative and not adds_up
-    if in_place and values.flags.c_contiguous:
+    at_once = threads * max(1, _CONVERTED_AT_ONCE // max(1, pattern.nnz))
+    if values.dtype == np.float64 and values.flags.c_contiguous and not adds_up:  # read in place
         at_once = max(1, len(values))
-    else:
-        at_once = threads * max(1, _CONVERTED_AT_ONCE // max(1, pattern.nnz))
     ops = operations(WeightedOps, "numpy")
     first: WeightedTransversal | WeightedMatching | None = None
     begin, hard = 0, False

@@ -295,11 +295,8 @@ def is_optimal_transversal(
 
 
 def full_matching(graph: BipartiteCSR, cost: FloatArray, largest: float | None = None) -> Matching:
-    """Find a matching of all rows, or all columns if there are fewer, of least cost.
-
-    Costs are finite, no entry is repeated; `largest` is a bound of them, if one is known. Raises
-    ValueError if there is none.
-    """
+    """Find a matching of least cost of all rows, or columns if fewer; ValueError if none exists."""
+    # Costs are finite, no entry is repeated; `largest` is a bound of them, if one is known.
     matching = operations(WeightedOps, graph.backend).least_cost(graph, cost, 1, largest).matching
     if matching.cardinality < min(graph.shape):
         raise ValueError("no full matching exists")

@@ -19,10 +19,8 @@ def proved(
     threads: int,
     name: str,
 ) -> tuple[SignedCSR, WeightedMatching, Proof] | None:
-    """Return the weights, the result as a matching, and its proof; None if it has none.
-
-    Not of a bottleneck. Raises ValueError if `A` has another shape.
-    """
+    """Return the weights, the result as a matching, and its proof; None if it has none."""
+    # Not of a bottleneck. Raises ValueError if `A` has another shape.
     duals = given.row_dual, given.col_dual
     if isinstance(given, WeightedTransversal):
         weighted = as_weighted(A, threads=threads)

@@ -19,10 +19,9 @@ def read_costs(given: Any, shape: tuple[int, int]) -> tuple[FloatArray, FloatArr
     """Return what each row and each column costs if unmatched, read-only."""
     name = "unmatched_cost"
     if isinstance(given, tuple | list):
-        if len(given) != 2:
+        if (n := len(given)) != 2:
             raise ValueError(
-                f"{name} has {len(given)} members, but must have two: costs of the rows, and of "
-                "the columns"
+                f"{name} has {n} members, but must have two: costs of the rows, and of the columns"
             )
         return _side(f"{name}[0]", given[0], shape[0]), _side(f"{name}[1]", given[1], shape[1])
     if given is not None and np.ndim(given) > 0:
@@ -36,10 +35,8 @@ def read_start(
     kind: type[WeightedTransversal | WeightedMatching | SymmetricTransversal],
     job: str = "",
 ) -> Start | None:
-    """Return what is given, or raise TypeError or ValueError; None where there is nothing.
-
-    `kind`, `job`: of the result that it may be, instead of duals.
-    """
+    """Return what is given, or raise TypeError or ValueError; None where there is nothing."""
+    # `kind`, `job`: of the result that it may be, instead of duals.
     matching: Matching | None = None
     if isinstance(given, kind):
         if isinstance(given, WeightedTransversal) and given.job != job:

@@ -169,10 +169,8 @@ def what_if(
     entries = read_entries(A, valued=numeric, in_host=True)
     graph = entries.graph
     rows, cols = _left(drop, graph.n_rows, "drop"), _left(fix, graph.n_cols, "fix")
-    names = (
-        _names_of(row_names, graph.n_rows, rows, "row"),
-        _names_of(col_names, graph.n_cols, cols, "column"),
-    )
+    names_of_rows = _names_of(row_names, graph.n_rows, rows, "row")
+    names = names_of_rows, _names_of(col_names, graph.n_cols, cols, "column")
     start = None if matching is None else _within(copied(graph, matching, "matching"), rows, cols)
     matrix = entries.matrix
     if isinstance(matrix, BipartiteCSR):
@@ -199,8 +197,7 @@ def _sorted(
     for each in dependences:
         for k, size in zip(each.indices.tolist(), np.abs(each.coefficients).tolist(), strict=True):
             sizes[k] = max(size, sizes.get(k, 0.0))
-    for k in by_pattern.tolist():
-        sizes[k] = np.inf
+    sizes |= dict.fromkeys(by_pattern.tolist(), np.inf)
     members = np.array(sorted(sizes), by_pattern.dtype)
     size = np.array([sizes[k] for k in members.tolist()])
     return members[_order(members, size, names)]
@@ -226,9 +223,7 @@ def _left(gone: Iterable[int], n: int, name: str) -> IndexArray:
     wrong = indices[(indices < 0) | (indices >= n)] if indices.size else indices
     if wrong.size:
         raise ValueError(f"{name} has {wrong[0]}, but must be between 0 and {n - 1}")
-    stays = np.ones(n, bool)
-    stays[indices.astype(np.intp)] = False
-    return np.flatnonzero(stays)
+    return np.delete(np.arange(n), indices.astype(np.intp))
 
 
 def _names_of(given: Any, n: int, left: IndexArray, noun: str) -> list[str] | None:

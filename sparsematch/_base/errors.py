@@ -93,8 +93,4 @@ def one_line_of(error: BaseException) -> str:
 
 def is_utf8(path: str) -> bool:
     """Tell whether a file has a name that compiled code can open it by."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return path.encode(errors="ignore").decode() == path

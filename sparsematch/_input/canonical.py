@@ -21,8 +21,7 @@ def canonical_columns(entries: Entries, names: BothNames = (None, None)) -> tupl
     dtype = np.complex128 if values.dtype.kind == "c" else np.float64
     form, arrays = "csc" if graph.flipped else "csr", (graph.indptr, graph.indices[: graph.nnz])
     with np.errstate(over="ignore", invalid="ignore"):
-        indptr, indices = (array.copy() for array in arrays)
-        parts = indptr, indices, values.astype(dtype)
+        parts = *(array.copy() for array in arrays), values.astype(dtype)
         columns = compressed_matrix(form, graph.shape, *parts).tocsc()
         columns.sum_duplicates()
     stored_entries = columns.indptr, columns.indices, columns.data
@@ -59,9 +58,7 @@ def which_not_finite(
         [side[k] if side else str(k) for k in of[:_SHOWN].tolist()]
         for of, side in zip((rows, cols), names, strict=True)
     )
-    shown = [
-        f"{name}[{i}, {j}] is {value}"
-        for i, j, value in zip(*places, values[bad[:_SHOWN]], strict=True)
-    ]
+    triples = zip(*places, values[bad[:_SHOWN]], strict=True)
+    shown = [f"{name}[{i}, {j}] is {value}" for i, j, value in triples]
     more = f" and {bad.size - len(shown):,} more" if bad.size > len(shown) else ""
     return f"{', '.join(shown)}{more}, but values must be finite", int(rows[0]), int(cols[0])

@@ -52,14 +52,12 @@ def view_of_arrays(
 ) -> BipartiteCSR:
     """Return the view of index arrays, which it checks: what is wrong is sought on the host."""
     refuse_other_gpu(indptr, name)
-    indptr, indices = map(
-        namespace(indptr).ascontiguousarray, as_one_type(indptr, indices, shape, name)
-    )
+    arrays = as_one_type(indptr, indices, shape, name)
+    indptr, indices = map(namespace(indptr).ascontiguousarray, arrays)
     graph = BipartiteCSR(*shape, indptr, indices, "cupy", flipped)
-    if indptr.ndim == indices.ndim == 1 and indptr.size == graph.n_major + 1:
-        nnz = operations(CertificateOps, "cupy").count_entries(graph)
-        if nnz >= 0:
-            return graph._replace(known_nnz=nnz)
+    fits = indptr.ndim == indices.ndim == 1 and indptr.size == graph.n_major + 1
+    if fits and (nnz := operations(CertificateOps, "cupy").count_entries(graph)) >= 0:
+        return graph._replace(known_nnz=nnz)
     here, major = indptr.get(), "column" if flipped else "row"
     check_compressed(here, indices.get(), (graph.n_major, graph.n_minor), name, major=major)
     return graph._replace(known_nnz=int(here[-1]))

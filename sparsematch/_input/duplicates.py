@@ -54,16 +54,14 @@ def add_up_on_gpu(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, Any]:
     """Do the same on a GPU, in the order in which they are stored; nothing where none repeats."""
     # Time: that of a sort, and a pass over the places for the largest number of entries in one.
     xp, nnz = namespace(data), graph.nnz
-    minor = graph.indices[:nnz]
-    major = list_of_each(graph.indptr, nnz)
+    minor, major = graph.indices[:nnz], list_of_each(graph.indptr, nnz)
     entry = xp.arange(nnz, dtype=graph.dtype)
     order = xp.lexsort(xp.stack([entry, minor, major.astype(graph.dtype)]))
     major, minor, data = major[order], minor[order], data[order]
     first, _ = groups(major, minor)
     size = xp.diff(xp.concatenate([first, xp.full(1, nnz, first.dtype)]))
     sums = data[first]
-    longer = xp.flatnonzero(size > 1)
-    k = 1
+    longer, k = xp.flatnonzero(size > 1), 1
     while longer.size:
         sums[longer] += data[first[longer] + k]
         k += 1

@@ -26,10 +26,8 @@ def from_other_library(A: Any) -> Any:
         return A
     if isinstance(A, MatrixView):
         return A.read()
-    for convert in _ADAPTERS:
-        if (matrix := convert(A)) is not None:
-            return matrix
-    return A
+    read = (convert(A) for convert in _ADAPTERS)
+    return next((matrix for matrix in read if matrix is not None), A)
 
 
 def _from_triple(A: Any) -> Any:

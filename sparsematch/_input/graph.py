@@ -16,8 +16,7 @@ def as_graph(G: Any, *, weights: bool = True) -> Graph:
     pattern = entries.graph
     if pattern.n_rows != pattern.n_cols:
         raise ValueError(f"G has shape {pattern.shape}, but the matrix of a graph must be square")
-    weight = read_weights(entries.values) if weights else None
-    arrays = pattern.indptr, pattern.indices, weight
+    arrays = pattern.indptr, pattern.indices, read_weights(entries.values) if weights else None
     return Graph(pattern.n_rows, *arrays, pattern.backend, pattern.nnz)
 
 
@@ -28,7 +27,5 @@ def read_weights(data: Any) -> FloatArray:
         if data.dtype.kind == "c":
             data = xp.abs(data)
         kinds: tuple[type, ...] = (np.float64,) if xp is np else (np.float32, np.float64)
-        weight: FloatArray = xp.ascontiguousarray(
-            data if data.dtype.type in kinds else data.astype(np.float64)
-        )
-    return weight
+        data = data if data.dtype.type in kinds else data.astype(np.float64)
+        return xp.ascontiguousarray(data)

@@ -40,9 +40,8 @@ def read_mates(
     mates: Any, own: tuple[str, int], other: tuple[str, int], graph: BipartiteCSR, name: str
 ) -> IndexArray:
     """Copy the mates of one side; `own` and `other` are (name of a vertex, how many)."""
-    vertex, size = own
     given = _read_vector(mates, graph, name)
-    check_mates(given, (vertex, range(size)), other, name)
+    check_mates(given, (own[0], range(own[1])), other, name)
     return given.astype(graph.dtype)
 
 

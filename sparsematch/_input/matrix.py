@@ -33,8 +33,7 @@ def checked(A: Any, name: str) -> Any:
 
 def checked_like(A: Any, shape: tuple[int, int], like: Any, whose: str) -> Any:
     """Return what `checked` does of a matrix of this shape that is where `whose` array is."""
-    A = from_other_library(A)
-    here = on_gpu(like)
+    A, here = from_other_library(A), on_gpu(like)
     if not (on_gpu(A) if here else issparse(A)):
         library, place = ("CuPy", "on a GPU") if here else ("SciPy", "not on a GPU")
         raise wrong_type("A", A, f"a sparse array or matrix of {library}, {whose} being {place}")

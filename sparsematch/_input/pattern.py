@@ -47,11 +47,9 @@ class Pattern:
     def data_of(self, A: Any) -> Array:
         """Return the data of a SciPy matrix; raise ValueError if its pattern is another one."""
         A = compress(A)
-        if A.shape != self.graph.shape:
-            raise ValueError(
-                f"A has shape {A.shape}, but the matrix that was analysed has shape "
-                f"{self.graph.shape}"
-            )
+        if A.shape != (shape := self.graph.shape):
+            text = f"A has shape {A.shape}, but the matrix that was analysed has shape {shape}"
+            raise ValueError(text)
         if A.format != self.layout:
             A = check_sparse(A, "A").asformat(self.layout)
         if not self.is_of(A):
@@ -92,8 +90,7 @@ class Pattern:
             return values
         values = values.astype(type_of_sums(values.dtype))
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
-            sums: Array = np.add.reduceat(values, self.starts, axis=-1)
-        return sums
+            return np.add.reduceat(values, self.starts, axis=-1)
 
 
 def read_pattern(

@@ -26,8 +26,7 @@ def compress(A: Any, name: str) -> Any:
 
 def warn_of_conversion() -> None:
     """Warn, in SciPy's words, of a format that takes a conversion."""
-    text = "Input matrix should be in CSC, CSR, or COO matrix format"
-    warn(SparseEfficiencyWarning, text)
+    warn(SparseEfficiencyWarning, "Input matrix should be in CSC, CSR, or COO matrix format")
 
 
 def check_sparse(A: Any, name: str) -> Any:
@@ -82,10 +81,9 @@ def _check_coo(A: Any, name: str) -> Any:
 def _check_dia(A: Any, name: str) -> Any:
     offsets, data = _integers(A.offsets, f"{name}.offsets"), A.data
     _check_values(data, offsets.size, name, 2)
-    if offsets.ndim != 1 or data.shape[0] != offsets.size:
-        raise ValueError(
-            f"{name}.offsets has shape {offsets.shape}, but {name}.data {data.shape[0]} diagonals"
-        )
+    if offsets.ndim != 1 or len(data) != offsets.size:
+        text = f"{name}.offsets has shape {offsets.shape}, but {name}.data {len(data)} diagonals"
+        raise ValueError(text)
     if np.unique(offsets).size < offsets.size:
         raise ValueError(f"{name}.offsets names a diagonal twice")
     n_rows, n_cols = A.shape

@@ -30,8 +30,7 @@ def convert(A: Any) -> Any:
         raise ValueError(f"a sparse tensor must have two dimensions, not {len(A.shape)}")
     A, shape = A.detach(), tuple(A.shape)
     fields = getattr(A, pointers)(), getattr(A, indices)(), A.values()
-    names = f"{pointers}()", f"{indices}()", "values()"
-    arrays = tuple(map(as_array, fields, names))
+    arrays = tuple(map(as_array, fields, (f"{pointers}()", f"{indices}()", "values()")))
     return (_of_blocks if form.startswith("b") else compressed_matrix)(form, shape, *arrays)
 
 

@@ -81,8 +81,7 @@ def _doubles(
                 values[begin:end] = np.abs(piece)
 
         in_pieces(write, data.size, threads)
-    read = operations(WeightedOps, graph.backend).read_values
-    return values, *read(graph, values, threads)
+    return values, *operations(WeightedOps, graph.backend).read_values(graph, values, threads)
 
 
 def as_signed(

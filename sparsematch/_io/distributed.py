@@ -202,14 +202,11 @@ def _guarded(path: Path, batches: Iterator[tuple[Array, ...]]) -> Iterator[tuple
 
 def _read_rows(path: Path, source: SparseArchive, comm: Any) -> DistributedCSR:
     """Read the own rows of a CSR matrix: three slices."""
-    parts: list[Any] = []
     rank, size = agreement.rank_of(comm), agreement.size_of(comm)
     first, end = balanced(source.shape[0], size)[rank : rank + 2].tolist()
     with agreement.agreeing(comm, "read_distributed: rows"), in_one_sentence(str(path)):
         indptr = source.pointers(first, end)
         begin, stop = int(indptr[0]), int(indptr[-1])
-        parts += [indptr - begin]
-        parts += [source.slice(name, begin, stop) for name in ("indices", "data")]
-    indptr, indices, values = parts
+        indices, values = (source.slice(name, begin, stop) for name in ("indices", "data"))
     with in_one_sentence(str(path)):
-        return DistributedCSR(comm, indptr, indices, first, source.shape, values)
+        return DistributedCSR(comm, indptr - begin, indices, first, source.shape, values)

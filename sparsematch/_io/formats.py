@@ -103,20 +103,13 @@ def read_archive(source: Source) -> Any:
         stem, how = source.name.lower().split(".tar")[0].removesuffix(".tgz"), {"name": source}
     with tarfile.open(**how) as archive:
         members = [m for m in archive if m.isfile() and m.name.lower().endswith(".mtx")]
-        named = [
-            member
-            for member in members
-            if PurePosixPath(member.name).stem.lower()
-            in (stem, PurePosixPath(member.name).parent.name.lower())
-        ]
+        places = {m: PurePosixPath(m.name.lower()) for m in members}
+        named = [m for m, place in places.items() if place.stem in (stem, place.parent.name)]
         chosen = members if len(members) == 1 else named
         if len(chosen) != 1:
             names = ", ".join(member.name for member in members)
-            raise UnreadableFile(
-                f"holds {names}, and which is the matrix cannot be told: unpack it"
-                if members
-                else "holds no .mtx file: unpack it"
-            )
+            many = f"holds {names}, and which is the matrix cannot be told"
+            raise UnreadableFile(f"{many if members else 'holds no .mtx file'}: unpack it")
         stream = archive.extractfile(chosen[0])
         assert stream is not None  # a member that is a file
         return read_matrix_market(io.BytesIO(stream.read()))

@@ -93,8 +93,7 @@ class SparseArchive:
         if name not in self.members:
             raise UnreadableFile(f"has no array {name!r}")
         member = self.members[name]
-        kinds = {"format": "SU", "data": "biufc"}.get(name, "iu")
-        if member.dtype.kind not in kinds:
+        if member.dtype.kind not in {"format": "SU", "data": "biufc"}.get(name, "iu"):
             raise UnreadableFile(f"has an array {name} of the type {member.dtype}")
         return member
 
@@ -183,11 +182,9 @@ def _member(source: Path | BinaryIO, archive: zipfile.ZipFile, info: zipfile.Zip
 
 def _read_header(stream: BinaryIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
     """Read what precedes the data of an array: its shape and type."""
-    version = np.lib.format.read_magic(stream)
-    read = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }.get(version)
+    npy = np.lib.format
+    version = npy.read_magic(stream)
+    read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
     if read is None:
         raise UnreadableFile(f"has an array in version {version} of NumPy's format")
     shape, _, dtype = read(stream)

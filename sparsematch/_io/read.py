@@ -60,10 +60,9 @@ def read_names(path: str | os.PathLike[str], size: int, noun: str, what: str = "
         while len(names) > size and not names[-1]:
             names.pop()
         if len(names) != size:
-            count = f"{len(names):,} {what}{'s' * (len(names) != 1)}"
+            held = f"{len(names):,} {what}{'s' * (len(names) != 1)}"
             raise UnreadableFile(
-                f"has {count}, but the matrix has {size:,} {noun}: there must be one a line for "
-                "each"
+                f"has {held}, but the matrix has {size:,} {noun}: there must be one a line for each"
             )
     return names
 
