@@ -63,8 +63,7 @@ def find_circuits(A: Any, rcond: float, drop: float) -> Circuits:
     with np.errstate(all="ignore"):
         scaling = logarithmic_scaling(A)
         nothing = np.empty((m, 0), A.dtype)
-        B = sp.csr_array(scaled(A, *scaling))
-        factors = OrthogonalFactors(B, nothing, rcond, True)
+        factors = OrthogonalFactors(sp.csr_array(scaled(A, *scaling)), nothing, rcond, True)
         basis = sp.csc_array(factors.null_vectors(max(drop, 2 * EPSILON)))
         if (free := factors.dead).max(initial=0) >= n:
             free, basis = _on_own_columns(basis)
@@ -142,7 +141,6 @@ def _pieces(lengths: IndexArray, vectors: Any) -> Iterator[slice]:
     work = np.concatenate([[0], np.cumsum(1 + lengths[vectors.indices])])[vectors.indptr]
     first = 0
     while first < vectors.shape[1]:
-        last = int(np.searchsorted(work, work[first] + _AT_ONCE, side="right")) - 1
-        last = max(first + 1, last)
+        last = max(first + 1, int(np.searchsorted(work, work[first] + _AT_ONCE, "right")) - 1)
         yield slice(first, last)
         first = last

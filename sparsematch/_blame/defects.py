@@ -88,9 +88,8 @@ def _all_dependences(B: Any, lacking: Entries, lines: dict[str, Lines], toleranc
         near: Any = (), ()
         if not any(found.values()):
             near = [_dependences(bordered, of, NEARLY_SINGULAR) for of in lines.values()]
-        blocks: tuple[SingularBlock, ...] = ()
-        if not lacking.rows.size:
-            blocks = _blocks(bordered, border, lines, found, tolerance)
+        alone = not lacking.rows.size
+        blocks = _blocks(bordered, border, lines, found, tolerance) if alone else ()
     except _NO_NUMBERS:
         return _Found()
     rows, cols = found.values()

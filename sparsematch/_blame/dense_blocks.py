@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray, inverse
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, FEW_ROWS, svd
 from sparsematch._systems.factors import BlockFactors
 from sparsematch._types.diagnosis import BlockCondition
@@ -26,14 +26,12 @@ def dense_blocks(
     # Rows and columns are in the order of ``factors.block``.
     if not blocks.size:
         return
-    starts, n, plan = factors.plan.starts, A.shape[0], factors.plan.blocks
-    row_place, col_place = np.empty(n, np.intp), np.empty(n, np.intp)
-    row_place[plan.row_perm], col_place[plan.col_perm] = np.arange(n), np.arange(n)
+    starts, plan = factors.plan.starts, factors.plan.blocks
+    row_place, col_place = inverse(plan.row_perm), inverse(plan.col_perm)
     sizes = np.diff(starts)
     block_of = np.repeat(np.arange(sizes.size), sizes)
     rows, cols = row_place[A.indices], np.repeat(col_place, np.diff(A.indptr))
-    wanted = np.zeros(sizes.size, bool)
-    wanted[blocks] = True
+    wanted = np.bincount(blocks, minlength=sizes.size) > 0
     inside = np.flatnonzero((block_of[rows] == block_of[cols]) & wanted[block_of[cols]])
     inside = inside[np.argsort(block_of[cols[inside]], kind="stable")]
     rows, cols, values = rows[inside], cols[inside], A.data[inside]
@@ -62,7 +60,7 @@ def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
     blocks = blocks[np.argsort(sizes[blocks], kind="stable")]
     work = np.cumsum(sizes[blocks].astype(float) ** 3 + 1000)
     exact = (work <= _EXACT_WORK) & (sizes[blocks] <= FEW_ROWS)
-    found = [(rcond, k, True) for k, rcond in _by_decomposition(A, factors, blocks[exact])]
+    found = [(rcond, k, True) for k, rcond in _rconds(A, factors, blocks[exact])]
     rest = blocks[~exact][::-1]
     first = rest[np.isin(rest, list(factors.ill_conditioned))]
     for k in dict.fromkeys([*first[:_ESTIMATED].tolist(), *rest[:_ESTIMATED].tolist()]):
@@ -75,10 +73,8 @@ def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
     return tuple(worst)
 
 
-def _by_decomposition(
-    A: Any, factors: BlockFactors, blocks: IndexArray
-) -> Iterator[tuple[int, float]]:
-    """Yield blocks, and their reciprocal conditions."""
+def _rconds(A: Any, factors: BlockFactors, blocks: IndexArray) -> Iterator[tuple[int, float]]:
+    """Yield blocks, and their reciprocal conditions, by decomposition."""
     for some, dense in dense_blocks(A, factors, blocks):
         values = svd(dense, compute_uv=False)
         rconds = values[:, -1] / np.maximum(values[:, 0], np.finfo(float).tiny)

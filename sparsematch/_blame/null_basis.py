@@ -5,8 +5,7 @@ of one can be spared (Coleman, Pothen, The null space problem I: complexity, SIA
 Discrete Methods 7, 1986). Another pivot in a circuit leaves that circuit and changes the others;
 pivots are exchanged as long as members become fewer. Members that rounding or noise brings in are
 then dropped, by least squares, coefficients computed for those that are left, and every combination
-is judged with the matrix itself, in long double and in two systems of units: one is named only if
-it vanishes in both.
+is judged with the matrix itself, in long double, and named if it vanishes in two systems of units.
 """
 
 from collections.abc import Iterator
@@ -221,15 +220,13 @@ def _exchange_pivots(circuits: Values, pivots: IndexArray) -> tuple[IndexArray, 
     return pivots, met
 
 
-def _best_pivot(
-    circuits: Values, sizes: IndexArray, k: int, pivot: int
-) -> tuple[Values, int, Values]:
+def _best_pivot(circuits: Values, sizes: IndexArray, k: int, at: int) -> tuple[Values, int, Values]:
     """Return the circuits with another pivot of circuit k, and that; -1 if none is better."""
     # What most rows of the circuit have in common cancels most; of many rows some tell. Last come
     # the circuits that become shorter with any pivot.
     own = circuits[:, k]
     rows = np.flatnonzero(np.abs(own) > _PIVOT * np.abs(own).max())
-    rows = np.union1d(rows[:: 1 + rows.size // _CANDIDATES], pivot)
+    rows = np.union1d(rows[:: 1 + rows.size // _CANDIDATES], at)
     ratios = circuits[rows] / own[rows, np.newaxis]
     ratios[:, k] = 0
     digits = np.round(ratios * 1e6)
@@ -317,12 +314,10 @@ class _LocalLines:
         # More are tried, twice as many each time, up to where dense matrices are too large; they
         # are members if they make the residual much smaller.
         order = np.argsort(-shares, kind="stable")
-        order, count = order[vector[order] != 0], int((shares > _LARGE).sum())
+        order, count = order[vector[order] != 0], max(int((shares > _LARGE).sum()), 2)
         found, most = [], min(order.size, _DENSE)
-        count = max(count, 2)
         while count // 2 < most:
-            fit = _Fit.of(self, vector, order[: min(count, most)])
-            if fit is None:
+            if (fit := _Fit.of(self, vector, order[: min(count, most)])) is None:
                 break
             found.append((self.residual(one := fit.on(vector)), fit, one))
             if found[-1][0] <= _ROUNDING:
@@ -379,8 +374,7 @@ class _Fit(NamedTuple):
     @classmethod
     def of(cls, lines: _LocalLines, vector: Values, members: IndexArray) -> "_Fit | None":
         """Fit the members of a combination."""
-        terms = lines.terms(vector, members)
-        if terms is None:
+        if (terms := lines.terms(vector, members)) is None:
             return None
         sizes = np.maximum(np.abs(terms).max(axis=1, initial=0), TINY)
         columns = (terms / sizes[:, np.newaxis]).T[:, ::-1]

@@ -3,10 +3,9 @@
 Where a block has no pivot left, an entry is added: then a structurally nonsingular matrix has a
 factorisation, that of the bordered matrix. A small singular value need not show in the pivots:
 where it may be, inverse iteration with these factors tells where its vectors are large, and an
-entry is added there as well.
-Chan, Deflated decomposition of solutions of nearly singular systems (SIAM J. Numer. Anal. 21,
-1984); Foster, Rank and null space calculations using matrix decomposition without column
-interchanges (Linear Algebra Appl. 74, 1986).
+entry is added there as well. Chan, Deflated decomposition of solutions of nearly singular systems
+(SIAM J. Numer. Anal. 21, 1984); Foster, Rank and null space calculations using matrix decomposition
+without column interchanges (Linear Algebra Appl. 74, 1986).
 """
 
 from collections.abc import Iterator
@@ -63,9 +62,7 @@ class Entries(NamedTuple):
 
     def added_to(self, B: Any) -> Any:
         """Return a CSC matrix with them."""
-        if not self.rows.size:
-            return B
-        return B + csc_array((self.values, self[:2]), B.shape, B.dtype)
+        return B + csc_array((self.values, self[:2]), B.shape, B.dtype) if self.rows.size else B
 
     def and_also(self, more: tuple[IndexArray, IndexArray, Values]) -> "Entries":
         """Return these and others."""

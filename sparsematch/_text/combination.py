@@ -11,9 +11,7 @@ from sparsematch._text.latex import escape
 from sparsematch._text.name_lists import Names, counted_family, family
 
 _DIGITS = 4  # of a coefficient that is shown: enough to recognise it
-_EXACT = (
-    1e-7  # relative: rounding in a null vector, as far as its minimal support is ill-conditioned
-)
+_EXACT = 1e-7  # relative: rounding in a null vector whose minimal support is ill-conditioned
 _INSIDE = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")  # brackets
 _SMALL = 1e-3  # of the largest coefficient: shares that a full vector mostly has
 _LARGEST = 100  # of whole coefficients: larger ones are no easier to read than decimals
@@ -70,10 +68,7 @@ def combination(
         return Combination(tuple(terms), more, indent)
     shown = list(groups.values())[:most]
     hidden = indices.size - sum(len(members) for _, members in shown)
-    terms = (
-        (value, f"{'sum of ' * (len(members) > 1)}{counted_family(members)}")
-        for value, members in shown
-    )
+    terms = ((value, f"{'sum of ' * (len(of) > 1)}{counted_family(of)}") for value, of in shown)
     return Combination(tuple(terms), f" and {hidden:,} more" if hidden else "", indent)
 
 

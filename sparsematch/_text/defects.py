@@ -1,6 +1,5 @@
 """What makes a matrix numerically singular, in words: rows are equations, columns are variables."""
 
-from collections.abc import Sequence
 from math import log10
 
 import numpy as np
@@ -11,7 +10,7 @@ from sparsematch._text.dependences import described, paragraph, vanishing_digits
 from sparsematch._text.name_lists import count
 from sparsematch._text.wording import Line, Wording
 from sparsematch._types.numerical_rank import NumericalRank
-from sparsematch._types.singularity import Dependence, NumericalDefects, SingularBlock, members_of
+from sparsematch._types.singularity import NumericalDefects, SingularBlock, members_of
 
 _DIGITS = 16  # that a double has, about
 _FORM = " of the block triangular form (counted from 0)"
@@ -20,8 +19,7 @@ _FORM = " of the block triangular form (counted from 0)"
 def headline(found: NumericalDefects) -> str:
     """Say whether the matrix is singular with these values."""
     size = f"{count(found.n, 'equation')}, {count(found.n, 'variable')}"
-    at_most = "" if found.is_complete else "at most "
-    rank = f"rank {at_most}{found.rank:,}"
+    rank = f"rank {'' if found.is_complete else 'at most '}{found.rank:,}"
     if not found.is_singular and not found.is_complete:
         return f"These values are too far apart to tell: {size}, {rank}."
     if not found.is_singular:
@@ -42,9 +40,8 @@ def beside_structure(found: NumericalDefects | NumericalRank, structural_rank: i
     is_clear = found.is_complete if isinstance(found, NumericalDefects) else found.is_settled
     if not is_clear and found.rank >= structural_rank:
         return ["These values are too far apart to tell whether more depends on each other."]
-    at_most = "" if is_clear else "at most "
     rank = f"{found.rank:,}" if found.rank < structural_rank else f"{structural_rank:,}, no less"
-    return [f"With these values the rank is {at_most}{rank}."]
+    return [f"With these values the rank is {'' if is_clear else 'at most '}{rank}."]
 
 
 def account(found: NumericalDefects, wording: Wording, what: str = "it") -> list[Line]:
@@ -55,6 +52,7 @@ def account(found: NumericalDefects, wording: Wording, what: str = "it") -> list
     shifts = [one.is_constant for one in variables]
     by_reference = bool(shifts) and all(shifts)
     sides = [(variables, cols), (equations, rows)]
+    near = found.near_equations, found.near_variables
     turning_point = _turning_point(found, wording)
     more_members = sum(one.size for one in variables) > sum(one.size for one in equations)
     if turning_point or (more_members and not any(shifts)):
@@ -64,8 +62,7 @@ def account(found: NumericalDefects, wording: Wording, what: str = "it") -> list
         *(paragraph(*side, wording, by_reference) for side in sides),
         turning_point,
         [] if more else _repair(rows, cols, wording, what),
-        _near(found.near_equations, wording),
-        _near(found.near_variables, wording),
+        *(described(side, wording, "Nearly ")[0] for side in near if side),
         _blocks(found, wording),
     ]
     return [line for lines in paragraphs if lines for line in ("", *lines)]
@@ -80,11 +77,6 @@ def _turning_point(found: NumericalDefects, wording: Wording) -> list[Line]:
     if found.n <= wording.most_names or not np.allclose(left, right, atol=1e-3):
         return []
     return ["All equations and variables take part, as at a turning point or a bifurcation."]
-
-
-def _near(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
-    """Name what would depend on each other if fewer digits counted."""
-    return described(dependences, wording, "Nearly ")[0] if dependences else []
 
 
 def _repair(rows: IndexArray, cols: IndexArray, wording: Wording, what: str) -> list[Line]:
@@ -106,11 +98,9 @@ def _blocks(found: NumericalDefects, wording: Wording) -> list[Line]:
     blocks = found.blocks  # one that is the whole matrix has nothing to add
     if not blocks or (len(blocks) == 1 and blocks[0].rows.size == found.n):
         return []
-    lacking = sum(block.deficiency for block in blocks)
-    lack = found.n - found.rank
+    lacking, lack = sum(block.deficiency for block in blocks), found.n - found.rank
     if len(blocks) == 1 and lacking == lack > 0:
-        which = f"diagonal block {blocks[0].number}{_FORM}"
-        return [f"Where: in {which}, {_block_words(blocks[0])}"]
+        return [f"Where: in diagonal block {blocks[0].number}{_FORM}, {_block_words(blocks[0])}"]
     lines: list[Line] = [f"Where: in these diagonal blocks{_FORM}, each by itself"]
     for block in blocks[: wording.most]:
         lines.append(f"  block {block.number}: {_block_words(block)}")
@@ -128,12 +118,10 @@ def _blocks(found: NumericalDefects, wording: Wording) -> list[Line]:
 
 
 def _block_words(block: SingularBlock) -> str:
-    n = block.rows.size
-    words = f"{n:,} x {n:,}"
-    if block.deficiency:
-        words += f", rank {n - block.deficiency:,}"
-    lost = block.digits_lost
-    return words + ("" if lost >= _DIGITS else f", {lost:.0f} of {_DIGITS} digits lost")
+    n, lost = block.rows.size, block.digits_lost
+    rank = f", rank {n - block.deficiency:,}" if block.deficiency else ""
+    digits = "" if lost >= _DIGITS else f", {lost:.0f} of {_DIGITS} digits lost"
+    return f"{n:,} x {n:,}{rank}{digits}"
 
 
 def _block_members(block: SingularBlock, wording: Wording) -> list[Line]:
@@ -145,6 +133,5 @@ def _block_members(block: SingularBlock, wording: Wording) -> list[Line]:
     lines: list[Line] = []
     for noun, dependences, all_of_them, names in sides:
         members = [each.indices for each in dependences] or [all_of_them]
-        listed = names.list(members_of(members), wording.most_names)
-        lines.append(f"     {noun}: {listed}")
+        lines.append(f"     {noun}: {names.list(members_of(members), wording.most_names)}")
     return lines

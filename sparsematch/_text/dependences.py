@@ -25,18 +25,37 @@ class Multiples(NamedTuple):
 
 
 def paragraph(
-    dependences: Sequence[Dependence],
-    chosen: IndexArray,
-    wording: Wording,
-    by_reference: bool = False,
+    found: Sequence[Dependence], chosen: IndexArray, wording: Wording, by_reference: bool = False
 ) -> list[Line]:
     """Describe the dependences of one side, each by what it says, and what to do."""
     # `chosen` are the members that are an example of what resolves all of them; `by_reference`:
     # nothing but references are missing.
-    if not dependences:
+    if not found:
         return []
-    lines, n_sets = described(dependences, wording)
-    return lines + _advice(dependences, chosen, n_sets, wording, by_reference)
+    lines, n_sets = described(found, wording)
+    one, d = found[0], len(found)
+    if over := one.side == "rows":
+        noun, verb, how, rest = "equation", "drop", "", ", or correct a coefficient;"
+        if by_reference:
+            verb, how, rest = "replace", " by that of the reference", ";"
+    else:
+        noun, verb, rest = "variable", "fix", ", or write an equation that notices the change"
+        how = " as the reference" if by_reference else ""
+    if d == 1:
+        choice = "any will do"
+        if np.abs(one.coefficients).min() < _TINY:  # which leaves the matrix nearly singular
+            choice = f"best a large {'factor' if over else 'change'}"
+        which = f"one of these {noun}s ({choice}){how}"
+    else:
+        which = f"one {noun} of each" if n_sets == d else count(d, noun)
+        names = wording.names(one.side).first(chosen, wording.most_names)
+        which += f"{how}, for example {names}"
+    lines.append(f"  to do: {verb} {which}{rest}")
+    if over:
+        exact = max(each.residual for each in found) <= ROUNDING_OF_RESIDUALS
+        otherwise = "there is no solution" if exact else "solutions are huge"
+        lines.append(f"         unless the right-hand sides cancel as well, {otherwise}")
+    return lines
 
 
 def described(
@@ -65,39 +84,6 @@ def described(
 def vanishing_digits(residual: float) -> str:
     """Word a residual: 1e-12 are twelve digits."""
     return count(int(-np.log10(residual)), "digit")
-
-
-def _advice(
-    dependences: Sequence[Dependence],
-    chosen: IndexArray,
-    n_sets: int,
-    wording: Wording,
-    by_reference: bool,
-) -> list[Line]:
-    """Say what to do about all of them."""
-    one, d = dependences[0], len(dependences)
-    if over := one.side == "rows":
-        noun, verb, how, rest = "equation", "drop", "", ", or correct a coefficient;"
-        if by_reference:
-            verb, how, rest = "replace", " by that of the reference", ";"
-    else:
-        noun, verb, rest = "variable", "fix", ", or write an equation that notices the change"
-        how = " as the reference" if by_reference else ""
-    if d == 1:
-        choice = "any will do"
-        if np.abs(one.coefficients).min() < _TINY:  # which leaves the matrix nearly singular
-            choice = f"best a large {'factor' if over else 'change'}"
-        which = f"one of these {noun}s ({choice}){how}"
-    else:
-        names = wording.names(one.side)
-        which = f"one {noun} of each" if n_sets == d else count(d, noun)
-        which += f"{how}, for example {names.first(chosen, wording.most_names)}"
-    lines: list[Line] = [f"  to do: {verb} {which}{rest}"]
-    if over:
-        exact = max(each.residual for each in dependences) <= ROUNDING_OF_RESIDUALS
-        otherwise = "there is no solution" if exact else "solutions are huge"
-        lines.append(f"         unless the right-hand sides cancel as well, {otherwise}")
-    return lines
 
 
 def _describe(one: Dependence | Multiples, wording: Wording, indent: int) -> list[Line]:

@@ -43,8 +43,7 @@ class Diagnosis(Page):
         The extreme singular values of the scaled matrix; None if they are not known, as those of a
         structurally singular one.
     n_blocks, largest_block : int
-        Diagonal blocks of the block triangular form, and the rows of the largest; 0 if there is
-        none.
+        Diagonal blocks of the block triangular form, and the rows of the largest; 0 if none.
     blocks : tuple of BlockCondition
         Blocks of two rows or more with the least reciprocal condition, the least first.
     rcond, scaled_rcond : float or None
@@ -175,9 +174,7 @@ class Diagnosis(Page):
 def _page(found: Diagnosis, max_names: int) -> str:
     """Return the page."""
     check_count("max_names", max_names)
-    zeros = (
-        f", {count(found.stored_zeros, 'stored zero')} not counted" if found.stored_zeros else ""
-    )
+    zeros = f", {count(n, 'stored zero')} not counted" if (n := found.stored_zeros) else ""
     entries = "1 entry" if found.n_entries == 1 else f"{found.n_entries:,} entries"
     lines = [_headline(found), "", f"Matrix    {found.n:,} x {found.n:,}, {entries}{zeros}"]
     lines += _rank(found) + _condition(found) + _digits(found, max_names)
@@ -218,14 +215,10 @@ def _rank(found: Diagnosis) -> list[str]:
     shown = " ".join(f"{value:.1e}" for value in spectrum.smallest[-5:])
     how = "" if spectrum.exact else "about "
     values = f"largest {spectrum.largest:.1e}, smallest {how}{shown}"
-    lines = [
-        f"Rank      {found.rank:,} to working precision",
-        wrapped(f"          singular values, scaled: {values}", 12),
-    ]
+    lines = [f"Rank      {found.rank:,} to working precision"]
+    lines.append(wrapped(f"{'':10}singular values, scaled: {values}", 12))
     if ratio >= _GAP:
-        lines.append(
-            f"          a gap of {ratio:.0e}: rank {rank:,} if what is below it counts as zero"
-        )
+        lines += [f"{'':10}a gap of {ratio:.0e}: rank {rank:,} if what is below it counts as zero"]
     return lines
 
 
@@ -242,7 +235,7 @@ def _condition(found: Diagnosis) -> list[str]:
 def _digits(found: Diagnosis, most: int) -> list[str]:
     if found.digits is None or not found.n:
         return []
-    order, lines = found.fewest_digits, []
+    order, lines, names = found.fewest_digits, [], Names(found.col_names, "column")
     if order.size:
         digits = found.digits[order]
         low, middle, high = digits[[0, digits.size // 2, -1]].astype(int)
@@ -250,13 +243,11 @@ def _digits(found: Diagnosis, most: int) -> list[str]:
         if low == high:
             lines = [f"{low} of 15 in all variables"]
         elif most:
-            names = Names(found.col_names, "column")
             shown = (f"{names.of(j)} {int(found.digits[j])}" for j in order[:most].tolist())
             lines.append(f"the fewest: {', '.join(shown)}")
     if found.of_several:
         lines.append("the fewer of two: b = A @ ones, and a solution of equal elements, scaled")
     if found.vanishing.size:
-        names = Names(found.col_names, "column")
         lines.append(f"zero but for rounding: {names.list(found.vanishing, most)}")
     if found.backward_error > _POOR_RESIDUAL:
         lines.append(f"solved with a backward error of {found.backward_error:.0e}")
@@ -268,16 +259,12 @@ def _blocks(found: Diagnosis, most: int) -> list[str]:
         return []
     blocks = count(found.n_blocks, "diagonal block")
     lines = [f"Blocks    {blocks}, the largest of {count(found.largest_block, 'row')}"]
-    rows = [
-        (
-            f"{block.number:,}",
-            f"{block.rows.size:,}",
-            f"{'' if block.exact else 'about '}{block.rcond:.0e}",
-            f"{block.digits_lost:.0f}",
-            Names(found.row_names, "row").list(block.rows, 3),
-        )
-        for block in found.blocks[:most]
-    ]
+    rows = []
+    for block in found.blocks[:most]:
+        names = Names(found.row_names, "row").list(block.rows, 3)
+        rcond = f"{'' if block.exact else 'about '}{block.rcond:.0e}"
+        size = f"{block.number:,}", f"{block.rows.size:,}"
+        rows.append((*size, rcond, f"{block.digits_lost:.0f}", names))
     if rows and found.n_blocks > 1:
         heads = "block", "size", "rcond", "digits lost", "equations"
         lines.append("          the worst conditioned:")
@@ -289,14 +276,10 @@ def _scaling(found: Diagnosis, most: int) -> list[str]:
     if found.rcond is None or found.scaled_rcond is None:
         return []
     if not found.misscaled:
-        if found.rcond * _GAP <= found.scaled_rcond:
-            return [f"Scaling   units differ throughout; {_HARMLESS}"]
-        return []
+        differ = found.rcond * _GAP <= found.scaled_rcond
+        return [f"Scaling   units differ throughout; {_HARMLESS}"] if differ else []
     names = {"rows": Names(found.row_names, "row"), "columns": Names(found.col_names, "column")}
-    shown = [
-        f"{names[each.side].of(each.index)} (x {each.factor:.0e})"
-        for each in found.misscaled[:most]
-    ]
+    shown = [f"{names[x.side].of(x.index)} (x {x.factor:.0e})" for x in found.misscaled[:most]]
     n_rows = sum(each.side == "rows" for each in found.misscaled)
     sides = (n_rows, "row"), (len(found.misscaled) - n_rows, "column")
     counts = [count(number, noun) for number, noun in sides if number]

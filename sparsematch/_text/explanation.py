@@ -35,8 +35,7 @@ class Explanation(Page, Ranked):
     Attributes
     ----------
     overdetermined : DeficientPieces
-        Where there are too many rows (equations) for the columns (variables) in them, piece by
-        piece.
+        Where there are too many rows (equations) for the columns (variables) in them, by pieces.
     underdetermined : DeficientPieces
         Where there are too many columns (variables) for the rows (equations) that they are in.
     matching : Matching
@@ -195,16 +194,14 @@ class Explanation(Page, Ranked):
             lines += ["", "Rows and columns are counted from 0."]
         return lines
 
-    def _defects(
-        self, numbers: NumericalDefects, wording: Wording, lines: list[Line]
-    ) -> list[Line]:
+    def _defects(self, found: NumericalDefects, wording: Wording, lines: list[Line]) -> list[Line]:
         """Return what values add to the structure, and say in `lines` what the rank is."""
         if not self.is_singular:
-            lines[0] = defects.headline(numbers)
-            return defects.account(numbers, wording)
-        lines += defects.beside_structure(numbers, self.structural_rank)
-        added = _not_told(self, numbers, wording.most)
-        if len(added.equations) > self.structural_rank - numbers.rank:
+            lines[0] = defects.headline(found)
+            return defects.account(found, wording)
+        lines += defects.beside_structure(found, self.structural_rank)
+        added = _not_told(self, found, wording.most)
+        if len(added.equations) > self.structural_rank - found.rank:
             lines[-1] = f"{str(lines[-1])[:-1]}; the dependences below include the conflicts."
         return defects.account(added, wording, "the rest")
 
@@ -257,16 +254,14 @@ class Explanation(Page, Ranked):
         arrays = piece.rows, piece.cols, *piece.conflict
         names = "rows", "cols", "conflict_rows", "conflict_cols"
         out = {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
-        if self.row_names is not None:
-            out["conflict_row_names"] = [self.row_names[i] for i in out["conflict_rows"]]
-        if self.col_names is not None:
-            out["conflict_col_names"] = [self.col_names[j] for j in out["conflict_cols"]]
+        for kind, given in (("row", self.row_names), ("col", self.col_names)):
+            if given is not None:
+                out[f"conflict_{kind}_names"] = [given[k] for k in out[f"conflict_{kind}s"]]
         return out
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape
-        over, under = self.overdetermined.surplus, self.underdetermined.surplus
-        surplus = (over, "row"), (under, "column")
+        surplus = (self.overdetermined.surplus, "row"), (self.underdetermined.surplus, "column")
         faults = [f"{count(n, noun)} too many" for n, noun in surplus if n]
         found = "" if self.numbers is None else f", rank {self.numbers.rank} in numbers"
         return (
@@ -305,17 +300,13 @@ def _remarks(why: Explanation) -> list[str]:
 def _not_told(why: Explanation, numbers: NumericalDefects, shown: int) -> NumericalDefects:
     """Return what the values add: without rows or columns said to be empty or in conflict."""
     # `shown`: how many conflicts of each kind are.
-    kept = []
-    for part, claims in (
-        (why.overdetermined, numbers.equations),
-        (why.underdetermined, numbers.variables),
-    ):
+    kept, both = [], (numbers.equations, numbers.variables)
+    for part, claims in zip((why.overdetermined, why.underdetermined), both, strict=True):
         told = {piece.conflict[part.side == "columns"].tobytes() for piece in part[:shown]}
         told |= {index.tobytes() for index in part.empty[:, np.newaxis]}
         dtype = part.rows.dtype
         kept.append(tuple(one for one in claims if one.indices.astype(dtype).tobytes() not in told))
-    equations, variables = kept
-    return replace(numbers, equations=equations, variables=variables)
+    return replace(numbers, equations=kept[0], variables=kept[1])
 
 
 def _parts(why: Explanation, wording: Wording) -> list[Line]:

@@ -45,10 +45,8 @@ def _cut(groups: list[tuple[str, int]], total: int, most: int) -> str:
     words = ", ".join(name for name, _ in shown)
     if not hidden:
         return words
-    families = f" of {rest:,} families" if 0 < rest < hidden else ""
-    if rest == 1 < hidden:
-        families = " of one family"
-    return f"{words} and {hidden:,} more{families}"
+    families = "one family" if rest == 1 else f"{rest:,} families"
+    return f"{words} and {hidden:,} more" + f" of {families}" * (0 < rest < hidden)
 
 
 def family(name: str) -> str:

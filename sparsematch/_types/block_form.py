@@ -287,9 +287,8 @@ class BlockForm(Blocks):
         rr = conventions.boundaries(rr, "rr", p.size, 5)
         if r.size != s.size:
             raise ValueError(f"r has {r.size} elements and s {s.size}, but there must be as many")
-        rank, n_free = int(rr[3]), int(cc[1])
-        if rank + n_free != q.size:
-            other = q.size - n_free
+        rank, other = int(rr[3]), q.size - int(cc[1])
+        if rank != other:
             raise ValueError(f"rr tells a structural rank of {rank}, but cc one of {other}")
         return frozen(cls(p, q, r, s, cc, rr, Matching(*_mates(p, q, rank))))
 
@@ -356,7 +355,8 @@ def block_layout(form: BlockForm) -> BlockLayout | None:
     """Return the layout of a block form; None if its arrays contradict each other."""
     mates = form.matching.row_mate, form.matching.col_mate
     p, q, r, s, cc, rr, *given = map(_on_host, (*form, *mates))
-    if not (_is_permutation(p) and _is_permutation(q)):
+    are_indices = all(of.ndim == 1 and of.dtype.kind in "iu" for of in (p, q, r, s, cc, rr))
+    if not (are_indices and _is_permutation(p) and _is_permutation(q)):
         return None
     ends = (r, p.size), (s, q.size), (rr, p.size), (cc, q.size)
     if not all(_are_boundaries(*end) for end in ends) or r.size != s.size:
@@ -382,16 +382,12 @@ def _on_host(array: Any) -> Any:
 
 
 def _is_permutation(order: Any) -> bool:
-    if order.ndim != 1 or order.dtype.kind not in "iu":
-        return False
     within = order.min(initial=0) >= 0 and order.max(initial=-1) < order.size
     return bool(within and np.bincount(order, minlength=order.size).max(initial=1) == 1)
 
 
 def _are_boundaries(ends: Any, n: int) -> bool:
-    if ends.ndim != 1 or ends.dtype.kind not in "iu" or ends.size == 0:
-        return False
-    return bool(ends[0] == 0 and ends[-1] == n and np.all(ends[1:] >= ends[:-1]))
+    return bool(ends.size and ends[0] == 0 and ends[-1] == n and np.all(ends[1:] >= ends[:-1]))
 
 
 def _parts_fit(r: Any, s: Any, cc: Any, rr: Any) -> bool:

@@ -2,18 +2,9 @@
 
 from typing import Literal
 
-ExactMethod = Literal[
-    "auto",
-    "hopcroft_karp",
-    "pothen_fan",
-    "push_relabel",
-    "single_source_bfs",
-    "ms_bfs_graft",
-    "reference",
-    "ms_bfs",
-    "one_block",
-    "apfb",
-]
+#: Those of the core, in host memory.
+_Core = Literal["hopcroft_karp", "pothen_fan", "push_relabel", "single_source_bfs", "ms_bfs_graft"]
+ExactMethod = Literal["auto", _Core, "reference", "ms_bfs", "one_block", "apfb"]
 Heuristic = Literal["auto", "none", "cheap", "min_degree", "karp_sipser", "by_rank"]
 ApproximateMethod = Literal["auto", "greedy", "hem", "gpa", "suitor", "red_blue", "local_max"]
 

@@ -99,10 +99,8 @@ class CoarseningHierarchy:
         """
         level = self._index(level)
         G = self.levels[0].matrix
-        like = self.levels[0].prolongation if len(self) > 1 else above("checked")(G, "G").tocsr()
-        return aggregation_operator(
-            type(like), self.aggregates(level), self.sizes[level], like.dtype
-        )
+        P = self.levels[0].prolongation if len(self) > 1 else above("checked")(G, "G").tocsr()
+        return aggregation_operator(type(P), self.aggregates(level), self.sizes[level], P.dtype)
 
     def _index(self, level: Any) -> int:
         if isinstance(level, bool) or not isinstance(level, int | np.integer):

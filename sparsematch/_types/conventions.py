@@ -47,14 +47,9 @@ def pairs_of(given: Any, name: str) -> Iterable[tuple[Any, Any]]:
     fields = "underconstrained", "square", "overconstrained"
     is_pair = isinstance(given, tuple | list) and len(given) == 2
     if is_pair and all(hasattr(part, fields[0]) for part in given):
-        return [
-            pair
-            for field in fields
-            for pair in zip(*(getattr(part, field) for part in given), strict=True)
-        ]
-    raise wrong_type(
-        name, given, "a dict from rows to columns or a pair (RowPartition, ColPartition)"
-    )
+        return [pair for f in fields for pair in zip(*(getattr(g, f) for g in given), strict=True)]
+    wanted = "a dict from rows to columns or a pair (RowPartition, ColPartition)"
+    raise wrong_type(name, given, wanted)
 
 
 def row_mate_of(pairs: Iterable[tuple[Any, Any]], shape: tuple[int, int], name: str) -> IndexArray:

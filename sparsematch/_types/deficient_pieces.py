@@ -48,10 +48,8 @@ class DeficientPiece:
 
     def __repr__(self) -> str:
         conflict = f"conflict {self.conflict.rows.size}x{self.conflict.cols.size}"
-        return (
-            f"DeficientPiece({self.rows.size}x{self.cols.size}, {self.side} {self.surplus} too "
-            f"many, {conflict})"
-        )
+        what = f"{self.rows.size}x{self.cols.size}, {self.side} {self.surplus} too many"
+        return f"DeficientPiece({what}, {conflict})"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

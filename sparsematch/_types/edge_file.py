@@ -1,7 +1,6 @@
 """A file of edges: where its records are and of what type.
 
-The format is NumPy's own: a ``.npy`` file of one dimension with the fields `u`, `v` and, if it has
-weights, `weight`.
+The format is NumPy's own: a ``.npy`` file of one dimension; its fields: `u`, `v`, perhaps `weight`.
 """
 
 import os
@@ -65,16 +64,14 @@ class EdgeFile:
 
     def in_range(self, n_vertices: int) -> int:
         """Return a number of vertices; ValueError if it is beyond their type."""
-        most = np.iinfo(self.dtype).max
-        if n_vertices > most:
+        if n_vertices > (most := np.iinfo(self.dtype).max):
             text = f"n_vertices is {n_vertices}, but must be from 0 to {most}, for {self.dtype}"
             raise ValueError(text)
         return n_vertices
 
     def _field(self, name: str) -> tuple[np.dtype[Any], int]:
         assert self.record.fields is not None
-        dtype, offset, *_ = self.record.fields[name]
-        return dtype, offset
+        return self.record.fields[name][:2]
 
 
 def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:

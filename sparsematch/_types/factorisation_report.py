@@ -56,15 +56,13 @@ class FactorisationReport:
     above : int
         Entries above the diagonal blocks, which are only multiplied with.
     own_predicted, own_made : int
-        Entries of the factors of the blocks factorised by this package, in the order of minimum
-        degree.
+        Entries of the factors of the blocks factorised by this package, by minimum degree.
     own_seconds : float
         What one factorisation of these blocks was predicted to take on one core.
     external : tuple of BlockReport
         The blocks that external solvers have factorised.
     asked : str
-        The external solver that was asked for, which takes blocks of more than 16 rows; empty if
-        none was.
+        The external solver asked for, which takes blocks of more than 16 rows; empty if none was.
 
     Examples
     --------

@@ -17,8 +17,7 @@ class LeastSquares:
     Attributes
     ----------
     x : ndarray or csc_array, shape (n,) or (n, k)
-        The solution, of float64 or complex128; sparse if the right-hand sides were, and more than
-        one.
+        The solution, of float64 or complex128; sparse if the right-hand sides were, and several.
     residual_norm : float, or ndarray of shape (k,)
         The 2-norm of ``b - A @ x``, for each right-hand side.
     rank : int
@@ -53,10 +52,8 @@ class LeastSquares:
 
     def __repr__(self) -> str:
         rows, cols = self.shape
-        if self.is_unique:
-            which = "the only solution"
-        else:
-            which = "minimum norm" if self.minimum_norm else "a basic solution"
+        one_of_many = "minimum norm" if self.minimum_norm else "a basic solution"
+        which = "the only solution" if self.is_unique else one_of_many
         return f"LeastSquares({rows}x{cols}, rank {self.rank}, {which})"
 
     def report(self) -> str:

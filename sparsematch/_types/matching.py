@@ -29,9 +29,8 @@ def not_a_matching(name: str, flaw: tuple[str, int, int]) -> ValueError:
 
 def not_maximum(cardinality: int) -> ValueError:
     """Describe a matching that is too small."""
-    return ValueError(
-        f"matching is not maximum: there is an augmenting path, so {cardinality} pairs are too few"
-    )
+    why = f"there is an augmenting path, so {cardinality} pairs are too few"
+    return ValueError(f"matching is not maximum: {why}")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -157,12 +156,9 @@ def invert(row_mate: IndexArray, n_cols: int, name: str) -> IndexArray:
     col_mate: IndexArray = xp.full(n_cols, UNMATCHED, row_mate.dtype)
     rows = xp.flatnonzero(row_mate >= 0)
     col_mate[row_mate[rows]] = rows
-    robbed = xp.flatnonzero(col_mate[row_mate[rows]] != rows)
-    if robbed.size:
+    if (robbed := xp.flatnonzero(col_mate[row_mate[rows]] != rows)).size:
         i = rows[robbed[0]]
         j = row_mate[i]
-        raise ValueError(
-            f"{name} is not a matching of this matrix: row {i} is paired with column {j}, but row "
-            f"{col_mate[j]} is too"
-        )
+        flaw = f"row {i} is paired with column {j}, but row {col_mate[j]} is too"
+        raise ValueError(f"{name} is not a matching of this matrix: {flaw}")
     return col_mate

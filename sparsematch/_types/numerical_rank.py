@@ -71,6 +71,5 @@ class NumericalRank:
 
     def __repr__(self) -> str:
         rows, cols = self.shape
-        return (
-            f"NumericalRank({rows}x{cols}, rank {self.rank}{'' if self.is_settled else ' at most'})"
-        )
+        at_most = "" if self.is_settled else " at most"
+        return f"NumericalRank({rows}x{cols}, rank {self.rank}{at_most})"

@@ -69,8 +69,7 @@ class StepInfo(NamedTuple):
     engine : str
         Its name.
     seconds : float
-        Time it took, transposing excluded. On a GPU: time of the host, which waits for the device
-        only where it must.
+        Time it took, transposing excluded. On a GPU that of the host, which waits where it must.
     phases : int
         Rounds of searching and augmenting; for an engine that searches from one vertex at a time,
         the searches.
@@ -172,28 +171,18 @@ class RunInfo(NamedTuple):
             head += f" and {self.transpose_seconds * 1e3:,.1f} ms for transposing"
         if not self.steps:
             return head
-        heads = ["  engine", "ms", "phases", "edges", "pairs"]
-        rows = []
+        rows = [["  engine", "ms", "phases", "edges", "pairs", "exchanges", "MB sent", "reason"]]
         for step in self.steps:
-            counts = (f"{n:,}" for n in (step.phases, step.edges, step.cardinality))
-            rows.append([f"  {step.engine}", f"{step.seconds * 1e3:,.1f}", *counts])
-        if any(step.rounds for step in self.steps):  # there are several ranks
-            heads += ["exchanges", "MB sent"]
-            for row, step in zip(rows, self.steps, strict=True):
-                row += [f"{step.rounds:,}", f"{step.bytes_sent / 1e6:,.1f}"]
-        n_numbers = len(heads)
-        rows = [[*row, step.reason] for row, step in zip(rows, self.steps, strict=True)]
-        return f"{head}\n{table([*heads, 'reason'], rows, range(1, n_numbers))}"
+            ms, sent = (f"{size:,.1f}" for size in (step.seconds * 1e3, step.bytes_sent / 1e6))
+            counts = (f"{n:,}" for n in (step.phases, step.edges, step.cardinality, step.rounds))
+            rows.append([f"  {step.engine}", ms, *counts, sent, step.reason])
+        if not any(step.rounds for step in self.steps):  # there is one rank
+            rows = [[*row[:5], row[-1]] for row in rows]
+        return f"{head}\n{table(rows[0], rows[1:], range(1, len(rows[0]) - 1))}"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """Align cells in columns, those numbered in `right` at their right."""
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    lines = []
-    for row in (heads, *rows):
-        cells = [
-            cell.rjust(width) if k in right else cell.ljust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    columns = enumerate(zip(heads, *rows, strict=True))
+    cells = [f"{'>' if k in right else '<'}{max(map(len, column))}" for k, column in columns]
+    return "\n".join("  ".join(map(format, row, cells)).rstrip() for row in (heads, *rows))

@@ -67,8 +67,7 @@ class SingularBlock:
     rows, cols : ndarray
         The block, in ascending order.
     equations, variables : tuple of Dependence
-        The left and right null vectors of the block alone: what there is outside the block is not
-        looked at.
+        The left and right null vectors of the block alone, whatever there is outside of it.
     rcond : float
         The least singular value of the block, rows and columns scaled so that the largest entries
         are about 1: by how little it must change to have no inverse.

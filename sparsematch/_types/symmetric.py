@@ -68,8 +68,7 @@ class SymmetricTransversal(MatchedResult):
         They are left over from odd cycles, and get numbers on the diagonal only by elimination of
         others: a solver with threshold pivoting delays them.
         """
-        single = self.partner == np.arange(self.partner.size)
-        return self._where(single & (self.diagonal < _WEAK))
+        return self._where((self.partner == np.arange(self.partner.size)) & (self.diagonal < _WEAK))
 
     @property
     def unmatched(self) -> IndexArray:
@@ -97,10 +96,8 @@ class SymmetricTransversal(MatchedResult):
             Also if there are no factors.
         """
         if self.factors is None:
-            raise ValueError(
-                "there are no factors: only symmetric_product_transversal(A, scaling=True) "
-                "computes them"
-            )
+            call = "symmetric_product_transversal(A, scaling=True)"
+            raise ValueError(f"there are no factors: only {call} computes them")
         S = sp.csr_array(self._checked(A), copy=True)
         rows = np.repeat(self.factors, np.diff(S.indptr))
         S.data = scale_entries(S.data, rows, self.factors[S.indices])
@@ -135,8 +132,7 @@ class SymmetricTransversal(MatchedResult):
         Parameters
         ----------
         order : array of integers, shape (n_vertices,), optional
-            The vertices of the compressed graph, first eliminated first. By default as they are
-            numbered.
+            The vertices of the compressed graph, first eliminated first. By default by number.
 
         Returns
         -------

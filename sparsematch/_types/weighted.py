@@ -162,10 +162,8 @@ class WeightedTransversal(MatchedResult):
             If there are no factors.
         """
         if self.row_scale is None or self.col_scale is None:
-            raise ValueError(
-                "there are no factors: only maximum_product_transversal(A, scaling=True) computes "
-                "them"
-            )
+            call = "maximum_product_transversal(A, scaling=True)"
+            raise ValueError(f"there are no factors: only {call} computes them")
         return _parts(self.row_scale, self.row_dual), _parts(self.col_scale, self.col_dual)
 
     @documented
@@ -247,11 +245,8 @@ class WeightedMatching(MatchedResult):
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape
-        which = "greatest" if self.maximize else "least"
-        return (
-            f"WeightedMatching({n_rows}x{n_cols}, {which} objective {self.objective:.6g}, "
-            f"cardinality {self.cardinality})"
-        )
+        what = f"{'greatest' if self.maximize else 'least'} objective {self.objective:.6g}"
+        return f"WeightedMatching({n_rows}x{n_cols}, {what}, cardinality {self.cardinality})"
 
 
 def _parts(scale: FloatArray, dual: FloatArray) -> tuple[FloatArray, IndexArray]:

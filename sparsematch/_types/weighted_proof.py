@@ -53,8 +53,7 @@ def as_matching(
 ) -> tuple[SignedCSR, WeightedMatching]:
     """Return a transversal of largest product or sum as a matching of logarithms or magnitudes."""
     graph, weight, total = weighted.graph, weighted.magnitude, transversal.objective
-    xp = namespace(weight)
-    largest = weighted.largest
+    xp, largest = namespace(weight), weighted.largest
     if transversal.job == "product":
         weight = xp.log(weight)
         largest = largest_of(weight)

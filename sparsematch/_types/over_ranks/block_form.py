@@ -17,8 +17,7 @@ class DistributedBlockForm(Blocks, Frozen):
     """A block upper triangular form of a `DistributedCSR`: coarse and fine decomposition.
 
     The parts and the order of rows and columns are those of `BlockForm`; here each rank has the
-    places of its own rows and columns in the permuted matrix, and the fine blocks that these are
-    in.
+    places of its own rows and columns in the permuted matrix, and their fine blocks.
 
     Attributes
     ----------

@@ -43,8 +43,7 @@ class DistributedCSR:
         Where the entries of each own row begin, from 0 on. In host memory on all ranks, or on the
         current GPU of each.
     indices : array of integers
-        The columns of the entries, numbered within the whole matrix. Unsorted and duplicate indices
-        are legal.
+        The columns of the entries in the whole matrix. Unsorted and duplicate indices are legal.
     first_row : int
         The number of the first own row within the whole matrix.
     shape : (int, int)
@@ -138,21 +137,13 @@ class DistributedCSR:
         n_rows, n_cols = blocks[0].shape
         rank, size = agreement.rank_of(comm), agreement.size_of(comm)
         col_starts = balanced(n_cols, size)
-        fields = {
-            "comm": comm,
-            "n_rows": n_rows,
-            "n_cols": n_cols,
-            "backend": "nccl" if on_gpu(parts[0]) else "mpi",
-            "nnz": sum(block.nnz for block in blocks),
-            "largest_nnz": max(block.nnz for block in blocks),
-            "serial": blocks[0].serial,
-            "first_row": int(first_row),
-            "first_col": int(col_starts[rank]),
-            "row_starts": np.array([0, *ends], np.int64),
-            "col_starts": col_starts,
-            **dict(zip(("indptr", "indices", "values"), parts, strict=True)),
-        }
-        for name, value in fields.items():
+        backend = "nccl" if on_gpu(parts[0]) else "mpi"
+        firsts = int(first_row), int(col_starts[rank])
+        starts = np.array([0, *ends], np.int64), col_starts
+        sizes = [block.nnz for block in blocks]
+        totals = sum(sizes), max(sizes), blocks[0].serial
+        fields = comm, n_rows, n_cols, *parts, backend, *firsts, *starts, *totals
+        for name, value in zip(self.__dataclass_fields__, fields, strict=True):
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -250,8 +241,7 @@ class DistributedCSR:
         """
         A = self.get()
         values = np.ones(A.local_nnz) if A.values is None else A.values
-        shape = len(A.own_rows), A.n_cols
-        return sp.csr_array((values, A.indices, A.indptr), shape=shape)
+        return sp.csr_array((values, A.indices, A.indptr), shape=(len(A.own_rows), A.n_cols))
 
     def get(self) -> "DistributedCSR":
         """Return the matrix in host memory: itself, or a copy of one on GPUs. Not collective."""
@@ -265,12 +255,9 @@ class DistributedCSR:
         return here
 
     def __repr__(self) -> str:
-        n_rows, n_cols = self.shape
-        rows, rank, size = self.own_rows, self.rank, self.n_ranks
-        return (
-            f"DistributedCSR({n_rows}x{n_cols}, {self.nnz} entries, rows {rows.start}:{rows.stop} "
-            f"on rank {rank} of {size})"
-        )
+        own = self.own_rows
+        rows = f"rows {own.start}:{own.stop} on rank {self.rank} of {self.n_ranks}"
+        return f"DistributedCSR({self.n_rows}x{self.n_cols}, {self.nnz} entries, {rows})"
 
 
 #: A matrix over ranks, in overloads beside `Local`.
@@ -327,9 +314,7 @@ def _read_block(
 ) -> tuple[IndexArray, IndexArray, Array | None]:
     """Return the arrays of a rank in their types, checked where they are."""
     gpu = on_gpu(indptr)
-    indptr, indices = (
-        _integers(array, name, gpu) for array, name in ((indptr, "indptr"), (indices, "indices"))
-    )
+    indptr, indices = _integers(indptr, "indptr", gpu), _integers(indices, "indices", gpu)
     xp = namespace(indptr)
     if not indptr.size:
         raise ValueError("indptr is empty, but begins with 0 where there is no row")
@@ -344,8 +329,7 @@ def _read_block(
         values = xp.asarray(values)
         if values.shape != (nnz,):
             raise ValueError(f"values has shape {values.shape}, but there are {nnz} entries")
-    small = n_rows <= INT32_MAX and n_cols <= INT32_MAX
-    dtype = np.dtype(np.int32 if small else np.int64)
+    dtype = np.dtype(np.int32 if max(n_rows, n_cols) <= INT32_MAX else np.int64)
     return indptr, xp.ascontiguousarray(indices.astype(dtype, copy=False)), values
 
 
