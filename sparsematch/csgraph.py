@@ -71,10 +71,12 @@ def maximum_bipartite_matching(graph: SparseLike, perm_type: str = "row") -> NDA
     graph = _as_graph(graph)
     pattern = as_bipartite(graph, name="graph")
     if pattern.dtype != np.int32:
-        _refuse_what_int32_cannot_hold(pattern)
+        indices, nnz = pattern.indices[: pattern.nnz], pattern.nnz
+        for name, largest in ("indptr", nnz), ("indices", indices.max() if indices.size else 0):
+            if int(largest) > _LARGEST:
+                raise ValueError(f"{name} values too large for csgraph")
     matching = maximum_matching(pattern)[0]
-    mates = matching.row_mate if perm_type == "column" else matching.col_mate
-    return mates.astype(np.int32)
+    return (matching.row_mate if perm_type == "column" else matching.col_mate).astype(np.int32)
 
 
 def min_weight_full_bipartite_matching(
@@ -127,8 +129,7 @@ def min_weight_full_bipartite_matching(
         raise TypeError("biadjacency is on a GPU, but this is done in host memory; get() copies it")
     weighted = as_signed(A, name="biadjacency", must_be_finite=False)
     cost = -weighted.weight if maximize else weighted.weight
-    edges = _edges(weighted.graph, cost)
-    matching = full_matching(*edges, weighted.largest)
+    matching = full_matching(*_edges(weighted.graph, cost), weighted.largest)
     (rows,) = (matching.row_mate >= 0).nonzero()
     return rows, matching.row_mate[rows]
 
@@ -193,17 +194,8 @@ def _edges(graph: BipartiteCSR, cost: FloatArray) -> tuple[BipartiteCSR, FloatAr
     if kept.all():
         return graph, cost
     if not cost.all():
-        text = "explicit zero weights are removed before matching"
-        warn(UserWarning, text)
+        warn(UserWarning, "explicit zero weights are removed before matching")
     if not (cost[~kept] >= 0).all():
-        raise ValueError(
-            "biadjacency holds NaN, or an infinite weight that would make every sum infinite"
-        )
+        text = "biadjacency holds NaN, or an infinite weight that would make every sum infinite"
+        raise ValueError(text)
     return keep_entries(graph, kept), cost[kept]
-
-
-def _refuse_what_int32_cannot_hold(graph: BipartiteCSR) -> None:
-    indices = graph.indices[: graph.nnz]
-    for name, largest in ("indptr", graph.nnz), ("indices", indices.max() if indices.size else 0):
-        if int(largest) > _LARGEST:
-            raise ValueError(f"{name} values too large for csgraph")

@@ -94,10 +94,9 @@ def match_edge_file(
         check_count("n_vertices", n_vertices)
         n = file.in_range(operator.index(n_vertices))
     mate = np.full(n, UNMATCHED, file.dtype)
-    weighted = bool(weights) and file.weighted
     with tempfile.TemporaryDirectory(prefix="sparsematch-", dir=scratch) as folder:
         match = operations(StreamOps, "numpy").match_edges
-        weight = match(file, mate, weighted, folder, run)
+        weight = match(file, mate, bool(weights) and file.weighted, folder, run)
     (step,) = run.steps
     info = RunInfo("local_max", "none", (step,), step.cardinality, 1, 0, 0.0)
     return GraphMatching(mate, mate, weight, GUARANTEE, info).freeze()

@@ -79,16 +79,11 @@ def graclus_cluster(
     n = _check(row, col, weight, num_nodes)
     xp = namespace(row)
     values = xp.ones(row.size, np.float32) if weight is None else weight
+    A, weights = _by_rows(row, col, values, n), weight is not None
     matching = approximate_matching(
-        _by_rows(row, col, values, n),
-        method=method,
-        weights=weight is not None,
-        rng=rng,
-        workers=workers,
-        symmetrize=True,
+        A, method=method, weights=weights, rng=rng, workers=workers, symmetrize=True
     )
-    own = xp.arange(n, dtype=row.dtype)
-    mate = matching.mate.astype(row.dtype)
+    own, mate = xp.arange(n, dtype=row.dtype), matching.mate.astype(row.dtype)
     return xp.where(mate >= 0, xp.minimum(own, mate), own)
 
 
@@ -127,5 +122,4 @@ def _by_rows(row: Any, col: Any, values: Any, n: int) -> Any:
     index = np.int32 if max(n, row.size) < 2**31 - 8 else np.int64
     order = stable_order(row)
     indptr = xp.searchsorted(row[order], xp.arange(n + 1, dtype=row.dtype)).astype(index)
-    arrays = indptr, col[order].astype(index), values[order]
-    return compressed_matrix("csr", (n, n), *arrays)
+    return compressed_matrix("csr", (n, n), indptr, col[order].astype(index), values[order])

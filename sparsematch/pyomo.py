@@ -62,17 +62,15 @@ class ModelExplanation(Page):
     def dependent_equations(self) -> list[Any]:
         """The constraints of the over-determined part, or those that depend on each other."""
         why = self.explanation
-        if why.overdetermined or not why.numbers:
-            return [self.equations[i] for i in why.overdetermined.rows.tolist()]
-        return [self.equations[i] for i in _members(why.numbers.equations)]
+        found = why.numbers.equations if why.numbers and not why.overdetermined else ()
+        return [self.equations[i] for i in _members(found) or why.overdetermined.rows.tolist()]
 
     @property
     def free_variables(self) -> list[Any]:
         """The variables of the under-determined part, or those that no equation determines."""
         why = self.explanation
-        if why.underdetermined or not why.numbers:
-            return [self.variables[j] for j in why.underdetermined.cols.tolist()]
-        return [self.variables[j] for j in _members(why.numbers.variables)]
+        found = why.numbers.variables if why.numbers and not why.underdetermined else ()
+        return [self.variables[j] for j in _members(found) or why.underdetermined.cols.tolist()]
 
     def text(self, *, max_pieces: int = 3, max_names: int = 12) -> str:
         """Say what is wrong; what is long, by families: ``flow[*]`` for ``flow[1]``, ``flow[2]``...

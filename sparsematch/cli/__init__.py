@@ -17,8 +17,6 @@ from collections.abc import Sequence
 
 __all__ = ["main"]
 
-_INTERRUPTED = 130
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
@@ -55,4 +53,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not is_an_interrupt(error):
             raise
         print("sparsematch: interrupted", file=sys.stderr)
-        return _INTERRUPTED
+        return 130

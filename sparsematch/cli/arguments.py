@@ -80,10 +80,8 @@ def build_parser() -> argparse.ArgumentParser:
     known = _options()
     for name, (function, summary, options) in _COMMANDS.items():
         status = "1 singular, with --check; " if "--check" in options else ""
-        description = f"{summary[0].upper()}{summary[1:]}."
-        command = adders.add_parser(
-            name, help=summary, description=description, epilog=_EXIT_STATUS.format(status)
-        )
+        about: Any = {"help": summary, "description": f"{summary[0].upper()}{summary[1:]}."}
+        command = adders.add_parser(name, **about, epilog=_EXIT_STATUS.format(status))
         command.set_defaults(command=function, name=name, error=command.error)
         for option in options.split():
             how = known.get(f"{name} {option}", known[option])
@@ -132,7 +130,6 @@ def _options() -> dict[str, dict[str, Any]]:
 
 def _engine_options() -> dict[str, dict[str, Any]]:
     alone = "exact engine (default auto; none: the initialisation alone, only maximal)"
-
     backend = "numpy" if ranks.communicator() is None else "mpi"
 
     def engine(text: str, kind: str, *more: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import sparsematch
-from sparsematch import DistributedCSR, RunInfo, plot
+from sparsematch import DistributedCSR, RunInfo, block_triangular_form, explain_singularity, plot
 from sparsematch._base.arrays import import_cupy
 from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import operations
@@ -25,6 +25,7 @@ from sparsematch._types.over_ranks.agreement import collect
 from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_result, write
 from sparsematch.cli.progress import Progress
+from sparsematch.cli.summary import Fields
 
 _DONE, _SINGULAR = 0, 1
 
@@ -39,20 +40,18 @@ def rank(arguments: Namespace) -> int:
 def match(arguments: Namespace) -> int:
     """Maximum transversal of a file's matrix."""
     progress, matrix, zeros, matching, run = _matched(arguments)
-    maximum = arguments.method != "none"
-    fields = summary.match_fields(arguments.file, matrix, matching, maximum) | zeros
+    fields = summary.match_fields(arguments.file, matrix, matching, arguments.method != "none")
     arrays = {}
     if whole := _whole(arguments, matching):
         arrays = _mates(whole) | {"permutation": whole.as_permutation()}
-    return _finish(arguments, fields, run, progress, arrays)
+    return _finish(arguments, fields | zeros, run, progress, arrays)
 
 
 def btf(arguments: Namespace) -> int:
     """Block triangular form of a file's matrix."""
     progress, matrix, zeros, matching, run = _matched(arguments)
     with progress.step("blocks", "finding the blocks"):
-        how: Any = {"matching": matching, "workers": arguments.workers}
-        form = sparsematch.block_triangular_form(matrix, **how)
+        form = block_triangular_form(matrix, matching=matching, workers=arguments.workers)
     fields = summary.block_fields(arguments.file, matrix, form) | zeros
     if arguments.plot:
         _draw(arguments, progress, lambda title: plot.spy_blocks(matrix, form, title=title))
@@ -75,8 +74,7 @@ def explain(arguments: Namespace) -> int:
     with progress.step("explain", f"looking for {'dependences' if numeric else 'conflicts'}"):
         try:
             how: Any = {"tolerance": arguments.tolerance, "workers": arguments.workers}
-            how |= {"numeric": numeric, "matching": matching}
-            why = sparsematch.explain_singularity(matrix, *names, **how)
+            why = explain_singularity(matrix, *names, numeric=numeric, matching=matching, **how)
         except ValueError as error:  # a value that is not finite
             raise CannotProduce(f"{arguments.file}: {error}") from None
     if arguments.plot:
@@ -85,7 +83,7 @@ def explain(arguments: Namespace) -> int:
     fields |= {**why.to_dict(max_pieces=arguments.pieces), **zeros}
     fields |= summary.run_fields(run, progress.rounded())
 
-    def words(fields: dict[str, Any]) -> str:
+    def words(fields: Fields) -> str:
         if arguments.brief:
             return summary.one_line(fields)
         said = why.text(max_pieces=arguments.pieces)
@@ -221,11 +219,7 @@ def _mates(matching: Any) -> dict[str, Any]:
 
 
 def _finish(
-    arguments: Namespace,
-    fields: dict[str, Any],
-    run: RunInfo,
-    progress: Progress,
-    arrays: dict[str, Any],
+    arguments: Namespace, fields: Fields, run: RunInfo, progress: Progress, arrays: Fields
 ) -> int:
     """Save, print as JSON or text, and choose the exit status."""
     comm = ranks.communicator()

@@ -8,11 +8,11 @@ from argparse import Namespace
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import sparsematch
 from sparsematch import plot
-from sparsematch.cli.summary import line
+from sparsematch.cli.summary import Fields, line
 
 STREAM = "-"  # the name of standard input and of standard output
 _INPUTS, _OUTPUTS = ("file", "row_names", "col_names"), ("save", "plot")
@@ -69,10 +69,7 @@ def write(name: str, save: Callable[[BinaryIO], object]) -> None:
 
 
 def print_result(
-    arguments: Namespace,
-    fields: dict[str, Any],
-    words: Callable[[dict[str, Any]], str],
-    arrays: dict[str, Any] | None = None,
+    arguments: Namespace, fields: Fields, words: Callable[..., str], arrays: Fields | None = None
 ) -> None:
     """Print the fields as JSON, all in one line if there are several files, or in words."""
     # Nothing where standard output holds something else.

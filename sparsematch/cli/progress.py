@@ -45,18 +45,14 @@ class Progress:
         return {key: round(value, 6) for key, value in self.seconds.items()}
 
     def _tick(self, words: str, start: float, ended: threading.Event) -> None:
-        if ended.wait(_DELAY):
-            return
-        width = 0
-        while True:
+        width, pause = 0, _DELAY
+        while not ended.wait(pause):
             elapsed = time.perf_counter() - start
-            width_there = shutil.get_terminal_size().columns - 1
-            line = f"{words} ... {elapsed:.1f} s"[:width_there]
+            line = f"{words} ... {elapsed:.1f} s"[: shutil.get_terminal_size().columns - 1]
             self._write("\r" + line.ljust(width))
-            width = len(line)
-            if ended.wait(_PERIOD):
-                break
-        self._write("\r" + " " * width + "\r")
+            width, pause = len(line), _PERIOD
+        if width:
+            self._write("\r" + " " * width + "\r")
 
     def _write(self, text: str) -> None:
         try:

@@ -23,9 +23,7 @@ def run(argv: Sequence[str] | None) -> int:
         comm = ranks.communicator()
     except CannotProduce as error:
         return _fail(error, _NO_RESULT)
-    if comm is None:
-        return _run(argv)
-    return ranks.common_status(comm, lambda: _run(argv))
+    return _run(argv) if comm is None else ranks.common_status(comm, lambda: _run(argv))
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -60,8 +58,8 @@ def _check_files(arguments: Namespace) -> None:
         raise WrongUsage(f"{STREAM} is standard input, which can be read once only")
     for option in _FOR_ONE_FILE:
         if len(files) > 1 and getattr(arguments, option, None):
-            name = "--" + option.replace("_", "-")
-            raise WrongUsage(f"{name} is for one file, but {len(files)} are given")
+            name = option.replace("_", "-")
+            raise WrongUsage(f"--{name} is for one file, but {len(files)} are given")
 
 
 def _split(arguments: Namespace) -> Iterator[Namespace]:

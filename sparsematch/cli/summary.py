@@ -10,11 +10,12 @@ from sparsematch import DistributedBlockForm, RunInfo
 from sparsematch._text.name_lists import count
 from sparsematch._types.over_ranks.agreement import collect
 
+Fields = dict[str, Any]  # of an answer, by their names
 _SIZES_SHOWN = 5
 _PARTS = "horizontal", "square", "vertical"
 
 
-def rank_fields(file: str, matrix: Any, matching: Any, maximum: bool = True) -> dict[str, Any]:
+def rank_fields(file: str, matrix: Any, matching: Any, maximum: bool = True) -> Fields:
     """Describe the matrix and its structural rank, or a lower bound for it."""
     n_rows, n_cols = (int(n) for n in matrix.shape)
     rank = int(matching.cardinality)
@@ -30,7 +31,7 @@ def rank_fields(file: str, matrix: Any, matching: Any, maximum: bool = True) -> 
     }
 
 
-def match_fields(file: str, matrix: Any, matching: Any, maximum: bool = True) -> dict[str, Any]:
+def match_fields(file: str, matrix: Any, matching: Any, maximum: bool = True) -> Fields:
     """`rank_fields`, and what is left unmatched."""
     fields = rank_fields(file, matrix, matching, maximum)
     fields["unmatched_rows"] = fields["n_rows"] - fields["cardinality"]
@@ -38,7 +39,7 @@ def match_fields(file: str, matrix: Any, matching: Any, maximum: bool = True) ->
     return fields
 
 
-def block_fields(file: str, matrix: Any, form: Any) -> dict[str, Any]:
+def block_fields(file: str, matrix: Any, form: Any) -> Fields:
     """`match_fields` and the block triangular form; of all ranks."""
     sizes = Counter(map(tuple, form.block_sizes.tolist()))
     if isinstance(form, DistributedBlockForm):
@@ -60,7 +61,7 @@ def block_fields(file: str, matrix: Any, form: Any) -> dict[str, Any]:
     }
 
 
-def run_fields(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> dict[str, Any]:
+def run_fields(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> Fields:
     """Which engines ran, with how many threads, and the seconds of each step."""
     # On several ranks: how many, and what they have sent to each other.
     among = {
@@ -77,7 +78,7 @@ def run_fields(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> dict[
     }
 
 
-def text(fields: dict[str, Any]) -> str:
+def text(fields: Fields) -> str:
     """Word the fields for a person."""
     lines = [_head(fields), line("structural rank", _rank_words(fields))]
     if fields["stored_zeros"]:
@@ -85,24 +86,23 @@ def text(fields: dict[str, Any]) -> str:
         lines.append(line("stored zeros", share + _dropped(fields)))
     if "n_blocks" in fields:
         lines += _part_lines(fields)
-        blocks = count(fields["n_blocks"], "block")
-        lines.append(line("block form", blocks + _kind_words(fields)))
+        lines.append(line("block form", count(fields["n_blocks"], "block") + _kind_words(fields)))
         if fields["reducible"]:
             lines.append(line("block sizes", _size_words(fields["block_sizes"])))
     return "\n".join([*lines, *_run_lines(fields)])
 
 
-def explanation_text(fields: dict[str, Any], explanation: str) -> str:
+def explanation_text(fields: Fields, explanation: str) -> str:
     """Put an explanation between the name of the file and how it was found."""
     return "\n".join([_head(fields), "", explanation, "", *_run_lines(fields)])
 
 
-def _head(fields: dict[str, Any]) -> str:
+def _head(fields: Fields) -> str:
     size = f"{fields['n_rows']:,} x {fields['n_cols']:,}, {fields['n_entries']:,} entries"
     return f"{fields['file']}: {size}"
 
 
-def _run_lines(fields: dict[str, Any]) -> list[str]:
+def _run_lines(fields: Fields) -> list[str]:
     engines = " then ".join(dict.fromkeys(fields["engines"])) or "none"
     words = f"{engines}, {count(fields['workers'], 'thread')}"
     if "ranks" in fields:
@@ -121,7 +121,7 @@ def size_words(matrix: Any) -> str:
     return f"{n_rows:,} x {n_cols:,}, {matrix.nnz:,} entries"
 
 
-def one_line(fields: dict[str, Any]) -> str:
+def one_line(fields: Fields) -> str:
     """Word the fields of one file of several."""
     words = f"{_head(fields)}, structural rank {_rank_words(fields)}"
     if "n_blocks" in fields:
@@ -144,7 +144,7 @@ def line(label: str, words: str) -> str:
     return f"  {label:<18}{words}"
 
 
-def _rank_words(fields: dict[str, Any]) -> str:
+def _rank_words(fields: Fields) -> str:
     smaller = min(fields["n_rows"], fields["n_cols"])
     if fields["structural_rank"] is None:
         return f"at least {fields['cardinality']:,} (only a maximal matching was asked for)"
@@ -157,11 +157,11 @@ def _rank_words(fields: dict[str, Any]) -> str:
     return f"{words}: structurally {what}, short by {missing:,}"
 
 
-def _dropped(fields: dict[str, Any]) -> str:
+def _dropped(fields: Fields) -> str:
     return " dropped" if fields["explicit_zeros"] == "drop" else ""
 
 
-def _part_lines(fields: dict[str, Any]) -> list[str]:
+def _part_lines(fields: Fields) -> list[str]:
     lines: list[str] = []
     rows, cols = fields["horizontal"]
     if rows + cols:
@@ -170,8 +170,7 @@ def _part_lines(fields: dict[str, Any]) -> list[str]:
     if rows + cols:
         lines.append(line("over-determined", _surplus_words(rows, "row", cols, "column")))
     if lines:
-        rows, cols = fields["square"]
-        lines.append(line("well-determined", f"{rows:,} x {cols:,}"))
+        lines.append(line("well-determined", "{:,} x {:,}".format(*fields["square"])))
     return lines
 
 
@@ -181,7 +180,7 @@ def _surplus_words(many: int, noun: str, few: int, other: str) -> str:
     return f"{count(many, noun)} with entries in {count(few, other)} only: {many - few:,} too many"
 
 
-def _kind_words(fields: dict[str, Any]) -> str:
+def _kind_words(fields: Fields) -> str:
     if not fields["n_blocks"]:
         return ": the matrix is empty"
     if not fields["reducible"]:

@@ -69,27 +69,25 @@ def spy_blocks(
     """
     form = cells.given_or_made(A, form, block_triangular_form, "form", BlockForm)
     small = _small_parts(form)
-    matrix = checked(A, "A")
-    figure, before, after, *enlarged = _panels(matrix.shape, len(small), figure)
-    entries = matrix.tocoo()
+    entries = checked(A, "A").tocoo()
+    figure, before, after, *enlarged = _panels(entries.shape, len(small), figure)
     rows, cols = entries.row, entries.col
-    cells.draw_entries(before, rows, cols, matrix.shape, bar=True)
+    cells.draw_entries(before, rows, cols, entries.shape, bar=True)
     gap = ", " if cells.width_of(figure) >= 9 else ",\n"
-    size = f"{form.shape[0]:,} x {form.shape[1]:,}{gap}{matrix.nnz:,} entries"
+    size = f"{form.shape[0]:,} x {form.shape[1]:,}{gap}{entries.nnz:,} entries"
     before.set_title(f"as given: {size}", fontsize=11)
     _number_small(after, form)
     _draw_parts(after, form)
     rows, cols = inverse(form.row_perm)[rows], inverse(form.col_perm)[cols]
-    cells.draw_entries(after, rows, cols, matrix.shape, bar=True)
+    cells.draw_entries(after, rows, cols, entries.shape, bar=True)
     for ax, name in zip(enlarged, small, strict=True):
         top, left, height, width = _coarse_boxes(form)[name]
         centre, edge = (left + (width - 1) / 2, top + (height - 1) / 2), cells.PARTS[name][2]
         after.plot(*centre, marker="s", markersize=12, mfc="none", mec=edge, mew=2, zorder=4)
         _enlarge(ax, form, rows, cols, name)
-    outlined = _draw_outlines(after, form)
     blocks = f"{count(form.n_blocks, 'block')}{gap}structural rank {form.structural_rank:,}"
     after.set_title(f"block form: {blocks}", fontsize=11)
-    _draw_legend(figure, form, outlined)
+    _draw_legend(figure, form, _draw_outlines(after, form))
     if title:
         figure.suptitle(title, fontsize=13, fontweight="bold")
     return figure
@@ -163,9 +161,8 @@ def _draw_parts(ax: Any, form: BlockForm) -> None:
     from matplotlib.patches import Rectangle
 
     for name, (top, left, height, width) in _coarse_boxes(form).items():
-        box = Rectangle((left - 0.5, top - 0.5), width, height, zorder=1)
-        box.set(facecolor=cells.PARTS[name][0], edgecolor="none")
-        ax.add_patch(box)
+        shade: Any = {"facecolor": cells.PARTS[name][0], "edgecolor": "none", "zorder": 1}
+        ax.add_patch(Rectangle((left - 0.5, top - 0.5), width, height, **shade))
 
 
 def _draw_outlines(ax: Any, form: BlockForm) -> int:

@@ -59,8 +59,7 @@ def new_figure(figure: Any, size: tuple[float, float]) -> Any:
     """Return the figure that is given, or a new one; without a layout engine it gets one."""
     from matplotlib.figure import Figure
 
-    if figure is None:
-        figure = Figure(figsize=size)
+    figure = Figure(figsize=size) if figure is None else figure
     if figure.figure.get_layout_engine() is None:
         figure.figure.set_layout_engine("constrained", w_pad=0.15, h_pad=0.08)
     return figure
@@ -70,10 +69,8 @@ def frame_matrix(ax: Any, shape: tuple[int, int], narrowest: float, order: str =
     """Fit axes to a matrix, rows downwards; a very long or wide one is not to scale."""
     n_rows, n_cols = (max(n, 1) for n in shape)
     ax.set_box_aspect(min(max(n_rows / n_cols, narrowest), 2))
-    ax.set_xlim(-0.5, n_cols - 0.5)
-    ax.set_ylim(n_rows - 0.5, -0.5)
-    ax.set_xlabel(f"column{order}")
-    ax.set_ylabel(f"row{order}")
+    ax.set(xlim=(-0.5, n_cols - 0.5), ylim=(n_rows - 0.5, -0.5))
+    ax.set(xlabel=f"column{order}", ylabel=f"row{order}")
     number_axes(ax)
     draw_grid(ax, n_rows, n_cols)
 
@@ -143,8 +140,7 @@ def draw_entries(
     shades = ListedColormap([(*_INK, opacity) for opacity in np.linspace(lightest, 1, 64)])
     how: Any = {"norm": LogNorm(1, darkest), "cmap": shades, "interpolation": "nearest"}
     extent = (-0.5, n_cols - 0.5, n_rows - 0.5, -0.5)
-    filled_cells = np.ma.masked_equal(counts, 0)
-    image = ax.imshow(filled_cells, **how, extent=extent, aspect="auto", zorder=2)
+    image = ax.imshow(np.ma.masked_equal(counts, 0), **how, extent=extent, aspect="auto", zorder=2)
     if bar and places != (1, 1):
         _draw_scale(ax, image, places)
 
@@ -164,8 +160,7 @@ def draw_strip(ax: Any, members: NDArray[Any], side: str, colour: str, strength:
     strip[:, 3] = np.where(share > 0, strength * np.maximum(np.minimum(share, 1), 0.5), 0)
     image = strip[:, None] if side == "rows" else strip[None]
     extent = (-0.5, n_cols - 0.5, n_rows - 0.5, -0.5)
-    above = size > COUNTABLE and np.count_nonzero(share) < shown / 2
-    zorder = 2.5 if above else 1.5
+    zorder = 2.5 if size > COUNTABLE and np.count_nonzero(share) < shown / 2 else 1.5
     ax.imshow(image, extent=extent, aspect="auto", interpolation="nearest", zorder=zorder)
 
 

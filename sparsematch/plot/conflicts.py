@@ -144,9 +144,8 @@ def _of_dependences(alike: tuple[Dependence, ...], entries: Any) -> _Group:
     """Return the rows of the first and the columns that they have entries in, or the reverse."""
     first = alike[0]
     side = 0 if first.side == "rows" else 1
-    inside = _places(first.indices, entries.shape[side])
-    lines = (entries.row, entries.col)[side]
-    others = np.unique((entries.col, entries.row)[side][inside[lines] >= 0])
+    inside = _places(first.indices, entries.shape[side])[(entries.row, entries.col)[side]] >= 0
+    others = np.unique((entries.col, entries.row)[side][inside])
     rows, cols = (first.indices, others) if side == 0 else (others, first.indices)
     factors = readable(first.coefficients)
     sign = -1 if factors[0].real < 0 else 1
@@ -166,8 +165,7 @@ def _panels(shape: tuple[int, int], groups: list[_Group], figure: Any) -> tuple[
 
 def _name_small(ax: Any, why: Explanation) -> None:
     """Write the names that the user gave, if there is room for all."""
-    sides = (ax.yaxis, why.row_names), (ax.xaxis, why.col_names)
-    for axis, names in sides:
+    for axis, names in ((ax.yaxis, why.row_names), (ax.xaxis, why.col_names)):
         if names is not None and 0 < len(names) <= _NAMED:
             _write_names(axis, range(len(names)), list(names))
     if why.col_names is not None and len(why.col_names) <= _NAMED:
@@ -216,16 +214,13 @@ def _draw_group(ax: Any, entries: Any, why: Explanation, group: _Group) -> None:
         cells.draw_entries(ax, at_row[inside], at_col[inside], shape)
     row_name = why.row_name if why.row_names is not None else "row {:,}".format
     col_name = why.col_name if why.col_names is not None else "column {:,}".format
-    for axis, side, members, name in (
-        (ax.yaxis, "rows", group.rows, row_name),
-        (ax.xaxis, "columns", group.cols, col_name),
-    ):
+    sides = (ax.yaxis, "rows", group.rows, row_name), (ax.xaxis, "columns", group.cols, col_name)
+    for axis, side, members, name in sides:
         shown = members.size if members.size <= _NAMED else _NAMED // 3
         places = np.linspace(0, members.size - 1, shown, dtype=int)
         names = [name(k) for k in members[places].tolist()]
         if group.factors is not None and side == group.side:
-            factors = group.factors[places]
-            terms = zip(factors, names, strict=True)
+            terms = zip(group.factors[places], names, strict=True)
             names = [f"{number(x)} * {bracketed(name)}" for x, name in terms]
         _write_names(axis, places, names)
         axis.set_tick_params(labelsize=8)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.explain import explain
@@ -20,12 +21,7 @@ from sparsematch._input.canonical import canonical_columns, pattern_of
 from sparsematch._input.names import read_both_names
 from sparsematch._numerics.backward_error import componentwise
 from sparsematch._numerics.foreign_calls import FEW_ROWS
-from sparsematch._numerics.scaling import (
-    logarithmic_scaling,
-    power_of_two,
-    product_scaling,
-    scaled,
-)
+from sparsematch._numerics.scaling import logarithmic_scaling, power_of_two, product_scaling, scaled
 from sparsematch._systems.checks import check_finite, check_right_hand_side, check_square
 from sparsematch._systems.condition import scaled_rcond
 from sparsematch._systems.errors import SingularMatrixError
@@ -115,13 +111,8 @@ def diagnose(
     columns, zeros = canonical_columns(entries, names)
     n = columns.shape[0]
     right = _right_hand_side(b, n)
-    basics = {
-        "n": n,
-        "n_entries": columns.nnz,
-        "stored_zeros": zeros,
-        "row_names": names[0],
-        "col_names": names[1],
-    }
+    basics: dict[str, Any] = {"n": n, "n_entries": columns.nnz, "stored_zeros": zeros}
+    basics |= {"row_names": names[0], "col_names": names[1]}
     why = _explain(columns, basics, numeric=False)
     if why.structural_rank < n:
         why = _explain(columns, basics)
@@ -201,11 +192,7 @@ def _explain(columns: Any, basics: dict[str, Any], numeric: bool = True) -> Expl
 
 
 def _regular(
-    system: _System,
-    A: Any,
-    b: NDArray[Any] | None,
-    rng: np.random.Generator,
-    basics: dict[str, Any],
+    system: _System, A: Any, b: NDArray[Any] | None, rng: Generator, basics: dict[str, Any]
 ) -> Diagnosis:
     """Diagnose a matrix that can be factorised."""
     n, S = basics["n"], system.matrix
@@ -215,10 +202,8 @@ def _regular(
         rank = n - int((spectrum.smallest <= ROUNDING * spectrum.largest).sum())
         if rank < n or _nearly_dependent(spectrum):
             why = _explain(A, basics)
-            found = why.numbers
-            near = (
-                isinstance(found, NumericalDefects) and found.near_equations + found.near_variables
-            )
+            seen = why.numbers
+            near = isinstance(seen, NumericalDefects) and seen.near_equations + seen.near_variables
             why = why if near or why.is_numerically_singular else None
     rcond = system.rcond(1 / system.row_scale, 1 / system.col_scale)
     scaled_rcond = system.rcond(np.ones(n), np.ones(n))
@@ -246,7 +231,7 @@ def _nearly_dependent(spectrum: Spectrum) -> bool:
     return bool(spectrum.smallest[-below] <= NEARLY_SINGULAR * spectrum.largest)
 
 
-def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -> dict[str, Any]:
+def _digits(system: _System, b: NDArray[Any] | None, rng: Generator) -> dict[str, Any]:
     """Return the digits of a solution, which a scaling does not change, and its backward error."""
     # Without b the fewer of two: they go with how large its elements are.
     S, n = system.matrix, system.matrix.shape[0]
@@ -265,12 +250,8 @@ def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -
         digits = np.minimum(digits, own)
         left = componentwise(S, x[:, np.newaxis], right[:, np.newaxis])[0]
         backward = max(backward, float(left))
-    return {
-        "digits": digits,
-        "vanishing": np.flatnonzero(vanishing),
-        "backward_error": backward,
-        "of_several": b is None,
-    }
+    found: dict[str, Any] = {"digits": digits, "vanishing": np.flatnonzero(vanishing)}
+    return found | {"backward_error": backward, "of_several": b is None}
 
 
 def _misscaled(system: _System, rcond: float, scaled_rcond: float) -> tuple[Misscaled, ...]:

@@ -256,14 +256,12 @@ def _without_pivot(
     everything = np.arange(system.matrix.shape[0])
     if options.get("drop_tol") == _LEAST_DROP_TOL:  # dropping is not to blame
         return numerically_singular(system, everything, everything)
-    return SingularMatrixError(
+    text = (
         f"no incomplete factorisation of {everything.size} rows has all its pivots (tried: "
         f"{'; '.join(attempts)}): the matrix is numerically singular, or a smaller drop_tol is "
-        "needed, or splu",
-        everything,
-        everything,
-        system,
+        "needed, or splu"
     )
+    return SingularMatrixError(text, everything, everything, system)
 
 
 def _ways(pivoting: str, options: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -273,8 +271,7 @@ def _ways(pivoting: str, options: dict[str, Any]) -> Iterator[tuple[str, str, di
         inside = {"SymmetricMode": True} | (options.get("options") or {})
         symmetric = {"permc_spec": "MMD_AT_PLUS_A", "options": inside}
         yield f"{pivoting}, ordered by A + A'", pivoting, options | symmetric
-    drop_tol, fill = options.get("drop_tol"), options.get("fill_factor")
-    drop_tol = _DROP_TOL if drop_tol is None else drop_tol
+    drop_tol, fill = options.get("drop_tol", _DROP_TOL), options.get("fill_factor")
     fill = 2 * (_FILL_FACTOR if fill is None else fill)
     if drop_tol > _LEAST_DROP_TOL:  # else nothing is dropped
         for times in _LOWER:

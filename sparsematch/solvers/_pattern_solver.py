@@ -97,13 +97,8 @@ class PatternSolver:
         if not patterns:
             raise ValueError("patterns is 0, but must be at least 1")
         check_choice("singular", singular, ("raise", "nan"))
-        self._settings: dict[str, Any] = {
-            "patterns": patterns,
-            "singular": singular,
-            "pivoting": pivoting,
-            "solver": solver,
-            "workers": workers,
-        }
+        self._settings: dict[str, Any] = {"patterns": patterns, "singular": singular}
+        self._settings |= {"pivoting": pivoting, "solver": solver, "workers": workers}
         self._known: list[_Known] = []  # the one used last comes first
         self._lock = threading.Lock()
         self.n_analyses = self.n_factorisations = 0
