@@ -43,8 +43,7 @@ def iterate_inverse(
     # ``is_settled(inverse)`` ends it. `known`: left and right vectors to which all others are kept
     # orthogonal. Time: that of two solves a step. What multiplies in the place of ``solve`` finds
     # the largest singular values.
-    left, right = known or (start[:, :0], start[:, :0])
-    sides = left, right
+    sides = known or (start[:, :0], start[:, :0])
 
     def half(x: Array, adjoint: bool) -> tuple[Array, Array]:
         solved = _without(sides[not adjoint], solve(_without(sides[adjoint], x), adjoint))

@@ -10,6 +10,7 @@ from sparsematch._base.arrays import namespace
 from sparsematch._numerics.scaling import column_norms
 
 Values = Any  # of NumPy or CuPy
+Change = Callable[[Values], Values]
 
 #: A step goes on to the next if it has made some error so much smaller: what converges more slowly
 #: takes more steps than another factorisation does.
@@ -18,11 +19,7 @@ _STEPS = 4
 
 
 def refine(
-    x: Values,
-    measure: Callable[[Values], tuple[Values, Values]],
-    correct: Callable[[Values], Values],
-    *,
-    good: float,
+    x: Values, measure: Callable[[Values], tuple[Values, Values]], correct: Change, *, good: float
 ) -> tuple[Values, Values, Values]:
     """Add what `correct` makes of what is left, to each column as long as its error shrinks."""
     # ``measure(x)`` returns the errors of the columns and what is left of them, residuals or such.
@@ -45,13 +42,6 @@ def refine(
     return x, errors, left
 
 
-def refine_norms(
-    x: Values, left: Callable[[Values], Values], correct: Callable[[Values], Values]
-) -> tuple[Values, Values]:
+def refine_norms(x: Values, left: Change, correct: Change) -> tuple[Values, Values]:
     """Refine by ``correct(left(x))`` while 2-norms of what is left shrink; return these, too."""
-
-    def measure(x: Values) -> tuple[Values, Values]:
-        rest = left(x)
-        return column_norms(rest), rest
-
-    return refine(x, measure, correct, good=0.0)[:2]
+    return refine(x, lambda x: (column_norms(r := left(x)), r), correct, good=0.0)[:2]

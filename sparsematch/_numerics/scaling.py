@@ -88,11 +88,9 @@ def scaled(A: Any, rows: FloatArray, cols: FloatArray) -> Any:
 
 
 class OwnUnits(NamedTuple):
-    """A system whose components have units of their own, the middle of what they have being 1.
+    """A system whose components have units of their own, the middle of what they have being 1."""
 
-    With that, neither values nor elements of x are near the ends of the range of doubles.
-    """
-
+    # With that, neither values nor elements of x are near the ends of the range of doubles.
     A: Any
     graph: BipartiteCSR  #: The pattern of A.
     b: Array

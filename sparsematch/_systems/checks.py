@@ -15,10 +15,8 @@ PIVOTING = get_args(Pivoting)
 def check_square(shape: tuple[int, ...]) -> None:
     """Raise ValueError unless a sparse matrix is square."""
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(
-            f"A must be square, but has shape {shape}; sparsematch.solvers.lstsq solves systems of "
-            "any shape"
-        )
+        other = "sparsematch.solvers.lstsq solves systems of any shape"
+        raise ValueError(f"A must be square, but has shape {shape}; {other}")
 
 
 def read_rcond(rcond: Any, A: Any, shape: tuple[int, int]) -> float:

@@ -26,8 +26,7 @@ def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
             norm = float(np.max(columns, initial=0))
             return norm if np.isfinite(norm) else np.inf
         x = solve(np.full(n, 1.0 / n, dtype), False)
-        best = float(np.abs(x).sum())
-        before = -1
+        best, before = float(np.abs(x).sum()), -1
         for _ in range(_MAX_STEPS):
             size = np.abs(x)
             z = np.abs(solve(np.where(size > 0, x / np.where(size > 0, size, 1), 1), True))
@@ -35,9 +34,7 @@ def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
             if j == before:
                 break
             before = j
-            unit = np.zeros(n, dtype)
-            unit[j] = 1
-            x = solve(unit, False)
+            x = solve((np.arange(n) == j).astype(dtype), False)
             norm = float(np.abs(x).sum())
             if norm <= best:
                 break

@@ -42,15 +42,9 @@ def cut_dense_rows(B: Any, right: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     linked = np.flatnonzero(row_of[1:] == row_of[:-1])  # pieces with another behind them
     behind = n + np.arange(linked.size)
     ones = np.ones(linked.size)
-    stretched = sp.csr_array(
-        (
-            np.concatenate([data, ones, -ones]),
-            (
-                np.concatenate([row, n_rows + linked, n_rows + linked + 1]),
-                np.concatenate([B.indices, behind, behind]),
-            ),
-        ),
-        (n_rows + key.size, n + linked.size),
-    )
+    values, shape = np.concatenate([data, ones, -ones]), (n_rows + key.size, n + linked.size)
+    rows = np.concatenate([row, n_rows + linked, n_rows + linked + 1])
+    cols = np.concatenate([B.indices, behind, behind])
+    stretched = sp.csr_array((values, (rows, cols)), shape)
     whole = np.where(is_dense[:, np.newaxis], 0, right)
     return stretched, np.concatenate([whole, right[row_of] / factor[row_of, np.newaxis]])

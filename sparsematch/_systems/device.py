@@ -18,7 +18,7 @@ from sparsematch._numerics.backward_error import normwise
 from sparsematch._numerics.refinement import refine
 from sparsematch._systems.batch import Refused, finish, read_batch
 from sparsematch._systems.checks import PIVOTING, check_right_hand_side, check_square
-from sparsematch._systems.device_batch import UniformBatch
+from sparsematch._systems.device_batch import UniformBatch, numbered
 from sparsematch._systems.device_solvers import CudssFactor, DeviceFactor, find_device_solver
 from sparsematch._systems.errors import (
     NO_FACTORS,
@@ -90,7 +90,7 @@ class DeviceLU:
         self._product = None if pivoting == "auto" else pivoting == "product"
         matrix = _canonical(A)
         given = from_other_library(A)
-        found, self._given = _canonical(_numbered(given)), given.nnz
+        found, self._given = _canonical(numbered(given)), given.nnz
         #: Which value is which of the canonical form; None if entries are repeated.
         self._order = found.data.astype("int64") - 1 if found.nnz == given.nnz else None
         self.form: BlockForm = block_form(as_bipartite(matrix), matching)
@@ -266,7 +266,7 @@ class DeviceLU:
         import cupy
 
         n = self.shape[0]
-        permuted = self.form.permute(_numbered(A))
+        permuted = self.form.permute(numbered(A))
         starts = self.form.row_blocks
         large = cupy.flatnonzero(starts[1:] - starts[:-1] > 1)
         first, last = (int(starts[large[0]]), int(starts[large[-1] + 1])) if large.size else (n, n)
@@ -300,17 +300,14 @@ class DeviceLU:
         arrays = zip((A.indptr, A.indices), self._pattern, strict=True)
         same = A.shape == self.shape and A.nnz == self._pattern[1].size
         if not (same and all(bool((now == then).all()) for now, then in arrays)):
-            raise ValueError(
-                "A has another pattern than the matrix that was analysed: factorise it by itself"
-            )
+            text = "A has another pattern than the matrix that was analysed: factorise it by itself"
+            raise ValueError(text)
         return A.data
 
     def _places(self) -> Any:
         if self._order is None:
-            raise ValueError(
-                "there are values for a matrix with several entries in the same place: "
-                "A.sum_duplicates() joins them"
-            )
+            text = "there are values for a matrix with several entries in the same place"
+            raise ValueError(f"{text}: A.sum_duplicates() joins them")
         return self._order
 
     def _factorise(self, values: Any) -> None:
@@ -356,9 +353,8 @@ class DeviceLU:
             orders = self.form.row_perm, self.form.col_perm
             rows, cols = (order[place : place + 1] for order in orders)
             where = f"row {int(rows[0])}; column {int(cols[0])}"
-            raise SingularMatrixError(
-                f"numerically singular: a block of one entry ({where}) is 0", rows, cols
-            )
+            text = f"numerically singular: a block of one entry ({where}) is 0"
+            raise SingularMatrixError(text, rows, cols)
 
     def _solve_checked(self, b: Any, trans: str) -> Any:
         """Solve and refine; refuse what solves nothing, and warn of what solves badly."""
@@ -366,21 +362,15 @@ class DeviceLU:
         if not bool(abs(b).max() < np.inf):
             return x
         A, norm = (self._A, self._norms[0]) if trans == "N" else (self._A.T, self._norms[1])
-
-        def measure(x: Any) -> tuple[Any, Any]:
-            residual = b - A @ x
-            return normwise(residual, x, b, norm), residual
-
+        measure = lambda x: (normwise(r := b - A @ x, x, b, norm), r)
         correct = partial(self._solve_one, trans=trans)
         x, errors, residual = refine(x, measure, correct, good=GOOD_ERROR)
         if not bool(abs(residual).max() <= 0.1 * abs(b).max()):  # NaN neither
             raise self._singular()
         if (error := float(errors)) > POOR_ERROR:
-            warn(
-                IllConditionedWarning,
-                f"solved with a backward error of {error:.0e} after refinement: the matrix is too "
-                "ill-conditioned, or pivots were perturbed",
-            )
+            text = f"solved with a backward error of {error:.0e} after refinement"
+            why = "the matrix is too ill-conditioned, or pivots were perturbed"
+            warn(IllConditionedWarning, f"{text}: {why}")
         return x
 
     def _solve_one(self, b: Any, trans: str) -> Any:
@@ -432,15 +422,6 @@ def _canonical(A: Any) -> Any:
     A = A.copy() if A.format == "csr" else A.tocsr()
     A.sum_duplicates()
     return A
-
-
-def _numbered(A: Any) -> Any:
-    """Return a copy whose values count the entries, from 1: zeros might get lost."""
-    import cupy
-
-    numbered = A.copy()
-    numbered.data = cupy.arange(1, A.nnz + 1, dtype=cupy.float64)
-    return numbered
 
 
 def _structurally_singular(form: BlockForm) -> SingularMatrixError:

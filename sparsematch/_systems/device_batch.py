@@ -9,19 +9,17 @@ from sparsematch._base.arrays import FloatArray
 from sparsematch._base.tolerances import GOOD_ERROR
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._numerics.backward_error import normwise
-from sparsematch._numerics.refinement import refine
+from sparsematch._numerics.refinement import Change, refine
 from sparsematch._systems.device_solvers import CudssBatch
 from sparsematch._types.bipartite import list_of_each
 from sparsematch._types.matching import Matching
 
 
 class UniformBatch:
-    """As many matrices with the pattern of A, factorised together, or their transposes.
+    """As many matrices with the pattern of A, factorised together, or their transposes."""
 
-    In a batch cuDSS has no matching of its own. So all get the rows in the order that puts a
-    matching on the diagonal, and the scaling, that are best for the values of A.
-    """
-
+    # In a batch cuDSS has no matching of its own. So all get the rows in the order that puts a
+    # matching on the diagonal, and the scaling, that are best for the values of A.
     # For rows in the order p, scaled by r, and columns scaled by c, B is the matrix that is
     # factorised: A x = b where B y = (r b)[p] and x = c y, and A^T x = b where B^T y = c b and
     # x[p] = r[p] y.
@@ -35,9 +33,7 @@ class UniformBatch:
         if product and (best := maximum_product_transversal(A)).is_perfect:
             matching, self._row, self._col = best.matching, best.row_scale, best.col_scale
         self._order = matching.as_permutation()
-        numbered = A.copy()  # from 1: zeros might get lost
-        numbered.data = cupy.arange(1, A.nnz + 1, dtype=cupy.float64)
-        B = numbered[self._order]
+        B = numbered(A)[self._order]
         B = B if trans == "N" else B.T.tocsr()
         B.sort_indices()
         B.indptr, B.indices = B.indptr.astype("int32"), B.indices.astype("int32")
@@ -52,11 +48,8 @@ class UniformBatch:
         norms = norms.reshape(b.shape).max(axis=1)
         self._factors.factorise((values * self._by_row * self._by_col)[:, self._places])
         right = b.T
-
-        def measure(x: Any) -> tuple[Any, Any]:  # columns are items
-            residual = right - (A @ x.T.ravel()).reshape(b.shape).T
-            return normwise(residual, x, right, norms), residual
-
+        rest: Change = lambda x: right - (A @ x.T.ravel()).reshape(b.shape).T  # columns are items
+        measure = lambda x: (normwise(r := rest(x), x, right, norms), r)
         x, errors, residual = refine(self._correct(right), measure, self._correct, good=GOOD_ERROR)
         solved = abs(residual).max(axis=0) <= 0.1 * abs(right).max(axis=0)  # NaN is not
         errors[~solved] = np.inf
@@ -75,6 +68,15 @@ class UniformBatch:
         n = self._ones.size
         A = compressed_matrix("csr", (n, n), *self._all, values.ravel())
         return A if self._trans == "N" else A.T
+
+
+def numbered(A: Any) -> Any:
+    """Return a copy whose values count the entries, from 1: zeros might get lost."""
+    import cupy
+
+    A = A.copy()
+    A.data = cupy.arange(1, A.nnz + 1, dtype=cupy.float64)
+    return A
 
 
 def _stacked(A: Any, k: int) -> tuple[Any, Any]:

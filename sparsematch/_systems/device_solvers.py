@@ -72,9 +72,8 @@ class CudssFactor:
         solver = DirectSolver(matrix, b, options={"multithreading_lib": _threading_library()})
         weakref.finalize(self, solver.free)
         kinds = cudss.MatchingAlg
-        solver.plan_config.matching_algorithm = (
-            kinds.MAX_DIAG_PRODUCT if self._product else kinds.NONE
-        )
+        algorithm = kinds.MAX_DIAG_PRODUCT if self._product else kinds.NONE
+        solver.plan_config.matching_algorithm = algorithm
         solver.plan()
         solver.factorize()
         self._solvers[trans] = solver, matrix
@@ -100,9 +99,8 @@ class CudssBatch:
         for option, value in (("UBATCH_SIZE", k), ("UBATCH_INDEX", -1)):  # -1: all of them
             given = np.array([value], np.int32)
             cudss.config_set(config, cudss.ConfigParam[option], given.ctypes.data, given.nbytes)
-        rows, cols, values, *sides = (
-            array.data.ptr for array in (*self._pattern, self._values, self._x, self._b)
-        )
+        arrays = *self._pattern, self._values, self._x, self._b
+        rows, cols, values, *sides = (array.data.ptr for array in arrays)
         what = cudss.MatrixType.GENERAL, cudss.MatrixViewType.FULL, cudss.IndexBase.ZERO
         types = kinds.R_32I, kinds.R_32I, number
         matrix = cudss.matrix_create_csr(n, n, A.nnz, rows, 0, cols, values, *types, *what)
@@ -156,11 +154,7 @@ class CusolverFactor:
     """cuSOLVER's QR, through CuPy: nothing is stored, each right-hand side is a factorisation."""
 
     def __init__(self, A: Any, product: bool | None) -> None:
-        if product:
-            raise ValueError(
-                "pivoting='product' is for cuDSS, but the solver is cuSOLVER's QR, which has no "
-                "pivots"
-            )
+        _refuse_product(product, "cuSOLVER's QR, which has no pivots")
         self._A = {"N": A}
 
     def refactorise(self, A: Any) -> None:
@@ -184,11 +178,7 @@ class HostSuperLUFactor:
     """SciPy's SuperLU in host memory; CuPy solves with a copy of its factors on the GPU."""
 
     def __init__(self, A: Any, product: bool | None) -> None:
-        if product:
-            raise ValueError(
-                "pivoting='product' is for cuDSS, but the solver is SuperLU, which has pivots of "
-                "its own"
-            )
+        _refuse_product(product, "SuperLU, which has pivots of its own")
         self.refactorise(A)
 
     def refactorise(self, A: Any) -> None:
@@ -201,6 +191,11 @@ class HostSuperLUFactor:
     def solve(self, b: Any, trans: str) -> Any:
         """Solve."""
         return self._lu.solve(b, trans)
+
+
+def _refuse_product(product: bool | None, solver: str) -> None:
+    if product:
+        raise ValueError(f"pivoting='product' is for cuDSS, but the solver is {solver}")
 
 
 MakeOnDevice = Callable[[Any, bool | None], DeviceFactor]

@@ -176,8 +176,7 @@ class SingularMatrixError(RuntimeError, np.linalg.LinAlgError):
 
     def __str__(self) -> str:
         message = super().__str__()
-        report = self._found()
-        if report is None:
+        if (report := self._found()) is None:
             return message
         text = str(report)
         parts = [text] if text.startswith(message) else [message, text]
@@ -188,10 +187,8 @@ def structurally_singular(system: NamedSystem, rank: int) -> SingularMatrixError
     """Describe a matrix whose pattern has no perfect matching."""
     n = system.matrix.shape[0]
     count = "1 equation, 1 variable" if n == 1 else f"{n:,} equations, {n:,} variables"
-    return SingularMatrixError(
-        f"Structurally singular: {count}, but rank {rank:,} at most, whatever the values.",
-        system=system,
-    )
+    text = f"Structurally singular: {count}, but rank {rank:,} at most, whatever the values."
+    return SingularMatrixError(text, system=system)
 
 
 def numerically_singular(

@@ -66,14 +66,12 @@ def superlu_errors() -> Iterator[None]:
     """Turn what SuperLU says of singular matrices and of memory into Singular and MemoryError."""
     try:
         yield
-    except RuntimeError as error:
+    except (RuntimeError, MemoryError) as error:
+        if isinstance(error, MemoryError) or "MALLOC" in str(error).upper():
+            raise MemoryError(_NO_MEMORY) from error
         if "singular" in str(error):
             raise Singular from error
-        if "MALLOC" in str(error).upper():
-            raise MemoryError(_NO_MEMORY) from error
         raise
-    except MemoryError as error:
-        raise MemoryError(_NO_MEMORY) from error
 
 
 class ScaledFactor:

@@ -39,13 +39,11 @@ _PARTIAL_PIVOTING = Choice(SuperLUFactor, "superlu", "partial pivoting, for a be
 
 
 class BlockFactors:
-    """The factors of all diagonal blocks, and the plan that they are made by.
+    """The factors of all diagonal blocks, and the plan that they are made by."""
 
-    `preference` is that for the diagonal: `DIAGONAL` or `PARTIAL`. Blocks with pivots
-    below the share `small` of their largest entry count as ill-conditioned. There are no factors
-    before `factorise`.
-    """
-
+    # `preference` is that for the diagonal: `DIAGONAL` or `PARTIAL`. Blocks with pivots below the
+    # share `small` of their largest entry count as ill-conditioned. There are no factors before
+    # `factorise`.
     def __init__(
         self,
         begun: FactorisationPlan | tuple[BlockLU, Beginning],
@@ -134,11 +132,9 @@ class BlockFactors:
         return float(np.max([*self.numbers.growth, *external], initial=1.0))
 
     def factorise(self, A: Any) -> None:
-        """Factorise a matrix of the plan's pattern, or its values, by the same pivots if they do.
-
-        Raises TypeError or ValueError if it is of another pattern, or a value is not finite;
-        SingularMatrixError if a block has no inverse. There are no factors then.
-        """
+        """Factorise a matrix of the plan's pattern, or values, by the same pivots if they do."""
+        # TypeError or ValueError if it is of another pattern, or a value is not finite;
+        # SingularMatrixError if a block has no inverse. There are no factors then.
         numbers, self._numbers = self._numbers, None
         found: Found | Literal[False] = False
         given: Any = None
@@ -210,10 +206,8 @@ class BlockFactors:
         return orders
 
     def solve(self, b: Array, trans: str, check: bool = True) -> tuple[Array, float]:
-        """Return solutions of the shape of `b`, and the largest backward error, 0 if it is small.
-
-        Raises TypeError or ValueError if `b` does not fit.
-        """
+        """Return solutions, shaped as `b`, and the largest backward error, 0 if it is small."""
+        # TypeError or ValueError if `b` does not fit.
         check_right_hand_side(b, self.shape[0], trans)
         is_complex = "c" in (self.dtype.kind, b.dtype.kind)
         columns = b[:, np.newaxis] if b.ndim == 1 else b
@@ -230,11 +224,9 @@ class BlockFactors:
         return np.stack([x for x, _ in found], axis=1), np.array([error for _, error in found])
 
     def rcond(self, k: int) -> float:
-        """Estimate the reciprocal condition of block k in the 1-norm, as it is scaled.
-
-        Where that is at the level of roundoff, as the transversal with the largest product scales
-        it, if that is better: units are no reason to call a block singular.
-        """
+        """Estimate the reciprocal condition of block k in the 1-norm, as it is scaled."""
+        # Where that is at the level of roundoff, as the transversal with the largest product scales
+        # it, if that is better: units are no reason to call a block singular.
         if np.diff(self.plan.starts[k : k + 2])[0] == 1:
             return 1.0
         if k in self._external:
@@ -242,10 +234,8 @@ class BlockFactors:
         return self.numbers.rcond(k)
 
     def singular_blocks(self) -> Iterator[tuple[int, float]]:
-        """Yield the blocks that are singular to working precision, each with its estimate.
-
-        What was not near the limit is not estimated again for about the same pivots.
-        """
+        """Yield the blocks that are singular to working precision, each with its estimate."""
+        # What was not near the limit is not estimated again for about the same pivots.
         for k, rcond in self.ill_conditioned.items():
             if rcond is None or SINGULAR / NEAR < rcond < SINGULAR * NEAR:
                 rcond = self.ill_conditioned[k] = self.rcond(k)
@@ -253,12 +243,10 @@ class BlockFactors:
                 yield k, rcond
 
     def rcond_for(self, x: Array, trans: str) -> float:
-        """Estimate the reciprocal condition of the system that has the solution `x`.
-
-        By how much an error is larger, beside the largest element of `x`, than a relative change of
-        the entries is, or beside each in the units of the scaling, if that is less: no units of
-        either side count (Skeel, Scaling for numerical stability, J. ACM 26, 1979).
-        """
+        """Estimate the reciprocal condition of the system that has the solution `x`."""
+        # By how much an error is larger, beside the largest element of `x`, than a relative change
+        # of the entries is, or beside each in the units of the scaling, if that is less: no units
+        # of either side count (Skeel, Scaling for numerical stability, J. ACM 26, 1979).
         size, external = np.abs(x), self._solve_external if self._external else None
 
         def estimate(size: FloatArray, unit: FloatArray) -> float:  # empty: by the factors' scaling
@@ -275,10 +263,8 @@ class BlockFactors:
         return max(rcond, estimate(units, units))
 
     def solve_block(self, k: int, b: Array, adjoint: bool) -> Array:
-        """Solve with block k alone, scaled, or its conjugate transpose, for the columns of `b`.
-
-        Rows and columns are in the order of `block`.
-        """
+        """Solve with block k alone, scaled, or its conjugate transpose, for the columns of `b`."""
+        # Rows and columns are in the order of `block`.
         if k in self._external:
             x = np.asfortranarray(b, self.dtype).copy(order="F")
             self._external[k].solve_in_place(x, "H" if adjoint else "N")

@@ -26,7 +26,7 @@ from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._numerics.backward_error import tiny_by_norms
-from sparsematch._numerics.refinement import refine_norms
+from sparsematch._numerics.refinement import Change, refine_norms
 from sparsematch._numerics.scaling import (
     OwnUnits,
     column_norms,
@@ -45,6 +45,7 @@ from sparsematch._systems.plan import begin
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
 from sparsematch._types.least_squares import LeastSquares
 
+_Groups = Sequence[IndexArray]  #: Of rows, and of columns.
 _Solvers = dict[int, Callable[[Any, Array, float], "_Solved | None"]]
 
 
@@ -53,8 +54,7 @@ class _Solved(NamedTuple):
     rank: int
     left: Array  #: For each right-hand side, the norm of what A's range has of the residual.
     is_settled: bool  #: Whether the rank is proved.
-    #: What QR factorisations are predicted to take, and lsmr.
-    seconds: Sequence[float] | FloatArray = (0.0, 0.0)
+    seconds: Sequence[float] | FloatArray = (0.0, 0.0)  #: Predicted: QR factorisations', lsmr's.
 
 
 def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[LeastSquares, bool]:
@@ -71,8 +71,7 @@ def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[L
         error[~np.isfinite(norm)] = np.inf
     ours, by_lsmr = map(float, solved.seconds)
     gain = ours / by_lsmr if by_lsmr > 0 else 0.0
-    found = LeastSquares(x, norm, solved.rank, A.shape, error, minimum_norm, gain)
-    return found, solved.is_settled
+    return LeastSquares(x, norm, solved.rank, A.shape, error, minimum_norm, gain), solved.is_settled
 
 
 def _solve(own: OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
@@ -107,12 +106,7 @@ def _solve(own: OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
 
 
 def _in_turn(
-    A: Any,
-    b: Array,
-    rcond: float,
-    groups: Sequence[IndexArray],
-    solvers: _Solvers,
-    must_be_full: bool = False,
+    A: Any, b: Array, rcond: float, groups: _Groups, solvers: _Solvers, must_be_full: bool = False
 ) -> _Solved | None:
     """Solve groups of rows and columns, each with what those before have left of `b`."""
     # None if each must have full rank, and one has not.
@@ -147,7 +141,7 @@ def _part(A: Any, rows: BoolArray, cols: BoolArray) -> Any:
     return compressed_matrix("csc", shape, indptr, indices, A.data[inside])
 
 
-def _by_parts(A: Any, b: Array, rcond: float, parts: Sequence[IndexArray]) -> _Solved | None:
+def _by_parts(A: Any, b: Array, rcond: float, parts: _Groups) -> _Solved | None:
     """Solve by the coarse parts; None if one of them is deficient."""
     solvers: _Solvers = {VERTICAL: _by_columns, SQUARE: _with_square, HORIZONTAL: _by_rows}
     return _in_turn(A, b, rcond, parts, solvers, must_be_full=True)
@@ -174,33 +168,29 @@ def _with_square(S: Any, b: Array, rcond: float) -> _Solved | None:
     if is_singular or inverse_norm(solve, n, S.dtype) * max(rcond, SINGULAR) > 1:
         return None
     right = row[:, np.newaxis] * b
-    x, error = factors.solve(right, "N")
     strict: BlockFactors | None = factors
-    while strict and not error <= POOR_ERROR:
-        if strict := strict.with_stricter_pivoting():
-            x, error = strict.solve(right, "N")
-    if not error <= POOR_ERROR:
-        return None
-    x = col[:, np.newaxis] * x
-    return _Solved(x, n, column_norms(residual(S, x, b)), True)
+    while strict:
+        x, error = strict.solve(right, "N")
+        if error <= POOR_ERROR:
+            x = col[:, np.newaxis] * x
+            return _Solved(x, n, column_norms(residual(S, x, b)), True)
+        strict = strict.with_stricter_pivoting()
+    return None
 
 
 def _by_columns(A: Any, b: Array, rcond: float, minimum_norm: bool = True) -> _Solved:
     """Solve by a QR factorisation of A, and project x onto the complement of the null space."""
     own, unit = scaled_columns(A)
     factors = OrthogonalFactors(own, b, rcond, not minimum_norm)
-    project: Callable[[Array], Array] = lambda x: x
+    project: Change = lambda x: x
     if minimum_norm and factors.dead.size:
         project = Complement(factors.null_vectors(), unit)
 
-    def left(x: Array) -> Array:  # -Q^H r
-        return factors.to_rows(residual(own, residual(A, x, b), zeros, "H"))
-
-    def step(c: Array) -> Array:
-        return project(times_power(factors.to_columns(c), -unit[:, np.newaxis]))
-
+    step: Change = lambda c: project(times_power(factors.to_columns(c), -unit[:, np.newaxis]))
     x = step(factors.top)
     zeros = np.zeros_like(x)
+    # -Q^H r
+    left: Change = lambda x: factors.to_rows(residual(own, residual(A, x, b), zeros, "H"))
     x, size = refine_norms(x, left, lambda c: -step(c))
     if _is_poor(A, x, b, size):
         x, size = refine_norms(x, lambda x: factors.apply_adjoint(residual(A, x, b)), step)
@@ -209,24 +199,15 @@ def _by_columns(A: Any, b: Array, rcond: float, minimum_norm: bool = True) -> _S
 
 def _by_rows(A: Any, b: Array, rcond: float) -> _Solved:
     """Solve by a QR factorisation of A^H, after projecting b onto what A maps to."""
-    nothing = np.empty((A.shape[1], 0), A.dtype)
     adjoint, unit = scaled_columns(A.conj().T)
-    factors = OrthogonalFactors(adjoint, nothing, rcond)
+    factors = OrthogonalFactors(adjoint, np.empty((A.shape[1], 0), A.dtype), rcond)
     if factors.dead.size:
         b = Complement(factors.null_vectors(), unit)(b)
-
     right, zeros = times_power(b, -unit[:, np.newaxis]), np.zeros((A.shape[1], b.shape[1]), b.dtype)
-
-    def rest(x: Array) -> Array:
-        return residual(adjoint, x, right, "H")
-
-    def left(x: Array) -> Array:  # Q^H of the error, since x = Q R^-H b
-        return factors.to_rows(rest(x))
-
-    def step(c: Array) -> Array:  # Q c
-        return -residual(adjoint, factors.to_columns(c), zeros)
-
-    x, _ = refine_norms(zeros, left, step)
+    rest: Change = lambda x: residual(adjoint, x, right, "H")
+    step: Change = lambda c: -residual(adjoint, factors.to_columns(c), zeros)  # Q c
+    # R^-H makes of it Q^H of the error, since x = Q R^-H b
+    x, _ = refine_norms(zeros, lambda x: factors.to_rows(rest(x)), step)
     # where rounding errors of the residual are all that R^-H shows, the residual may still shrink
     x, _ = refine_norms(x, rest, lambda r: step(factors.to_rows(r)))
     size = column_norms(residual(A, x, b))

@@ -53,11 +53,8 @@ def ignore_options(call: str, **options: Any) -> None:
         splu(one, **given)
     for name in sorted(given.keys() - _warned):
         _warned.add(name)
-        text = (
-            f"{name}={given[name]!r} has no meaning for a block triangular form, and is ignored; "
-            "solver= and pivoting= are the choices here"
-        )
-        warn(IgnoredOptionWarning, text)
+        text = f"{name}={given[name]!r} has no meaning for a block triangular form, and is ignored"
+        warn(IgnoredOptionWarning, f"{text}; solver= and pivoting= are the choices here")
     _checked[call] = spelt
 
 

@@ -275,11 +275,9 @@ class BlockTriangularLU(InverseOperator):
 
     def _warn_singular(self, what: str, rcond: float) -> None:
         self._is_doubtful = False
-        warn(
-            IllConditionedWarning,
-            f"singular to working precision: {what} a reciprocal condition of {rcond:.0e}; "
-            "explain_singularity(A, numeric=True) says what depends on what",
-        )
+        text = f"singular to working precision: {what} a reciprocal condition of {rcond:.0e}"
+        why = "explain_singularity(A, numeric=True) says what depends on what"
+        warn(IllConditionedWarning, f"{text}; {why}")
 
     def solve(self, b: ArrayLike, trans: Side = "N", *, check: bool = True) -> Array:
         """Solve a linear system.
@@ -412,11 +410,9 @@ class BlockTriangularLU(InverseOperator):
         if poor.any():
             worst = np.max(errors[poor])
             what = f"a backward error of {worst:.0e}" if worst < np.inf else "no finite solution"
-            warn(
-                IllConditionedWarning,
-                f"solved with {what} after refinement and partial pivoting: the matrix is too "
-                f"ill-conditioned (see rcond), or the solution beyond the range of doubles",
-            )
+            text = f"solved with {what} after refinement and partial pivoting"
+            why = "is too ill-conditioned (see rcond), or the solution beyond the range of doubles"
+            warn(IllConditionedWarning, f"{text}: the matrix {why}")
         return x.reshape(right.shape)
 
     def _other_solutions(self, factors: BlockFactors, b: Array, trans: str) -> Iterator[Solutions]:

@@ -50,8 +50,7 @@ class UmfpackFactor:
 
     def refactorise(self, values: Array) -> None:
         """Factorise new values in the order found first."""
-        kind = "z" if values.dtype.kind == "c" else "d"
-        self._A.V = self._kvxopt.matrix(values, tc=kind)
+        self._A.V = self._kvxopt.matrix(values, tc="z" if values.dtype.kind == "c" else "d")
         self._factorise()
 
     def _factorise(self) -> None:
@@ -128,8 +127,6 @@ WAYS: dict[str, Way] = {
     ),
 }
 NAMES = ("auto", "superlu", *WAYS)
-
-
 #: Those that cannot be imported although they are there.
 _broken: set[str] = set()
 

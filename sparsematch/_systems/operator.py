@@ -34,7 +34,5 @@ class InverseOperator(ABC):
 
     def as_operator(self) -> LinearOperator:
         """Return the inverse as a SciPy LinearOperator."""
-        adjoint: Any = {"rmatvec": self.rmatvec, "rmatmat": self.rmatvec}
-        return LinearOperator(
-            self.shape, self.solve, matmat=self.solve, dtype=self.dtype, **adjoint
-        )
+        also: Any = {"matmat": self.solve, "rmatvec": self.rmatvec, "rmatmat": self.rmatvec}
+        return LinearOperator(self.shape, self.solve, dtype=self.dtype, **also)

@@ -84,9 +84,8 @@ class OrthogonalFactors:
                 decided[wrong[0]] = wrong[1]
             else:
                 self.is_settled = True
-                if not may_exchange or not self.dead.size:
-                    break
-                if not (better := self._better_dead(is_basic)).size:
+                can_exchange = may_exchange and self.dead.size
+                if not can_exchange or not (better := self._better_dead(is_basic)).size:
                     break
                 may_exchange, decided = False, rcond * norms
                 decided[better] = np.inf
@@ -213,8 +212,7 @@ class OrthogonalFactors:
         """Return the columns that had better be dead, none if those that are may stay so."""
         # In place of those with large null vectors, as far as these are few, and, if dead columns
         # are to be zero, of added ones, which are not: columns with most part in their null
-        # vectors.
-        # smaller elements decide nothing
+        # vectors, of which smaller elements decide nothing.
         null = self._null(self.dead, self._beside, HALF_OF_THE_DIGITS)[: self._n_columns]
         size = np.zeros(self.dead.size)
         np.maximum.at(size, null.indices, np.abs(null.data))
@@ -258,11 +256,10 @@ class Complement:
         N.data = times_power(N.data, exponents - largest[N.indices])
         self._vectors = N
         if N.shape[0] * N.shape[1] <= _DENSE_ENTRIES:
-            self._coefficients = _by_reflections(self._vectors.toarray())
+            self._coefficients = _by_reflections(N.toarray())
         else:
-            nothing = np.empty((N.shape[0], 0), N.dtype)
-            factors = OrthogonalFactors(self._vectors, nothing, SINGULAR)
-            adjoint = sp.csr_array(self._vectors.conj().T)
+            factors = OrthogonalFactors(N, np.empty((N.shape[0], 0), N.dtype), SINGULAR)
+            adjoint = sp.csr_array(N.conj().T)
             self._coefficients = lambda x: factors.to_columns(factors.to_rows(adjoint @ x))
 
     def __call__(self, x: Array) -> Array:
@@ -278,9 +275,8 @@ def _by_reflections(N: Array) -> Callable[[Array], Array]:
     # which may differ by many orders: Cox, Higham, Stability of Householder QR factorization for
     # weighted least squares problems (Numerical Analysis 1997, Pitman 380).
     order, k = np.argsort(-np.abs(N).max(axis=1), kind="stable"), N.shape[1]
-    work = 2.0 * N.size * k
     how: dict[str, Any] = {"mode": "raw", "pivoting": True, "check_finite": False}
-    reflections, r, places = interruptible(work, linalg.qr, N[order], **how)
+    reflections, r, places = interruptible(2.0 * N.size * k, linalg.qr, N[order], **how)
     name, side = ("unmqr", "C") if N.dtype.kind == "c" else ("ormqr", "T")
     (multiply,), (solve,) = get_lapack_funcs((name,), (N,)), get_blas_funcs(("trsm",), (N,))
 

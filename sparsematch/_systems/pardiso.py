@@ -63,13 +63,8 @@ class PardisoFactor:
         if not self.perturbed:
             return x
         norm = self._norm[trans != "N"]
-
-        def measure(x: Array) -> tuple[Array, Array]:
-            r = b - A @ x
-            return normwise(r, x, b, norm), r
-
-        correct = functools.partial(self._apply, A)
-        x, errors, _ = refine(x, measure, correct, good=GOOD_ERROR)
+        measure = lambda x: (normwise(r := b - A @ x, x, b, norm), r)
+        x, errors, _ = refine(x, measure, functools.partial(self._apply, A), good=GOOD_ERROR)
         if not (errors <= _BAD).all():
             raise Unreliable(
                 f"PARDISO has replaced {self.perturbed} pivots that were too small in a block of "
