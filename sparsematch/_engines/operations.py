@@ -13,19 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 if TYPE_CHECKING:
     from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
     from sparsematch._engines.registry import Run
+    from sparsematch._types import labels
     from sparsematch._types.bipartite import BipartiteCSR
     from sparsematch._types.block_form import BlockLayout
     from sparsematch._types.edge_file import EdgeFile
     from sparsematch._types.factors import BlockAnalysis, BlockLU, Found, UpperTrapezoid
     from sparsematch._types.graph import GraphProperties
-    from sparsematch._types.labels import (
-        BlockLabels,
-        BlockPermutation,
-        Components,
-        HallViolators,
-        Parts,
-        VertexCover,
-    )
     from sparsematch._types.matching import Matching
     from sparsematch._types.symmetric import SymmetricTransversal
     from sparsematch._types.weighted import (
@@ -82,7 +75,7 @@ class CertificateOps(Operations, Generic[_Matrix, _Mates]):
     free_pair: Callable[[_Matrix, _Mates], tuple[int, int] | None]
     #: A cover as large as the matching, or None: there is an augmenting path. In host memory a
     #: number of threads may be given, too.
-    vertex_cover: Callable[..., VertexCover | None]
+    vertex_cover: Callable[..., labels.VertexCover | None]
 
 
 class MatchingOps(Operations):
@@ -106,21 +99,21 @@ class DecompositionOps(Operations):
     package = "decomposition"
 
     #: The group of every row.
-    block_labels: Callable[[BipartiteCSR, Matching, Run, Any], BlockLabels]
+    block_labels: Callable[[BipartiteCSR, Matching, Run, Any], labels.BlockLabels]
     #: The coarse part of every row and column, from the matrix alone.
-    coarse_parts: Callable[[BipartiteCSR], tuple[Parts, Parts]]
+    coarse_parts: Callable[[BipartiteCSR], tuple[labels.Parts, labels.Parts]]
     #: Whether a consistent layout is that of the block triangular form.
     is_block_form: Callable[[BipartiteCSR, BlockLayout], bool]
     #: Components of the graph.
-    connected_components: Callable[[BipartiteCSR], Components]
+    connected_components: Callable[[BipartiteCSR], labels.Components]
     #: The permutations of the block form, given the groups of the rows, and how many threads.
-    block_permutation: Callable[[Matching, BlockLabels, int], BlockPermutation]
+    block_permutation: Callable[[Matching, labels.BlockLabels, int], labels.BlockPermutation]
     #: The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last
     #: where all end.
     order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]]
     #: Pieces and violators of the vertical part, or of the horizontal one if the last argument is
     #: set.
-    hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], HallViolators]
+    hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], labels.HallViolators]
 
 
 class WeightedOps(Operations):

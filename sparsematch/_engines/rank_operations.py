@@ -5,6 +5,7 @@ from typing import Any
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.operations import Operations
+from sparsematch._engines.registry import operations
 
 
 class RankOps(Operations):
@@ -39,3 +40,8 @@ class RankOps(Operations):
     #: Write the places of elements in the lists of their keys, given these, their number, and the
     #: ends of the lists, moved on.
     places_in_lists: Callable[[IndexArray, int, IndexArray, IndexArray], None]
+
+
+def on_rank() -> RankOps:
+    """Return those of the back-end for host memory, the only one that has them."""
+    return operations(RankOps, "numpy")

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 _HERE = Path(__file__).parent
+_ROOT = _HERE.parents[2]
 _NAME = f"{__package__}._core"
 
 
@@ -30,22 +31,21 @@ def load_core() -> ModuleType | None:
     if spec is None or spec.loader is None:
         raise ImportError(
             f"sparsematch is not compiled for Python {sys.version_info[0]}.{sys.version_info[1]} "
-            f"in {_root()}: run 'python -m pip install .' there, or start Python in another folder "
+            f"in {_ROOT}: run 'python -m pip install .' there, or start Python in another folder "
             "to use one that is installed"
         )
     module = module_from_spec(spec)
     sys.modules[_NAME] = module
     try:
         spec.loader.exec_module(module)
+        if getattr(module, "source_digest", None) != source_digest():
+            raise ImportError(
+                f"the core in {spec.origin} was compiled from another source: run 'python -m pip "
+                f"install .' in {_ROOT} again"
+            )
     except ImportError:
         del sys.modules[_NAME]
         raise
-    if getattr(module, "source_digest", None) != source_digest():
-        del sys.modules[_NAME]
-        raise ImportError(
-            f"the core in {spec.origin} was compiled from another source: run 'python -m pip "
-            f"install .' in {_root()} again"
-        )
     return module
 
 
@@ -79,10 +79,6 @@ def _installed() -> ModuleSpec | None:
             if (path := folder / f"_core{suffix}").exists():
                 return spec_from_file_location(_NAME, path)
     return None
-
-
-def _root() -> Path:
-    return _HERE.parents[2]
 
 
 if __name__ == "__main__":

@@ -19,15 +19,9 @@ def _improve(name: str) -> Callable[..., HostByProducts]:
 
 
 register_module("auto", "exact", "numpy", auto, transpose="optional", multithreaded=True)
-for _entry in ENGINES.values():
-    register(
-        Engine(
-            **_entry,
-            backend="numpy",
-            default_init="cheap" if _entry["kind"] == "exact" else "none",
-            improve=_improve(_entry["name"]),
-        )
-    )
+for _name, _entry in ENGINES.items():
+    _init = "cheap" if _entry["kind"] == "exact" else "none"
+    register(Engine(**_entry, backend="numpy", default_init=_init, improve=_improve(_name)))
 
 register_operations("numpy", MatchingOps, vars(auto))
 register_operations("numpy", RankOps, vars(_core))

@@ -295,15 +295,9 @@ class Progress:
         else:
             trial = Matching.start(self.graph)
         flags = nothing_finished(self.graph) if stage.engine == "karp_sipser" else None
-        step, found = run_engine(
-            stage.engine,
-            self.graph,
-            trial,
-            self.run,
-            replace(self.by_products, finished=flags),
-            options=dict(stage.options),
-            reason=stage.reason,
-        )
+        given = self.graph, trial, self.run, replace(self.by_products, finished=flags)
+        how: Any = {"options": dict(stage.options), "reason": stage.reason}
+        step, found = run_engine(stage.engine, *given, **how)
         if step.cardinality < rank:
             self.by_products.transposed = found.transposed
             return
@@ -316,7 +310,8 @@ class Progress:
 
     def _improve(self, stage: "Stage") -> None:
         """Run an engine on the matching at hand."""
-        more: dict[str, Any] = {"options": dict(stage.options)}  # the run's are of those it names
+        # the options of the run are of the engines it names
+        more: dict[str, Any] = {"options": dict(stage.options), "reason": stage.reason}
         single = stage.engine == "single_source_bfs"
         passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
         brief = stage.engine in ("cheap", "single_source_bfs") and self.features.numbered
@@ -334,17 +329,10 @@ class Progress:
             more["sides"] = "one"
         elif stage.engine in _FROM_EITHER_SIDE and np.greater(*self.free()):
             more["sides"] = "exchanged"  # as fewer columns are free than rows
+        more["edge_limit"] = ceil(passes * self.graph.nnz)
         free = self.graph.n_major - self.rank
-        step, self.by_products = run_engine(
-            stage.engine,
-            self.graph,
-            self.matching,
-            self.run,
-            self.by_products,
-            edge_limit=ceil(passes * self.graph.nnz),
-            reason=stage.reason,
-            **more,
-        )
+        given = self.graph, self.matching, self.run, self.by_products
+        step, self.by_products = run_engine(stage.engine, *given, **more)
         self.rank = step.cardinality
         self.pushed |= stage.one_sided and stage.engine == "push_relabel"
         if start := stage.starts:

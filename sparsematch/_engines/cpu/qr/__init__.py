@@ -21,15 +21,13 @@ def factorise(
     """Factorise a matrix given by rows, without duplicates; `right` has the type of its values.
 
     `last`: columns that come after all others. MemoryError: more is predicted than there is.
-
     Time: O(nnz), the order, and the arithmetic of the fronts.
     """
     # of all rows and columns, as a dense matrix
     most = 4.0 * values.itemsize * (graph.n_rows + graph.n_cols) * (graph.n_cols + right.shape[1])
     room = available_bytes(most)
-    start, columns, entries, top, predicted = _core.qr(
-        csr(graph), values, np.ascontiguousarray(right), tolerance, last, room
-    )
+    given = csr(graph), values, np.ascontiguousarray(right), tolerance, last
+    start, columns, entries, top, predicted = _core.qr(*given, room)
     if predicted > room:
         raise MemoryError(
             f"a QR factorisation with {graph.n_cols} columns is predicted to take "
@@ -46,13 +44,11 @@ def solve_upper_sparse(upper: Any, right: Any, drop: float) -> Any:
     """
     room = available_bytes(50.0 * right.shape[0] * right.shape[1])
     index = np.result_type(upper.indices, right.indices)
-    by_columns = [
-        (part.shape[0], part.indptr.astype(index), part.indices.astype(index))
-        for part in (upper, right)
-    ]
-    start, rows, values, exceeds = _core.solve_upper_sparse(
-        by_columns[0], upper.data, by_columns[1], right.data, drop, room
-    )
+    given: list[Any] = []
+    for part in (upper, right):
+        pattern = part.shape[0], part.indptr.astype(index), part.indices.astype(index)
+        given += [pattern, part.data]
+    start, rows, values, exceeds = _core.solve_upper_sparse(*given, drop, room)
     if exceeds:
         raise MemoryError(
             f"a sparse basis of a null space has more than {rows.size:,} entries, for which "

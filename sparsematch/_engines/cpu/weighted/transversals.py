@@ -6,13 +6,7 @@ from sparsematch._base.arrays import FloatArray
 from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
-from sparsematch._engines.cpu.weighted.least_cost import (
-    are_whole,
-    least_cost,
-    read_only_sides,
-    round_duals,
-    to_begin_with,
-)
+from sparsematch._engines.cpu.weighted import least_cost as costs
 from sparsematch._engines.edges import by_entry, pairs_among
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -39,15 +33,15 @@ def maximum_product(
     """
     graph, values = weighted.graph, weighted.values
     by_logs = scaling and not approximate
-    mates, numbers = to_begin_with(graph, start, numbers=2 if by_logs else 1)
+    mates, numbers = costs.to_begin_with(graph, start, numbers=2 if by_logs else 1)
     arrays = (values, _rounded_cost(values, workers) if approximate else _NO_COST), mates, numbers
     flags, threads = (graph.flipped, by_logs, start is not None), worthwhile(workers, graph.nnz)
     objective, in_range = _core.largest_product(csr(graph), *arrays, flags, threads)
-    duals = read_only_sides(graph, numbers)
-    row_scale, col_scale = read_only_sides(graph, numbers, 1) if by_logs else (None, None)
-    matching = Matching(*read_only_sides(graph, mates))
+    duals = costs.read_only_sides(graph, numbers)
+    row_scale, col_scale = costs.read_only_sides(graph, numbers, 1) if by_logs else (None, None)
+    matching = Matching(*costs.read_only_sides(graph, mates))
     if approximate:
-        duals = round_duals(*duals)
+        duals = costs.round_duals(*duals)
         if scaling:
             with np.errstate(over="ignore", under="ignore"):
                 row_scale, col_scale = np.exp2(duals[0]), np.exp2(duals[1])
@@ -68,11 +62,11 @@ def maximum_sum(
     """Return the transversal with the largest sum, within any tolerance. Time: see `least_cost`."""
     graph, cost = weighted.graph, abs(weighted.values)
     np.negative(cost, out=cost)
-    found = least_cost(graph, cost, workers, weighted.largest, start)
+    found = costs.least_cost(graph, cost, workers, weighted.largest, start)
     matching, row_dual, col_dual, unit = found
-    whole = unit == 1 and are_whole(cost[:_FEW]) and are_whole(cost)
+    whole = unit == 1 and costs.are_whole(cost[:_FEW]) and costs.are_whole(cost)
     if whole:
-        row_dual, col_dual = round_duals(row_dual, col_dual)
+        row_dual, col_dual = costs.round_duals(row_dual, col_dual)
     mate, _ = graph.orient(matching.row_mate, matching.col_mate)
     matched = _core.matched_sum(csr(graph), cost, mate, worthwhile(workers, graph.nnz))
     total = 0.0 - matched  # no negative zero

@@ -1,7 +1,4 @@
-"""Coarsening on the device.
-
-Labels from prefix sums, the Galerkin product by sorting entries by their coarse places.
-"""
+"""Coarsening on the device: labels by prefix sums, the product by sorting by coarse places."""
 
 from typing import Any
 

@@ -1,7 +1,4 @@
-"""Alternating breadth-first searches, two at a time.
-
-Certificates, coarse parts and strong components are made of them.
-"""
+"""Alternating breadth-first searches, two at a time: for certificates, coarse parts, blocks."""
 
 from typing import Any, NamedTuple
 

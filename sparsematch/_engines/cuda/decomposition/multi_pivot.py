@@ -1,7 +1,4 @@
-"""What a pivot reaches and is reached from.
-
-Searches start from many rows at once where one takes long. See multi_pivot.cu.
-"""
+"""What a pivot reaches and is reached from, by many searches where one is long: multi_pivot.cu."""
 
 from typing import Any
 

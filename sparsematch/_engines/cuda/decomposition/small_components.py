@@ -1,7 +1,4 @@
-"""The strong components of small pieces that no entry joins, a block of threads for each piece.
-
-See small_components.cu.
-"""
+"""Strong components of small pieces, a block of threads for each. See small_components.cu."""
 
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
@@ -10,7 +7,6 @@ from sparsematch._engines.cuda.decomposition.square import Square
 
 #: Rows of a piece that a block solves, at most.
 LARGE = 2048
-
 
 load = compile.declare("decomposition/small_components", LARGE=LARGE)
 

@@ -33,12 +33,9 @@ class Square:
 
 
 class CoarseParts(NamedTuple):
-    """The vertical part by its columns, the horizontal one by its rows.
+    """The vertical part by its columns, the horizontal one by its rows."""
 
-    Their mates and the free vertices belong there.
-    """
-
-    #: uint32: a bit for each column, for each row.
+    #: uint32: a bit for each column, for each row. Their mates and free vertices belong there.
     vertical_cols: Any
     horizontal_rows: Any
 

@@ -1,7 +1,4 @@
-"""Blocks of the square part on the device, in block upper triangular order.
-
-See strong_components.cu.
-"""
+"""Blocks of the square part, in block upper triangular order. See strong_components.cu."""
 
 import numpy as np
 

@@ -1,7 +1,4 @@
-"""APFB and APsB: breadth-first search from all free majors at once, all paths of a phase flipped.
-
-See apfb.cu.
-"""
+"""APFB and APsB: search from all free majors, all paths of a phase flipped. See apfb.cu."""
 
 from typing import Any
 

@@ -1,7 +1,4 @@
-"""Karp-Sipser start: degrees of one first, then picks.
-
-Of the graph where the pattern is symmetric, see graph_karp_sipser.cu; else see karp_sipser.cu.
-"""
+"""Karp-Sipser start: karp_sipser.cu, or of the graph if symmetric: graph_karp_sipser.cu."""
 
 from typing import Any
 

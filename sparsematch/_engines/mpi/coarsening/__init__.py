@@ -68,7 +68,6 @@ def _rows(
     degree = np.zeros(int(starts[exchange.rank + 1]) - first, np.int64)
     np.add.at(degree, keys - first, degrees)
     lists = Lists(degree, A.dtype, np.int8, A.values.dtype)
-
     for begin, end in side.slices():
         there = A.indices[begin:end]
         cols, ends = (exchange.lookup(A.row_starts, there, t) for t in (label, is_second))

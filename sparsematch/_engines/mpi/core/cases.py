@@ -37,18 +37,14 @@ class Cases:
     together: str  #: Why the search is over all ranks.
 
     def improve(
-        self,
-        A: DistributedCSR,
-        matching: DistributedMatching,
-        run: Run,
-        before: ByProducts | None = None,
+        self, A: DistributedCSR, matching: DistributedMatching, run: Run, before: Any = None
     ) -> None:
         """Make the matching maximum. Collective."""
         with abort_on_error(A.comm):
             if A.n_ranks == 1 and self.fits_alone(A):
                 _match_whole(A, (A.indptr, A.indices), matching, run)
             elif A.n_ranks > 1 and self.is_small(A):
-                _match_gathered(A, matching, run, self)
+                _match_gathered(A, matching, run, self.small)
             else:
                 if not run.warm:
                     before = self.start(A, matching, run, before)
@@ -56,9 +52,7 @@ class Cases:
                 run.steps.amend_last(reason=self.together)
 
 
-def _match_gathered(
-    A: DistributedCSR, matching: DistributedMatching, run: Run, cases: Cases
-) -> None:
+def _match_gathered(A: DistributedCSR, matching: DistributedMatching, run: Run, why: str) -> None:
     """Match on rank 0; every rank gets the account, with the exchanges in its last step."""
     xp, before = namespace(A.indptr), len(run.steps)
     exchange = exchange_of(A.comm, A.indptr)
@@ -74,7 +68,7 @@ def _match_gathered(
     (steps, *_) = exchange.allgather(run.steps[before:])
     own = int(xp.count_nonzero(matching.row_mate >= 0))
     sent, pairs = exchange.allreduce(exchange.bytes_sent, own)
-    last = steps[-1]._replace(cardinality=pairs, reason=cases.small, carrier=exchange.carrier)
+    last = steps[-1]._replace(cardinality=pairs, reason=why, carrier=exchange.carrier)
     run.steps[before:] = [*steps[:-1], last._replace(rounds=exchange.rounds, bytes_sent=sent)]
 
 

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from sparsematch._base.arrays import Array, IndexArray, namespace
 from sparsematch._base.errors import pip_install
-from sparsematch._engines.rank_operations import RankOps
-from sparsematch._engines.registry import operations
+from sparsematch._engines.rank_operations import on_rank
 from sparsematch._types.over_ranks.agreement import rank_of, size_of
 
 _INTERRUPTED, _FAILED = 130, 1
@@ -209,7 +208,7 @@ class Exchange:
         """Return the stable order of keys by owner, and how many go to each."""
         keys = np.ascontiguousarray(keys, None if keys.dtype in _INDEX_TYPES else np.int64)
         order, counts = np.empty(keys.size, np.int64), np.empty(self.size, np.int64)
-        operations(RankOps, "numpy").owner_order((starts, 0), keys, keys.size, order, counts)
+        on_rank().owner_order((starts, 0), keys, keys.size, order, counts)
         return order, counts
 
     def _receive_counts(self, counts: Array) -> Array:

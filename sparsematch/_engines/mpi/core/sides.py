@@ -13,12 +13,14 @@ import numpy as np
 
 from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange
-from sparsematch._engines.rank_operations import RankOps
-from sparsematch._engines.registry import ByProducts, Run, operations
+from sparsematch._engines.rank_operations import on_rank
+from sparsematch._engines.registry import ByProducts, Run
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Elements sent in one exchange, at least. Its latency is small beside the transfer.
 _LEAST_SLICE = 1 << 16
+
+_Starts = tuple[IndexArray, IndexArray]
 
 
 def slice_size(n: int) -> int:
@@ -33,18 +35,12 @@ class Side:
     # and minors of each rank begin, int64 of shape (ranks + 1,); the first ones and the numbers are
     # those that this rank owns.
     def __init__(
-        self,
-        indptr: IndexArray,
-        indices: IndexArray,
-        starts: tuple[IndexArray, IndexArray],
-        exchange: Exchange,
+        self, indptr: IndexArray, indices: IndexArray, starts: _Starts, exchange: Exchange
     ) -> None:
         self.indptr, self.indices, self.exchange = indptr, indices, exchange
         self.major_starts, self.minor_starts = starts
         self.first_major, self.first_minor = (int(s[exchange.rank]) for s in starts)
-        self.n_majors, self.n_minors = (
-            int(s[exchange.rank + 1] - s[exchange.rank]) for s in starts
-        )
+        self.n_majors, self.n_minors = (int(np.diff(s)[exchange.rank]) for s in starts)
 
     @classmethod
     def of_rows(cls, A: DistributedCSR, exchange: Exchange) -> "Side":
@@ -79,10 +75,9 @@ class Side:
 
     def _transpose(self, filled: IndexArray, lists: IndexArray | None = None) -> None:
         """Fill the lists of the other side, or count their lengths. Collective."""
-        make = operations(RankOps, "numpy").transposition_over_ranks
         out = (np.empty(0, self.dtype), False) if lists is None else (lists, True)
         args = self.indptr, self.indices, *self.owners, filled, *out, self.slice_size
-        self.exchange.run_until_quiescent(make(*args))
+        self.exchange.run_until_quiescent(on_rank().transposition_over_ranks(*args))
 
     def transposed(self, run: Run, before: "SideByProducts | None") -> "Side":
         """Return the other side, counted in the run, or the one of an earlier step. Collective."""
@@ -156,7 +151,7 @@ class Lists:
         """Append elements to the lists that keys name, in the order given."""
         at = np.empty(keys.size, np.int64)
         keys = np.ascontiguousarray(keys, np.int64)
-        operations(RankOps, "numpy").places_in_lists(keys, keys.size, self._filled, at)
+        on_rank().places_in_lists(keys, keys.size, self._filled, at)
         for mine, values in zip(self.columns, columns, strict=True):
             mine[at] = values
 

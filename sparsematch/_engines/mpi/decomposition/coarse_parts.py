@@ -31,9 +31,8 @@ def coarse_parts(A: DistributedCSR, given: DistributedMatching) -> CoarseParts:
             forest = _reached(rows.flipped(), given.col_mate, given.row_mate)
             col_part[forest.major_tree >= 0] = HORIZONTAL
             row_part[forest.minor_tree >= 0] = HORIZONTAL
-        counts = exchange.allreduce(
-            *(int(np.count_nonzero(part == x)) for x in range(3) for part in (row_part, col_part))
-        )
+        own = (int(np.count_nonzero(part == x)) for x in range(3) for part in (row_part, col_part))
+        counts = exchange.allreduce(*own)
         sizes = tuple(zip(counts[::2], counts[1::2], strict=True))
         return CoarseParts(row_part, col_part, sizes)
 
@@ -41,6 +40,5 @@ def coarse_parts(A: DistributedCSR, given: DistributedMatching) -> CoarseParts:
 def _reached(side: Side, major_mate: IndexArray, minor_mate: IndexArray) -> Forest:
     """Return the forest of all unmatched majors. Collective."""
     forest = Forest(side, major_mate, minor_mate, prune=False)
-    forest.plant()
     forest.grow()
     return forest

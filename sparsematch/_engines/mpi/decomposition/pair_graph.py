@@ -30,8 +30,7 @@ def pair_graph(
         to = exchange.lookup(A.col_starts, cols, mate)
         return to, (to >= 0) & (to != majors) & is_vertex[majors - A.first_row]
 
-    indptr, indices = _rewritten(rows, np.empty_like(A.indices), translate)
-    return Side(indptr, indices, (A.row_starts, A.row_starts), exchange)
+    return _rewritten(rows, np.empty_like(A.indices), translate)
 
 
 def keep_within(side: Side, label: IndexArray) -> Side:
@@ -49,12 +48,11 @@ def keep_within(side: Side, label: IndexArray) -> Side:
         keep[away] = there == here[away]
         return ends, keep
 
-    indptr, indices = _rewritten(side, side.indices, judge)
-    return Side(indptr, indices, (side.major_starts, side.minor_starts), exchange)
+    return _rewritten(side, side.indices, judge)
 
 
-def _rewritten(side: Side, out: IndexArray, rewrite: _Rewrite) -> tuple[IndexArray, IndexArray]:
-    """Write the entries that are kept to `out`, slice by slice, and shrink it. Collective."""
+def _rewritten(side: Side, out: IndexArray, rewrite: _Rewrite) -> Side:
+    """Return the graph of the entries that are kept, which `out` has room for. Collective."""
     indptr, end_of_kept = np.zeros(side.n_majors + 1, np.int64), 0
     counts = indptr[1:]
     for begin, end in side.slices():
@@ -70,4 +68,4 @@ def _rewritten(side: Side, out: IndexArray, rewrite: _Rewrite) -> tuple[IndexArr
         end_of_kept += written.size
     np.cumsum(counts, out=counts)
     out.resize(end_of_kept, refcheck=False)  # in place: a copy would need memory for both
-    return indptr, out
+    return Side(indptr, out, (side.major_starts, side.major_starts), side.exchange)

@@ -8,8 +8,7 @@ import numpy as np
 from sparsematch._base.arrays import Array, BoolArray, IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import slice_size
-from sparsematch._engines.rank_operations import RankOps
-from sparsematch._engines.registry import operations
+from sparsematch._engines.rank_operations import on_rank
 from sparsematch._types.over_ranks.matrix import balanced
 
 
@@ -45,8 +44,7 @@ class Places:
         """Return the next place for each of these keys, in random order: they arrive by rank."""
         order, shuffled_places = self._rng.permutation(own.size), np.empty(own.size, np.int64)
         shuffled = np.ascontiguousarray(own[order], np.int64)
-        fill = operations(RankOps, "numpy").places_in_lists
-        fill(shuffled, own.size, ends, shuffled_places)
+        on_rank().places_in_lists(shuffled, own.size, ends, shuffled_places)
         places = np.empty(own.size, self.dtype)
         places[order] = shuffled_places
         return places

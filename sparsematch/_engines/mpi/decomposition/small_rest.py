@@ -49,9 +49,8 @@ def _order(graph: Any, classes: Array) -> tuple[Array, Array]:
     """Return places and starts by class, then by block of the block form for the diagonal."""
     n = classes.size
     diagonal = np.arange(n, dtype=graph.dtype)
-    labels = operations(DecompositionOps, "numpy").block_labels(
-        graph, Matching(diagonal, diagonal.copy()), Run(), None
-    )
+    matching = Matching(diagonal, diagonal.copy())
+    labels = operations(DecompositionOps, "numpy").block_labels(graph, matching, Run(), None)
     order = np.lexsort((labels.row_group, classes))
     group, low = labels.row_group[order], classes[order]
     begins = np.flatnonzero(np.diff(low, prepend=-1))

@@ -22,7 +22,8 @@ Places are drawn at random within a class, so that a chain of components is halv
 colouring, expected. Invariant: edges are kept within classes only, in both directions.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +33,7 @@ from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.decomposition.pair_graph import keep_within
 from sparsematch._engines.mpi.decomposition.places import Places
 from sparsematch._engines.mpi.decomposition.small_rest import order_on_rank_0
-from sparsematch._engines.rank_operations import RankOps
-from sparsematch._engines.registry import operations
+from sparsematch._engines.rank_operations import on_rank
 
 
 class Order(NamedTuple):
@@ -74,19 +74,15 @@ class _Search:
         self.place = np.full(self.out.n_majors, -1, self.out.dtype)
         self.low = self.place.copy()
         self.low[self.active] = 0
-        self.is_finished = False
 
     def finish_on_rank_0(self) -> bool:
         """Order a small remaining graph on rank 0; return whether all is ordered. Collective."""
-        if self.is_finished:
-            return True
         left, edges = self.exchange.allreduce(self.active.size, self.out.indices.size)
         if self.exchange.size > 1 and left + edges > host.GATHERED:
             return False
         if left:
             place, start = order_on_rank_0(self.out, self.active, self.low)
             self.place[self.active], self.low[self.active] = place, start
-        self.is_finished = True
         return True
 
     def trim(self) -> None:
@@ -94,7 +90,6 @@ class _Search:
         if self.into is None:
             self.into = self.out.flipped()
         self._split(*self._trim_keys(), alone=True)
-        self._filter()
 
     def _trim_keys(self) -> tuple[IndexArray, BoolArray]:
         """Return the keys of the vertices after trimming, and which are trimmed."""
@@ -126,20 +121,18 @@ class _Search:
         sizes = self.exchange.allreduce(*(int(np.count_nonzero(part == k)) for k in range(4)))
         begins = np.cumsum([0, *sizes[:3]]).astype(self.out.dtype)
         self._split(self.low[self.active] + begins[part], part == 1)
-        self._filter()
 
     def by_labels(self) -> None:
         """Split by the largest place from which each vertex is reached. Collective."""
         # Time: O(own vertices and edges), expected, if labels propagate in order; a vertex is
         # visited again whenever a larger label arrives from another rank.
         self._split(*self._label_keys())
-        self._filter()
 
     def _label_keys(self) -> tuple[IndexArray, BoolArray]:
         """Return the keys of the vertices after colouring, and which are in a known component."""
         label = np.full(self.out.n_majors, -1, self.out.dtype)
         label[self.active] = self.place[self.active]
-        self._propagate(self.out, label)
+        self._run(on_rank().propagation_over_ranks, self.out, label)
         self._keep(label)
         colour = label[self.active]
         inside = self._reached(self._both[1], self.active[self.place[self.active] == colour])
@@ -168,36 +161,29 @@ class _Search:
     def _trimmed(self, side: Side, count: IndexArray) -> tuple[BoolArray, IndexArray]:
         """Return which own rows are trimmed along these lists, and the level of each."""
         level = np.zeros(side.n_majors, side.dtype)
-        trimming = operations(RankOps, "numpy").trimming_over_ranks
-        self.exchange.run_until_quiescent(
-            trimming(side.indptr, side.indices, count, level, side.owners[0], side.slice_size)
-        )
+        self._run(on_rank().trimming_over_ranks, side, count, level)
         return count == 0, level
 
     def _reached(self, side: Side, sources: IndexArray) -> BoolArray:
         """Return for each active vertex whether some source reaches it along these lists."""
         label = np.full(side.n_majors, -1, side.dtype)
         label[sources] = 1
-        self._propagate(side, label)
+        self._run(on_rank().propagation_over_ranks, side, label)
         return label[self.active] > 0
 
-    def _propagate(self, side: Side, label: IndexArray) -> None:
-        propagation = operations(RankOps, "numpy").propagation_over_ranks
-        self.exchange.run_until_quiescent(
-            propagation(side.indptr, side.indices, label, side.owners[0], side.slice_size)
-        )
+    def _run(self, make: Callable[..., Any], side: Side, *arrays: IndexArray) -> None:
+        """Run a kernel along these lists. Collective."""
+        given = side.indptr, side.indices, *arrays, side.owners[0], side.slice_size
+        self.exchange.run_until_quiescent(make(*given))
 
     def _split(self, keys: IndexArray, done: BoolArray, alone: bool = False) -> None:
-        """Sort by keys, which are the new classes, and remove the vertices done. Collective."""
-        # These are components: of one vertex each if `alone`, else of one key each.
+        """Sort by keys, the new classes; keep the edges in them; drop the vertices done."""
+        # These are components: of one vertex each if `alone`, else of one key each. Collective.
         place = self.places.sort(keys)
         self.place[self.active] = place
         self.low[self.active] = np.where(done, place, keys) if alone else keys
         self.places.settle(place[done])
         self.active = self.active[~done]
-
-    def _filter(self) -> None:
-        """Keep the edges within classes. Collective."""
         label = np.full(self.out.n_majors, -1, self.out.dtype)
         label[self.active] = self.low[self.active]
         self._keep(label)

@@ -33,7 +33,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: objec
     with step("by_rank", A, matching.row_mate, run) as (exchange, account):
         side = Side.of_rows(A, exchange)
         _match(side, matching, run, account)
-        propose(side, matching.row_mate, matching.col_mate, run.seed, account)
+        propose(side, (matching.row_mate, matching.col_mate), run.seed, account)
 
 
 def lent(side: Side) -> tuple[int, int]:

@@ -24,28 +24,26 @@ _MATCHED, _DENIED, _GRANTED = 0, 1, 2
 #: Most proposals of a row in one round; columns.
 _WIDEST = 1 << 10
 
+_Pair = tuple[Array, Array]
+
 
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
     """Make the matching maximal. Collective."""
     # Reads: the matrix. Writes: both mates. Workspace: a place per free row, and slices. Time:
     # O(nnz / ranks), expected; the rounds are about the logarithm of the longest list.
     with step("cheap", A, matching.row_mate, run) as (exchange, account):
-        propose(Side.of_rows(A, exchange), matching.row_mate, matching.col_mate, run.seed, account)
+        mates = matching.row_mate, matching.col_mate
+        propose(Side.of_rows(A, exchange), mates, run.seed, account)
 
 
 def propose(
-    side: Side,
-    major_mate: Array,
-    minor_mate: Array,
-    seed: int,
-    account: Account,
-    majors: Array | None = None,
+    side: Side, mates: _Pair, seed: int, account: Account, majors: Array | None = None
 ) -> None:
     """Propose until no free major has a free minor. Collective."""
-    # `majors`: the own free ones that may have one, if known.
+    # `mates`: of majors, of minors; `majors`: the own free ones that may have one, if known.
     exchange = side.exchange
     if majors is None:
-        majors = np.flatnonzero((major_mate < 0) & (np.diff(side.indptr) > 0))
+        majors = np.flatnonzero((mates[0] < 0) & (np.diff(side.indptr) > 0))
     begin = side.indptr[majors]
     width = 1
     while exchange.any(majors.size > 0):
@@ -53,23 +51,16 @@ def propose(
         end = np.minimum(begin + width, side.indptr[majors + 1])
         left = np.empty(majors.size, bool)
         for part in side.cut(end - begin, together=True):
-            window = begin[part], end[part]
-            begin[part], left[part] = _round(
-                side, majors[part], window, (major_mate, minor_mate), seed + account.rounds, account
-            )
+            window, drawn = (begin[part], end[part]), seed + account.rounds
+            begin[part], left[part] = _round(side, majors[part], window, mates, drawn, account)
         keep = left & (begin < side.indptr[majors + 1])
         majors, begin = majors[keep], begin[keep]
         width = min(2 * width, _WIDEST)
 
 
 def _round(
-    side: Side,
-    majors: Array,
-    window: tuple[Array, Array],
-    mates: tuple[Array, Array],
-    seed: int,
-    account: Account,
-) -> tuple[Array, Array]:
+    side: Side, majors: Array, window: _Pair, mates: _Pair, seed: int, account: Account
+) -> _Pair:
     """Propose once; return the next place in the list of each major, and which are still free."""
     (begin, end), (major_mate, minor_mate) = window, mates
     exchange, counts = side.exchange, end - begin

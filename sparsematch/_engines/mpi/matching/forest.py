@@ -20,8 +20,7 @@ import numpy as np
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._engines.rank_operations import RankOps
-from sparsematch._engines.registry import operations
+from sparsematch._engines.rank_operations import on_rank
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -33,8 +32,8 @@ _ANNOUNCED = 1 << 15
 class Forest:
     """An alternating forest, and the part of this rank in it."""
 
-    # It grows from the majors of `side`, given the mates of the own vertices, numbered within the
-    # whole matrix. If `prune`, a tree that has found a path stops growing.
+    # It grows from the unmatched majors of `side`, given the mates of the own vertices, numbered
+    # within the whole matrix. If `prune`, a tree that has found a path stops growing.
     def __init__(
         self, side: Side, major_mate: IndexArray, minor_mate: IndexArray, *, prune: bool = True
     ) -> None:
@@ -48,9 +47,8 @@ class Forest:
         )
         exchange = side.exchange
         limits = side.slice_size, max(1, _ANNOUNCED // exchange.size)
-        self._kernel = operations(RankOps, "numpy").forest_over_ranks(
-            self.arrays, *side.owners, *limits, prune
-        )
+        self._kernel = on_rank().forest_over_ranks(self.arrays, *side.owners, *limits, prune)
+        self._kernel.plant()
         self.levels = 0  #: Exchanges in which it grew.
 
     @property
@@ -72,10 +70,6 @@ class Forest:
         self.levels += exchange.run_until_quiescent(self._kernel) - 1
         return exchange.any(self._kernel.has_found())
 
-    def plant(self) -> None:
-        """Make every unmatched own major a root."""
-        self._kernel.plant()
-
     def release(self) -> None:
         """Release the trees that had a path; the others continue to grow. Collective."""
         # Time: O(own vertices), and in `grow` the entries of the majors that stay.
@@ -86,8 +80,8 @@ class Forest:
         """Augment along the paths of Algorithm 4; return paths from own roots, own path edges."""
         # Each rank follows paths as far as it owns the minors (`over_ranks/augment.hpp`).
         # Collective.
-        augmentation = operations(RankOps, "numpy").augmentation_over_ranks
-        kernel = augmentation(self.arrays, self.major_mate, self.minor_mate, *self.side.owners)
+        make, mates = on_rank().augmentation_over_ranks, (self.major_mate, self.minor_mate)
+        kernel = make(self.arrays, *mates, *self.side.owners)
         self.side.exchange.run_until_quiescent(kernel)
         return kernel.paths(), 2 * kernel.pairs() - kernel.paths()
 
@@ -99,7 +93,6 @@ def vertex_cover(A: DistributedCSR, given: DistributedMatching) -> VertexCover |
     with abort_on_error(A.comm):
         side = Side.of_rows(A, Exchange(A.comm))
         forest = Forest(side, given.row_mate, given.col_mate, prune=False)
-        forest.plant()
         if forest.grow():
             return None
         rows = np.flatnonzero(forest.major_tree < 0) + A.first_row

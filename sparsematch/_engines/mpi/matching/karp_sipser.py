@@ -18,8 +18,8 @@ from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.cheap import propose
 from sparsematch._engines.mpi.matching.ms_bfs import count_free, from_columns
-from sparsematch._engines.rank_operations import RankOps
-from sparsematch._engines.registry import Run, operations
+from sparsematch._engines.rank_operations import on_rank
+from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
@@ -35,7 +35,7 @@ def improve(
     with step("karp_sipser", A, matching.row_mate, run) as (exchange, account):
         side = Side.of_rows(A, exchange)
         rows, found = _match(side, matching, run, before, account)
-        propose(side, matching.row_mate, matching.col_mate, run.seed, account, rows)
+        propose(side, (matching.row_mate, matching.col_mate), run.seed, account, rows)
     return found
 
 
@@ -52,8 +52,8 @@ def _match(
     left = [np.empty(2 * mate.size, side.dtype) for mate in (matching.row_mate, matching.col_mate)]
     majors = (side.indptr, side.indices), matching.row_mate, left[0]
     minors = (other.indptr, other.indices), matching.col_mate, left[1]
-    make_kernel = operations(RankOps, "numpy").karp_sipser_over_ranks
-    kernel = make_kernel(majors, minors, *side.owners, side.slice_size, run.seed)
+    limits = side.slice_size, run.seed
+    kernel = on_rank().karp_sipser_over_ranks(majors, minors, *side.owners, *limits)
     account.levels += side.exchange.run_until_quiescent(kernel)
     account.edges += kernel.edges()
     free = count_free(side.exchange, matching.row_mate, matching.col_mate)

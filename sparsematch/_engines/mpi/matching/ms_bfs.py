@@ -58,7 +58,6 @@ def improve(
 
 def _search(forest: Forest, account: Account) -> None:
     """Run phases until one finds no path."""
-    forest.plant()
     while True:
         account.phases += 1
         if not forest.grow():

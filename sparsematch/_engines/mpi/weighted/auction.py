@@ -21,6 +21,7 @@ from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
 from sparsematch._types.over_ranks.matching import DistributedMatching
 
 _Array = NDArray[Any]
+_Bids = tuple[_Array, _Array, FloatArray]
 
 #: Epsilon of each phase: excess over the least cost; natural logarithm of a magnitude.
 EPSILONS = 1.0, 0.2, 0.04
@@ -51,13 +52,13 @@ def auction(costs: ScaledCosts, matching: DistributedMatching) -> FloatArray:
             for rows in groups:
                 bids = _bids(costs, rows, price, epsilon, limit)
                 bidding[rows[~np.isin(rows + costs.A.first_row, bids[1])]] = False
-                _sell(costs, matching, price, *bids)
+                _sell(costs, matching, price, bids)
     return price
 
 
 def _bids(
     costs: ScaledCosts, rows: _Array, price: FloatArray, epsilon: float, limit: float
-) -> tuple[_Array, _Array, FloatArray]:
+) -> _Bids:
     """Return columns, the rows that bid for them, and the prices offered. Collective."""
     A = costs.A
     entries, counts = costs.side.entries_of(rows)
@@ -83,16 +84,11 @@ def _bids(
 
 
 def _sell(
-    costs: ScaledCosts,
-    matching: DistributedMatching,
-    price: FloatArray,
-    cols: _Array,
-    rows: _Array,
-    offers: FloatArray,
+    costs: ScaledCosts, matching: DistributedMatching, price: FloatArray, bids: _Bids
 ) -> None:
     """Match each column to its highest bidder, the first row among equals. Collective."""
     A, exchange = costs.A, costs.exchange
-    own, rows, offers = exchange.alltoallv(A.col_starts, cols, rows, offers)
+    own, rows, offers = exchange.alltoallv(A.col_starts, *bids)
     own = own - A.first_col
     order = np.lexsort((-rows, offers, own))
     k = order[np.diff(own[order], append=-1) != 0]

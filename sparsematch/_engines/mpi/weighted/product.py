@@ -54,11 +54,9 @@ def _on_one_rank(
     objective = 0.0
     if degrees is not None and indices is not None and magnitude is not None:
         indptr = np.concatenate([[0], np.cumsum(degrees)])
-        weighted = WeightedCSR(
-            local_pattern(indptr, indices, A.shape), magnitude, float(magnitude.max(initial=0))
-        )
+        graph, largest = local_pattern(indptr, indices, A.shape), float(magnitude.max(initial=0))
         product = operations(WeightedOps, "numpy").maximum_product
-        best = product(weighted, False, False, run.workers, 0.0)
+        best = product(WeightedCSR(graph, magnitude, largest), False, False, run.workers, 0.0)
         whole = [best.matching.row_mate, best.matching.col_mate, best.row_dual, best.col_dual]
         objective = best.objective
     types = A.dtype, A.dtype, np.float64, np.float64
