@@ -67,8 +67,8 @@ template <class Index> class NestedDissection {
     // Vertices of a graph that is separated without coarsening it.
     static constexpr std::int64_t coarsest = 120;
 
-    // By one try of the coarsest graph and one pass of refinement, which take a half to an eighth of
-    // the time; separators are 0.9 to 1.4 times as large.
+    // By one try of the coarsest graph and one pass of refinement, which take a half to an eighth
+    // of the time; separators are 0.9 to 1.4 times as large.
     bool exceeds(const EliminationLimits& limits, const LevelGraph<Index>& g) {
         if (g.n() <= leaf_) return false;
         Separator s;

@@ -52,6 +52,30 @@ Csr<Index> transpose_into(Buffer<Index>& indptr, Buffer<Index>& indices, const C
     return {a.n_cols, a.n_rows, indptr.data(), indices.data()};
 }
 
+// Begins anew, unless a matching is given, and matches what one pass finds. True: all rows of a
+// square matrix, by its diagonal.
+template <class Index, class Stage>
+bool initialise(const Csr<Index>& a, Matching<Index> m, bool from_empty, SmallRun& done,
+                const Stage& stage) {
+    if (from_empty) {
+        std::fill_n(m.row_mate, a.n_rows, UNMATCHED<Index>);
+        std::fill_n(m.col_mate, a.n_cols, UNMATCHED<Index>);
+    }
+    if (from_empty && a.n_rows == a.n_cols) {
+        bool found = false;
+        stage("diagonal", "the diagonal has no zero", 0, [&](RunContext& run) {
+            found = match_diagonal(a, m);
+            WorkCounter(run).add(a.nnz());
+        });
+        if (found) return true;
+        done.stages.pop_back();
+    }
+    const Csr<Index>* const untransposed = nullptr;
+    stage("cheap", "one pass; often all there is to do", 0,
+          [&](RunContext& run) { cheap(a, untransposed, m, {}, run); });
+    return false;
+}
+
 // Makes a matching maximum, the empty one or a given one. Searches begin with what is fewer, rows
 // or columns, and end when they have scanned some passes; pushes match the rest. Neither does where
 // chains lead through a matrix that is not so small: other stages match more.
@@ -65,21 +89,7 @@ SmallRun small_stages(const Csr<Index>& a, Matching<Index> m, bool from_empty,
         done.stages.push_back(reported(engine, reason, m.row_mate, a.n_rows, run, improve));
     };
     const Csr<Index>* const untransposed = nullptr;
-    if (from_empty) {
-        std::fill_n(m.row_mate, a.n_rows, UNMATCHED<Index>);
-        std::fill_n(m.col_mate, a.n_cols, UNMATCHED<Index>);
-    }
-    if (from_empty && a.n_rows == a.n_cols) {
-        bool found = false;
-        stage("diagonal", "the diagonal has no zero", 0, [&](RunContext& run) {
-            found = match_diagonal(a, m);
-            WorkCounter(run).add(a.nnz());
-        });
-        if (found) return done;
-        done.stages.pop_back();
-    }
-    stage("cheap", "one pass; often all there is to do", 0,
-          [&](RunContext& run) { cheap(a, untransposed, m, {}, run); });
+    if (initialise(a, m, from_empty, done, stage)) return done;
     const auto most = std::min(a.n_rows, a.n_cols);
     const auto free = most - done.stages.back().cardinality;
     if (free == 0) return done;
