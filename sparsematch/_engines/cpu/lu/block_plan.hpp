@@ -62,10 +62,9 @@ template <class Index> struct BlockPlan {
     std::map<Index, Fronts<Index>> fronts;  // of the blocks that these factorise
     // What was chosen for the blocks for which there was a choice.
     std::map<Index, Way> chosen;
-    // Column c of the diagonal blocks: rows, counted within the block; above the blocks, rows
-    // counted within the matrix, and places in the values; where these begin by the user's columns.
-    std::vector<Index> inner_start, inner_row, upper_start, upper_row, upper_from;
-    const Index* columns = nullptr;
+    // Column c of the diagonal blocks: rows, counted within the block, and places in the values;
+    // the same above the blocks, rows counted within the matrix.
+    std::vector<Index> inner_start, inner_row, inner_from, upper_start, upper_row, upper_from;
     // Entries of L + U predicted up to a column of a block; and, of each block, times those there
     // may be, beside a full column: beyond, too many pivots have left the diagonal.
     std::vector<double> predicted, overrun;
@@ -82,13 +81,9 @@ template <class Index> struct BlockPlan {
     Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
     Index size(Index k) const { return starts[k + 1] - starts[k]; }
     bool is_external(Index k) const { return !is_own(kernel[k]); }
-    // visit(p, from) for column c of its block: entries, and places in the values, which are those
-    // of the matrix but what is above.
+    // visit(p, from) for column c of its block: entries, and places in the values.
     template <class Visit> void each_inner(Index c, const Visit& visit) const {
-        Index p = inner_start[c], from = columns[col_perm[c]];
-        for (Index above = upper_start[c]; above < upper_start[c + 1]; ++above, ++from)
-            for (; from < upper_from[above]; ++from) visit(p++, from);
-        for (const Index end = inner_start[c + 1]; p < end; ++from) visit(p++, from);
+        for (Index p = inner_start[c]; p < inner_start[c + 1]; ++p) visit(p, inner_from[p]);
     }
 };
 

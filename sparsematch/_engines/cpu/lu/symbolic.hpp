@@ -507,7 +507,7 @@ template <class Index> class Planner {
         const auto n_inner = static_cast<std::size_t>(n_inner_);
         const std::int64_t n_upper = a_.nnz() - n_inner_;
         plan_.inner_start.resize(size + 1), plan_.upper_start.resize(size + 1);
-        plan_.inner_row.resize(n_inner), plan_.columns = a_.indptr;
+        plan_.inner_row.resize(n_inner), plan_.inner_from.resize(n_inner);
         plan_.upper_row.resize(nnz - n_inner), plan_.upper_from.resize(nnz - n_inner);
         Index inner = 0, upper = 0;
         for (Index k = 0; k < plan_.n_blocks(); ++k) {
@@ -520,7 +520,8 @@ template <class Index> class Planner {
                     const Index r = place_[a_.indices[p]];
                     if (r >= end || (r >= first ? inner == n_inner_ : upper == n_upper))
                         return void(is_triangular_ = false);
-                    if (r >= first) plan_.inner_row[inner++] = r - first;
+                    if (r >= first)
+                        plan_.inner_row[inner] = r - first, plan_.inner_from[inner++] = p;
                     else plan_.upper_row[upper] = r, plan_.upper_from[upper++] = p;
                 }
             }
