@@ -91,7 +91,8 @@ def _refuse_indptr(indptr: IndexArray, indices: IndexArray, name: str, major: st
         start, end = int(indptr[k]), int(indptr[k + 1])
         raise ValueError(f"{name}.indptr decreases at {major} {k}: from {start} to {end}")
     raise ValueError(
-        f"{name}.indptr[-1] is {indptr[-1]}, but {name}.indices holds {indices.size} entries only"
+        f"{name}.indptr[-1] is {int(indptr[-1])}, "
+        f"but {name}.indices holds {indices.size} entries only"
     )
 
 
@@ -103,5 +104,6 @@ def _refuse_indices(
     k = int((indptr <= p).sum()) - 1
     minor = {"column": "row", "block row": "block column"}.get(major, "column")
     raise ValueError(
-        f"{name}.indices[{p}] is {used[p]}, in {major} {k}, but the matrix has {n_minor} {minor}s"
+        f"{name}.indices[{p}] is {int(used[p])}, in {major} {k}, "
+        f"but the matrix has {n_minor} {minor}s"
     )
