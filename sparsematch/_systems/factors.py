@@ -205,6 +205,12 @@ class BlockFactors:
             self._orders = orders = blocks.row_perm[self.numbers.row_of], blocks.col_perm
         return orders
 
+    def solve_copied(self, b: Array, x: Array, trans: str, check: bool) -> float:
+        """Solve in a copy of `b` and return the error, 0 if it is small, -1 if `b` is as it was."""
+        # That is where its length, type or layout needs `solve`.
+        external = self._external and self._solve_external
+        return (self._numbers or self.numbers).solve(b, x, trans, check, external)
+
     def solve(self, b: Array, trans: str, check: bool = True) -> tuple[Array, float]:
         """Return solutions, shaped as `b`, and the largest backward error, 0 if it is small."""
         # TypeError or ValueError if `b` does not fit.
@@ -215,8 +221,7 @@ class BlockFactors:
         x = columns.copy()
         # a real factorisation sees a complex right-hand side as two real ones
         parts = columns.view(self.dtype), x.view(self.dtype)
-        error = self.numbers.solve(*parts, trans, check, self._external and self._solve_external)
-        return x.reshape(b.shape), error
+        return x.reshape(b.shape), self.solve_copied(*parts, trans, check)
 
     def solve_each(self, b: Array, trans: str) -> Solutions:
         """Solve for the columns of a matrix one by one; return the error of each, too."""

@@ -326,8 +326,8 @@ class BlockTriangularLU(InverseOperator):
         if trans not in SIDES:
             check_choice("trans", trans, SIDES)
         factors, b = self._factors, b if type(b) is np.ndarray else np.asarray(b)
-        x, external = b.copy(), factors._external and factors._solve_external
-        if error := (factors._numbers or factors.numbers).solve(b, x, trans, check, external):
+        x = b.copy()
+        if error := factors.solve_copied(b, x, trans, check):
             if error == -1:
                 x, error = factors.solve(b, trans, check)
             if not error <= UNSTABLE:

@@ -67,14 +67,20 @@ template <class Index> class NestedDissection {
     // Vertices of a graph that is separated without coarsening it.
     static constexpr std::int64_t coarsest = 120;
 
+    // Tries of a coarsest graph, and passes of refinement at each level.
+    struct Effort {
+        int tries, passes;
+    };
+    static constexpr Effort full{8, 10}, single{1, 1};
+
     // By one try of the coarsest graph and one pass of refinement, which take a half to an eighth
     // of the time; separators are 0.9 to 1.4 times as large.
     bool exceeds(const EliminationLimits& limits, const LevelGraph<Index>& g) {
         if (g.n() <= leaf_) return false;
         Separator s;
-        seeds_ = passes_ = 1;
+        effort_ = single;
         const bool found = separate(g, s);
-        seeds_ = 8, passes_ = 10;
+        effort_ = full;
         EliminationCost front;
         front.add(static_cast<double>(s.weight[in_separator]), 0);
         return !found || limits.exceeded_by(front);
@@ -219,20 +225,20 @@ template <class Index> class NestedDissection {
         s.part.resize(label.size());
         for (std::size_t v = 0; v < label.size(); ++v) s.part[v] = below.part[label[v]];
         s.weight = below.weight;
-        refinement_.refine(g, s, passes_, run_);
+        refinement_.refine(g, s, effort_.passes, run_);
         return !run_.stopped();
     }
     // The best of several separators of a small graph.
     bool start(const LevelGraph<Index>& g, Separator& s) {
         Separator found;
-        for (int k = 0; k < seeds_; ++k) {
+        for (int k = 0; k < effort_.tries; ++k) {
             const auto seed =
                 static_cast<Index>(vertex_hash(static_cast<std::uint64_t>(k), 1, run_.seed) %
                                    static_cast<std::uint64_t>(g.n()));
             grow_left_side(g, seed, found.part);
             cover_cut(g, found.part, run_);
             found.weigh(g);
-            refinement_.refine(g, found, passes_, run_);
+            refinement_.refine(g, found, effort_.passes, run_);
             if (run_.stopped()) return false;
             if (k == 0 || refinement_.rank(found) < refinement_.rank(s)) s = found;
         }
@@ -241,7 +247,7 @@ template <class Index> class NestedDissection {
 
     const std::int64_t leaf_;
     RunContext& run_;
-    int seeds_ = 8, passes_ = 10;  // tries of a coarsest graph; refinement of each level
+    Effort effort_ = full;
     Amd<Index> amd_;
     AdjacencyLists<Index> part_;
     SeparatorRefinement<Index> refinement_;
