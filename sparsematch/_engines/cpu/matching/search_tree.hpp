@@ -123,9 +123,10 @@ template <class Index> class SearchTree {
 };
 
 // Ends a run early if the remaining searches are projected to cost more than half of its budget of
-// edges. Only searches that succeed count, where columns of failed ones are never visited again.
-// They are taken to cost the same each, where free columns are near; where the last search has to
-// find the last column, one with r left costs about 1 / r.
+// edges: from the second projection on, as few searches tell little (banded with dense rows and
+// columns: 0.4 of the time; 106 matrices: 0.99). Only searches that succeed count, where columns of
+// failed ones are never visited again. They are taken to cost the same each, where free columns are
+// near; where the last search has to find the last column, one with r left costs about 1 / r.
 template <class Index> class CostProjection {
   public:
     // `visited`: the columns that no search enters any more.
@@ -145,7 +146,7 @@ template <class Index> class CostProjection {
         now_.failed += static_cast<double>(failed);
         now_.failed_cost += static_cast<double>(failed_edges);
         if (budget_ <= 0 || now_.cost < next_ || now_.found <= before_.found) return;
-        if (2 * remaining() > margin() * budget_) run_.give_up();
+        if (before_.found > 0 && 2 * remaining() > budget_) run_.give_up();
         before_ = now_;
         next_ = 2 * now_.cost;
     }
@@ -156,9 +157,6 @@ template <class Index> class CostProjection {
         double cost = 0, found = 0, failed = 0, failed_cost = 0;
     };
 
-    // How many budgets the remaining searches must cost before they are given up: more after few
-    // paths, whose mean cost is uncertain.
-    double margin() const { return before_.found > 0 ? 1 : std::exp(2 / std::sqrt(now_.found)); }
     // The cost of the searches that are left, of which as many succeed as did of the last ones, if
     // there are targets.
     double remaining() {
