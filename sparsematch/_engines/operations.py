@@ -241,6 +241,8 @@ class QrOps(Operations):
     #: R of a matrix, and Q^H applied to right-hand sides, given its values, these, and for each
     #: column the size up to which what is left of it is zero, and whether it comes last.
     factorise: Callable[[BipartiteCSR, Array, Array, FloatArray, BoolArray], UpperTrapezoid]
+    #: Writes components and exponents of units, of a system by columns: connected_components.hpp.
+    component_units: Callable[..., None]
     #: Solves in place with a triangular R, as the core has patterns, given its values, right-hand
     #: sides as a vector, how many, and whether with its conjugate transpose.
     solve_upper: Callable[[Any, Array, Array, int, bool], None]

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from sparsematch._base.compressed import as_one_type
+from sparsematch._engines.operations import DecompositionOps
+from sparsematch._engines.registry import operations
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.bipartite import Entries, read_entries
 from sparsematch._input.names import BothNames
@@ -22,7 +24,8 @@ def canonical_columns(entries: Entries, names: BothNames = (None, None)) -> tupl
     form, arrays = "csc" if graph.flipped else "csr", (graph.indptr, graph.indices[: graph.nnz])
     with np.errstate(over="ignore", invalid="ignore"):
         parts = *(array.copy() for array in arrays), values.astype(dtype)
-        columns = compressed_matrix(form, graph.shape, *parts).tocsc()
+        columns = compressed_matrix(form, graph.shape, *parts)
+        columns = columns if graph.flipped else transposed(columns, "csc")
         columns.sum_duplicates()
     stored_entries = columns.indptr, columns.indices, columns.data
     if (found := which_not_finite(entries.name, stored_entries, names)) is not None:
@@ -35,6 +38,15 @@ def canonical_columns(entries: Entries, names: BothNames = (None, None)) -> tupl
 def read_columns(A: Any) -> tuple[Any, int]:
     """Return the same of a matrix of any library in host memory, which is checked here."""
     return canonical_columns(read_entries(A, valued=True, in_host=True))
+
+
+def transposed(A: Any, form: str) -> Any:
+    """Return a CSR matrix as CSC, or the other way round, entries in order of the other side."""
+    # SciPy takes 30 us beside what the entries take
+    sort, n = operations(DecompositionOps, "numpy").order_by_label, A.shape[form == "csc"]
+    order, starts = sort(A.indices, n)
+    majors = np.arange(A.indptr.size - 1, dtype=starts.dtype).repeat(A.indptr[1:] - A.indptr[:-1])
+    return compressed_matrix(form, A.shape, starts, majors[order], A.data[order])
 
 
 def pattern_of(columns: Any) -> BipartiteCSR:

@@ -14,10 +14,10 @@ import numpy as np
 from scipy.linalg import blas
 
 from sparsematch._base.arrays import Array, FloatArray, IndexArray, scale_entries
-from sparsematch._engines.operations import DecompositionOps, QrOps, WeightedOps
+from sparsematch._engines.operations import QrOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.assembled import compressed_matrix
-from sparsematch._input.canonical import pattern_of
+from sparsematch._input.canonical import pattern_of, transposed
 from sparsematch._types.bipartite import BipartiteCSR
 
 #: Steps of conjugate gradients: units differing by 1e24 at random needed 12 to 90 of them.
@@ -26,8 +26,8 @@ _MAX_STEPS = 200
 _SWEEPS, _LEVEL = 12, 0.5
 #: Root mean square of what is left, in powers of two.
 _PRECISION = 0.05
-#: Beyond any exponent of a quotient of doubles.
-_FAR = 5000
+#: Beyond any exponent of a quotient of doubles: that of zero.
+_FAR = 15000
 
 
 def exponents_of(values: Array) -> IndexArray:
@@ -70,7 +70,7 @@ def residual(A: Any, x: Array, b: Array, side: str = "N", values: Array | None =
 
 def scaled_columns(B: Any) -> tuple[Any, IndexArray]:
     """Return B by rows, B 2^-e with the largest entry of each column from 1/2 to 1, and e."""
-    B = B.tocsr()
+    B = B if B.format == "csr" else transposed(B, "csr")
     exponents = largest_exponents(B.data, B.indices, B.shape[1])
     values = times_power(B.data, -exponents[B.indices])
     return compressed_matrix("csr", B.shape, B.indptr, B.indices, values), exponents
@@ -109,46 +109,16 @@ class OwnUnits(NamedTuple):
 
 def in_own_units(A: Any, b: Array) -> OwnUnits:
     """Give units to the components of a system, a CSC matrix without stored zeros."""
-    graph = pattern_of(A)
-    n, rows, cols = operations(DecompositionOps, "numpy").connected_components(graph)
-    column = np.repeat(np.arange(cols.size), np.diff(A.indptr))
-    sides = (A.indices, rows.size), (column, cols.size)
-    largest = np.concatenate([largest_exponents(A.data, *side) for side in sides])
-    unit = _middle(largest, np.concatenate([rows, cols]), n)
-    of_x = np.empty((n, b.shape[1]), unit.dtype)
-    terms, size = np.full(of_x.shape, -_FAR), exponents_of(A.data)
-    for k, right in enumerate(b.T):
-        # unless terms cancel, none is larger than the element of b
-        at_most, has = np.full(cols.size, _FAR), right[A.indices] != 0
-        np.minimum.at(at_most, column[has], (exponents_of(right)[A.indices] - size)[has])
-        # columns that meet zeros of b only: with terms as large as others of a row, which cancel
-        of_known = at_most[column] < _FAR
-        if not of_known.all():
-            in_row = np.full(rows.size, -_FAR)
-            np.maximum.at(in_row, A.indices[of_known], (at_most[column] + size)[of_known])
-            beside = ~of_known & (in_row[A.indices] > -_FAR)
-            np.minimum.at(at_most, column[beside], (in_row[A.indices] - size)[beside])
-        known = at_most < _FAR
-        # or of the component
-        term = terms[:, k]
-        np.maximum.at(term, cols[known], (at_most + largest[rows.size :])[known])
-        at_most = np.where(known, at_most, term[cols] - largest[rows.size :])
-        known |= term[cols] > -_FAR
-        of_x[:, k] = _middle(at_most[known], cols[known], n)
-    of_b = of_x + unit[:, np.newaxis]
-    # where b is zero x is, too, and not what rounding errors of other components leave there
-    of_x[terms == -_FAR] = -_FAR
-    values = times_power(A.data, -unit[cols[column]])
+    graph, (m, n), k = pattern_of(A), A.shape, b.shape[1]
+    size_of_b = np.where(b != 0, exponents_of(b), _FAR)
+    labels = np.empty(m, graph.dtype), np.empty(n, graph.dtype)
+    unit, of_b, of_x = (np.empty(size, np.int32) for size in (n, (m, k), (n, k)))
+    sizes = exponents_of(A.data), size_of_b.astype(np.int32).ravel(), k
+    given = (m, graph.indptr, graph.indices), *sizes, *labels
+    operations(QrOps, "numpy").component_units(*given, unit, of_b.ravel(), of_x.ravel())
+    values = times_power(A.data, -np.repeat(unit, np.diff(A.indptr)))
     own = compressed_matrix("csc", A.shape, graph.indptr, graph.indices, values)
-    return OwnUnits(own, graph, times_power(b, -of_b[rows]), of_b[rows], of_x[cols], (rows, cols))
-
-
-def _middle(exponents: IndexArray, label: IndexArray, n: int) -> IndexArray:
-    """Return the middle of the exponents of each component, 0 where it has none."""
-    high, low = np.full(n, -_FAR), np.full(n, _FAR)
-    np.maximum.at(high, label, exponents)
-    np.minimum.at(low, label, exponents)
-    return (high + low) // 2
+    return OwnUnits(own, graph, times_power(b, -of_b), of_b, of_x, labels)
 
 
 def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:

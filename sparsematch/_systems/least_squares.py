@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
+from sparsematch._base.arrays import Array, BoolArray, IndexArray
 from sparsematch._base.tolerances import POOR_ERROR, ROUNDING_OF_RESIDUALS, SINGULAR
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
@@ -54,7 +54,8 @@ class _Solved(NamedTuple):
     rank: int
     left: Array  #: For each right-hand side, the norm of what A's range has of the residual.
     is_settled: bool  #: Whether the rank is proved.
-    seconds: Sequence[float] | FloatArray = (0.0, 0.0)  #: Predicted: QR factorisations', lsmr's.
+    seconds: tuple[float, float] = (0.0, 0.0)  #: Predicted: QR factorisations', lsmr's.
+    error: Array | None = None  #: The backward errors, where they are known.
 
 
 def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[LeastSquares, bool]:
@@ -64,12 +65,12 @@ def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[L
         own = in_own_units(A, b)
         solved = _solve(own, rcond, minimum_norm)
         x, norm, kept = own.back(solved.x)
-        left, lost = solved.left, np.abs(solved.x - kept)
+        left, error, lost = solved.left, solved.error, solved.x - kept
         if lost.any():
-            left = left + column_norms(abs(own.A) @ lost)
-        error = _measure(own.A, kept, own.b, left)
+            left, error = left + column_norms(abs(own.A) @ np.abs(lost)), None
+        error = _measure(own.A, kept, own.b, left) if error is None else error
         error[~np.isfinite(norm)] = np.inf
-    ours, by_lsmr = map(float, solved.seconds)
+    ours, by_lsmr = solved.seconds
     gain = ours / by_lsmr if by_lsmr > 0 else 0.0
     return LeastSquares(x, norm, solved.rank, A.shape, error, minimum_norm, gain), solved.is_settled
 
@@ -89,15 +90,13 @@ def _solve(own: OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     # what is wide has columns in its part, what is tall has rows there
     is_wide, is_tall = count(1, parts[1] == HORIZONTAL) > 0, count(0, parts[0] == VERTICAL) > 0
     is_mixed = (is_wide == is_tall) | (2 * count(1, parts[1] == SQUARE) >= n_cols)
-    by_shape: _Solvers = {HORIZONTAL: _by_rows, VERTICAL: _by_columns}
+    by_shape: _Solvers = {VERTICAL: _by_columns, HORIZONTAL: _by_rows}
 
     def solve_mixed(A: Any, b: Array, rcond: float) -> _Solved | None:
         mine = [is_mixed[label] for label in own.labels]
-        groups = [part[of] for part, of in zip(parts, mine, strict=True)]
-        if solved := _by_parts(A, b, rcond, groups):
-            return solved
-        groups = [shape[label[of]] for label, of in zip(own.labels, mine, strict=True)]
-        return _in_turn(A, b, rcond, groups, by_shape)
+        coarse = [part[of] for part, of in zip(parts, mine, strict=True)]
+        whole = [shape[label[of]] for label, of in zip(own.labels, mine, strict=True)]
+        return _by_parts(A, b, rcond, coarse) or _in_turn(A, b, rcond, whole, by_shape)
 
     groups = [np.where(is_mixed, SQUARE, shape)[label] for label in own.labels]
     solved = _in_turn(own.A, own.b, rcond, groups, by_shape | {SQUARE: solve_mixed})
@@ -111,22 +110,25 @@ def _in_turn(
     """Solve groups of rows and columns, each with what those before have left of `b`."""
     # None if each must have full rank, and one has not.
     x = np.zeros((A.shape[1], b.shape[1]), b.dtype)
-    rank, left, is_settled, seconds = 0, np.zeros(b.shape[1]), True, np.zeros(2)
+    rank, left, is_settled, seconds = 0, np.zeros(b.shape[1]), True, (0.0, 0.0)
     for group, solve in solvers.items():
         rows, cols = (of == group for of in groups)
-        if not rows.any() or not cols.any():
+        if rows.all() and cols.all() and all(A.shape):
+            part, solved = A, solve(A, b, rcond)
+            if not must_be_full:
+                return solved
+        elif rows.any() and cols.any():
+            part = _part(A, rows, cols)
+            solved = solve(part, residual(A, x, b)[rows], rcond)
+        else:
             continue
-        if rows.all() and cols.all() and not must_be_full:
-            return solve(A, b, rcond)
-        part = _part(A, rows, cols)
-        solved = solve(part, residual(A, x, b)[rows], rcond)
         is_full = solved and solved.is_settled and solved.rank == min(part.shape)
         if solved is None or (must_be_full and not is_full):
             return None
         x[cols] = solved.x
         rank, left = rank + solved.rank, np.hypot(left, solved.left)
         is_settled &= solved.is_settled
-        seconds += solved.seconds
+        seconds = seconds[0] + solved.seconds[0], seconds[1] + solved.seconds[1]
     return _Solved(x, rank, left, is_settled, seconds)
 
 
@@ -192,14 +194,17 @@ def _by_columns(A: Any, b: Array, rcond: float, minimum_norm: bool = True) -> _S
     # -Q^H r
     left: Change = lambda x: factors.to_rows(residual(own, residual(A, x, b), zeros, "H"))
     x, size = refine_norms(x, left, lambda c: -step(c))
-    if _is_poor(A, x, b, size):
+    # refinement stagnates above the square of condition times rounding
+    if not ((error := _measure(A, x, b, size)) <= ROUNDING_OF_RESIDUALS).all():
         x, size = refine_norms(x, lambda x: factors.apply_adjoint(residual(A, x, b)), step)
-    return _Solved(x, factors.rank, size, factors.is_settled, factors.seconds())
+        error = _measure(A, x, b, size)
+    return _Solved(x, factors.rank, size, factors.is_settled, factors.seconds(), error)
 
 
 def _by_rows(A: Any, b: Array, rcond: float) -> _Solved:
     """Solve by a QR factorisation of A^H, after projecting b onto what A maps to."""
-    adjoint, unit = scaled_columns(A.conj().T)
+    arrays = A.indptr, A.indices, A.data.conj()
+    adjoint, unit = scaled_columns(compressed_matrix("csr", A.shape[::-1], *arrays))
     factors = OrthogonalFactors(adjoint, np.empty((A.shape[1], 0), A.dtype), rcond)
     if factors.dead.size:
         b = Complement(factors.null_vectors(), unit)(b)
@@ -211,16 +216,12 @@ def _by_rows(A: Any, b: Array, rcond: float) -> _Solved:
     # where rounding errors of the residual are all that R^-H shows, the residual may still shrink
     x, _ = refine_norms(x, rest, lambda r: step(factors.to_rows(r)))
     size = column_norms(residual(A, x, b))
-    if _is_poor(A, x, b, size):
+    if not ((error := _measure(A, x, b, size)) <= ROUNDING_OF_RESIDUALS).all():
         c = factors.to_rows(right)
         x, _ = refine_norms(x, lambda x: c - factors.apply_adjoint(x), step)
         size = column_norms(residual(A, x, b))
-    return _Solved(x, factors.rank, size, factors.is_settled, factors.seconds())
-
-
-def _is_poor(A: Any, x: Array, b: Array, left: Array) -> bool:
-    """Whether refinement stagnates, as it does above the square of condition times rounding."""
-    return not (_measure(A, x, b, left) <= ROUNDING_OF_RESIDUALS).all()
+        error = _measure(A, x, b, size)
+    return _Solved(x, factors.rank, size, factors.is_settled, factors.seconds(), error)
 
 
 def _measure(A: Any, x: Array, b: Array, left: Array) -> Array:

@@ -92,31 +92,31 @@ class OrthogonalFactors:
             tolerance, last = decided, np.isinf(decided)
 
     def _split(self, found: UpperTrapezoid) -> None:
-        columns, n = found.columns, self._rows.shape[1]
+        columns, start, values = found.columns, found.start, found.values
         # columns with a row of R, in its order, and the others
-        self._live = columns[found.start[:-1]]
-        place = np.full(n, -1, columns.dtype)
+        self._live = columns[start[:-1]]
+        place = np.full(self._rows.shape[1], -1, columns.dtype)
         place[self._live] = np.arange(self._live.size)
         #: The columns that depend on others, ascending.
         self.dead = np.flatnonzero(place < 0)
-        where = place[columns]
-        is_live = where >= 0
-        beside = np.flatnonzero(~is_live)  # entries of R2
-        before = np.searchsorted(beside, found.start)
-        indptr = (found.start - before).astype(place.dtype)
-        self._upper = (indptr.size - 1, indptr, where[is_live]), found.values[is_live]
-        of = np.searchsorted(self.dead, columns[beside])
-        shape = self._live.size, self.dead.size
+        self._lengths, where, beside = start[1:] - start[:-1], place[columns], columns[:0]
+        if self.dead.size:
+            is_live = where >= 0
+            beside = np.flatnonzero(~is_live)  # entries of R2
+            where, values = where[is_live], values[is_live]
+        before = beside.searchsorted(start)
+        indptr = (start - before).astype(place.dtype)
+        self._upper = (indptr.size - 1, indptr, where), values
+        of, shape = self.dead.searchsorted(columns[beside]), (self._live.size, self.dead.size)
         self._beside = compressed_matrix("csr", shape, before, of, found.values[beside])
         # R1^-1 is at most, entry by entry, the inverse of what has -|r| beside |r| on the diagonal:
         # Higham, A survey of condition number estimation for triangular matrices (SIAM Review 29,
         # 1987). So these are at least its row sums, and the 2-norm is at most their largest times
         # the square root of how many there are.
-        sums, (graph, values) = np.ones(self._live.size), self._upper
-        least = -np.abs(values)
+        sums, least = np.ones(self._live.size), -np.abs(values)
         least[indptr[:-1]] *= -1
-        self._ops.solve_upper(graph, least, sums, 1, False)
-        self._inverse = np.sqrt(sums.size) * sums.max(initial=0)
+        self._ops.solve_upper(self._upper[0], least, sums, 1, False)
+        self._inverse = sums.size**0.5 * sums.max(initial=0)
         self.top = found.top  #: Q^H applied to the right-hand sides.
 
     @lazy_attribute
@@ -134,16 +134,16 @@ class OrthogonalFactors:
         """The numerical rank of B."""
         return self._live.size - (self._rows.shape[1] - self._n_columns)
 
-    def seconds(self) -> FloatArray:
+    def seconds(self) -> tuple[float, float]:
         """Predict how long this takes with its solutions, and SciPy's lsmr; 0 if not much less."""
-        lengths = np.diff(self._upper[0][1] + 1.0 * self._beside.indptr)
-        ours = _OURS[0] + _OURS[1] * lengths.sum() + _OURS[2] * (lengths @ lengths)
+        entries, squares = float(self._lengths.sum()), float(self._lengths @ self._lengths)
+        ours = _OURS[0] + _OURS[1] * entries + _OURS[2] * squares
         # where no singular value is small
         lsmr = _LSMR_STEPS * (_LSMR[0] + _LSMR[1] * self._rows.nnz)
         if ours < WORTH_SAYING * lsmr:
-            return np.zeros(2)
+            return 0.0, 0.0
         # those of R1 and of B lie between each other
-        return np.array([ours, lsmr / self.smallest[: self.dead.size + 1][-1]])
+        return ours, float(lsmr / self.smallest[: self.dead.size + 1][-1])
 
     def apply_adjoint(self, y: Array) -> Array:
         """Return Q^H y to a rounding error of y, by another factorisation."""

@@ -33,6 +33,7 @@ template <class Index> void bind(nb::module_& m) {
     m.def("coarse_parts", Bound<label_coarse_parts<Index>>::alone);
     m.def("is_block_form", Bound<is_block_form<Index>>::alone);
     m.def("connected_components", Bound<connected_components<Index>>::alone);
+    m.def("component_units", Bound<component_units<Index>>::alone);
     m.def("hall_violators", Bound<hall_violators<Index>>::alone);
     m.def("sort_by_label", Bound<sort_by_label<Index>>::alone);
     m.def("block_permutation", Bound<block_permutation<Index>>::by_workers);
