@@ -45,6 +45,12 @@ struct SolutionError {
     }
 };
 
+// What a row has with a solution, and the size of its terms.
+template <class Value> struct RowTerms {
+    Value sum;
+    double size;
+};
+
 template <class Index, class Value, int W> class BlockRefinement {
   public:
     static constexpr bool is_real = std::is_same_v<Value, double>;
@@ -53,9 +59,10 @@ template <class Index, class Value, int W> class BlockRefinement {
 
     // x: as of TriangularSolve; the others are of its size, to be overwritten.
     BlockRefinement(const BlockLU<Index, Value>& lu, const ExternalSolve<Index, Value>& external,
-                    Side side, Value* x, Value* right, Value* r, Value* better)
+                    Side side, Value* x, Value* right, Value* r, Value* better,
+                    RowTerms<Value>* terms)
         : lu_(lu), located_(lu.located()), external_(external), side_(side), x_(x), right_(right),
-          r_(r), better_(better),
+          r_(r), better_(better), terms_(terms),
           row_factor_(side == Side::plain ? lu.pivot_row_factor : lu.equilibration.col_factor),
           col_factor_(side == Side::plain ? lu.equilibration.col_factor : lu.pivot_row_factor) {}
 
@@ -100,6 +107,21 @@ template <class Index, class Value, int W> class BlockRefinement {
                 return std::pair(side_ == Side::adjoint ? conjugate(inner[q]) : inner[q],
                                  located_.place[q]);
             });
+    }
+    // The terms of all rows of block k for one right-hand side, entry by entry as they are stored:
+    // loops over rows, or columns, of few entries each would be mispredicted at their ends.
+    void scatter(Index k, const Value* y) const {
+        const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
+        std::fill(terms_ + first, terms_ + end, RowTerms<Value>{});
+        const Value* const inner = lu_.equilibration.inner.data();
+        const Index* const place = located_.place.data();
+        const Index* const col = located_.col.data();
+        const auto stop = lu_.plan.inner_start[end];
+        for (auto q = lu_.plan.inner_start[first]; q < stop; ++q) {
+            const Value term = product(inner[q], y[col[q]]);
+            RowTerms<Value>& to = terms_[place[q]];
+            to = {to.sum + term, to.size + magnitude(term)};
+        }
     }
     // What row c has with y, and the size of its terms, in loops that compilers make vectors of.
     void multiply(Index c, const Value* y, Value* sum, double* size) const {
@@ -153,10 +175,13 @@ template <class Index, class Value, int W> class BlockRefinement {
         double largest_r[W] = {}, largest[W] = {}, worst[W], most = 1;
         std::fill_n(worst, W, SolutionError::good_componentwise * share);
         norms_are_known_ = false;
+        const bool by_columns = W == 1 && side_ == Side::plain;
+        if (by_columns) scatter(k, y);
         for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c) {
             Value r[W];
             double size[W], residual[W];
-            multiply(c, y, r, size);
+            if (by_columns) r[0] = terms_[c].sum, size[0] = terms_[c].size;
+            else multiply(c, y, r, size);
             const Value* const right = right_ + at(c);  // last: fewer digits are lost in long rows
             for (int s = 0; s < W; ++s) r[s] = right[s] - r[s];
             for (int s = 0; s < W; ++s) r_[at(c) + s] = r[s];
@@ -206,6 +231,7 @@ template <class Index, class Value, int W> class BlockRefinement {
     const ExternalSolve<Index, Value>& external_;
     const Side side_;
     Value *const x_, *const right_, *const r_, *const better_;
+    RowTerms<Value>* const terms_;
     const std::vector<double>&row_factor_, &col_factor_;  // of what is solved with
     double errors_[W] = {}, norms_[W] = {};               // of solutions, while these are measured
     bool norms_are_known_ = false;

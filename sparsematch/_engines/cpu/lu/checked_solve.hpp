@@ -22,6 +22,7 @@ namespace sparsematch {
 // Numbers of a solve, kept from one to the next.
 template <class Value> struct SolveWorkspace {
     Buffer<Value> ordered, x, right, r, better;
+    Buffer<RowTerms<Value>> terms;
 
     template <class T> static T* of(Buffer<T>& buffer, std::size_t n) {
         if (buffer.size() < n) buffer = Buffer<T>(n);
@@ -141,7 +142,8 @@ template <class Index, class Value> class CheckedSolve {
         const auto total = static_cast<std::size_t>(n() * W);
         BlockRefinement<Index, Value, W> blocks(
             lu_, external_, side_, y, workspace_.of(workspace_.right, total),
-            workspace_.of(workspace_.r, total), workspace_.of(workspace_.better, total));
+            workspace_.of(workspace_.r, total), workspace_.of(workspace_.better, total),
+            workspace_.of(workspace_.terms, W == 1 ? total : 0));
         if (!sweeps.run(side_, run, blocks)) return false;
         for (std::int64_t s = 0; s < piece.count; ++s)
             piece.errors[s] = blocks.error(static_cast<int>(s));

@@ -81,7 +81,7 @@ template <class Index, class Value> struct AddedEntry {
 // are, and their columns.
 template <class Index> struct Located {
     std::once_flag made;
-    std::vector<Index> place, row_start, row_entry, row_col;
+    std::vector<Index> place, col, row_start, row_entry, row_col;
 };
 
 // What was found when a block was last asked for its condition.
@@ -595,8 +595,8 @@ template <class Index, class Value> class BlockLU {
     }
 
     void locate_entries(Located<Index>& to) const {
-        auto& [made, place, row_start, row_entry, row_col] = to;
-        place.resize(plan.inner_row.size());
+        auto& [made, place, col, row_start, row_entry, row_col] = to;
+        place.resize(plan.inner_row.size()), col.resize(place.size());
         for (Index k = 0; k < plan.n_blocks(); ++k)
             for (auto p = plan.inner_start[plan.starts[k]],
                       end = plan.inner_start[plan.starts[k + 1]];
@@ -609,7 +609,7 @@ template <class Index, class Value> class BlockLU {
         for (Index c = 0; c < plan.n; ++c)
             for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) {
                 const Index q = row_start[place[p] + 1]++;
-                row_entry[q] = p, row_col[q] = c;
+                col[p] = c, row_entry[q] = p, row_col[q] = c;
             }
     }
     // Stops at the first column whose pivot is too small (stop_), or where entries grow too much
