@@ -252,7 +252,7 @@ template <class Index> class Planner {
     }
 
     // Another diagonal, if it takes less time than the best one. That which the block comes with is
-    // one if it has more symmetry.
+    // one if it has so much more symmetry that what this may save is worth an order.
     Candidate by_degree(Diagonal diagonal, const Candidate& best) {
         std::copy_n(form_.col_perm.begin() + first_, m_, cols());
         if (diagonal == Diagonal::given) {
@@ -263,7 +263,10 @@ template <class Index> class Planner {
             if (!exchange()) return {};
         }
         translate(), symmetrise();
-        if (diagonal == Diagonal::given && symmetry_ <= best.symmetry) return {};
+        if (diagonal == Diagonal::given &&
+            policy_.given.gain * (symmetry_ - best.symmetry) * seconds_of(best) <=
+                policy_.given.seconds(column_[m_], best.fill))
+            return {};
         look();
         if (diagonal == Diagonal::product)
             std::fill(share_.begin(), share_.end(), 1);  // as it is scaled
