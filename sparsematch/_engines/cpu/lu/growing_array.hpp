@@ -1,6 +1,6 @@
 // An array that grows at its end: as std::vector, but room is made once for several elements, which
-// are then appended without a check, and new elements are not zeroed. Large ones have pages of their
-// own, which grow without a copy and leave no hole; room that was not written to takes no memory.
+// are then appended without a check, and new elements are not zeroed. Large ones have their own
+// pages, which grow without a copy and leave no hole; room that was not written to takes no memory.
 #pragma once
 
 #include <algorithm>

@@ -412,7 +412,7 @@ template <class Index> class Planner {
         plan_.kernel[block_] = way.kernel;
         return factorise_here(way, cost, 0);
     }
-    // Of a column of the block: by the entries of L up to it, those of L + U, times what is returned below.
+    // Of a column of the block: by the entries of L up to it, those of L + U, `times` as many.
     void predict(Index t, double times, double entries) {
         plan_.predicted[first_ + t] = rounded_up(times * (2 * entries + (t + 1.0)));
     }
