@@ -62,7 +62,7 @@ class FactorisationPlan:
     @lazy_attribute
     def starts(self) -> IndexArray:
         """Where the diagonal blocks begin."""
-        return self.blocks.form[2]
+        return self.blocks.starts
 
     @lazy_attribute
     def external(self) -> dict[int, ExternalBlock]:
@@ -192,6 +192,7 @@ def _match(plan: FactorisationPlan, numbers: BlockLU, matching: Any) -> Found:
 
     graph = BipartiteCSR(*plan.shape, *plan.blocks.columns, "numpy", True)
     maximum = maximum_matching(graph, matching, name="matching")[0]
+    del graph  # a copy, which is not to lie beside the factors
     if not maximum.is_perfect:
         raise structurally_singular(plan.system(numbers.values), maximum.cardinality)
     return numbers.match(maximum.row_mate)

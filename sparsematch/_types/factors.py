@@ -19,6 +19,7 @@ class BlockAnalysis(Protocol):
 
     n: int  #: Rows, and columns.
     form: tuple[IndexArray, IndexArray, IndexArray]  #: Rows, columns, starts.
+    starts: IndexArray  #: Of the diagonal blocks, once there is a plan.
     #: Both ordered within each block: the permuted matrix is A[row_perm][:, col_perm].
     row_perm: IndexArray
     col_perm: IndexArray

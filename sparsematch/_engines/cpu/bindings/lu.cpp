@@ -94,10 +94,11 @@ template <class Index> void bind_plan(nb::class_<Analysis<Index>>& analysis) {
         .def_prop_ro("col_perm", [](const Bound& of) { return copied(of.plan.col_perm); })
         .def_prop_ro("form",
                      [](const Bound& of) {
-                         const SquareForm<Index>& form = of.form;
+                         const SquareForm<Index> form = of.block_form();
                          return nb::make_tuple(copied(form.row_perm), copied(form.col_perm),
                                                copied(form.starts));
                      })
+        .def_prop_ro("starts", [](const Bound& of) { return copied(of.plan.starts); })
         .def_prop_ro("outside",
                      [](const Bound& of) {
                          std::vector<Index> out;
@@ -399,7 +400,11 @@ template <class Index, class Value> void bind_factors(nb::module_& m, const char
         .def("relative_condition", &relative_condition<Index, Value>, nb::arg(), nb::arg(),
              nb::arg(), nb::arg().none())
         .def("solve_scaled", &solve_scaled<Index, Value>)
-        .def_prop_ro("values", [](const Bound& held) { return copied(held.values); })
+        .def_prop_ro("values",
+                     [](const Bound& held) {
+                         const auto nnz = static_cast<std::size_t>(held.columns().nnz());
+                         return nb::cast(copied(held.current(), nnz));
+                     })
         .def_prop_ro("row_of", [](const Bound& held) { return copied(held.lu->row_of); })
         .def_prop_ro("added",
                      [](const Bound& held) {

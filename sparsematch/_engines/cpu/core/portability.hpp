@@ -109,6 +109,26 @@ inline void request_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std
 #endif
 }
 
+// Pages of their own, which grow and shrink without a copy; without data, new ones. Null: there are
+// none left. Of systems without such, as std::realloc.
+inline void* resize_pages(void* data, [[maybe_unused]] std::size_t before, std::size_t bytes) {
+#if defined(__linux__)
+    constexpr int own = MAP_PRIVATE | MAP_ANONYMOUS;
+    void* const moved = data ? mremap(data, before, bytes, MREMAP_MAYMOVE)
+                             : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, own, -1, 0);
+    return moved == MAP_FAILED ? nullptr : moved;
+#else
+    return std::realloc(data, bytes);
+#endif
+}
+inline void free_pages(void* data, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__)
+    munmap(data, bytes);
+#else
+    std::free(data);
+#endif
+}
+
 // As std::fopen; the path is UTF-8 on Windows.
 inline std::FILE* open_file(const char* path, const char* mode) {
 #if defined(_WIN32)

@@ -93,12 +93,18 @@ template <class Index> class Amd {
     }
 
     // With an order: how many entries the columns of L have at most, up to each place of it.
-    void accumulate(double* entries) const {
-        std::fill(entries, entries + n_, 0.0);
-        for (const Pivot& pivot : pivots_) entries[pivot.begin] = pivot.entries;
+    // put(t, entries) in this order, of any type that holds those of a pivot.
+    template <class Number, class Put> void accumulate(Number* entries, const Put& put) const {
+        std::fill(entries, entries + n_, Number(0));
+        for (const Pivot& pivot : pivots_)
+            entries[pivot.begin] = static_cast<Number>(pivot.entries);
         const Index end = n_ - n_last_;
-        for (Index t = end - n_dense(); t < end; ++t) entries[t] = n_ - 1 - t;
-        std::partial_sum(entries, entries + n_, entries);
+        for (Index t = end - n_dense(); t < end; ++t) entries[t] = static_cast<Number>(n_ - 1 - t);
+        double sum = 0;
+        for (Index t = 0; t < n_; ++t) put(t, sum += static_cast<double>(entries[t]));
+    }
+    void accumulate(double* entries) const {
+        accumulate(entries, [=](Index t, double sum) { entries[t] = sum; });
     }
 
     // Vertices that nearly all others touch: the last of the order.

@@ -2,7 +2,9 @@
 // factorises each, and where its entries go.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -53,21 +55,30 @@ template <class Index> struct History {
 };
 
 inline constexpr int no_seed = 1 << 12;
+// No less than a number of entries, in four bytes.
+inline float rounded_up(double entries) {
+    const auto near = static_cast<float>(entries);
+    return near < entries ? std::nextafter(near, std::numeric_limits<float>::infinity()) : near;
+}
 template <class Index> struct BlockPlan {
     Index n = 0;
     std::vector<Index> starts;              // block k is rows and columns starts[k]...starts[k + 1]
     std::vector<Index> row_perm, col_perm;  // the permuted matrix is A[row_perm][:, col_perm]
-    std::vector<int> seed;                  // exponents that rows are to be scaled by, or no_seed
+    // Exponents that rows are to be scaled by, or no_seed; empty if none are.
+    std::vector<int> seed;
     std::vector<Kernel> kernel;             // of each block
     std::map<Index, Fronts<Index>> fronts;  // of the blocks that these factorise
     // What was chosen for the blocks for which there was a choice.
     std::map<Index, Way> chosen;
     // Column c of the diagonal blocks: rows, counted within the block, and places in the values;
-    // the same above the blocks, rows counted within the matrix.
+    // the same above the blocks, rows counted within the matrix. Where nothing is above, places are
+    // those of the user's columns, of which these are the starts.
     std::vector<Index> inner_start, inner_row, inner_from, upper_start, upper_row, upper_from;
-    // Entries of L + U predicted up to a column of a block; and, of each block, times those there
-    // may be, beside a full column: beyond, too many pivots have left the diagonal.
-    std::vector<double> predicted, overrun;
+    const Index* columns = nullptr;
+    // Entries of L + U predicted up to a column of a block, rounded up; and, of each block, times
+    // those there may be, beside a full column: beyond, too many pivots have left the diagonal.
+    std::vector<float> predicted;
+    std::vector<double> overrun;
 
     // The last rows of a block that are much fuller than the others, if it has some: one that is a
     // pivot early fills what comes behind.
@@ -81,9 +92,17 @@ template <class Index> struct BlockPlan {
     Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
     Index size(Index k) const { return starts[k + 1] - starts[k]; }
     bool is_external(Index k) const { return !is_own(kernel[k]); }
+    // Entries above the blocks, of the columns before this one, and of those from one to another.
+    Index upper(Index c) const { return upper_start.empty() ? 0 : upper_start[c]; }
+    Index upper(Index c, Index end) const { return upper(end) - upper(c); }
     // visit(p, from) for column c of its block: entries, and places in the values.
     template <class Visit> void each_inner(Index c, const Visit& visit) const {
-        for (Index p = inner_start[c]; p < inner_start[c + 1]; ++p) visit(p, inner_from[p]);
+        const Index end = inner_start[c + 1];
+        if (upper_start.empty())
+            for (Index p = inner_start[c], from = columns[col_perm[c]]; p < end;)
+                visit(p++, from++);
+        else
+            for (Index p = inner_start[c]; p < end; ++p) visit(p, inner_from[p]);
     }
 };
 

@@ -36,6 +36,16 @@ inline double shared_factor(int exponent) {
     const auto biased = 1023 + std::clamp(exponent, -most_exponent, most_exponent);
     return std::bit_cast<double>(static_cast<std::uint64_t>(biased) << 52);
 }
+// The same in two bytes: the top ones of the double.
+class Factor {
+  public:
+    Factor(double power)
+        : top_(static_cast<std::uint16_t>(std::bit_cast<std::uint64_t>(power) >> 48)) {}
+    operator double() const { return std::bit_cast<double>(std::uint64_t{top_} << 48); }
+
+  private:
+    std::uint16_t top_;
+};
 // Whether no product of two such sizes that matters is beyond the range, nor lost; and by the top
 // bit, for many numbers at once, whether a size is 0, or not and not middling.
 inline constexpr double least_middling = 0x1p-500;
@@ -54,7 +64,8 @@ template <class Index, class Value> struct Equilibration {
     // As the plan's inner_row: entries of the scaled blocks; of external ones as they are.
     std::vector<Value> inner;
     // Of the rows and columns of the permuted matrix; 1 in blocks of one entry, or not ours.
-    std::vector<double> row_factor, col_factor;
+    std::vector<Factor> row_factor;
+    std::vector<double> col_factor;
     std::vector<double> largest;  // entry of each scaled block
     std::vector<char> is_seeded;  // whether exponents of its rows were given
     // Whether all entries that are not 0 are middling, scaled; the caller adds those above blocks.
@@ -71,7 +82,7 @@ template <class Index, class Value> struct Equilibration {
         is_middling_throughout = true;
         return each_block(plan, counter, [&](Index k) {
             if (plan.is_external(k)) rescale(plan, k, a, false);
-            else scale(plan, k, a, plan.seed.data() + plan.starts[k]);
+            else scale(plan, k, a, plan.seed.empty() ? nullptr : plan.seed.data() + plan.starts[k]);
         });
     }
     // Of other values, with the factors of before where they bring the largest entries of rows and
@@ -146,7 +157,7 @@ template <class Index, class Value> struct Equilibration {
             const std::int64_t begin = plan.inner_start[plan.starts[k]];
             if (!counter.add(2 * (plan.inner_start[plan.starts[k + 1]] - begin))) return false;
         }
-        row_exponent_ = {}, col_exponent_ = {};
+        row_exponent_ = std::vector<int>(), col_exponent_ = std::vector<int>();
         return true;
     }
     // Where the largest entry of each row of a block that was just scaled is, or by seeds one near;
@@ -165,7 +176,7 @@ template <class Index, class Value> struct Equilibration {
     // drifted: since the factors were made. Returns whether they will do.
     bool rescale(const BlockPlan<Index>& plan, Index k, const Value* a, bool drifted) {
         const Index first = plan.starts[k], end = plan.starts[k + 1];
-        const double* const row = row_factor.data() + first;
+        const Factor* const row = row_factor.data() + first;
         double all = 0, least = 1;
         bool middling = true;
         for (Index c = first; c < end; ++c) {

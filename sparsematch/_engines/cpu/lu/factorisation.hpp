@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,14 @@ template <class Index> struct Analysis {
     History<Index> history;
     BlockPlan<Index> plan;
     int revision = 0;  // how many analyses it has replaced
+
+    // The form, which is empty where the plan pairs its rows and columns alike, in another order.
+    SquareForm<Index> block_form() const {
+        if (!form.starts.empty()) return form;
+        SquareForm<Index> out{plan.row_perm, plan.col_perm, plan.starts};
+        sort_columns(out.starts, out.row_perm.data(), out.col_perm.data());
+        return out;
+    }
 };
 
 // How far a factorisation has come.
@@ -59,10 +68,24 @@ template <class Index, class Value> class Factorisation {
                : taken_ == Taken::not_finite ? State::not_finite
                                              : State::not_zero;
     }
-    // Copies the values, now that pivots are chosen and the memory that this takes is free.
+    // Copies the values where the factorisation does not have them, now that pivots are chosen and
+    // the memory that this takes is free.
     State kept(State state) {
-        if (a_ != values.data()) values.assign(a_, a_ + columns().nnz()), a_ = values.data();
+        const bool borrowed = a_ != values.data();
+        if (!analysis->entries.are_columns()) return state;  // to make room again takes longer
+        is_asked_ |= !restored_->values.empty();
+        if (state == State::done && lu && lu->has_values() && !is_asked_)
+            values = std::vector<Value>();  // which {} would not free
+        else if (borrowed) values.assign(a_, a_ + columns().nnz());
+        a_ = values.data();
+        restored_ = std::make_unique<Restored>();
         return state;
+    }
+    // The values, by columns; from then on they are kept. Several threads may ask.
+    const Value* current() const {
+        if (!values.empty() || !lu) return values.data();
+        std::call_once(restored_->made, [this] { restored_->values = lu->values(); });
+        return restored_->values.data();
     }
     // The block form and a plan of it, by a perfect matching, which is looked for unless the mates
     // of the rows are given. The values at hand may count, if they are finite. Time: O(n + nnz),
@@ -81,6 +104,7 @@ template <class Index, class Value> class Factorisation {
         }
         const bool whole = analysis->policy.whole;
         analysis->form = whole ? one_block(a, row_mate) : form_of_matching(a, row_mate, alone.run);
+        mates = std::vector<Index>();  // which {} would not free
         if (run.stopped()) return State::stopped;
         if (checks_invariants && !whole && !is_certified(a, analysis->form, run))
             return State::not_a_form;
@@ -115,7 +139,8 @@ template <class Index, class Value> class Factorisation {
     }
     // The values of another one.
     State repeat(const Factorisation& other, RunContext& run) {
-        values = other.values, a_ = values.data(), taken_ = other.taken_;
+        values.assign(other.current(), other.current() + columns().nnz()), a_ = values.data(),
+                                                                           taken_ = other.taken_;
         return factorise(run);
     }
     // As CheckedSolve does, in place, measuring only with `check`; or, with the right-hand sides b,
@@ -125,7 +150,8 @@ template <class Index, class Value> class Factorisation {
                const Value* b = nullptr) const {
         auto workspace = workspace_.take();
         const Csr<Index> a = columns();
-        CheckedSolve<Index, Value> solver(a, values.data(), *lu, external, side, check, *workspace);
+        const Value* const of = b ? current() : nullptr;  // without, they are not read
+        CheckedSolve<Index, Value> solver(a, of, *lu, external, side, check, *workspace);
         const bool done =
             b ? solver.solve_widely(b, width, x, errors, run) : solver.solve(x, width, errors, run);
         if (width == 1 || width * a.n_rows <= most_kept) workspace_.give_back(std::move(workspace));
@@ -147,11 +173,12 @@ template <class Index, class Value> class Factorisation {
             for (Index c = 0; c < a.n_rows; ++c) scaling[of[c]] = factor[c];
             size = unit = scaling.data();
         }
+        const Value* const own = current();
         std::vector<double> terms(static_cast<std::size_t>(a.n_rows), 0);
         for (Index c = 0; c < a.n_rows; ++c)
             for (Index p = a.indptr[c]; p < a.indptr[c + 1]; ++p) {
                 const Index r = a.indices[p];
-                terms[plain ? r : c] += std::abs(values[p]) * size[plain ? c : r];
+                terms[plain ? r : c] += std::abs(own[p]) * size[plain ? c : r];
             }
         std::vector<Value> x(terms.size());
         double error = 0;
@@ -176,21 +203,30 @@ template <class Index, class Value> class Factorisation {
 
     std::shared_ptr<Analysis<Index>> analysis;
     std::unique_ptr<BlockLU<Index, Value>> lu;
-    std::vector<Value> values;  // by columns
+    std::vector<Value> values;  // by columns; empty where the factorisation has them
 
   private:
     static constexpr std::int64_t most_kept = std::int64_t{1} << 17;  // numbers of right-hand sides
+
+    // The values, made from the scaled ones when they are asked for.
+    struct Restored {
+        std::once_flag made;
+        std::vector<Value> values;
+    };
 
     State plan(RunContext& run) {
         Analysis<Index>& of = *analysis;
         const Csr<Index> a = columns();
         LoneRun alone(run, 0);  // as above
         const ValuesOf<Index, Value> of_blocks(a_, alone.run);
+        if (of.form.starts.empty()) of.form = of.block_form();
         Planner<Index> planner(a, of.form, taken_ == Taken::not_finite ? nullptr : &of_blocks,
                                of.history, of.policy, run);
         of.plan = planner.make();
         if (run.stopped()) return State::stopped;
-        return planner.is_triangular() ? State::done : State::not_a_form;
+        if (!planner.is_triangular()) return State::not_a_form;
+        if (planner.pairs_as_form()) of.form = {};
+        return State::done;
     }
     // Plans by what is known now; others go on with the analysis that there was.
     State plan_again(History<Index> history, RunContext& run) {
@@ -230,6 +266,8 @@ template <class Index, class Value> class Factorisation {
     const double preference_;
     const Value* a_ = nullptr;         // the values, by columns
     Taken taken_ = Taken::not_finite;  // there are no values yet
+    bool is_asked_ = false;            // whether values were asked for that were not kept
+    mutable std::unique_ptr<Restored> restored_ = std::make_unique<Restored>();
     bool has_pivots_ = false;
     double repeated_ = 0;         // factorisations of other values
     double patience_ = infinity;  // and how many there are before other ways are looked for

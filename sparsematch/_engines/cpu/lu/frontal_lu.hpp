@@ -217,7 +217,7 @@ template <class Index, class Value> class FrontalLU {
     std::vector<std::int64_t> start_;  // of each front's entries
     std::vector<Entry> entries_;
     std::vector<Index> name_, place_;  // of rows; the columns of their pivots
-    const double* predicted_;          // entries up to each column
+    const float* predicted_;           // entries up to each column
     const Value* inner_ = nullptr;
     PivotRule rule_;
     std::atomic<std::size_t> failed_{0};  // the first front that has

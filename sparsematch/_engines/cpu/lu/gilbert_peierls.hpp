@@ -47,12 +47,8 @@ template <class Index> struct PivotWorkspace {
     struct Row {
         Index seen_by = no_column, pivot_of = no_column;
     };
-    // The entries of a column of L that a search follows.
-    struct Edges {
-        std::int64_t begin, end;
-    };
     struct Visit {
-        Edges edges;
+        std::int64_t begin, end;  // entries that are still to be followed
         Index column;
     };
 
@@ -61,14 +57,13 @@ template <class Index> struct PivotWorkspace {
         const auto grow = [n](auto&... list) {
             ((list = list.size() < n ? std::decay_t<decltype(list)>(n) : std::move(list)), ...);
         };
-        grow(edges, path, order, candidates);
+        grow(followed, path, order, candidates);
     }
 
     std::vector<Row> rows;
-    Buffer<Edges> edges;
     std::vector<char> is_pruned;  // of columns of L
     Buffer<Visit> path;
-    Buffer<Index> order, candidates;
+    Buffer<Index> followed, order, candidates;  // followed: entries of a column of L by a search
 };
 
 // An entry that was added, in the places and the units of the matrix.
@@ -101,10 +96,9 @@ template <class Index, class Value> class BlockLU {
     static constexpr double growth_limit = 1e6;
 
     explicit BlockLU(const BlockPlan<Index>& plan)
-        : plan(plan), l_start(size() + 1), u_start(size() + 1), u_end(size()), pivot(size(), 1),
-          inverse(size(), 1), row_of(size()), pivot_row_factor(size()),
-          growth(static_cast<std::size_t>(plan.n_blocks()), 1), place_(size()), leads_(size()),
-          x_(size()) {}
+        : plan(plan), l_start(size() + 1), u_start(size() + 1), pivot(size(), 1),
+          inverse(size(), 1), row_of(size()), pivot_row_factor(size(), 1),
+          growth(static_cast<std::size_t>(plan.n_blocks()), 1), leads_(size()), x_(size()) {}
 
     // Factorises with new pivots, chosen by the values: the diagonal if it is at least `preference`
     // times the largest of its column. `trouble` is the block that is singular or has filled up.
@@ -150,9 +144,32 @@ template <class Index, class Value> class BlockLU {
         const Index first = plan.starts[k], end = plan.starts[k + 1];
         if (plan.kernel[k] == Kernel::fronts)
             return static_cast<double>(fronts.at(k).entries() + end - first);
-        const auto upper = plan.upper_start[end] - plan.upper_start[first];
         return static_cast<double>(l_start[end] - l_start[first] + u_start[end] - u_start[first] -
-                                   upper + plan.size(k));
+                                   plan.upper(first, end) + plan.size(k));
+    }
+    // Where column c of U ends, and what is above its block begins.
+    std::int64_t u_end(Index c) const { return u_start[c + 1] - plan.upper(c, c + 1); }
+
+    // Whether scaling has lost nothing of the values, which it has not where they are middling.
+    bool has_values() const { return equilibration.is_middling_throughout; }
+    // Then these, by the user's columns. Time: O(n + nnz).
+    std::vector<Value> values() const {
+        std::vector<Value> out(plan.inner_row.size() + n_upper());
+        const auto unscaled = [](Value v, double factor) { return v * (1 / factor); };
+        for (Index k = 0; k < plan.n_blocks(); ++k) {
+            const bool single = plan.size(k) == 1 && !plan.is_external(k);
+            for (Index first = plan.starts[k], c = first; c < plan.starts[k + 1]; ++c) {
+                const double factor = equilibration.col_factor[c];
+                plan.each_inner(c, [&](Index p, Index to) {
+                    const double row = equilibration.row_factor[first + plan.inner_row[p]];
+                    out[to] = unscaled(single ? pivot[c] : equilibration.inner[p], row * factor);
+                });
+                auto q = u_end(c);
+                for (Index p = plan.upper(c), end = plan.upper(c + 1); p < end; ++p, ++q)
+                    out[plan.upper_from[p]] = unscaled(u[q], pivot_row_factor[u_row[q]] * factor);
+            }
+        }
+        return out;
     }
 
     // Once for all values by the same pivots, when it is first asked for. Several threads may.
@@ -167,9 +184,9 @@ template <class Index, class Value> class BlockLU {
     double no_pivot = 0;
     std::vector<AddedEntry<Index, Value>> added;
     std::map<Index, FrontalLU<Index, Value>> fronts;  // blocks that have no columns of L and U here
-    // Column c: L below its unit diagonal; U above its diagonal up to u_end, then what is above the
-    // block; the diagonal of U. Rows are counted within the matrix, by pivot.
-    std::vector<std::int64_t> l_start, u_start, u_end;
+    // Column c: L below its unit diagonal; U above its diagonal up to u_end(c), then what is above
+    // the block; the diagonal of U. Rows are counted within the matrix, by pivot.
+    std::vector<std::int64_t> l_start, u_start;
     GrowingArray<Index> l_row, u_row;
     GrowingArray<Value> l, u;
     std::vector<Value> pivot, inverse;  // of each its inverse
@@ -195,6 +212,7 @@ template <class Index, class Value> class BlockLU {
         std::optional<BorrowedWorkspace<Workspace>> workspace(size() + plan.inner_row.size());
         search_ = &**workspace;
         search_->prepare(size());
+        for (Index c = 0; c < column; ++c) search_->rows[row_of[c]].pivot_of = c;
         all_by_fronts(first_block, true, counter);
         for (Index k = first_block; k < plan.n_blocks(); ++k) {
             trouble = k;
@@ -255,7 +273,8 @@ template <class Index, class Value> class BlockLU {
         growth[k] = block.grown / largest_;
         if (outcome != Outcome::done) return stop_ = first_, outcome;
         for (Index c = first_; c < end_; ++c) {
-            row_of[c] = first_ + block.row_of[c - first_], place_[row_of[c]] = c;
+            row_of[c] = first_ + block.row_of[c - first_];
+            if (fresh) search_->rows[row_of[c]].pivot_of = c;
             pivot[c] = block.pivot[c - first_], inverse[c] = Value(1) / pivot[c];
         }
         set_row_factors();
@@ -269,15 +288,15 @@ template <class Index, class Value> class BlockLU {
     Outcome without_l(Index k, bool fresh, const Value* a) {
         const Outcome outcome = pivot_of_one(k, a);
         for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) {
-            row_of[c] = place_[c] = c, pivot_row_factor[c] = 1;
-            if (fresh) append_upper_only(c, a);
+            row_of[c] = c, pivot_row_factor[c] = 1;
+            if (fresh) search_->rows[c].pivot_of = c, append_upper_only(c, a);
             else update_upper(c, a);
         }
         return outcome;
     }
     void append_upper_only(Index c, const Value* a) {
         l_start[c] = static_cast<std::int64_t>(l.size());
-        u_start[c] = u_end[c] = static_cast<std::int64_t>(u.size());
+        u_start[c] = static_cast<std::int64_t>(u.size());
         append_upper(c, a);
     }
     Outcome pivot_of_one(Index k, const Value* a) {
@@ -285,20 +304,21 @@ template <class Index, class Value> class BlockLU {
         const Index c = plan.starts[k];
         plan.each_inner(c, [&](Index, Index from) { pivot[c] = a[from]; });
         const double size = largest_part(pivot[c]);
-        pivot[c] *= equilibration.col_factor[c] = size < tiny ? shared_factor(most_exponent) : 1;
+        const double factor = size < tiny ? shared_factor(most_exponent) : 1;
+        pivot[c] *= factor, equilibration.col_factor[c] = factor;
         inverse[c] = Value(1) / pivot[c];
         return pivot[c] == Value(0) ? Outcome::singular : Outcome::done;
     }
 
     // What is above the block, by the rows' pivots, which are all chosen.
     void append_upper(Index c, const Value* a) {
-        const auto begin = plan.upper_start[c], end = plan.upper_start[c + 1];
+        const Index begin = plan.upper(c), end = plan.upper(c + 1);
         if (begin == end) return;
         const auto more = static_cast<std::size_t>(end - begin);
         u_row.make_room(more), u.make_room(more);
         const double factor = equilibration.col_factor[c];
         for (auto p = begin; p < end; ++p) {
-            const Index r = place_[plan.upper_row[p]];
+            const Index r = search_->rows[plan.upper_row[p]].pivot_of;
             u_row.push(r),
                 u.push(scaled_upper(a[plan.upper_from[p]], pivot_row_factor[r] * factor));
         }
@@ -309,9 +329,10 @@ template <class Index, class Value> class BlockLU {
         return v;
     }
     void update_upper(Index c, const Value* a) {
-        auto p = plan.upper_start[c];
+        if (plan.upper(c, c + 1) == 0) return;
+        Index p = plan.upper(c);
         const double factor = equilibration.col_factor[c];
-        for (auto q = u_end[c]; p < plan.upper_start[c + 1]; ++p, ++q)
+        for (auto q = u_end(c), end = u_start[c + 1]; q < end; ++p, ++q)
             u[q] = scaled_upper(a[plan.upper_from[p]], pivot_row_factor[u_row[q]] * factor);
     }
 
@@ -354,7 +375,7 @@ template <class Index, class Value> class BlockLU {
                               WorkCounter& counter) {
         restore_rows(column);
         waiting_.clear();
-        const auto before = l_start[first_] + u_start[first_] - plan.upper_start[first_];
+        const auto before = l_start[first_] + u_start[first_] - plan.upper(first_);
         const double loose = rule.least > diagonal_preference ? rule.least : loose_preference;
         const double overrun = plan.overrun[trouble];
         double stored = 0;
@@ -367,7 +388,7 @@ template <class Index, class Value> class BlockLU {
             if (grown_ > rule.most_growth) return Outcome::unstable;
             store_l(c);
             stored = static_cast<double>(static_cast<std::int64_t>(l.size() + u.size()) -
-                                         plan.upper_start[c] - before);
+                                         plan.upper(c) - before);
             if (stored > end_ - first_ + overrun * plan.predicted[c]) return Outcome::fill_exceeded;
             append_upper(c, a);
             if (!counter.add(work)) return Outcome::stopped;
@@ -375,7 +396,6 @@ template <class Index, class Value> class BlockLU {
         add_entries();
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
             l_row[p] = search_->rows[l_row[p]].pivot_of;
-        for (Index r = first_; r < end_; ++r) place_[r] = search_->rows[r].pivot_of;
         set_row_factors();
         return Outcome::done;
     }
@@ -394,10 +414,10 @@ template <class Index, class Value> class BlockLU {
     void restore_rows(Index column) {
         if (column == first_) return;
         std::fill(leads_.begin() + first_, leads_.begin() + column, 0);
-        for (Index c = first_; c < column; ++c) search_->rows[row_of[c]].pivot_of = c;
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
             l_row[p] = row_of[l_row[p]];
-        for (Index c = first_; c < column; ++c) search_->edges[c] = {l_start[c], l_start[c + 1]};
+        for (Index c = first_; c < column; ++c)
+            search_->followed[c] = static_cast<Index>(l_start[c + 1] - l_start[c]);
     }
 
     void clear_x() { std::fill(x_.begin() + first_, x_.begin() + end_, Value(0)); }
@@ -418,22 +438,24 @@ template <class Index, class Value> class BlockLU {
     }
     void search(Index root, Index c) {
         Row* const rows = search_->rows.data();
-        const auto* const edges = search_->edges.data();
-        const Index* const l_rows = l_row.data();
+        const Index *const followed = search_->followed.data(), *const l_rows = l_row.data();
+        const auto all_of = [&](Index column) -> typename Workspace::Visit {
+            return {l_start[column], l_start[column] + followed[column], column};
+        };
         auto* visit = search_->path.data();
-        *visit = {edges[root], root};
+        *visit = all_of(root);
         while (true) {
-            auto next = visit->edges.begin;
+            auto next = visit->begin;
             Index child = no_column;
-            for (const auto end = visit->edges.end; next < end && child == no_column; ++next) {
+            for (const auto end = visit->end; next < end && child == no_column; ++next) {
                 Row& row = rows[l_rows[next]];
                 if (row.seen_by == c) continue;
                 row.seen_by = c, child = row.pivot_of;
                 if (child == no_column) search_->candidates[n_candidates_++] = l_rows[next];
             }
             if (child != no_column) {
-                visit->edges.begin = next;
-                *++visit = {edges[child], child};
+                visit->begin = next;
+                *++visit = all_of(child);
                 continue;
             }
             search_->order[--top_] = visit->column;
@@ -466,7 +488,6 @@ template <class Index, class Value> class BlockLU {
             }
         }
         grown_ = grown;
-        u_end[c] = static_cast<std::int64_t>(u.size());
         return work;
     }
     void subtract_l(Index j, Value v) {
@@ -555,7 +576,7 @@ template <class Index, class Value> class BlockLU {
             x_[r] = Value(0);
         }
         l_start[c + 1] = static_cast<std::int64_t>(l.size());
-        search_->edges[c] = {l_start[c], l_start[c + 1]};
+        search_->followed[c] = static_cast<Index>(l_start[c + 1] - l_start[c]);
     }
     // Whether the column before has the same rows, this pivot first, and is free to lead a pair.
     bool follows(Index c) const {
@@ -564,7 +585,7 @@ template <class Index, class Value> class BlockLU {
             !search_->is_pruned[j])
             return false;
         return l_start[c] - l_start[j] == n_candidates_ && l_row[l_start[j]] == row_of[c] &&
-               search_->edges[j].end == l_start[j] + 1;
+               search_->followed[j] == 1;
     }
 
     // Columns of L that hold the new pivot row, and whose row of U has an entry in column c: rows
@@ -582,7 +603,7 @@ template <class Index, class Value> class BlockLU {
                 if (search_->rows[l_row[head]].pivot_of != no_column) ++head;
                 else exchange_entries(j, head, --tail);
             }
-            search_->edges[j].end = tail, search_->is_pruned[j] = 1;
+            search_->followed[j] = static_cast<Index>(tail - from), search_->is_pruned[j] = 1;
         }
     }
 
@@ -596,12 +617,14 @@ template <class Index, class Value> class BlockLU {
 
     void locate_entries(Located<Index>& to) const {
         auto& [made, place, col, row_start, row_entry, row_col] = to;
+        std::vector<Index> pivot_of(size());
+        for (Index c = 0; c < plan.n; ++c) pivot_of[row_of[c]] = c;
         place.resize(plan.inner_row.size()), col.resize(place.size());
         for (Index k = 0; k < plan.n_blocks(); ++k)
             for (auto p = plan.inner_start[plan.starts[k]],
                       end = plan.inner_start[plan.starts[k + 1]];
                  p < end; ++p)
-                place[p] = place_[plan.starts[k] + plan.inner_row[p]];
+                place[p] = pivot_of[plan.starts[k] + plan.inner_row[p]];
         row_start.assign(size() + 2, 0), row_entry.resize(place.size());
         row_col.resize(place.size());
         for (const Index r : place) ++row_start[r + 2];
@@ -624,7 +647,7 @@ template <class Index, class Value> class BlockLU {
             for (auto p = plan.inner_start[c], end = plan.inner_start[c + 1]; p < end; ++p)
                 x[place[p]] = equilibration.inner[p];
             std::int64_t work = 1;
-            for (auto q = u_start[c], end = u_end[c]; q < end; ++q) {
+            for (auto q = u_start[c], end = u_end(c); q < end; ++q) {
                 const Index j = u_row[q];
                 const Value v = std::exchange(x[j], Value(0));
                 u[q] = v;
@@ -672,7 +695,6 @@ template <class Index, class Value> class BlockLU {
     Workspace* search_ = nullptr;  // while pivots are chosen
     FrontTeam<Index, Value> front_team_;
     std::unique_ptr<Located<Index>> located_;
-    std::vector<Index> place_;
     // Of a column of L: whether it and the next are a pair, with the same rows in the same order
     // but for the next one's pivot, which comes first.
     std::vector<char> leads_;

@@ -1,6 +1,6 @@
 // An array that grows at its end: as std::vector, but room is made once for several elements, which
-// are then appended without a check, and new elements are not zeroed. Systems move large ones
-// without a copy, and room that was not written to takes no memory.
+// are then appended without a check, and new elements are not zeroed. Large ones have their own
+// pages, which grow without a copy and leave no hole; room that was not written to takes no memory.
 #pragma once
 
 #include <algorithm>
@@ -46,16 +46,35 @@ template <class T> class GrowingArray {
 
   private:
     void resize(std::size_t n) {
-        void* const moved = std::realloc(data(), n * sizeof(T));
+        std::size_t& pages = data_.get_deleter().bytes;
+        const std::size_t bytes = n * sizeof(T);
+        const bool own = pages > 0 || bytes >= large, is_new = own && pages == 0;
+        void* const moved = own ? resize_pages(is_new ? nullptr : data(), pages, bytes)
+                                : std::realloc(data(), bytes);
         if (!moved) throw std::bad_alloc();
-        (void)data_.release();
-        data_.reset(static_cast<T*>(moved)), room_ = n;
+        if (is_new) {
+            request_huge_pages(moved, bytes);  // all of them: parts that differ do not move
+            std::copy_n(data(), size_, static_cast<T*>(moved));
+            data_.reset();
+        }
         const auto before = -reinterpret_cast<std::uintptr_t>(moved) % (std::size_t{1} << 21);
-        if (n * sizeof(T) > before)  // which begin there
-            request_huge_pages(static_cast<char*>(moved) + before, n * sizeof(T) - before);
+        if (!own && bytes > before)  // which begin there
+            request_huge_pages(static_cast<char*>(moved) + before, bytes - before);
+        (void)data_.release();
+        data_.reset(static_cast<T*>(moved)), room_ = n, pages = own ? bytes : 0;
     }
 
-    std::unique_ptr<T, void (*)(void*)> data_{nullptr, std::free};
+    // Bytes from which on the time in which pages are made does not count beside that of what comes
+    // into them; from a quarter of it on, first solutions of 80,000 rows took 1.06 times as long.
+    static constexpr std::size_t large = std::size_t{1} << 22;
+    struct Free {
+        std::size_t bytes = 0;  // of pages of its own
+        void operator()(T* data) const {
+            if (bytes > 0) free_pages(data, bytes);
+            else std::free(data);
+        }
+    };
+    std::unique_ptr<T, Free> data_;
     std::size_t size_ = 0, room_ = 0;
 };
 

@@ -56,7 +56,6 @@ template <class Index> class Planner {
         plan_.n = a.n_rows;
         plan_.kernel.assign(static_cast<std::size_t>(form.n_blocks()), Kernel::own);
         plan_.predicted.resize(n), plan_.overrun.resize(plan_.kernel.size());
-        plan_.seed.assign(n, no_seed);
         plan_.row_perm = form.row_perm, plan_.col_perm = form.col_perm, plan_.starts = form.starts;
     }
 
@@ -72,6 +71,8 @@ template <class Index> class Planner {
     }
     // After make: whether no entry is below the blocks, and blocks of one row have theirs.
     bool is_triangular() const { return is_triangular_; }
+    // After make: whether each row has the column of the form, in whatever order.
+    bool pairs_as_form() const { return pairs_as_form_; }
 
   private:
     // A way to factorise a block: its columns, so that they are paired with its rows in ascending
@@ -132,8 +133,9 @@ template <class Index> class Planner {
             policy_.cost(Kernel::fronts).seconds(column_[m_], way.fill, cost.work) < way.seconds;
         if (is_open || !is_ordered || fills || limits.exceeded_by(cost))
             return choose(cost, is_ordered);
-        amd_.accumulate(plan_.predicted.data() + first_);
-        factorise_here(way, cost, amd_.n_dense());
+        const double times = factorise_here(way, cost, amd_.n_dense());
+        amd_.accumulate(plan_.predicted.data() + first_,
+                        [&](Index t, double entries) { predict(t, times, entries); });
         reorder(order_, order_);
     }
     // One front of a block that is nearly full. False: it is not, or columns take less time.
@@ -147,9 +149,8 @@ template <class Index> class Planner {
         if (entries < full * n * n || !policy_.allows(way.kernel, complex_) ||
             policy_.cost(Kernel::own).seconds(entries, way.fill, way.work) < way.seconds)
             return false;
-        double* const predicted = plan_.predicted.data() + first_;
-        for (Index t = 0; t < m_; ++t) predicted[t] = (t + 1.0) * (m_ - 1 - t / 2.0);
-        take_fronts(way, cost, Fronts<Index>(m_));
+        const double times = take_fronts(way, cost, Fronts<Index>(m_));
+        for (Index t = 0; t < m_; ++t) predict(t, times, (t + 1.0) * (m_ - 1 - t / 2.0));
         plan_.chosen.emplace(block_, way);
         return true;
     }
@@ -158,7 +159,7 @@ template <class Index> class Planner {
         order_.resize(columns.size());
         for (Index c = 0; c < m_; ++c) cursor_[cols()[c]] = c;
         for (Index t = 0; t < m_; ++t) order_[t] = cursor_[columns[t]];
-        std::fill_n(plan_.predicted.begin(), m_, infinity), plan_.overrun[0] = 1;
+        std::fill_n(plan_.predicted.begin(), m_, rounded_up(infinity)), plan_.overrun[0] = 1;
         plan_.expected_entries += column_[m_];
         reorder(order_, order_);
     }
@@ -376,6 +377,7 @@ template <class Index> class Planner {
     void take(Candidate& best) {
         const Index k = block_;
         if (!is_own(best.kernel)) return leave_as_given(k, best);
+        pairs_as_form_ &= best.diagonal == Diagonal::matched && best.col_order.empty();
         const bool is_last = !(best.seconds < infinity);  // all have filled up before
         if (is_last) {
             best.fill = 2 * best.cost.entries + m_, best.work = best.cost.work;
@@ -384,8 +386,8 @@ template <class Index> class Planner {
         std::copy(best.cols.begin(), best.cols.end(), cols());
         std::vector<Index>& order = best.row_order;
         if (best.kernel == Kernel::own) {
-            std::copy(best.entries.begin(), best.entries.end(), plan_.predicted.begin() + first_);
-            factorise_here(best, best.cost, best.dense);
+            const double times = factorise_here(best, best.cost, best.dense);
+            for (Index t = 0; t < m_; ++t) predict(t, times, best.entries[t]);
             if (is_last) plan_.overrun[k] = infinity;
         } else {
             make_fronts(best);
@@ -403,30 +405,34 @@ template <class Index> class Planner {
                 if (cursor_[j] > t) add(cursor_[j]);
             return std::int64_t{graph_.length[order[t]]};
         };
-        tree_.accumulate(plan_.predicted.data() + first_);
-        take_fronts(best, cost, Fronts<Index>(tree_.parent(), own, counter_));
+        const double times = take_fronts(best, cost, Fronts<Index>(tree_.parent(), own, counter_));
+        tree_.accumulate(best.entries.data());
+        for (Index t = 0; t < m_; ++t) predict(t, times, best.entries[t]);
     }
-    void take_fronts(const Way& way, const EliminationCost& cost, Fronts<Index> fronts) {
+    double take_fronts(const Way& way, const EliminationCost& cost, Fronts<Index> fronts) {
         plan_.fronts[block_] = std::move(fronts);
         plan_.in_fronts += static_cast<std::int64_t>(cost.entries);
         plan_.kernel[block_] = way.kernel;
-        factorise_here(way, cost, 0);
+        return factorise_here(way, cost, 0);
     }
-    // plan_.predicted has the entries of L up to each column, and gets those of L + U.
-    void factorise_here(const Way& way, const EliminationCost& cost, Index dense) {
+    // Of a column of the block: by the entries of L up to it, those of L + U, `times` as many.
+    void predict(Index t, double times, double entries) {
+        plan_.predicted[first_ + t] = rounded_up(times * (2 * entries + (t + 1.0)));
+    }
+    // Returns how many times more entries are predicted than if all pivots stayed.
+    double factorise_here(const Way& way, const EliminationCost& cost, Index dense) {
         if (dense > 0) plan_.dense[block_] = dense;
         plan_.seconds += way.seconds;
         plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
         const double times = way.fill / (2 * cost.entries + m_);
         plan_.overrun[block_] =
             policy_.most(way.kernel, column_[m_], way.fill, times * times * cost.work);
-        double* const predicted = plan_.predicted.data() + first_;
-        for (Index c = 0; c < m_; ++c)
-            predicted[c] = times * (2 * predicted[c] + static_cast<double>(c + 1));
+        return times;
     }
     void leave_as_given(Index k, const Way& way) {
+        pairs_as_form_ = false;
         std::sort(rows(), rows() + m_), std::sort(cols(), cols() + m_);
-        std::fill_n(seed(), m_, no_seed);
+        if (!plan_.seed.empty()) std::fill_n(seed(), m_, no_seed);
         plan_.kernel[k] = way.kernel;
         Way given = way;
         given.diagonal = Diagonal::given, given.order = Order::given, given.fill = given.work = 0;
@@ -435,14 +441,18 @@ template <class Index> class Planner {
 
     Index* rows() { return plan_.row_perm.data() + first_; }
     Index* cols() { return plan_.col_perm.data() + first_; }
-    int* seed() { return plan_.seed.data() + first_; }
+    int* seed() {
+        if (plan_.seed.empty()) plan_.seed.assign(static_cast<std::size_t>(plan_.n), no_seed);
+        return plan_.seed.data() + first_;
+    }
     void reorder(const std::vector<Index>& of_rows, const std::vector<Index>& of_cols) {
         const auto turn = [this](auto* piece, const std::vector<Index>& order) {
             old_.assign(piece, piece + m_);
             for (Index t = 0; t < m_; ++t)
                 piece[t] = static_cast<std::remove_reference_t<decltype(*piece)>>(old_[order[t]]);
         };
-        turn(rows(), of_rows), turn(seed(), of_rows), turn(cols(), of_cols);
+        turn(rows(), of_rows), turn(cols(), of_cols);
+        if (!plan_.seed.empty()) turn(seed(), of_rows);
     }
 
     // The columns of the block at hand: column c has rows local_[column_[c]...column_[c + 1]],
@@ -509,27 +519,31 @@ template <class Index> class Planner {
                    nnz = static_cast<std::size_t>(a_.nnz());
         const auto n_inner = static_cast<std::size_t>(n_inner_);
         const std::int64_t n_upper = a_.nnz() - n_inner_;
-        plan_.inner_start.resize(size + 1), plan_.upper_start.resize(size + 1);
-        plan_.inner_row.resize(n_inner), plan_.inner_from.resize(n_inner);
+        const bool any = n_upper != 0;
+        plan_.inner_start.resize(size + 1), plan_.upper_start.resize(any ? size + 1 : 0);
+        plan_.inner_row.resize(n_inner), plan_.inner_from.resize(any ? n_inner : 0);
+        plan_.columns = a_.indptr;
         plan_.upper_row.resize(nnz - n_inner), plan_.upper_from.resize(nnz - n_inner);
         Index inner = 0, upper = 0;
         for (Index k = 0; k < plan_.n_blocks(); ++k) {
             const Index first = plan_.starts[k], end = plan_.starts[k + 1];
             for (Index c = first; c < end; ++c) {
-                plan_.inner_start[c] = inner, plan_.upper_start[c] = upper;
+                plan_.inner_start[c] = inner;
+                if (any) plan_.upper_start[c] = upper;
                 const Index j = plan_.col_perm[c];
                 if (!counter_.add(1 + a_.degree(j))) return;
                 for (Index p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p) {
                     const Index r = place_[a_.indices[p]];
                     if (r >= end || (r >= first ? inner == n_inner_ : upper == n_upper))
                         return void(is_triangular_ = false);
-                    if (r >= first)
-                        plan_.inner_row[inner] = r - first, plan_.inner_from[inner++] = p;
+                    if (r >= first && any) plan_.inner_from[inner] = p;
+                    if (r >= first) plan_.inner_row[inner++] = r - first;
                     else plan_.upper_row[upper] = r, plan_.upper_from[upper++] = p;
                 }
             }
         }
-        plan_.inner_start[size] = inner, plan_.upper_start[size] = upper;
+        plan_.inner_start[size] = inner;
+        if (any) plan_.upper_start[size] = upper;
         is_triangular_ = inner == n_inner_;
     }
 
@@ -550,7 +564,7 @@ template <class Index> class Planner {
     &column_ = workspace_->column, &cursor_ = workspace_->cursor, &order_ = workspace_->order,
     &old_ = workspace_->old;
     std::int64_t n_inner_ = 0;
-    bool is_triangular_ = true;
+    bool is_triangular_ = true, pairs_as_form_ = true;
     // Of the block at hand: which it is, and where; the share of its entries beside the diagonal
     // that have a mirror; its diagonal entries as shares of their columns.
     Index block_ = 0, first_ = 0, m_ = 0;

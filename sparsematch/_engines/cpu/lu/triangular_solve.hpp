@@ -59,10 +59,9 @@ template <class Index, class Value, int W> class TriangularSolve {
             return external_(k, x_ + static_cast<std::int64_t>(first) * W, W, side), true;
         if (lu_.plan.kernel[k] == Kernel::fronts)
             return solve_fronts(lu_.fronts.at(k), first, side);
-        if (side == Side::plain) return solve_l(first, end) && solve_u<false>(first, end);
-        return side == Side::adjoint
-                   ? u_transposed<true, false>(first, end) && l_transposed<true>(first, end)
-                   : u_transposed<false, false>(first, end) && l_transposed<false>(first, end);
+        // where nothing is above any block, U ends where the next column begins
+        return lu_.plan.upper_start.empty() ? solve_columns<true>(first, end, side)
+                                            : solve_columns<false>(first, end, side);
     }
 
   private:
@@ -70,6 +69,12 @@ template <class Index, class Value, int W> class TriangularSolve {
 
     std::pair<Index, Index> block(Index k) const {
         return {lu_.plan.starts[k], lu_.plan.starts[k + 1]};
+    }
+    template <bool WithUpper> bool solve_columns(Index first, Index end, Side side) {
+        if (side == Side::plain) return solve_l(first, end) && solve_u<WithUpper>(first, end);
+        return side == Side::adjoint
+                   ? u_transposed<true, WithUpper>(first, end) && l_transposed<true>(first, end)
+                   : u_transposed<false, WithUpper>(first, end) && l_transposed<false>(first, end);
     }
     template <class Refinement> void plain(Refinement& refinement) {
         const auto& plan = lu_.plan;
@@ -81,8 +86,8 @@ template <class Index, class Value, int W> class TriangularSolve {
                 continue;
             }
             if (!solve_refined(k, Side::plain, refinement)) return;
-            for (Index c = end; c-- > plan.starts[k];)
-                scatter(c, lu_.u_end[c], lu_.u_start[c + 1], lu_.u_row.data(), lu_.u.data());
+            for (Index c = plan.upper_start.empty() ? 0 : end; c-- > plan.starts[k];)
+                scatter(c, lu_.u_end(c), lu_.u_start[c + 1], lu_.u_row.data(), lu_.u.data());
         }
     }
     template <bool Adjoint, class Refinement> void transposed(Refinement& refinement) {
@@ -95,7 +100,7 @@ template <class Index, class Value, int W> class TriangularSolve {
                 continue;
             }
             for (Index c = first; c < plan.starts[k + 1]; ++c)
-                gather<Adjoint>(c, lu_.u_end[c], lu_.u_start[c + 1], lu_.u_row.data(),
+                gather<Adjoint>(c, lu_.u_end(c), lu_.u_start[c + 1], lu_.u_row.data(),
                                 lu_.u.data());
             if (!solve_refined(k, Adjoint ? Side::adjoint : Side::transposed, refinement)) return;
         }
@@ -136,7 +141,7 @@ template <class Index, class Value, int W> class TriangularSolve {
         return by_pieces<true>(first, end, lu_.u_start, [this](Index begin, Index stop) {
             for (Index c = stop; c-- > begin;) {
                 multiply(c, lu_.inverse[c]);
-                scatter(c, lu_.u_start[c], WithUpper ? lu_.u_start[c + 1] : lu_.u_end[c],
+                scatter(c, lu_.u_start[c], WithUpper ? lu_.u_start[c + 1] : lu_.u_end(c),
                         lu_.u_row.data(), lu_.u.data());
             }
         });
@@ -144,7 +149,7 @@ template <class Index, class Value, int W> class TriangularSolve {
     template <bool Adjoint, bool WithUpper> bool u_transposed(Index first, Index end) {
         return by_pieces<false>(first, end, lu_.u_start, [this](Index begin, Index stop) {
             for (Index c = begin; c < stop; ++c) {
-                gather<Adjoint>(c, lu_.u_start[c], WithUpper ? lu_.u_start[c + 1] : lu_.u_end[c],
+                gather<Adjoint>(c, lu_.u_start[c], WithUpper ? lu_.u_start[c + 1] : lu_.u_end(c),
                                 lu_.u_row.data(), lu_.u.data());
                 multiply(c, turned<Adjoint>(lu_.inverse[c]));
             }

@@ -132,15 +132,14 @@ template <class Index, class Value> class WideSolve {
             const Index k = plain ? plan.n_blocks() - 1 - t : t;
             if (plain) solve_block(k, right, x);
             for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c)
-                for (auto p = plan.upper_start[c]; p < plan.upper_start[c + 1]; ++p) {
+                for (Index p = plan.upper(c), last = plan.upper(c + 1); p < last; ++p) {
                     Index to = plan.row_perm[plan.upper_row[p]], from = plan.col_perm[c];
                     if (!plain) std::swap(to, from);
                     const auto a = Number::of(turned(a_[plan.upper_from[p]]));
                     right[to] = right[to] + -(a * x[from]);
                 }
             if (!plain) solve_block(k, right, x);
-            const std::int64_t work =
-                plan.upper_start[plan.starts[k + 1]] - plan.upper_start[plan.starts[k]];
+            const std::int64_t work = plan.upper(plan.starts[k], plan.starts[k + 1]);
             if (!counter_.add(slow * (work + plan.size(k)))) break;
         }
         return x;
