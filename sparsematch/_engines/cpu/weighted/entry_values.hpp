@@ -81,9 +81,10 @@ template <class Index> Index entry_at(const Csr<Index>& a, Index i, Index j) {
     return p;
 }
 
-// The position of each row's matched entry; UNMATCHED for a row without one. Time: O(nnz).
+// The position of each row's matched entry; UNMATCHED for a row without one. False: the run was
+// stopped, and not all are there. Time: O(nnz).
 template <class Index>
-void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, RunContext& run) {
+bool matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, RunContext& run) {
     run.team.loop(a.n_rows, 1 << 14, [&](int rank, Index first, Index last) {
         WorkCounter counter(run, rank);
         for (Index i = first; i < last && counter.add(1 + a.degree(i)); ++i) {
@@ -91,6 +92,7 @@ void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, R
             entry[i] = j == UNMATCHED<Index> ? j : entry_at(a, i, j);
         }
     });
+    return !run.stopped();
 }
 
 // Logarithms of many numbers, without a branch or a table, so that compilers take several at once.

@@ -53,9 +53,9 @@ std::pair<double, bool> largest_product(const Csr<Index>& a, const double* value
                                         const AssignmentPolicy& policy, bool warm,
                                         RunContext& run) {
     LeastCostMatching<Index>(a, cost, to.mates, to.u, to.v, policy, run).solve(warm);
-    if (run.stopped()) return {0, true};
     Buffer<Index> place(a.n_rows);
-    matched_entries(a, to.mates.row_mate, place.data(), run);
+    if (run.stopped() || !matched_entries(a, to.mates.row_mate, place.data(), run))
+        return {0, true};
     const double objective = 0.0 - sum_at(cost, place.data(), a.n_rows);  // no negative zero
     if (!to.row_scale) return {objective, true};
     ScaleFactors f{to.u, to.v, to.row_scale, to.col_scale, to.flipped};

@@ -79,8 +79,7 @@ template <class Index> double sum_at(const double* value, const Index* place, In
 template <class Index>
 double matched_sum(const Csr<Index>& a, const double* value, const Index* mate, RunContext& run) {
     Buffer<Index> place(a.n_rows);
-    matched_entries(a, mate, place.data(), run);
-    return sum_at(value, place.data(), a.n_rows);
+    return matched_entries(a, mate, place.data(), run) ? sum_at(value, place.data(), a.n_rows) : 0;
 }
 
 }  // namespace sparsematch
