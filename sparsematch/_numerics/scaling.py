@@ -26,7 +26,7 @@ _MAX_STEPS = 200
 _SWEEPS, _LEVEL = 12, 0.5
 #: Root mean square of what is left, in powers of two.
 _PRECISION = 0.05
-#: Beyond any exponent of a quotient of doubles: that of zero.
+#: Beyond any exponent of a quotient of doubles: that of zero, `beyond` in the core.
 _FAR = 15000
 
 
