@@ -269,6 +269,18 @@ def test_buckets(n_rows, n_cols, degree, workers):
     check_transpose(with_index_type(A, np.int64), workers)
 
 
+@pytest.mark.parametrize("workers", [1, 2, 3, 7])
+@pytest.mark.parametrize("at_the_end", [False, True])
+def test_hubs_that_fill_a_bucket(at_the_end, workers):
+    """One bucket has more than a worker's share of the entries: all workers sort it."""
+    n, rng = 40_000, np.random.default_rng(4)
+    cols = np.minimum(rng.zipf(1.3, 6 * n), n) - 1
+    cols = n - 1 - cols if at_the_end else cols
+    A = sp.csr_array((np.ones(6 * n), cols, np.arange(0, 6 * n + 1, 6)), shape=(n, n))
+    for index in (np.int32, np.int64):
+        check_transpose(with_index_type(A, index), workers)
+
+
 def test_a_large_matrix_that_is_well_numbered():
     """As a single pass is best."""
     n = 150_000

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <utility>
@@ -39,14 +40,7 @@ template <class Index> class Transposer {
     void run() {
         touch_pages();
         if (!count() || !distribute()) return;
-        team_.each([&](int rank) {
-            WorkCounter counter(run_, rank);
-            std::vector<Index> rows, place;
-            for (Index b = rank; b < n_buckets_; b += team_.size()) {
-                sort(b, rows, place);
-                if (!counter.add(begin_[b + 1] - begin_[b])) return;
-            }
-        });
+        sort_buckets();
         indptr_[a_.n_cols] = a_.nnz();
     }
 
@@ -123,19 +117,59 @@ template <class Index> class Transposer {
         return !run_.stopped();
     }
 
-    // Sorts the entries of bucket b by column, from a copy.
-    void sort(Index b, std::vector<Index>& rows, std::vector<Index>& place) {
-        const Index begin = begin_[b], n = begin_[b + 1] - begin;
+    // What the sort of a bucket by pieces needs: a copy of its rows, and of each piece where its
+    // next entry of each column goes.
+    struct Workspace {
+        Buffer<Index> rows;
+        std::vector<std::vector<Index>> place;
+    };
+
+    // Each by one worker, but those with more than a worker's share of all entries, which hubs
+    // fill, by all.
+    void sort_buckets() {
+        const Index share = a_.nnz() / team_.size();
+        const auto size = [&](Index b) { return begin_[b + 1] - begin_[b]; };
+        std::atomic<Index> next{0};
+        team_.each([&](int rank) {
+            WorkCounter counter(run_, rank);
+            Workspace own;
+            for (Index b; (b = next++) < n_buckets_;) {
+                if (size(b) > share) continue;
+                sort(b, 1, own, [](const auto& body) { body(0); });
+                if (!counter.add(size(b))) return;
+            }
+        });
+        Workspace shared;
+        for (Index b = 0; b < n_buckets_ && run_.flush(0, 0); ++b)
+            if (size(b) > share)
+                sort(b, team_.size(), shared, [&](const auto& body) { team_.each(body); });
+    }
+
+    // Sorts the entries of bucket b by column, from a copy, in pieces: each(body) calls body(piece).
+    template <class Each> void sort(Index b, int pieces, Workspace& w, const Each& each) {
+        const Index begin = begin_[b], width = first_col_[b + 1] - first_col_[b];
+        const std::int64_t n = begin_[b + 1] - begin;
+        const auto first = [&](int piece) { return static_cast<Index>(n * piece / pieces); };
         const Index* const cols = cols_.data() + begin;
-        rows.assign(indices_ + begin, indices_ + begin + n);
-        place.assign(first_col_[b + 1] - first_col_[b], 0);
-        for (Index p = 0; p < n; ++p) ++place[cols[p]];
+        if (static_cast<std::int64_t>(w.rows.size()) < n) w.rows = Buffer<Index>(n);
+        w.place.resize(pieces);
+        each([&](int piece) {
+            w.place[piece].assign(width, 0);
+            for (Index p = first(piece); p < first(piece + 1); ++p) {
+                w.rows[p] = indices_[begin + p];
+                ++w.place[piece][cols[p]];
+            }
+        });
         Index total = begin;
-        for (Index k = 0; k < static_cast<Index>(place.size()); ++k) {
+        for (Index k = 0; k < width; ++k) {
             indptr_[first_col_[b] + k] = total;
-            total += std::exchange(place[k], total);
+            for (auto& place : w.place) total += std::exchange(place[k], total);
         }
-        for (Index p = 0; p < n; ++p) indices_[place[cols[p]]++] = rows[p];
+        each([&](int piece) {
+            Index* const place = w.place[piece].data();
+            for (Index p = first(piece); p < first(piece + 1); ++p)
+                indices_[place[cols[p]]++] = w.rows[p];
+        });
     }
 
     RunContext& run_;
