@@ -34,11 +34,11 @@ from sparsematch._api.transversal_analysis import TransversalAnalysis as Transve
 from sparsematch._api.transversal_analysis import analyse_transversal as analyse_transversal
 from sparsematch._api.view import view as view
 from sparsematch._api.weighted import bottleneck_transversal as bottleneck_transversal
+from sparsematch._api.weighted import is_optimal_matching as is_optimal_matching
 from sparsematch._api.weighted import is_optimal_transversal as is_optimal_transversal
 from sparsematch._api.weighted import maximum_product_transversal as maximum_product_transversal
 from sparsematch._api.weighted import maximum_sum_transversal as maximum_sum_transversal
-from sparsematch._api.weighted_matching import is_optimal_matching as is_optimal_matching
-from sparsematch._api.weighted_matching import maximum_weight_matching as maximum_weight_matching
+from sparsematch._api.weighted import maximum_weight_matching as maximum_weight_matching
 from sparsematch._api.what_if import Candidates as Candidates
 from sparsematch._api.what_if import candidates as candidates
 from sparsematch._api.what_if import what_if as what_if

@@ -3,15 +3,17 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from sparsematch._api.ranks import over_ranks
+from sparsematch._api.runs import report
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import advising, namespace
 from sparsematch._base.docstrings import documented
 from sparsematch._engines.operations import DecompositionOps
-from sparsematch._engines.registry import Run, operations
+from sparsematch._engines.registry import Run, operations, plan_exact
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
@@ -19,6 +21,7 @@ from sparsematch._types.choices import ExactMethod
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts, Components
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import frozen
+from sparsematch._types.run_info import RunInfo, StepInfo
 from sparsematch._types.sparse_like import Local, SparseLike
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class _Settings(TypedDict, total=False):
-    """The arguments of `block_triangular_form`."""
+    """The arguments of `block_triangular_form` that do not determine what it returns."""
 
     matching: Any
     method: ExactMethod
@@ -37,9 +40,21 @@ class _Settings(TypedDict, total=False):
 
 
 @overload
-def block_triangular_form(A: Local, **settings: Unpack[_Settings]) -> BlockForm: ...
+def block_triangular_form(
+    A: Local, *, return_info: Literal[False] = ..., **settings: Unpack[_Settings]
+) -> BlockForm: ...
 @overload
-def block_triangular_form(A: OverRanks, **settings: Unpack[_Settings]) -> DistributedBlockForm: ...
+def block_triangular_form(
+    A: Local, *, return_info: Literal[True], **settings: Unpack[_Settings]
+) -> tuple[BlockForm, RunInfo]: ...
+@overload
+def block_triangular_form(
+    A: OverRanks, *, return_info: Literal[False] = ..., **settings: Unpack[_Settings]
+) -> DistributedBlockForm: ...
+@overload
+def block_triangular_form(
+    A: OverRanks, *, return_info: Literal[True], **settings: Unpack[_Settings]
+) -> tuple[DistributedBlockForm, RunInfo]: ...
 
 
 @documented
@@ -50,7 +65,8 @@ def block_triangular_form(
     method: ExactMethod = "auto",
     workers: int | None = None,
     options: Mapping[str, Any] | None = None,
-) -> BlockForm | DistributedBlockForm:
+    return_info: bool = False,
+) -> BlockForm | DistributedBlockForm | tuple[BlockForm | DistributedBlockForm, RunInfo]:
     """Permute rows and columns to block upper triangular form, as Dulmage and Mendelsohn do.
 
     The coarse decomposition separates where a matrix has more columns than rows can be matched with
@@ -66,13 +82,15 @@ def block_triangular_form(
     options : dict, optional
         Options of the engine. On a GPU, ``{"host": False}`` keeps ``"auto"``, and the rest of the
         work, from leaving deep and narrow searches to the host.
+    {return_info}
 
     Returns
     -------
-    BlockForm
+    form : BlockForm
         Permutations and boundaries of the blocks, with the layout of MATLAB's ``dmperm``, counted
         from 0; CuPy arrays if the work was done on a GPU. Over ranks a `DistributedBlockForm`:
         places and blocks of the own rows and columns.
+    {info}
 
     {raises_of_patterns}
 
@@ -104,23 +122,30 @@ def block_triangular_form(
     """
     settings: Any = {"method": method, "workers": workers, "options": options}
     if ranks := over_ranks(A, "transversal"):
-        return ranks.block_triangular_form(A, matching, **settings)
-    return block_form(as_bipartite(A, threads=resolve_workers(workers, A)), matching, **settings)
+        return ranks.block_triangular_form(A, matching, return_info=return_info, **settings)
+    begin = perf_counter()
+    graph = as_bipartite(A, threads=resolve_workers(workers, A))
+    read = perf_counter() - begin
+    form, run = block_form(graph, matching, detailed=return_info, **settings)
+    if not return_info:
+        return form
+    run.steps.insert(0, StepInfo("reading", read))
+    return form, report(plan_exact(graph.backend, method), run, form.matching.cardinality)
 
 
 @advising
-def block_form(graph: BipartiteCSR, matching: Any = None, **settings: Any) -> BlockForm:
-    """Return the block triangular form of a graph; `settings` are those of `maximum_matching`."""
-    # Beside finding the blocks, rows and columns are sorted by them. Time: O(n_rows + n_cols).
+def block_form(graph: BipartiteCSR, matching: Any = None, **settings: Any) -> tuple[BlockForm, Run]:
+    """Return the block form of a graph, and the run; `settings`: of `maximum_matching`."""
+    # Rows and columns are sorted by their blocks, in time O(n_rows + n_cols).
     maximum, run, labels = _labelled(graph, matching, **settings)
     permute = operations(DecompositionOps, graph.backend).block_permutation
-    arrays = permute(maximum, labels, run.workers)
+    arrays = run.timed("block permutation", permute, maximum, labels, run.workers)
     first_square, first_vertical, rank = arrays[4:]
     n_free = graph.n_cols - rank
     coarse_rows = [0, first_square, first_vertical, rank, graph.n_rows]
     coarse_cols = [0, n_free, first_square + n_free, first_vertical + n_free, graph.n_cols]
-    coarse = namespace(graph.indptr).asarray([coarse_cols, coarse_rows], dtype=graph.dtype)
-    return frozen(BlockForm(*arrays[:4], coarse[0], coarse[1], maximum))
+    coarse = namespace(graph.indptr).asarray(coarse_cols + coarse_rows, dtype=graph.dtype)
+    return frozen(BlockForm(*arrays[:4], coarse[:5], coarse[5:], maximum)), run
 
 
 def _labelled(
@@ -129,7 +154,8 @@ def _labelled(
     """Return a maximum matching, the run that found it, and the block of each row."""
     maximum, run, by_products = maximum_matching(graph, matching, name="matching", **settings)
     block_labels = operations(DecompositionOps, graph.backend).block_labels
-    return maximum, run, block_labels(graph, maximum, run, by_products)
+    given = graph, maximum, run, by_products
+    return maximum, run, run.timed("block labels", block_labels, *given)
 
 
 @documented

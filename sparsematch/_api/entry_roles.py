@@ -103,7 +103,7 @@ def entry_roles(
             raise ValueError("give an optimum or a matching, not both")
         return _roles_in_optima(given, optimum, threads)
     graph = read_entries(given, threads=threads).graph
-    form = block_form(graph, matching, method=method, workers=workers)
+    form, _ = block_form(graph, matching, method=method, workers=workers)
     xp, (row_of, col_of) = namespace(graph.indptr), form.block_labels
     rows, cols = _coordinates(given, graph)
     block = row_of[rows]
@@ -162,7 +162,7 @@ def _roles(signed: SignedCSR, found: WeightedMatching, proof: Proof) -> NDArray[
     )
     tails, heads = np.hstack([np.stack(np.broadcast_arrays(*pair)) for pair in arcs])
     graph = sp.csr_array((np.ones(tails.size, bool), (tails, heads)), shape=(n + 2, n + 2))
-    block = block_form(read_entries(graph).graph, itself).block_labels[0]
+    block = block_form(read_entries(graph).graph, itself)[0].block_labels[0]
     alone = np.bincount(block)[block] == 1
     roles = np.where(tight & (block[tail] == block[head]), np.int8(_SOMETIMES), np.int8(_NEVER))
     roles[tight & (tail == head) & (tail < n) & alone[tail]] = _ALWAYS

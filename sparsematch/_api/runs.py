@@ -1,5 +1,6 @@
 """What a call does with the engines that it has chosen, in one process and over ranks alike."""
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sparsematch._base.arrays import UNMATCHED, IndexArray, advising, namespace
@@ -23,11 +24,23 @@ def improve(graph: Any, matching: Mates, chosen: Chosen, run: Run) -> ByProducts
     return by_products
 
 
-def report(chosen: Chosen, run: Run, cardinality: int) -> RunInfo:
-    """Return the account of a run."""
-    first, last = (engine.name if engine else "none" for engine in chosen)
+def report(chosen: Chosen | str, run: Run, cardinality: int) -> RunInfo:
+    """Return the account of a run of engines, or of a method that is not chosen."""
+    if isinstance(chosen, str):
+        first, last = "none", chosen
+    else:
+        first, last = (engine.name if engine else "none" for engine in chosen)
     transposed = run.transposes_built, run.transpose_seconds
     return RunInfo(last, first, tuple(run.steps), cardinality, run.workers, *transposed)
+
+
+def run_weighted(method: str, find: Callable[..., Any], run: Run, *given: Any) -> Any:
+    """Return what an operation on weights finds, and the account of the run if that is wanted."""
+    if not run.detailed:
+        return find(*given)
+    with run.step("costs and duals"):
+        found = find(*given)
+    return found, report(method, run, found.matching.cardinality)
 
 
 @advising
@@ -64,5 +77,4 @@ def matched(
     weight = operations(GraphOps, graph.backend).matched_weight(graph, mate)
     guarantee = GUARANTEE if graph.weight is None else engine.guarantee or 0.0
     (step,) = run.steps
-    info = RunInfo(method, "none", (step,), step.cardinality, run.workers, 0, 0.0)
-    return mate, (weight, guarantee, info)
+    return mate, (weight, guarantee, report(method, run, step.cardinality))

@@ -112,8 +112,7 @@ def maximum_transversal(
         With ``row_mate`` and ``col_mate`` of the index type of `A`, int32 or int64; -1 means
         unmatched. CuPy arrays on the same GPU if that is where the work was done. Over ranks a
         `DistributedMatching`.
-    info : RunInfo
-        Only if `return_info` is set.
+    {info}
 
     {raises_of_patterns}
     MemoryError
@@ -269,14 +268,15 @@ def maximum_matching(
     workers: int | None = None,
     options: Mapping[str, Any] | None = None,
     handed_over: bool = False,
+    detailed: bool = False,
 ) -> tuple[Matching, Run, ByProducts | None]:
     """Find a maximum matching by exact engines only; also return the run and its by-products."""
     chosen = plan_exact(graph.backend, method)
     settings = read_options(options, *chosen)
-    how: Any = {"options": settings, "warm": initial is not None, "handed_over": handed_over}
-    run = Run(resolve_workers(workers, graph.indptr), for_blocks=True, **how)
+    run = Run(resolve_workers(workers, graph.indptr), 0, settings, detailed, for_blocks=True)
+    run.warm, run.handed_over = initial is not None, handed_over
     matching = _start(graph, initial, name)
-    return matching, run, improve(graph, matching, chosen, run)
+    return matching, run, run.timed("choosing", improve, graph, matching, chosen, run)
 
 
 def _start(graph: BipartiteCSR, initial: Any, name: str) -> Matching:

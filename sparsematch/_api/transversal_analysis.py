@@ -14,7 +14,7 @@ from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.docstrings import documented
 from sparsematch._engines.operations import WeightedOps
-from sparsematch._engines.registry import operations
+from sparsematch._engines.registry import Run, operations
 from sparsematch._input.pattern import Pattern, read_pattern
 from sparsematch._input.weighted import refuse_value, with_values
 from sparsematch._types.choices import Triangle
@@ -105,7 +105,7 @@ class TransversalAnalysis:
         data = pattern.arrange(pattern.read(values, 1))
         weighted = with_values(pattern.graph, data, threads=threads)
         product = operations(WeightedOps, "numpy").maximum_product
-        return product(weighted, bool(scaling), False, threads, start=first)
+        return product(weighted, bool(scaling), False, Run(threads), start=first)
 
     @documented
     def maximum_products(

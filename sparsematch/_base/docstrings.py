@@ -34,6 +34,12 @@ workers : int, optional
     Number of threads, -1 for all cores. By default that of `set_workers`, which is 1; a matrix on
     a GPU may use all cores of the host by default, where a search is faster there.
 
+return_info : bool, optional
+    Whether to return the stages that ran, too, and the time of each.
+
+info : RunInfo
+    Only if `return_info` is set.
+
 start : result of this call, or (row_dual, col_dual), optional
     That of similar values, such as those of the step before, or duals from elsewhere. It makes the
     search shorter, and the result is as exact as without; where several are best it may be another

@@ -119,8 +119,8 @@ class DecompositionOps(Operations):
 class WeightedOps(Operations):
     """Matchings of weighted matrices; workers are how many threads may be used, if there are any.
 
-    A tolerance is by how much a pair may cost more than its duals: what is not optimal, but faster,
-    where a back-end makes use of it.
+    A run has these, and an account of stages. A tolerance is by how much a pair may cost more than
+    its duals: what is not optimal, but faster, where a back-end makes use of it.
     """
 
     package = "weighted"
@@ -132,7 +132,7 @@ class WeightedOps(Operations):
     #: may be repeated.
     least_cost: Callable[..., LeastCost]
     #: The weighted transversal with the largest product; whether factors are wanted, whether
-    #: magnitudes are rounded, workers, tolerance, what to begin with.
+    #: magnitudes are rounded, the run, tolerance, what to begin with.
     maximum_product: Callable[..., WeightedTransversal]
     #: The row of each column's pair, or -1, and factors of rows and columns, given a square matrix
     #: by columns and magnitudes, positive and finite, none repeated.
@@ -148,12 +148,12 @@ class WeightedOps(Operations):
     write_products: Callable[..., tuple[int, bool]]
     #: The same with duals that stay feasible longest when values change, given the magnitudes.
     central_duals: Callable[[BipartiteCSR, FloatArray, WeightedTransversal], WeightedTransversal]
-    #: The weighted transversal with the largest sum; workers, tolerance, what to begin with.
+    #: The weighted transversal with the largest sum; the run, tolerance, what to begin with.
     maximum_sum: Callable[..., WeightedTransversal]
     #: The weighted transversal whose smallest magnitude is largest.
-    bottleneck: Callable[[WeightedCSR, int], WeightedTransversal]
+    bottleneck: Callable[[WeightedCSR, Run], WeightedTransversal]
     #: The matching of greatest or least weight, given what rows and columns cost if unmatched,
-    #: whether the weight is greatest, whether the cardinality is maximum, workers, what to begin
+    #: whether the weight is greatest, whether the cardinality is maximum, the run, what to begin
     #: with, and capacities of columns.
     maximum_weight: Callable[..., WeightedMatching]
     #: What the duals of such a matching prove, or None, given its tolerance; it must be a matching

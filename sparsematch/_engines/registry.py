@@ -49,6 +49,7 @@ _PACKAGES = {"exact": "matching", "heuristic": "matching", "approximate": "graph
 _DEFAULT_INIT = "cheap"
 
 _Ops = TypeVar("_Ops", bound=Operations)
+_Result = TypeVar("_Result")
 
 
 class Matched(enum.IntEnum):
@@ -113,9 +114,28 @@ class Run:
     @contextmanager
     def step(self, name: str, **counts: Any) -> Iterator[dict[str, Any]]:
         """Time a step and report it, with the fields of `StepInfo` that are left in the dict."""
-        begin = perf_counter()
+        # Not counting transposing, and steps within it.
+        begin, before = perf_counter() - self.transpose_seconds, len(self.steps)
         yield counts
-        self.steps.append(StepInfo(name, perf_counter() - begin, **counts))
+        within = self.transpose_seconds + sum(step.seconds for step in self.steps[before:])
+        self.steps.append(StepInfo(name, perf_counter() - begin - within, **counts))
+
+    def stage(self, name: str, seconds: float) -> None:
+        """Report a stage of which only the time is known."""
+        self.steps.append(StepInfo(name, seconds))
+
+    def timed(self, name: str, call: Callable[..., _Result], *given: Any) -> _Result:
+        """Return what a call returns, which is a step if details are wanted."""
+        if not self.detailed:
+            return call(*given)
+        with self.step(name):
+            return call(*given)
+
+    def include(self, part: "Run") -> None:
+        """Add the account of a run that was a part of this one."""
+        self.steps += part.steps
+        self.transposes_built += part.transposes_built
+        self.transpose_seconds += part.transpose_seconds
 
 
 @dataclass(kw_only=True, slots=True)

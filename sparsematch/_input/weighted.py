@@ -17,7 +17,7 @@ from sparsematch._types.weighted import SignedCSR, WeightedCSR
 _DOUBLE = np.dtype(np.float64)
 
 
-def as_weighted(A: Any, *, threads: int = 1) -> WeightedCSR:
+def as_weighted(A: Any, threads: int = 1) -> WeightedCSR:
     """View a sparse matrix as a bipartite graph with its entries, whose magnitudes are weights."""
     # Entries in the same place are added up, as SciPy does; what is zero then is no entry. The
     # arrays are those of `A` where nothing had to be left out. What is on a GPU stays there.
@@ -67,7 +67,9 @@ def _doubles(
 ) -> tuple[FloatArray, bool, float, float]:
     """Return doubles of these magnitudes, whether no entry is repeated, the least, the largest."""
     # The numbers themselves if doubles, or `signed`. The largest is NaN if one is not finite.
-    if signed or data.dtype == _DOUBLE:
+    if data.dtype == _DOUBLE:
+        values = np.ascontiguousarray(data)
+    elif signed:
         with np.errstate(over="ignore"):
             values = np.ascontiguousarray(data, np.float64)
     else:
@@ -85,7 +87,7 @@ def _doubles(
 
 
 def as_signed(
-    A: Any, *, name: str = "A", threads: int = 1, must_be_finite: bool = True
+    A: Any, threads: int = 1, *, name: str = "A", must_be_finite: bool = True
 ) -> SignedCSR:
     """View a sparse matrix as a bipartite graph with its values, of either sign, as weights."""
     # As `as_weighted`, but zeros are entries, and complex numbers a TypeError.

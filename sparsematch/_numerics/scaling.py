@@ -15,7 +15,7 @@ from scipy.linalg import blas
 
 from sparsematch._base.arrays import Array, FloatArray, IndexArray, scale_entries
 from sparsematch._engines.operations import QrOps, WeightedOps
-from sparsematch._engines.registry import operations
+from sparsematch._engines.registry import Run, operations
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.canonical import pattern_of, transposed
 from sparsematch._types.bipartite import BipartiteCSR
@@ -188,7 +188,7 @@ def product_scaling(A: Any) -> tuple[FloatArray, FloatArray] | None:
     # Of the duals, not of the factors: these may be beyond the range of doubles.
     from sparsematch._input.weighted import as_weighted  # what few blocks need
 
-    best = operations(WeightedOps, "numpy").maximum_product(as_weighted(A), False, False, 1, 0.0)
+    best = operations(WeightedOps, "numpy").maximum_product(as_weighted(A), False, False, Run())
     if not best.matching.is_perfect:
         return None
     row, col = (np.rint(dual / np.log(2)) for dual in (best.row_dual, best.col_dual))

@@ -93,7 +93,7 @@ class DeviceLU:
         found, self._given = _canonical(numbered(given)), given.nnz
         #: Which value is which of the canonical form; None if entries are repeated.
         self._order = found.data.astype("int64") - 1 if found.nnz == given.nnz else None
-        self.form: BlockForm = block_form(as_bipartite(matrix), matching)
+        self.form: BlockForm = block_form(as_bipartite(matrix), matching)[0]
         if self.form.structural_rank < matrix.shape[0]:
             raise _structurally_singular(self.form)
         self._pattern = matrix.indptr, matrix.indices

@@ -67,7 +67,7 @@ class StepInfo(NamedTuple):
     Attributes
     ----------
     engine : str
-        Its name.
+        Its name, or that of a stage, of which the time is all that is known.
     seconds : float
         Time it took, transposing excluded. On a GPU that of the host, which waits where it must.
     phases : int
@@ -128,12 +128,12 @@ class StepInfo(NamedTuple):
 
 
 class RunInfo(NamedTuple):
-    """How a matching was found; shown as a table of its steps.
+    """How a result was found; shown as a table of its steps.
 
     Attributes
     ----------
     method : str
-        The exact or approximate engine, or ``"none"``.
+        The exact or approximate engine, or ``"none"``; of weights, what is optimised.
     init : str
         The heuristic that went first, or ``"none"``.
     steps : tuple of StepInfo
@@ -163,22 +163,25 @@ class RunInfo(NamedTuple):
 
     def __repr__(self) -> str:
         workers = "1 worker" if self.workers == 1 else f"{self.workers} workers"
+        digits = 1 if self.seconds > 0.01 else 3
         head = (
             f"RunInfo: {self.cardinality:,} pairs by method {self.method!r}, init {self.init!r}, "
-            f"{workers}, {self.seconds * 1e3:,.1f} ms"
+            f"{workers}, {self.seconds * 1e3:,.{digits}f} ms"
         )
         if self.transposes_built:
-            head += f" and {self.transpose_seconds * 1e3:,.1f} ms for transposing"
-        if not self.steps:
-            return head
-        rows = [["  engine", "ms", "phases", "edges", "pairs", "exchanges", "MB sent", "reason"]]
+            head += f" and {self.transpose_seconds * 1e3:,.{digits}f} ms for transposing"
+        rows = []
         for step in self.steps:
-            ms, sent = (f"{size:,.1f}" for size in (step.seconds * 1e3, step.bytes_sent / 1e6))
-            counts = (f"{n:,}" for n in (step.phases, step.edges, step.cardinality, step.rounds))
-            rows.append([f"  {step.engine}", ms, *counts, sent, step.reason])
-        if not any(step.rounds for step in self.steps):  # there is one rank
-            rows = [[*row[:5], row[-1]] for row in rows]
-        return f"{head}\n{table(rows[0], rows[1:], range(1, len(rows[0]) - 1))}"
+            ms, counts = step.seconds * 1e3, (step.phases, step.edges, step.cardinality)
+            numbers = (f"{n:,}" if n else "" for n in (*counts, step.rounds))
+            sent = f"{step.bytes_sent / 1e6:,.1f}" if step.rounds else ""
+            rows.append([f"  {step.engine}", f"{ms:,.{digits}f}", *numbers, sent, step.reason])
+        heads = "  engine", "ms", "phases", "edges", "pairs", "exchanges", "MB sent", "reason"
+        columns = [(h, *column) for h, *column in zip(heads, *rows, strict=True) if any(column)]
+        if not columns:
+            return head
+        (first, *rest), right = zip(*columns, strict=True), [h != "reason" for h, *_ in columns]
+        return f"{head}\n{table(first, rest, [k for k in range(1, len(right)) if right[k]])}"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:

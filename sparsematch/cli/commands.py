@@ -51,8 +51,10 @@ def btf(arguments: Namespace) -> int:
     """Block triangular form of a file's matrix."""
     progress, matrix, zeros, matching, run = _matched(arguments)
     with progress.step("blocks", "finding the blocks"):
-        form = block_triangular_form(matrix, matching=matching, workers=arguments.workers)
+        how: Any = {"matching": matching, "workers": arguments.workers, "return_info": True}
+        form, info = block_triangular_form(matrix, **how)
     fields = summary.block_fields(arguments.file, matrix, form) | zeros
+    fields["stages"] = {step.engine: round(step.seconds, 6) for step in info.steps}
     if arguments.plot:
         _draw(arguments, progress, lambda title: plot.spy_blocks(matrix, form, title=title))
     arrays = {}

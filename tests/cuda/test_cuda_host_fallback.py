@@ -137,9 +137,10 @@ def test_the_block_form_goes_where_the_matching_went(monkeypatch):
     monkeypatch.setattr(strong_components, "block_labels", refuse)
     A = triangle(1 << 14)
     with one_call:
-        form = sm.block_triangular_form(to_gpu(A))
+        form, info = sm.block_triangular_form(to_gpu(A), return_info=True)
     test_decomposition.check(A, form_on_host(form))
     assert form.n_blocks == A.shape[0]
+    assert {"host_fallback", "forced pairs", "block permutation"} <= set(names(info))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import coupled_pieces
 import oracle
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
-from gpu_calls import host, on_device
+from gpu_calls import host, on_device, to_gpu
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.decomposition import block_form as operations
 from sparsematch._engines.cuda.decomposition import (
@@ -159,3 +159,13 @@ def test_transpose(A):
     majors, minors = (np.repeat(np.r_[: g.n_major], np.diff(host(g.indptr))) for g in (graph, back))
     entries = sorted(zip(majors, host(graph.indices)[: graph.nnz], strict=True))
     assert entries == sorted(zip(host(back.indices), minors, strict=True))
+
+
+def test_stages_of_a_form_on_the_device():
+    A = random_matrix(90, 80, 2, seed=4)
+    form, info = sm.block_triangular_form(to_gpu(A), options={"host": False}, return_info=True)
+    stages = [step.engine for step in info.steps]
+    assert info.cardinality == form.structural_rank
+    assert stages[0] == "reading"
+    assert {"coarse parts", "trimming", "block labels", "block permutation"} <= set(stages)
+    assert all(step.seconds >= 0 for step in info.steps)

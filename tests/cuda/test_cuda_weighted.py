@@ -249,3 +249,19 @@ def test_what_is_refused():
             sm.maximum_product_transversal(A, tolerance=wrong)
     with pytest.raises(TypeError, match="tolerance"):
         sm.maximum_sum_transversal(A, tolerance=None)
+
+
+@pytest.mark.parametrize("how", [{}, {"tolerance": 0.5}])
+@BOTH
+def test_stages(job, how):
+    """Steps of the first matching, then phases; of a deficient matrix, too, and in place."""
+    for shape in ((60, 60), (40, 70)):
+        A = with_values(random_matrix(*shape, 3, seed=8), np.random.default_rng(8))
+        _, info = JOBS[job](values_to_gpu(A), return_info=True, **how)
+        stages = [step.engine for step in info.steps]
+        assert stages[0] == "reading"
+        assert stages[-1] == "costs and duals"
+        assert "phases" in stages
+        assert ("auction" in stages) or not how
+        assert ("scale factors" in stages) == (job == "product")
+        assert all(step.seconds >= 0 for step in info.steps)

@@ -16,7 +16,13 @@ from sparsematch._engines.mpi.decomposition import strong_components
 
 def assert_block_form(comm, A, D):
     """Valid, of the sizes that it says, and the partition of one process."""
-    form, expected = sm.block_triangular_form(D), sm.block_triangular_form(A)
+    form, info = sm.block_triangular_form(D, return_info=True)
+    expected = sm.block_triangular_form(A)
+    stages = [step.engine for step in info.steps]
+    assert stages[-3:] == ["coarse parts", "strong components", "block permutation"]
+    assert comm.allgather(stages) == [stages] * comm.size
+    assert info.cardinality == form.structural_rank
+    assert all(step.seconds >= 0 for step in info.steps)
     assert form.n_blocks == expected.n_blocks
     assert form.structural_rank == expected.structural_rank
     assert form.is_reducible == expected.is_reducible == sm.is_reducible(D)

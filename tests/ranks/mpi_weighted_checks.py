@@ -19,7 +19,14 @@ def with_values(A, rng):
 
 def assert_transversal(comm, A, D):
     """As many pairs, a product between the largest and the bound, factors that keep their word."""
-    found, exact = sm.maximum_product_transversal(D), sm.maximum_product_transversal(A)
+    found, info = sm.maximum_product_transversal(D, return_info=True)
+    exact = sm.maximum_product_transversal(A)
+    stages = [step.engine for step in info.steps]
+    assert stages[0] == "reading"
+    assert stages[-1] == "costs and duals"
+    assert {"auction", "start"} & set(stages), "over ranks, or on one"
+    assert comm.allgather(stages) == [stages] * comm.size
+    assert (info.method, info.cardinality) == ("product", found.cardinality)
     k = found.cardinality
     assert k == exact.cardinality
     together = found.matching.gather()

@@ -10,7 +10,6 @@ from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.distributed_operations import DistributedDecompositionOps
 from sparsematch._engines.registry import Run, operations, plan, plan_exact, read_options
 from sparsematch._types.labels import CoarseParts
-from sparsematch._types.over_ranks.block_form import DistributedBlockForm
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 from sparsematch._types.run_info import RunInfo
@@ -43,12 +42,14 @@ def maximum_matching(
     method: str = "auto",
     workers: int | None,
     options: Mapping[str, Any] | None = None,
+    return_info: bool = False,
 ) -> tuple[DistributedMatching, Run]:
     """Find a maximum matching for a call; also return the run. Collective."""
-    with agreed(A, call, method=method, warm=initial is not None):
+    warm = initial is not None
+    with agreed(A, call, method=method, warm=warm, return_info=return_info):
         chosen = plan_exact(A.backend, method)
         settings = read_options(options, *chosen)
-        run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
+        run = Run(resolve_workers(workers), 0, settings, return_info, warm=warm)
     matching = _start(A, initial, "matching")
     improve(A, matching, chosen, run)
     return matching, run
@@ -56,10 +57,14 @@ def maximum_matching(
 
 def block_triangular_form(
     A: DistributedCSR, matching: Any = None, call: str = "block_triangular_form", **settings: Any
-) -> DistributedBlockForm:
-    """Return the block form. Collective."""
+) -> Any:
+    """Return the block form, and its account if that is wanted. Collective."""
     maximum, run = maximum_matching(A, call, matching, **settings)
-    return operations(DistributedDecompositionOps, A.backend).block_form(A, maximum, run)
+    form = operations(DistributedDecompositionOps, A.backend).block_form(A, maximum, run)
+    if not run.detailed:
+        return form
+    chosen = plan_exact(A.backend, settings["method"])
+    return form, report(chosen, run, maximum.cardinality)
 
 
 def coarse_dulmage_mendelsohn(A: DistributedCSR, matching: Any, **settings: Any) -> CoarseParts:

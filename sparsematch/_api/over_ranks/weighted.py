@@ -5,24 +5,24 @@ from typing import Any
 import numpy as np
 
 from sparsematch._api.arguments import check_flags
+from sparsematch._api.runs import run_weighted
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.distributed_operations import DistributedWeightedOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._input.weighted import as_weighted
-from sparsematch._types.over_ranks.matching import DistributedTransversal
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
 
 def maximum_product_transversal(
-    A: DistributedCSR, *, scaling: bool, approximate: bool, workers: int | None
-) -> DistributedTransversal:
-    """Find a transversal with a large product. Collective."""
-    same = {"scaling": scaling, "approximate": approximate}
+    A: DistributedCSR, same: dict[str, Any], workers: int | None
+) -> Any:
+    """Find a transversal with a large product; `same` do not differ over ranks. Collective."""
     with agreed(A, "maximum_product_transversal", **same):
         check_flags(**same)
-        run = Run(resolve_workers(workers))
+        run = Run(resolve_workers(workers), detailed=bool(same["return_info"]))
     product = operations(DistributedWeightedOps, A.backend).maximum_product
-    return product(_magnitudes(A), bool(scaling), run)
+    weighted = run.timed("reading", _magnitudes, A)
+    return run_weighted("product", product, run, weighted, bool(same["scaling"]), run)
 
 
 def _magnitudes(A: DistributedCSR) -> DistributedCSR:

@@ -16,7 +16,7 @@ template <class Index> using ForcedArg = std::tuple<In<Index>, std::int64_t, std
 template <class Index>
 Index run_block_labels(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>& transposed,
                        Sides<const Index> mates, Out<Index> row_group,
-                       const std::optional<ForcedArg<Index>>& given, int workers) {
+                       const std::optional<ForcedArg<Index>>& given, const Workers& workers) {
     return interruptible(workers, [&](RunContext& run) {
         const auto a = view(matrix), t = transposed ? view(*transposed) : Csr<Index>{};
         if (given) {

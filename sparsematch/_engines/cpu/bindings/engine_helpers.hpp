@@ -53,7 +53,7 @@ template <class Index, class Improve>
 RunReport run_engine(const char* name, const char* reason, int workers, const SettingsArg& given,
                      const Index* mates, Index n, const Improve& improve) {
     const auto settings = std::make_from_tuple<RunSettings>(given);
-    return interruptible(workers, settings, Signals{}, [&](RunContext& run) {
+    return interruptible(workers, settings, [&](RunContext& run) {
         return reported(name, reason, mates, n, run, improve);
     });
 }

@@ -51,7 +51,7 @@ nb::tuple step_of(LocalMaxPart<Index>& part, int workers, const Step& step) {
 template <class Index>
 LocalMaxPart<Index>* make_part(GraphArg<Index> graph, In<std::int64_t> starts, int rank,
                                std::uint64_t seed) {
-    auto part = interruptible(1, {0, false, seed}, Signals{}, [&](RunContext& run) {
+    auto part = interruptible(1, {0, false, seed}, [&](RunContext& run) {
         const std::span all(starts.data(), starts.size());
         return std::make_unique<LocalMaxPart<Index>>(view<Index>(graph), all, rank, run);
     });

@@ -50,7 +50,7 @@ std::optional<nb::tuple> match_small_of(const nb::tuple& graph, nb::handle row_m
         minors(given.flipped ? row_mate : col_mate);
     if (!majors.fits_vector(a.n_rows) || !minors.fits_vector(a.n_cols)) return {};
     SmallRun done;
-    interruptible(1, settings, Signals{}, [&](RunContext& run) {
+    interruptible(1, settings, [&](RunContext& run) {
         if (count_entries(a, given.lists.length(), run) < 0) return;
         done = small_stages(a, {majors.data(), minors.data()}, from_empty, policy, run);
     });

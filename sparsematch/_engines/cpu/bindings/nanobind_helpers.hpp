@@ -6,6 +6,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 
 #include <atomic>
 #include <chrono>
@@ -15,6 +16,8 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
@@ -170,26 +173,39 @@ struct Signals {
 };
 
 // Returns call(run), made without the GIL and with a team of threads; throws what a signal's
-// handler raised meanwhile. Watch: Signals, or what else is polled.
-template <class Call, class Watch>
-auto interruptible(int workers, const RunSettings& settings, Watch&& watch, const Call& call) {
+// handler raised meanwhile. tell: called with name and time of each stage, if the run is detailed.
+template <class Call>
+auto interruptible(int workers, const RunSettings& settings, const Call& call,
+                   const nb::callable* tell = nullptr) {
+    Signals watch;
+    std::vector<Statistics::Step> stages;
     const auto without_gil = [&] {
         const ReleasedGil released;
         ThreadTeam team(workers);
-        RunContext run(team, settings, std::remove_cvref_t<Watch>::poll, &watch);
+        RunContext run(team, settings, Signals::poll, &watch, tell ? &stages : nullptr);
         return call(run);
+    };
+    const auto finish = [&] {
+        watch.rethrow();
+        for (const auto& stage : stages) (*tell)(stage.name, stage.seconds);
     };
     if constexpr (std::is_void_v<decltype(without_gil())>) {
         without_gil();
-        watch.rethrow();
+        finish();
     } else {
         auto result = without_gil();
-        watch.rethrow();
+        finish();
         return result;
     }
 }
-template <class Call> auto interruptible(int workers, const Call& call) {
-    return interruptible(workers, {}, Signals{}, call);
+
+// workers_of in csr.py: how many; of a detailed run also what is told name and time of each stage.
+using Workers = std::variant<int, std::pair<int, nb::callable>>;
+
+template <class Call> auto interruptible(const Workers& workers, const Call& call) {
+    const auto* const timed = std::get_if<1>(&workers);
+    return interruptible(timed ? timed->first : std::get<0>(workers),
+                         {.detailed = timed != nullptr}, call, timed ? &timed->second : nullptr);
 }
 
 // How Python passes what a parameter of a function of the core takes: an array for each pointer, a
@@ -234,7 +250,7 @@ struct Bound<function, std::index_sequence<place...>> {
     using Of = SignatureOf<function>;
     template <std::size_t k> using Parameter = Passed<std::tuple_element_t<k, typename Of::Types>>;
 
-    static auto by_workers(typename Parameter<place>::Given... given, int workers) {
+    static auto by_workers(typename Parameter<place>::Given... given, const Workers& workers) {
         const auto call = [&](RunContext& run) {
             if constexpr (Of::takes_run) return function(Parameter<place>::get(given)..., run);
             else return function(Parameter<place>::get(given)...);

@@ -21,8 +21,8 @@ std::pair<T*, T*> sides_of(T* both, const Csr<Index>& a, bool flipped) {
 // limits: the first two of AssignmentPolicy, for tests. warm: mates and duals to begin with.
 template <class Index>
 void run_least_cost(CsrArg<Index> matrix, In<double> cost, Out<Index> mates, Out<double> duals,
-                    bool flipped, int workers, std::optional<std::pair<double, double>> limits,
-                    bool warm) {
+                    bool flipped, const Workers& workers,
+                    std::optional<std::pair<double, double>> limits, bool warm) {
     AssignmentPolicy policy;
     if (limits) policy = {limits->first, limits->second};
     interruptible(workers, [&](RunContext& run) {
@@ -40,7 +40,8 @@ template <class Index>
 std::pair<double, bool> run_largest_product(CsrArg<Index> matrix,
                                             std::pair<In<double>, In<double>> numbers,
                                             Out<Index> mates, Out<double> results,
-                                            std::tuple<bool, bool, bool> flags, int workers) {
+                                            std::tuple<bool, bool, bool> flags,
+                                            const Workers& workers) {
     return interruptible(workers, [&](RunContext& run) {
         const auto [flipped, scaling, warm] = flags;
         const auto a = view(matrix);
@@ -104,7 +105,7 @@ template <class Index> void bind(nb::module_& m) {
     m.def("largest_product", run_largest_product<Index>);
     m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
           "flipped"_a, "workers"_a, "limits"_a = nb::none(), "warm"_a = false);
-    m.def("least_cost_in_capacities", Bound<CapacitatedAssignment<Index>::solve>::alone);
+    m.def("least_cost_in_capacities", Bound<CapacitatedAssignment<Index>::solve>::by_workers);
     m.def("product_batch", run_product_batch<Index>);
     m.def("unsymmetric_entry", Bound<unsymmetric_entry<Index>>::alone);
     m.def("largest_scaled", Bound<largest_scaled<Index>>::by_workers);

@@ -1,6 +1,9 @@
 """How matrices, matchings and settings reach the compiled core: as tuples, the cheapest to make."""
 
+from typing import Any
+
 from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.graph import Graph
 from sparsematch._types.matching import Matching
@@ -18,6 +21,12 @@ _MANY = 1 << 15  # entries: fewer are done before other threads have started
 def worthwhile(workers: int, entries: int) -> int:
     """Return how many workers pay for a number of entries: all of them, or one."""
     return workers if entries > _MANY else 1
+
+
+def workers_of(run: Run, entries: int) -> Any:
+    """Return those of a run that are worthwhile; if it is detailed, with what is told its times."""
+    workers = run.workers if entries > _MANY else 1
+    return (workers, run.stage) if run.detailed else workers
 
 
 def csr(graph: BipartiteCSR) -> Csr:

@@ -63,12 +63,14 @@ class RunContext {
     // poll(context) is called on the caller's thread now and then; true means stop.
     using Poll = bool (*)(void* context);
 
+    // steps: where the times of steps are kept, if not in stats.
     explicit RunContext(ThreadTeam& team, const RunSettings& settings = {}, Poll poll = nullptr,
-                        void* context = nullptr)
+                        void* context = nullptr, std::vector<Statistics::Step>* steps = nullptr)
         : team(team), detailed(settings.detailed), seed(settings.seed),
-          edge_limit_(settings.edge_limit), poll_(poll), context_(context) {
+          edge_limit_(settings.edge_limit), poll_(poll), context_(context),
+          steps_(steps ? *steps : stats.steps) {
         // a timer ends in a destructor, which must not allocate
-        if (detailed) stats.steps.reserve(64);
+        if (detailed) steps_.reserve(64);
     }
 
     // A part of a run with a budget and an account of its own, which stops where that run does.
@@ -113,34 +115,38 @@ class RunContext {
     Finished finished;
     Forced forced;
 
-    // Adds the lifetime of the returned object to the time of the step, if detailed.
+    // Adds the lifetime of the returned object to the time of the step, if detailed; within that of
+    // another one nothing: times are disjoint. On the calling thread only.
     auto time(const char* step) {
         struct Timer {
             RunContext* run;
             const char* step;
             Clock::time_point start;
             ~Timer() {
-                if (run)
-                    run->add_time(step,
-                                  std::chrono::duration<double>(Clock::now() - start).count());
+                if (!run) return;
+                run->add_time(step, std::chrono::duration<double>(Clock::now() - start).count());
+                run->timing_ = false;
             }
         };
-        return detailed ? Timer{this, step, Clock::now()} : Timer{nullptr, step, {}};
+        if (!detailed || std::exchange(timing_, true)) return Timer{nullptr, step, {}};
+        return Timer{this, step, Clock::now()};
     }
 
   private:
     void add_time(const char* name, double seconds) {
-        for (auto& step : stats.steps)
+        for (auto& step : steps_)
             if (step.name == name) return void(step.seconds += seconds);
-        stats.steps.push_back({name, seconds});
+        steps_.push_back({name, seconds});
     }
 
+    bool timing_ = false;
     std::atomic<std::int64_t> edge_limit_;
     std::atomic<bool> given_up_{false};
     std::atomic<std::int64_t> edges_{0};
     std::atomic<bool> stop_{false};
     Poll poll_;
     void* context_;
+    std::vector<Statistics::Step>& steps_;
     Clock::time_point polled_ = Clock::now();
 };
 

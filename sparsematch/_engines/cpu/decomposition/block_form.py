@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import csr, mates, worthwhile
+from sparsematch._engines.cpu.core.csr import csr, mates, workers_of, worthwhile
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, transpose
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.cpu.ordering.features import degree_statistics, order_features
@@ -39,16 +39,17 @@ def block_labels(
     # Without a transpose what is left is a depth-first search; where that would wait for memory at
     # every vertex, it is built, and where many workers could search from free columns.
     before = before or HostByProducts()
-    transposed, workers = before.transposed, worthwhile(run.workers, graph.nnz)
+    transposed, how_many = before.transposed, worthwhile(run.workers, graph.nnz)
     if transposed is None and (
-        (workers >= auto.POLICY.many_workers and matching.cardinality < graph.n_minor)
+        (how_many >= auto.POLICY.many_workers and matching.cardinality < graph.n_minor)
         or _is_scattered(graph, matching)
     ):
         transposed = transpose(graph, run)
     group = np.empty(graph.n_major, graph.dtype)
     lists = csr(graph), csr(transposed) if transposed else None
     forced = before.forced if transposed else None
-    n_square = _core.block_labels(*lists, mates(graph, matching), group, forced, workers)
+    given = mates(graph, matching), group, forced, workers_of(run, graph.nnz)
+    n_square = _core.block_labels(*lists, *given)
     if graph.flipped:
         by_col, group = group, np.full(graph.n_rows, n_square + 2, graph.dtype)
         matched = matching.row_mate >= 0
@@ -140,7 +141,7 @@ def block_permutation(
     first, end = groups_of_blocks(n_square, matching.shape, rank)
     row_blocks = starts[first : end + 1]
     row_blocks[-1] = row_perm.size
-    col_blocks = row_blocks + starts.dtype.type(n_cols - rank)
+    col_blocks = row_blocks + (n_cols - rank)
     col_blocks[0], col_blocks[-1] = 0, n_cols
     coarse = first_square, first_vertical, rank
     return BlockPermutation(row_perm, col_perm, row_blocks, col_blocks, *coarse)

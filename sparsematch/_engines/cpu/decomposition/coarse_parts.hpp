@@ -54,6 +54,7 @@ void sweep_horizontal(const Csr<Index>& a, Matching<Index> m, CoarseParts& parts
 template <class Index>
 void settle_coarse_parts(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m,
                          CoarseParts& parts, const BlockLimits& limits, RunContext& run) {
+    const auto timer = run.time("coarse parts");
     const bool rows = any_free(m.row_mate, a.n_rows), cols = any_free(m.col_mate, a.n_cols);
     const auto vertical = [&] {
         return search_from_free(a, m, parts.vertical_row, parts.settled_col, run, limits.frontier);

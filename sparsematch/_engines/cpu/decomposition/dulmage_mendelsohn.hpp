@@ -100,9 +100,12 @@ template <class Index> class Blocks {
         large.left = left;
         if (t) search_large(*t, large);
         // A large component is likely, and little else depends on it.
-        else if (is_above(limits_.sweeps.start, left))
+        else if (is_above(limits_.sweeps.start, left)) {
+            const auto timer = run_.time("sweeps");
             Sweeps(a_, m_, parts_, large, limits_.sweeps, run_).search();
+        }
         if (run_.stopped()) return 0;
+        const auto timer = run_.time("depth-first search");
         return t || large.size > 0 || !is_above(limits_.copied, left) ? contracted(large)
                                                                       : direct();
     }
@@ -122,6 +125,7 @@ template <class Index> class Blocks {
     void settle_forced() {
         const auto& [rows, n_by_row, n_by_col] = run_.forced;
         if (!rows) return;
+        const auto timer = run_.time("forced pairs");
         const Index* const row = run_.forced.template rows_as<Index>();
         const Index* const end = row + a_.n_rows;
         component_ -= settle_each(
@@ -178,6 +182,7 @@ template <class Index> class Blocks {
     // At the end; at the beginning only if that is wanted: depth-first search finds those vertices
     // about as fast as one worker here.
     void trim(const Csr<Index>& t, bool both_ends) {
+        const auto timer = run_.time("trimming");
         Bitmap &row = parts_.settled_row, &col = parts_.settled_col;
         component_ -= Trimming<Index>(a_, t, m_.row_mate, row, col, limits_, run_)
                           .trim([&](Index i, Index k) { group_[i] = component_ - k; });

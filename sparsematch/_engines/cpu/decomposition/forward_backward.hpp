@@ -29,6 +29,7 @@ template <class Index> class ForwardBackward {
     // Searches what is not settled. Writes: the components found. Workspace: a byte per column,
     // eight bits per vertex, and that of AlternatingSearch. Time: O(n_rows + n_cols + nnz).
     void search() {
+        const auto timer = run_.time("forward-backward");
         found_.place = Buffer<Place>(a_.n_cols, no_place);
         std::size_t left = found_.left = a_.n_cols - col_.count();
         const double enough = limits_.go_on * static_cast<double>(a_.n_cols);

@@ -65,6 +65,7 @@ void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunConte
 // False: the run was stopped. Workspace: two indices for each such entry, and three a vertex. Time:
 // O(nnz), and that of match_pattern on these entries.
 template <class Index> bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
+    const auto timer = s.run.time("ties");
     const auto& a = s.a;
     Buffer<Index> indptr(a.n_rows + 1, 0), col_mate(a.n_cols);
     // use(i, k, p): entry p is the k-th such entry of row i
@@ -187,7 +188,7 @@ template <class Index> class Assignment {
     // What is given to begin with, unless columns first leave hardly a row; else these, or, if the
     // first part of row reduction leaves many as well, geometric means if they leave fewer.
     bool start(const Index* row_mate, const double* v) {
-        auto timer = s_.run.time("start");
+        const auto timer = s_.run.time("start");
         const bool resumed = row_mate && resume(s_, row_mate, v);
         if (resumed && !leaves_one_in(policy_.some)) return reduce(policy_.reduction);
         Saved given;
@@ -259,7 +260,6 @@ template <class Index> class Assignment {
     }
 
     bool search() {
-        auto timer = s_.run.time("search");
         started_ = s_.free.size();
         return search_on(!s_.wide() && !has_alternatives());
     }
@@ -297,6 +297,7 @@ template <class Index> class Assignment {
     // stopped, or seen in little time that not all can be matched; this matching is a largest one.
     bool by_blocks(bool tied) {
         if (s_.free.empty() || !std::exchange(may_split_, false)) return true;
+        const auto timer = s_.run.time("blocks");
         // Where costs are tied the matching at hand is nearly a maximum one; elsewhere it misleads,
         // in triangular patterns by a factor of a hundred.
         Buffer<Index> row_mate(s_.a.n_rows), col_mate(s_.a.n_cols);
@@ -324,6 +325,7 @@ template <class Index> class Assignment {
 
     // Rows first, if that leaves far fewer rows than the start; tried once.
     bool rows_first() {
+        const auto timer = s_.run.time("rows first");
         may_begin_again_ = false;
         Saved saved = set_aside();
         if (!least_of_rows(s_) || !fit_duals(s_) || !reduce(policy_.reduction)) return false;
@@ -356,6 +358,7 @@ template <class Index> class Assignment {
     // An auction, once, if it and searches until they are long leave fewer rows.
     bool by_auction() {
         if (s_.free.empty() || s_.wide() || !std::exchange(may_auction_, false)) return true;
+        const auto timer = s_.run.time("auction");
         Auction<Index> auction(s_);
         if (!auction.worthwhile()) return true;
         Saved saved = copy();

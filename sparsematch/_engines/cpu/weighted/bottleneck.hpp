@@ -83,6 +83,7 @@ template <class Index> class Bottleneck {
     // Whether the entries from a threshold on have a matching of rank_ pairs: best_ then; if not,
     // below_ is a largest one.
     bool holds(double threshold) {
+        const auto timer = run_.time("matchings");
         Index n = indptr_[0] = 0, kept = 0;
         WorkCounter counter(run_);
         std::fill(trial_.col_mate.begin(), trial_.col_mate.end(), UNMATCHED<Index>);
@@ -124,6 +125,7 @@ template <class Index> class Bottleneck {
     // The bound: as many rows as there are pairs, and as many columns, have an entry as large. The
     // cover: the rows, or columns, with larger ones.
     void cover_largest() {
+        const auto timer = run_.time("covers");
         std::vector<double> row(a_.n_rows, 0.0), col(a_.n_cols, 0.0);
         for (Index i = 0; i < a_.n_rows; ++i)
             for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
@@ -144,6 +146,7 @@ template <class Index> class Bottleneck {
     // The cover: that of the entries of the last trial, by below_, which has too few pairs. The
     // bound: the largest entry that it leaves.
     void cover_matched() {
+        const auto timer = run_.time("covers");
         koenig_cover(filtered(), below_.view(), row_cover_, col_cover_, run_);
         most_ = 0;
         for (Index i = 0; i < a_.n_rows; ++i)

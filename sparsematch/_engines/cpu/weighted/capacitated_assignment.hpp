@@ -23,6 +23,7 @@ template <class Index> class CapacitatedAssignment {
     // duals no use, where not all can be matched. Time: O(n_rows nnz log nnz) at worst, rarely.
     static void solve(const Csr<Index>& a, const double* cost, const Index* capacity,
                       Index* row_mate, double* u, double* v, RunContext& run) {
+        const auto timer = run.time("searches");
         CapacitatedAssignment s(a, cost, capacity, run);
         for (Index i = 0; i < a.n_rows; ++i)
             if (!s.search(i)) return;

@@ -6,7 +6,8 @@ import numpy as np
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import csr, worthwhile
+from sparsematch._engines.cpu.core.csr import csr, workers_of
+from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost, Start
@@ -19,7 +20,7 @@ _SAFE = 2.0**900
 def least_cost(
     graph: BipartiteCSR,
     cost: FloatArray,
-    workers: int,
+    run: Run,
     largest: float | None = None,
     start: Start | None = None,
 ) -> LeastCost:
@@ -32,7 +33,7 @@ def least_cost(
     unit = 1.0 if largest is not None and largest < _SAFE else unit_of(graph, cost)
     mates, duals = to_begin_with(graph, start, unit)
     costs, warm = cost if unit == 1 else cost / unit, start is not None
-    threads = worthwhile(workers, graph.nnz)
+    threads = workers_of(run, graph.nnz)
     _core.least_cost(csr(graph), costs, mates, duals, graph.flipped, threads, warm=warm)
     found = Matching(*read_only_sides(graph, mates))
     return LeastCost(found, *read_only_sides(graph, duals), unit).in_units_of_costs()

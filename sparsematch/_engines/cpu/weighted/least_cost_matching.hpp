@@ -45,7 +45,8 @@ template <class Index> struct AssignmentPart {
 // transposed. Time: O(n_rows + their entries).
 template <class Index>
 void copy_entries(const Csr<Index>& a, const double* cost, const Index* number, bool transposed,
-                  AssignmentPart<Index>& part) {
+                  AssignmentPart<Index>& part, RunContext& run) {
+    const auto timer = run.time(transposed ? "transposing" : "copying");
     Buffer<Index>& indptr = part.indptr;
     indptr = Buffer<Index>((transposed ? part.cols : part.rows).size() + 1, 0);
     const auto each_entry = [&](const auto& use) {
@@ -95,16 +96,20 @@ template <class Index> class LeastCostMatching {
         Part whole;
         for (Index i = 0; i < a_.n_rows; ++i) whole.rows.push_back(i);
         for (Index j = 0; j < a_.n_cols; ++j) whole.cols.push_back(j);
-        copy_entries(a_, cost_, whole.cols.data(), true, whole);
+        copy_entries(a_, cost_, whole.cols.data(), true, whole, run_);
         const bool found = whole.solve(true, policy_, run_);
         write(whole);
         return found;
     }
 
     bool solve_parts() {
-        ms_bfs_graft<Index>(a_, nullptr, m_, {}, run_);
         Bitmap row_below(a_.n_rows), col_below(a_.n_cols);
-        if (run_.stopped() || !reach_from_free(a_, m_, row_below, col_below, run_)) return false;
+        {
+            const auto timer = run_.time("coarse parts");
+            ms_bfs_graft<Index>(a_, nullptr, m_, {}, run_);
+            if (run_.stopped() || !reach_from_free(a_, m_, row_below, col_below, run_))
+                return false;
+        }
         Buffer<Index> number(a_.n_cols);
         for (const bool below : {false, true}) {
             Part part;
@@ -115,7 +120,7 @@ template <class Index> class LeastCostMatching {
                 number[j] = chosen ? static_cast<Index>(part.cols.size()) : UNMATCHED<Index>;
                 if (chosen) part.cols.push_back(j);
             }
-            copy_entries(a_, cost_, number.data(), below, part);
+            copy_entries(a_, cost_, number.data(), below, part, run_);
             if (!part.solve(below, policy_, run_)) return false;
             write(part);
         }
@@ -140,6 +145,7 @@ template <class Index> class LeastCostMatching {
     // Shifts the duals of the rest, whose columns may be unmatched, against those of the vertical
     // part, whose rows may be.
     void join(const Bitmap& row_below, const Bitmap& col_below) {
+        const auto timer = run_.time("joining");
         double shift = 0, row_most = -infinity, col_most = -infinity, free_row = infinity,
                free_col = infinity;
         for (Index i = 0; i < a_.n_rows; ++i) {

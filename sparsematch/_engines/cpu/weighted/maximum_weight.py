@@ -18,9 +18,10 @@ import scipy.sparse as sp
 
 from sparsematch._base.arrays import UNMATCHED, FloatArray, IndexArray
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import csr
+from sparsematch._engines.cpu.core.csr import csr, workers_of
 from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
 from sparsematch._engines.edges import by_entry, pairs_among
+from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries, with_arrays
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost, SignedCSR, Start, WeightedMatching
@@ -30,7 +31,7 @@ from sparsematch._types.weighted_proof import largest_of, left_over, objectives,
 _LARGE = 2.0**1020
 
 _Sides = tuple[FloatArray, FloatArray]
-_How = tuple[int, IndexArray | None]  # workers, capacities
+_How = tuple[Run, IndexArray | None]  # run, capacities
 
 
 def maximum_weight(
@@ -38,7 +39,7 @@ def maximum_weight(
     unmatched: _Sides,
     maximize: bool,
     maximum_cardinality: bool,
-    workers: int,
+    run: Run,
     start: Start | None = None,
     capacities: IndexArray | None = None,
 ) -> WeightedMatching:
@@ -58,9 +59,9 @@ def maximum_weight(
     if maximum_cardinality:
         if start is not None:
             start = Start(start.matching, start.row_dual * sign, start.col_dual * sign)
-        found = _at_maximum_cardinality(graph, cost, costs, start, (workers, capacities))
+        found = _at_maximum_cardinality(graph, cost, costs, start, (run, capacities))
     else:
-        found = _at_any_cardinality(graph, cost, costs, (workers, capacities))
+        found = _at_any_cardinality(graph, cost, costs, (run, capacities))
     matching, row_dual, col_dual, unit = found
     if unit == 1 and all(map(are_whole, (cost, *costs))):
         row_dual, col_dual = round_duals(row_dual, col_dual)
@@ -118,15 +119,16 @@ def _at_any_cardinality(
 
 def _least_cost(graph: BipartiteCSR, cost: FloatArray, how: _How, start: Any = None) -> LeastCost:
     """Return what `least_cost` does; columns with room for more rows count as unmatched."""
-    workers, capacities = how
+    run, capacities = how
     if capacities is None:
-        return least_cost(graph, cost, workers, start=start)
+        return least_cost(graph, cost, run, start=start)
     unit, places = unit_of(graph, cost), np.minimum(capacities, graph.n_rows).astype(graph.dtype)
     mate, u, v = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_rows), np.empty(places.size)
-    _core.least_cost_in_capacities(csr(graph), cost / unit, places, mate, u, v)
+    arrays = cost / unit, places, mate, u, v
+    _core.least_cost_in_capacities(csr(graph), *arrays, workers_of(run, 0))
     if n_left := np.count_nonzero(mate < 0):
         wider, costs = _with_own_columns(graph, cost, np.zeros(graph.n_rows), 1)
-        found, u, v, unit = _least_cost(wider, costs, (1, np.append(places, n_left)))
+        found, u, v, unit = _least_cost(wider, costs, (run, np.append(places, n_left)))
         mate = np.where(found.row_mate < places.size, found.row_mate, UNMATCHED).astype(mate.dtype)
         v = v[:-1]
     col_mate = np.full(places.size + 1, UNMATCHED, mate.dtype)

@@ -30,6 +30,7 @@ template <class Index> class PathForest {
     // Augments along at least one path. False: there is none, or the run was stopped. Time:
     // O(nnz + n_cols log(largest / least distance)).
     bool round() {
+        const auto timer = s_.run.time("rounds");
         level_ = 0, bound_ = infinity, n_ends_ = 0, place_ = 0;
         for (const Index i : s_.free) {
             root_[i] = i, end_[i] = UNMATCHED<Index>;

@@ -32,6 +32,7 @@ template <class Index> class PathSearch {
     // Matches free rows, whatever each takes, until none is left or the work exceeds its budget, by
     // a pass over the matrix at most. False: the run was stopped, or a row cannot be matched.
     bool match_all(std::int64_t budget = unlimited) {
+        const auto timer = s_.run.time("searches");
         const std::int64_t begin = s_.work;
         std::int64_t failed = 0;
         while (shared_.active() && s_.work - begin < budget)

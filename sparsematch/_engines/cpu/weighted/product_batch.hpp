@@ -38,6 +38,7 @@ template <class Index> struct ProductResult {
 // The costs of values, by all workers. Time: O(nnz).
 template <class Index>
 Buffer<double> product_costs(const Csr<Index>& a, const double* value, RunContext& run) {
+    const auto timer = run.time("logarithms");
     Buffer<double> cost(a.nnz());
     run.team.loop(a.nnz(), 1 << 16, [&](int, std::size_t begin, std::size_t end) {
         write_costs(value + begin, &cost[begin], end - begin);
@@ -53,6 +54,7 @@ std::pair<double, bool> largest_product(const Csr<Index>& a, const double* value
                                         const AssignmentPolicy& policy, bool warm,
                                         RunContext& run) {
     LeastCostMatching<Index>(a, cost, to.mates, to.u, to.v, policy, run).solve(warm);
+    const auto timer = run.time(to.row_scale ? "scale factors" : "objective");
     Buffer<Index> place(a.n_rows);
     if (run.stopped() || !matched_entries(a, to.mates.row_mate, place.data(), run))
         return {0, true};

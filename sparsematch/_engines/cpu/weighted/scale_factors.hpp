@@ -78,6 +78,7 @@ template <class Index> double sum_at(const double* value, const Index* place, In
 // The same, where the places are not known. Time: O(n_rows + nnz).
 template <class Index>
 double matched_sum(const Csr<Index>& a, const double* value, const Index* mate, RunContext& run) {
+    const auto timer = run.time("objective");
     Buffer<Index> place(a.n_rows);
     return matched_entries(a, mate, place.data(), run) ? sum_at(value, place.data(), a.n_rows) : 0;
 }

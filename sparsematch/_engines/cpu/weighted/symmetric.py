@@ -11,6 +11,7 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.weighted.transversals import maximum_product
 from sparsematch._engines.edges import pairs_among
+from sparsematch._engines.registry import Run
 from sparsematch._types.matching import Matching
 from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.weighted import Start, WeightedCSR, WeightedTransversal
@@ -35,7 +36,7 @@ def symmetric_product(
     `maximum_product`, and O(n + nnz).
     """
     diagonal = symmetric_diagonal(weighted)
-    best = best or maximum_product(weighted, False, False, workers, start=start)
+    best = best or maximum_product(weighted, False, False, Run(workers), start=start)
     matching = Matching(best.matching.row_mate.copy(), best.matching.col_mate.copy())
     dual = (best.row_dual + best.col_dual) / 2
     partner = np.empty_like(matching.row_mate)

@@ -5,9 +5,10 @@ import numpy as np
 from sparsematch._base.arrays import FloatArray
 from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import csr, worthwhile
+from sparsematch._engines.cpu.core.csr import csr, workers_of, worthwhile
 from sparsematch._engines.cpu.weighted import least_cost as costs
 from sparsematch._engines.edges import by_entry, pairs_among
+from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import Start, WeightedCSR, WeightedTransversal
@@ -23,7 +24,7 @@ def maximum_product(
     weighted: WeightedCSR,
     scaling: bool,
     approximate: bool,
-    workers: int,
+    run: Run,
     _tolerance: float = 0.0,
     start: Start | None = None,
 ) -> WeightedTransversal:
@@ -34,8 +35,8 @@ def maximum_product(
     graph, values = weighted.graph, weighted.values
     by_logs = scaling and not approximate
     mates, numbers = costs.to_begin_with(graph, start, numbers=2 if by_logs else 1)
-    arrays = (values, _rounded_cost(values, workers) if approximate else _NO_COST), mates, numbers
-    flags, threads = (graph.flipped, by_logs, start is not None), worthwhile(workers, graph.nnz)
+    arrays = (values, _rounded_cost(values, run) if approximate else _NO_COST), mates, numbers
+    flags, threads = (graph.flipped, by_logs, start is not None), workers_of(run, graph.nnz)
     objective, in_range = _core.largest_product(csr(graph), *arrays, flags, threads)
     duals = costs.read_only_sides(graph, numbers)
     row_scale, col_scale = costs.read_only_sides(graph, numbers, 1) if by_logs else (None, None)
@@ -57,24 +58,24 @@ def maximum_product(
 
 
 def maximum_sum(
-    weighted: WeightedCSR, workers: int, _tolerance: float = 0.0, start: Start | None = None
+    weighted: WeightedCSR, run: Run, _tolerance: float = 0.0, start: Start | None = None
 ) -> WeightedTransversal:
     """Return the transversal with the largest sum, within any tolerance. Time: see `least_cost`."""
     graph, cost = weighted.graph, abs(weighted.values)
     np.negative(cost, out=cost)
-    found = costs.least_cost(graph, cost, workers, weighted.largest, start)
+    found = costs.least_cost(graph, cost, run, weighted.largest, start)
     matching, row_dual, col_dual, unit = found
     whole = unit == 1 and costs.are_whole(cost[:_FEW]) and costs.are_whole(cost)
     if whole:
         row_dual, col_dual = costs.round_duals(row_dual, col_dual)
     mate, _ = graph.orient(matching.row_mate, matching.col_mate)
-    matched = _core.matched_sum(csr(graph), cost, mate, worthwhile(workers, graph.nnz))
+    matched = _core.matched_sum(csr(graph), cost, mate, workers_of(run, graph.nnz))
     total = 0.0 - matched  # no negative zero
     best = WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit)
     return best.freeze() if whole or unit > 1 else best
 
 
-def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
+def bottleneck(weighted: WeightedCSR, run: Run) -> WeightedTransversal:
     """Return the transversal whose smallest magnitude is largest, and a cover of larger entries.
 
     The cover, its rows and columns flagged by duals of 1, has fewer members than the matching has
@@ -84,7 +85,7 @@ def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     mates = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
     covers = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
     arrays = weighted.magnitude, graph.orient(*mates), *graph.orient(*covers)
-    smallest = _core.bottleneck(csr(graph), *arrays, worthwhile(workers, graph.nnz))
+    smallest = _core.bottleneck(csr(graph), *arrays, workers_of(run, graph.nnz))
     row_dual, col_dual = (cover.astype(np.float64) for cover in covers)
     matching = Matching(*mates)
     return WeightedTransversal(matching, "bottleneck", smallest, row_dual, col_dual).freeze()
@@ -109,7 +110,7 @@ def read_values(graph: BipartiteCSR, values: FloatArray, workers: int) -> tuple[
     return _core.read_values(csr(graph), values, worthwhile(workers, graph.nnz))
 
 
-def _rounded_cost(values: FloatArray, workers: int) -> FloatArray:
+def _rounded_cost(values: FloatArray, run: Run) -> FloatArray:
     """Return the costs -log2(abs(values)), rounded down."""
     cost = np.empty_like(values)
 
@@ -117,5 +118,5 @@ def _rounded_cost(values: FloatArray, workers: int) -> FloatArray:
         fraction, exponent = np.frexp(values[begin:end])
         np.subtract(abs(fraction) == 0.5, exponent, out=cost[begin:end])
 
-    in_pieces(write, cost.size, workers)
+    run.timed("logarithms", in_pieces, write, cost.size, run.workers)
     return cost

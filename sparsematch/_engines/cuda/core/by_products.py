@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from sparsematch._engines.registry import ByProducts, Run
+from sparsematch._engines.registry import ByProducts
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
@@ -13,7 +13,6 @@ class HostResult(NamedTuple):
 
     graph: BipartiteCSR  #: The copy in host memory.
     matching: Matching  #: Maximum, in host memory.
-    run: Run  #: Of the engines of the host.
     by_products: ByProducts | None  #: Theirs.
 
 

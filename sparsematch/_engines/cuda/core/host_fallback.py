@@ -102,26 +102,24 @@ def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: s
     host = Run(run.workers, run.seed, detailed=run.detailed, warm=run.warm)
     host.for_blocks = run.for_blocks
     by_products = select("auto", "numpy", "exact").improve(here, found, host)
-    run.steps += host.steps
+    run.include(host)
     row_mate.set(found.row_mate)
     col_mate.set(found.col_mate)
-    run.transposes_built += host.transposes_built
-    run.transpose_seconds += host.transpose_seconds
-    return HostResult(here, found, host, by_products)
+    return HostResult(here, found, by_products)
 
 
 def match_in_order(graph: BipartiteCSR, matching: Matching, run: Run) -> HostResult:
     """Return the matching in host memory, or one by first fit if that has as many pairs."""
     # That follows the order of the lists. Where this is local, blocks are found along it ten times
     # as fast; where it is not, the pass takes a small part of what they take.
-    here, host = on_host(graph), Run(run.workers)
+    here = on_host(graph)
     in_order = Matching.start(here)
-    select("cheap", "numpy", "heuristic").improve(here, in_order, host)
+    select("cheap", "numpy", "heuristic").improve(here, in_order, Run(run.workers))
     row_mate: Any = matching.row_mate
     col_mate: Any = matching.col_mate
     found = Matching(row_mate.get(), col_mate.get())
     best = in_order if in_order.cardinality == found.cardinality else found
-    return HostResult(here, best, host, None)
+    return HostResult(here, best, None)
 
 
 def to_device(array: Any, like: Any) -> Any:

@@ -32,20 +32,22 @@ def block_labels(
     # decomposition if it has found the matching, as both searches go along the same paths.
     before = before or DeviceByProducts()
     if before.host_result:
-        return _labels_on_host(before.host_result, matching)
+        return _labels_on_host(before.host_result, matching, run)
     for load in (*(module.load for module in _LOADED), _load):
         load(graph.dtype)
     transposed = before.transposed or transposes.transpose(graph, run, before.symmetric)
     by_row, by_col = graph.orient(graph, transposed)
     most = host_fallback.allowed_levels(graph, before)
     with suppress(host_fallback.TooDeepError):
-        return strong_components.block_labels(by_row, by_col, matching, most)
-    return _labels_on_host(host_fallback.match_in_order(graph, matching, run), matching)
+        return strong_components.block_labels(by_row, by_col, matching, run, most)
+    found = run.timed("host_fallback", host_fallback.match_in_order, graph, matching, run)
+    return _labels_on_host(found, matching, run)
 
 
-def _labels_on_host(found: HostResult, matching: Matching) -> BlockLabels:
+def _labels_on_host(found: HostResult, matching: Matching, run: Run) -> BlockLabels:
     """Return the labels that the host finds, on the device."""
-    labels = operations(DecompositionOps, "numpy").block_labels(*found)
+    given = found.graph, found.matching, run, found.by_products
+    labels = operations(DecompositionOps, "numpy").block_labels(*given)
     group = host_fallback.to_device(labels.row_group, matching.row_mate)
     return BlockLabels(group, labels.n_square)
 

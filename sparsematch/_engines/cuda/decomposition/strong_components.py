@@ -10,6 +10,7 @@ from sparsematch._engines.cuda.decomposition.colouring import colour_components
 from sparsematch._engines.cuda.decomposition.multi_pivot import reach_both_ways
 from sparsematch._engines.cuda.decomposition.small_components import LARGE, solve_components
 from sparsematch._engines.cuda.decomposition.square import CoarseParts, Square, coarse_parts
+from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels
 from sparsematch._types.matching import Matching
@@ -18,7 +19,7 @@ load = compile.declare("decomposition/strong_components", THREADS=compile.THREAD
 
 
 def block_labels(
-    by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching, most: int
+    by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching, run: Run, most: int
 ) -> BlockLabels:
     """Return the group of every row; the matching must be maximum."""
     # Raises `TooDeepError` after more than `most` levels. Workspace: six indices per row, two per
@@ -32,11 +33,11 @@ def block_labels(
     # numbers of rows, as _trim returns them; levels
     size = xp.zeros(4, dtype)
     allowance = Allowance(size[3:], most)
-    parts = coarse_parts(by_row, by_col, matching, allowance)
+    parts = run.timed("coarse parts", coarse_parts, by_row, by_col, matching, allowance)
     square = Square(by_row, by_col, matching, xp.empty(n_rows, dtype), *inside, allowance)
-    size, from_row = _trim(square, parts, size)
+    size, from_row = run.timed("trimming", _trim, square, parts, size)
     if size[0] > size[1] + size[2]:
-        _split_core(square, size, from_row)
+        run.timed("strong components", _split_core, square, size, from_row)
     begins = xp.zeros(max(size[0], 1), dtype)
     kernels.launch("mark", n_rows, dtype.type(n_rows), square.label, begins)
     blocks = xp.cumsum(begins, dtype=dtype, out=begins)

@@ -65,7 +65,7 @@ class Parts(NamedTuple):
 
 
 def least_cost(
-    graph: BipartiteCSR, cost: FloatArray, tolerance: float, workers: int
+    graph: BipartiteCSR, cost: FloatArray, tolerance: float, run: Run
 ) -> tuple[LeastCost, float]:
     """Return a maximum matching, its duals, and by how much it may cost more than the best."""
     # Its pairs cost at most `tolerance` more than their duals, but for rounding. Duals of unmatched
@@ -74,14 +74,16 @@ def least_cost(
     # phases.
     unit = unit_of(graph, cost)
     cost = cost if unit == 1 else cost / unit
-    matching, run = Matching.start(graph), Run(workers)
-    auto.improve(graph, matching, run)
+    matching, first = Matching.start(graph), Run(run.workers, detailed=run.detailed)
+    auto.improve(graph, matching, first)
+    run.include(first)
     rank = matching.cardinality
     if rank == graph.n_rows == graph.n_cols:
         whole = _problem(graph.indptr, graph.indices[: graph.nnz], cost)
-        sides = _assign(whole, tolerance / unit, workers)[3:]
+        sides = run.timed("phases", _assign, whole, tolerance / unit, run)[3:]
     else:
-        sides = _assign_parts(graph, cost, matching, tolerance / unit, workers)
+        given = graph, cost, matching, tolerance / unit, run
+        sides = run.timed("phases", _assign_parts, *given)
     row_mate, col_mate = graph.orient(*sides[:2])
     row_dual, col_dual = graph.orient(*sides[2:])
     if graph.n_rows and graph.n_cols:  # both sides around the same value
@@ -99,15 +101,15 @@ def _problem(indptr: Any, indices: Any, cost: FloatArray) -> Assignment:
     return Assignment(indptr, indices, cost, *mates, xp.empty(n), xp.empty(n))
 
 
-def _assign(problem: Assignment, tolerance: float, workers: int) -> Assignment:
+def _assign(problem: Assignment, tolerance: float, run: Run) -> Assignment:
     """Match all rows: pairs cost at most `tolerance` more than their duals, but for rounding."""
     if not problem.n:
         return problem
-    largest = max(float(problem.cost.max()), -float(problem.cost.min()))
+    workers, largest = run.workers, max(float(problem.cost.max()), -float(problem.cost.min()))
     auction.initialise(problem)
     may_bid = not tolerance
     if tolerance:
-        _hold_auction(problem, largest, tolerance)
+        run.timed("auction", _hold_auction, problem, largest, tolerance)
     free = match_tight(problem, _near(problem, largest, tolerance), workers)
     phases = Phases(problem, largest)
     most = max(POLICY.least, problem.indices.size / POLICY.entries)
@@ -118,10 +120,10 @@ def _assign(problem: Assignment, tolerance: float, workers: int) -> Assignment:
         free = match_tight(problem, _near(problem, largest, tolerance), workers)
         if may_bid and free > max(POLICY.slow * before, POLICY.left * problem.n):
             may_bid = False
-            _hold_auction(problem, largest, tolerance)
+            run.timed("auction", _hold_auction, problem, largest, tolerance)
             free = match_tight(problem, _near(problem, largest, tolerance), workers)
         left.append(free)
-    return _on_host(problem, workers) if free else problem
+    return _on_host(problem, run) if free else problem
 
 
 def _phases_to_come(left: list[int]) -> float:
@@ -156,14 +158,14 @@ def _hold_auction(problem: Assignment, largest: float, tolerance: float) -> None
         auction.bid(problem, eps, most, int(POLICY.left * problem.n), POLICY.rounds)
 
 
-def _on_host(problem: Assignment, workers: int) -> Assignment:
+def _on_host(problem: Assignment, run: Run) -> Assignment:
     """Solve on the host what is left: the matrix and its costs are copied, all is copied back."""
     n = problem.n
     here = host_fallback.on_host(
         BipartiteCSR(n, n, problem.indptr, problem.indices, "cupy", False, problem.indices.size)
     )
     cost: Any = problem.cost
-    found = operations(WeightedOps, "numpy").least_cost(here, cost.get(), workers)
+    found = operations(WeightedOps, "numpy").least_cost(here, cost.get(), run)
     mates = found.matching.row_mate, found.matching.col_mate
     pairs = zip(problem[3:], (*mates, found.row_dual, found.col_dual), strict=True)
     for there, array in pairs:
@@ -172,7 +174,7 @@ def _on_host(problem: Assignment, workers: int) -> Assignment:
 
 
 def _assign_parts(
-    graph: BipartiteCSR, cost: FloatArray, matching: Matching, tolerance: float, workers: int
+    graph: BipartiteCSR, cost: FloatArray, matching: Matching, tolerance: float, run: Run
 ) -> tuple[Any, ...]:
     """Match what can be matched; return mates and duals of the stored rows and columns."""
     xp, n, m = namespace(cost), graph.n_major, graph.n_minor
@@ -182,7 +184,7 @@ def _assign_parts(
     coupling = ~parts.major_below[major] & parts.minor_below[minor]
     inner = ~coupling
     doubled = _double(major[inner], minor[inner], cost[inner], parts, graph.dtype)
-    found = _assign(doubled, tolerance, workers)
+    found = _assign(doubled, tolerance, run)
     major_mate = xp.where(found.row_mate[:n] < m, found.row_mate[:n], -1).astype(graph.dtype)
     minor_mate = xp.where(found.col_mate[:m] < n, found.col_mate[:m], -1).astype(graph.dtype)
     u = (found.row_dual[:n] + found.col_dual[m:]) / 2

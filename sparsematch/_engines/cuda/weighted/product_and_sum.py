@@ -7,6 +7,7 @@ import numpy as np
 from sparsematch._base.arrays import FloatArray, namespace
 from sparsematch._engines.cuda.weighted.least_cost import least_cost
 from sparsematch._engines.edges import pairs_among
+from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
@@ -19,7 +20,7 @@ from sparsematch._types.weighted_proof import (
 
 
 def maximum_product(
-    weighted: WeightedCSR, scaling: bool, approximate: bool, workers: int, tolerance: float
+    weighted: WeightedCSR, scaling: bool, approximate: bool, run: Run, tolerance: float
 ) -> WeightedTransversal:
     """Return the transversal with the largest product, with factors if `scaling` is set."""
     # Approximate: by magnitudes rounded to powers of 2.
@@ -27,7 +28,7 @@ def maximum_product(
     xp = namespace(magnitude)
     cost = _rounded_cost(magnitude) if approximate else -xp.log(magnitude)
     base = np.log(2) if approximate else 1.0
-    found, gap = least_cost(graph, cost, tolerance / base, workers)
+    found, gap = least_cost(graph, cost, tolerance / base, run)
     duals = found.row_dual, found.col_dual
     matched = _matched_values(graph, found.matching, magnitude)
     row_scale = col_scale = None
@@ -35,7 +36,8 @@ def maximum_product(
         exact = not (approximate or tolerance)
         power = xp.exp2 if approximate else xp.exp
         values = matched if exact else None
-        row_scale, col_scale = _factors(values, found.matching, duals, power)
+        given = values, found.matching, duals, power
+        row_scale, col_scale = run.timed("scale factors", _factors, *given)
     objective = float(xp.log(matched[matched > 0]).sum())
     sides = duals[0] * base, duals[1] * base, row_scale, col_scale
     how: Any = {"approximate": approximate, "gap": gap * base}
@@ -43,11 +45,11 @@ def maximum_product(
 
 
 def maximum_sum(
-    weighted: WeightedCSR, workers: int, tolerance: float, _start: None = None
+    weighted: WeightedCSR, run: Run, tolerance: float, _start: None = None
 ) -> WeightedTransversal:
     """Return the transversal with the largest sum. Time: that of `least_cost`."""
     graph, magnitude = weighted.graph, weighted.magnitude
-    (matching, row_dual, col_dual, unit), gap = least_cost(graph, -magnitude, tolerance, workers)
+    (matching, row_dual, col_dual, unit), gap = least_cost(graph, -magnitude, tolerance, run)
     with np.errstate(over="ignore"):
         total = float(_matched_values(graph, matching, magnitude).sum())
     how: Any = {"dual_unit": unit, "gap": gap}

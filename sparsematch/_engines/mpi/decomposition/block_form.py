@@ -22,15 +22,17 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 def block_form(A: DistributedCSR, given: DistributedMatching, run: Run) -> DistributedBlockForm:
     """Return the block form of a matrix; the matching must be maximum. Collective."""
-    coarse = coarse_parts(A, given)
+    coarse = run.timed("coarse parts", coarse_parts, A, given)
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         in_square = coarse.row_part == SQUARE
         mate = np.where(coarse.col_part == SQUARE, given.col_mate, A.dtype.type(-1))
-        # the graph has no name here, so that it can be freed there
-        order = strong_components(pair_graph(A, in_square, mate, exchange), in_square, run.seed)
-        blocks = _numbered(order, in_square, exchange, A.dtype)
-        return _assembled(A, given, coarse, order.place, blocks, exchange)
+        with run.step("strong components"):
+            # the graph has no name here, so that it can be freed there
+            order = strong_components(pair_graph(A, in_square, mate, exchange), in_square, run.seed)
+        with run.step("block permutation"):
+            blocks = _numbered(order, in_square, exchange, A.dtype)
+            return _assembled(A, given, coarse, order.place, blocks, exchange)
 
 
 class _Blocks(NamedTuple):

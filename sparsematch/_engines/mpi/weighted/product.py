@@ -29,13 +29,15 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
         exchange = Exchange(A.comm)
         if A.n_ranks == 1 or is_small(A):
             return _result(A, *_on_one_rank(A, exchange, run), scaling)
-        costs, matching = ScaledCosts(A, exchange), DistributedMatching.start(A)
-        price = auction(costs, matching)
-        settings = Run(run.workers, run.seed, warm=True)
-        select("auto", "mpi", "exact").improve(A, matching, settings)
+        with run.step("auction"):
+            costs, matching = ScaledCosts(A, exchange), DistributedMatching.start(A)
+            price = auction(costs, matching)
+        extension = Run(run.workers, run.seed, detailed=run.detailed, warm=True)
+        select("auto", "mpi", "exact").improve(A, matching, extension)
+        run.include(extension)
         matching.freeze(writeable=True)
         np.negative(price, out=price)
-        duals = best_duals(costs, matching, price)
+        duals = run.timed("duals", best_duals, costs, matching, price)
         rows = np.flatnonzero(matching.row_mate >= 0)
         places = costs.find(rows, matching.row_mate[rows])
         assert A.values is not None
@@ -51,12 +53,12 @@ def _on_one_rank(
     degrees = exchange.gatherv(np.diff(A.indptr))
     indices, magnitude = exchange.gatherv(A.indices), exchange.gatherv(A.values)
     whole: list[np.ndarray] | list[None] = [None] * 4
-    objective = 0.0
+    objective, before = 0.0, len(run.steps)
     if degrees is not None and indices is not None and magnitude is not None:
         indptr = np.concatenate([[0], np.cumsum(degrees)])
         graph, largest = local_pattern(indptr, indices, A.shape), float(magnitude.max(initial=0))
         product = operations(WeightedOps, "numpy").maximum_product
-        best = product(WeightedCSR(graph, magnitude, largest), False, False, run.workers, 0.0)
+        best = product(WeightedCSR(graph, magnitude, largest), False, False, run)
         whole = [best.matching.row_mate, best.matching.col_mate, best.row_dual, best.col_dual]
         objective = best.objective
     types = A.dtype, A.dtype, np.float64, np.float64
@@ -64,7 +66,8 @@ def _on_one_rank(
         exchange.scatterv(starts, array, dtype)
         for starts, array, dtype in zip((A.row_starts, A.col_starts) * 2, whole, types, strict=True)
     )
-    objective = exchange.allgather(objective)[0]
+    # the account, too, is that of rank 0
+    objective, run.steps[before:] = exchange.allgather((objective, run.steps[before:]))[0]
     matching = DistributedMatching(row_mate, col_mate, A).freeze()
     # the engine has proved that it is optimal
     return matching, Duals(row_dual, col_dual, -objective), objective
