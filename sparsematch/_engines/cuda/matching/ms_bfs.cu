@@ -40,12 +40,17 @@ DEVICE Index visit(const MsBfs& s, const Origin& from, const Index (&list)[N], Q
     Index found = 0;
     bool wanted[N], claimed[N];
     Index mate[N];
+    Bits before[N];
     for (int k = 0; k < N; ++k)  // a newer bit is seen by the claim
         wanted[k] = list[k] >= 0 &&
                     (EAGER || !(load_old(s.visited + (list[k] >> 5)) >> (list[k] & 31) & 1));
+    for (int k = 0; k < N; ++k) mate[k] = AT_ONCE && wanted[k] ? s.col_mate[list[k]] : UNMATCHED;
+    // no result is tested before all are under way: else the compiler would wait for each
+    for (int k = 0; k < N; ++k)
+        before[k] = wanted[k] ? bit_or(s.visited + (list[k] >> 5), 1u << (list[k] & 31)) : ~0u;
     for (int k = 0; k < N; ++k) {
-        claimed[k] = wanted[k] && claim(s.visited, list[k]);
-        mate[k] = (AT_ONCE ? wanted[k] : claimed[k]) ? s.col_mate[list[k]] : UNMATCHED;
+        claimed[k] = !(before[k] >> (list[k] & 31) & 1);
+        if (!AT_ONCE && claimed[k]) mate[k] = s.col_mate[list[k]];
     }
     for (int k = 0; k < N; ++k) {
         bool ends = false;
