@@ -217,7 +217,6 @@ class Progress:
         self.start = ""
         #: Whether that has given up, and still leaves more than few rows free: another replaces it.
         self.gave_up = False
-        self.deepened = False  #: Whether short paths were searched for since.
         self.pushed = False  #: Whether rows were pushed through a mesh.
         #: The last searches from one vertex after the other that began with this start.
         self.search: StepInfo | None = None
@@ -305,7 +304,7 @@ class Progress:
             self.matching.row_mate[:] = trial.row_mate
             self.matching.col_mate[:] = trial.col_mate
         self.rank, self.start = step.cardinality, stage.starts
-        self.gave_up = self.pushed = self.deepened = False
+        self.gave_up = self.pushed = False
         self.search, self.by_products = None, found
 
     def _improve(self, stage: "Stage") -> None:
@@ -315,14 +314,15 @@ class Progress:
         single = stage.engine == "single_source_bfs"
         passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
         brief = stage.engine in ("cheap", "single_source_bfs") and self.features.numbered
-        if stage.alone or brief:
-            # Searches are so brief that one worker is done before two have started; and where the
-            # parts of two meet, `cheap` leaves free rows far from free columns.
+        if stage.options or brief:
+            # One is done before two have started; where the parts of two meet, `cheap` leaves free
+            # rows far from free columns; and several claim columns on each other's short paths,
+            # which are searched again (CONT-200_kkt: 13 ms by two workers, 1.8 by one).
             more["workers"] = 1
         if single:
             passes = self._passes_of_searches(passes, more.get("workers", self.run.workers))
-            flags = self.by_products.finished or nothing_finished(self.graph)
-            self.by_products.finished = flags
+            self.by_products.finished = self.by_products.finished or nothing_finished(self.graph)
+            more["options"] = {"short_first": self.features.numbered}
         if stage.engine == "cheap" and stage.allowance:
             more["options"], passes = {"patience": passes}, 0.0
         if stage.one_sided:
@@ -330,7 +330,6 @@ class Progress:
         elif stage.engine in _FROM_EITHER_SIDE and np.greater(*self.free()):
             more["sides"] = "exchanged"  # as fewer columns are free than rows
         more["edge_limit"] = ceil(passes * self.graph.nnz)
-        free = self.graph.n_major - self.rank
         given = self.graph, self.matching, self.run, self.by_products
         step, self.by_products = run_engine(stage.engine, *given, **more)
         self.rank = step.cardinality
@@ -342,10 +341,6 @@ class Progress:
             self.gave_up &= not self.has_few_free
         if single:
             self.search = step
-        if stage.options:
-            self.deepened = True
-            if 2 * step.augmentations > free:
-                self.search = None  # as good as a new start
 
     def _passes_of_searches(self, passes: float, workers: int) -> float:
         """Return the allowance of searches from one vertex after the other; 0: to the end."""
@@ -369,9 +364,6 @@ class Stage(NamedTuple):
     restart: bool = False  #: It begins from the empty matching; its own is adopted if larger.
     one_sided: bool = False  #: It does without a transpose.
     options: Mapping[str, bool] = MappingProxyType({})  #: Of the engine.
-    #: One worker runs it: several claim columns on each other's short paths, and the rows that
-    #: this blocks are searched again (CONT-200_kkt: 13 ms by two workers, 1.8 by one).
-    alone: bool = False
 
     @property
     def starts(self) -> str:
@@ -388,8 +380,7 @@ class Stage(NamedTuple):
 
 def short_paths(guard: Guard, reason: str) -> Stage:
     """Return a stage of searches for short paths, which ends where a sample has few of them."""
-    options = {"deepening": True}
-    return Stage("pothen_fan", guard, reason, "shallow", options=options, alone=True)
+    return Stage("pothen_fan", guard, reason, "shallow", options={"deepening": True})
 
 
 def suits_cheap(p: Progress) -> bool:
@@ -443,13 +434,6 @@ def may_search(p: Progress) -> bool:
         return not p.pushed
     little = not p.may_match_more_than(p.policy.many)
     return little and p.features.numbered and not p.has_core
-
-
-def searches_gave_up(p: Progress) -> bool:
-    """Tell whether searches gave up after `cheap`; few workers, and none for short paths."""
-    if p.search is None or p.start != "cheap" or p.many_workers or p.pushed:
-        return False
-    return p.search.exhausted and not p.deepened
 
 
 def may_peel(p: Progress) -> bool:
@@ -538,7 +522,6 @@ STAGES = (
     Stage("single_source_bfs", few_are_left, "it needs no transpose", "search", one_sided=True),
     Stage("min_degree", starts_again_at_once, "a start by many workers costs little", restart=True),
     Stage("single_source_bfs", may_search, "paths are likely to be short enough", "search"),
-    short_paths(searches_gave_up, "do short paths from all free rows at once match most of them"),
     Stage("pothen_fan", may_search_jointly, "all workers search, depth first", "joint"),
     Stage("ms_bfs_graft", has_many_workers, "one forest for all workers", "search"),
     Stage("min_degree", may_start_again, "degrees may match more than the order", restart=True),

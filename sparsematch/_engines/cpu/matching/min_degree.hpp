@@ -60,13 +60,13 @@ template <bool Threads, class Index> class ColumnKeys {
     // The free column of least degree in the list of row i, as far as known here; of several, the
     // first in the matrix, if the list ascends. Packed keys (decision 0005); a degree of one, found
     // early in long lists, ends the scan.
-    Index best(const Csr<Index>& a, Index i, WorkCounter& counter) const {
+    Index best(const Csr<Index>& a, Index i, std::int64_t& edges) const {
         std::uint64_t least = pack(matched, 0);
         Index p = a.indptr[i];
         for (const Index last = a.indptr[i + 1]; p < last && key_of(least) > 1;)
             for (const Index stop = std::min(last - p, stretch) + p; p < stop; ++p)
                 least = std::min(least, pack(key_[a.indices[p]], a.indices[p]));
-        counter.add(p - a.indptr[i]);
+        edges += p - a.indptr[i];
         return key_of(least) < matched ? column_of(least) : UNMATCHED<Index>;
     }
 
@@ -116,7 +116,7 @@ template <class Index> Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadT
 // a byte per column; with several workers an index more for each pair. Time: O(nnz).
 template <bool Threads, class Index> class MinDegree {
     static constexpr std::int64_t grain = 1 << 12;  // rows that a worker claims at a time
-    static constexpr int batch = Threads ? 16 : 1;  // rows whose columns are claimed together
+    static constexpr int batch = 16;  // rows whose edges are counted, or columns claimed, together
 
   public:
     MinDegree(const Csr<Index>& a, Matching<Index> m, RunContext& run)
@@ -133,8 +133,7 @@ template <bool Threads, class Index> class MinDegree {
                 matched_.consume(rank, [&](const Index* cols, std::size_t n) {
                     keys_[rank].mark_matched(cols, n);
                 });
-            for (auto k = begin; k < end; k += batch)
-                if (!choose(rank, k, std::min<std::int64_t>(k + batch, end), counter)) return;
+            choose(rank, begin, end, counter);
             if constexpr (Threads) matched_.publish(rank);
         });
     }
@@ -156,36 +155,42 @@ template <bool Threads, class Index> class MinDegree {
         });
     }
 
-    // Rows k to end of the order choose, then claim what they have chosen: the cache misses of the
-    // claims overlap. False: the run was stopped.
-    bool choose(int rank, std::int64_t k, std::int64_t end, WorkCounter& counter) {
+    // Rows k to end of the order choose and claim; of several workers', a batch chooses first: the
+    // cache misses of its claims overlap.
+    void choose(int rank, std::int64_t k, std::int64_t end, WorkCounter& counter) {
         ColumnKeys<Threads, Index>& keys = keys_[rank];
+        const Csr<Index> a = a_;
+        const Matching<Index> m = m_;
         const Index* const order = order_.data();
-        const std::int64_t n_rows = a_.n_rows;
-        Index row[batch], col[batch];
-        int n = 0;
-        for (; k < end; ++k) {
-            PrefetchAhead<16>::lists(a_, order, k, n_rows);
-            const Index i = order[k];
-            if (m_.row_mate[i] != UNMATCHED<Index>) continue;
-            const Index j = keys.best(a_, i, counter);
-            if (j == UNMATCHED<Index>) continue;
-            if constexpr (Threads) SPARSEMATCH_PREFETCH(&m_.col_mate[j], 1);
-            row[n] = i;
-            col[n++] = j;
-        }
-        for (int c = 0; c < n; ++c) {
-            Index j = col[c];
-            while (j != UNMATCHED<Index> && !claim(row[c], j)) {  // another worker was first
-                keys.mark_matched(j);
-                j = keys.best(a_, row[c], counter);
-            }
-            if (j == UNMATCHED<Index>) continue;
+        std::int64_t edges = 0;
+        const auto match = [&](Index i, Index j) SPARSEMATCH_INLINE {
+            for (; j != UNMATCHED<Index> && !claim(i, j); j = keys.best(a, i, edges))
+                keys.mark_matched(j);  // another worker was first
+            if (j == UNMATCHED<Index>) return;
             keys.mark_matched(j);
             if constexpr (Threads) matched_.add(rank, j);
-            m_.row_mate[row[c]] = j;
+            m.row_mate[i] = j;
+        };
+        for (int n = 0; k < end && counter.add(edges); n = 0) {
+            Index row[batch], col[batch];
+            edges = 0;
+            for (const auto stop = std::min(k + batch, end); k < stop; ++k) {
+                PrefetchAhead<16>::lists(a, order, k, std::int64_t{a.n_rows});
+                const Index i = order[k];
+                if (m.row_mate[i] != UNMATCHED<Index>) continue;
+                const Index j = keys.best(a, i, edges);
+                if (j == UNMATCHED<Index>) continue;
+                if constexpr (Threads) {
+                    SPARSEMATCH_PREFETCH(&m.col_mate[j], 1);
+                    row[n] = i;
+                    col[n++] = j;
+                } else {
+                    match(i, j);
+                }
+            }
+            for (int c = 0; c < n; ++c) match(row[c], col[c]);
         }
-        return !run_.stopped();
+        counter.add(edges);
     }
 
     // One worker alone knows which columns are free.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -51,10 +52,10 @@ template <class Index> class SearchTree {
         : visited(a.n_cols), parent(a.n_cols), queue(a.n_cols + std::size_t{1}),
           trail(a.n_cols + std::size_t{1}), a_(a), col_mate_(m.col_mate) {}
 
-    // Level by level from a row to the first free column, if there is one. False: the run was
-    // stopped, or its budget is exhausted.
+    // Level by level from a row to the first free column, if there is one; cut short before it
+    // scans more than `most` edges. False: the run was stopped, or its budget is exhausted.
     template <std::memory_order order = std::memory_order_relaxed>
-    bool grow(Index root, WorkCounter& counter) {
+    bool grow(Index root, WorkCounter& counter, std::int64_t most = unlimited) {
         // How many rows of the queue have been prefetched: their lists, places of lists. The queue
         // grows while it is read, so each link of the chain counts for itself.
         Index lists = 0, places = 0, n = 0;
@@ -66,6 +67,7 @@ template <class Index> class SearchTree {
                 SPARSEMATCH_PREFETCH(&a_.indptr[queue[places + 1]]);
             for (; lists < std::min(n, head + 8); ++lists) prefetch_list(a_, queue[lists + 1]);
             const Index i = queue[head];
+            if (is_cut = a_.degree(i) > most - n_edges; is_cut) break;
             if (!counter.add_within_budget(a_.degree(i))) {
                 size = n;
                 return false;
@@ -100,11 +102,13 @@ template <class Index> class SearchTree {
         for (Index k = 0; k < size; ++k) visited.clear(trail[k]);
     }
 
+    static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
     Bitmap visited;
     Buffer<Index> parent, queue, trail;
     Index size = 0;            // columns in the trail
     Index leaf = -1;           // the place in the trail of the free column at the end of the path
     std::int64_t n_edges = 0;  // scanned
+    bool is_cut = false;       // before it had a path or was whole
 
   private:
     // Enqueues the mates of the columns from place k of the trail to n, until one has none: those

@@ -35,6 +35,8 @@
 // Time: O(nnz) a successful search, O(nnz) for all that fail together: O(n nnz).
 #pragma once
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -57,55 +59,61 @@ void augment(const SearchTree<Index>& tree, Matching<Index> m, Statistics& stats
     ++stats.augmentations;
 }
 
-// Marks what no later search needs to visit: the first n roots that are free still, and the visited
-// columns with their mates.
-template <class Index>
-void mark_finished(const std::vector<Index>& roots, std::size_t n, const Bitmap& visited,
-                   const Csr<Index>& a, Matching<Index> m, const Finished& finished) {
-    for (std::size_t k = 0; k < n; ++k)
-        if (m.row_mate[roots[k]] == UNMATCHED<Index>) finished.row[roots[k]] = true;
-    for (Index j = 0; j < a.n_cols; ++j)
-        if (visited.test(j)) finished.col[j] = true;
-    for (Index i = 0; i < a.n_rows; ++i)
-        if (const Index j = m.row_mate[i]; j != UNMATCHED<Index> && visited.test(j))
-            finished.row[i] = true;
-}
+struct SingleSourceBfsOptions {
+    // Cut long searches short, and do them once the short ones are done: rows that take the nearest
+    // free columns leave others near those that follow. With one worker.
+    bool short_first = false;
+
+    static constexpr auto fields() {
+        return std::tuple{Option{"short_first", &SingleSourceBfsOptions::short_first}};
+    }
+};
 
 // Reads: the matrix. Writes: both mates. Workspace: 3 indices, a bit per column. Time: O(n nnz).
 template <class Index>
-void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
+void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, bool short_first,
+                                  RunContext& run) {
+    // A round scans half a pass at most, and a search four times more than in the round before.
+    // What is cut short may cost as much as what finds a path, and 1/64 pass: else paths are long
+    // or most searches fail, and none is cut any more.
+    constexpr std::int64_t growth = 4, passes = 2, spare_part = 64;
     auto timer = run.time("search");
-    const std::vector<Index> roots = search_roots(a, m, run);
+    std::vector<Index> roots = search_roots(a, m, run);
     if (roots.empty()) return;
     SearchTree<Index> tree(a, m);
     mark_finished_columns(tree.visited, a.n_cols, run);
     CostProjection projection(a, m, run, roots.size(), tree.visited);
     WorkCounter counter(run);
-    std::size_t k = 0;
-    const std::int64_t free_columns = count_free(m.col_mate, a.n_cols);
-    for (; k < roots.size() && run.stats.augmentations < free_columns && !run.exhausted(); ++k) {
-        if (k + 8 < roots.size()) prefetch_list(a, roots[k + 8]);
-        if (!tree.grow(roots[k], counter)) {
+    const std::int64_t free_columns = count_free(m.col_mate, a.n_cols), nnz = a.nnz();
+    std::int64_t most = 0, spare = short_first ? 0 : -1;  // below zero: no search is cut
+    const auto goes_on = [&] {
+        return run.stats.augmentations < free_columns && !run.exhausted() && !run.stopped();
+    };
+    for (std::size_t n = roots.size(), left = 0; n > 0 && goes_on(); n = std::exchange(left, 0)) {
+        most = std::max(growth * most, nnz / (passes * static_cast<std::int64_t>(n)) + 1);
+        if (spare >= 0) spare = nnz / spare_part;
+        for (std::size_t k = 0; k < n && goes_on(); ++k) {
+            if (k + 8 < n) prefetch_list(a, roots[k + 8]);
+            if (!tree.grow(roots[k], counter, spare < 0 ? tree.unlimited : most)) break;
+            if (!tree.is_cut && !tree.has_path()) {  // its columns stay visited
+                if (run.edge_limit() > 0) tree.mark_finished(run.finished);
+                projection.add(0, 0, 1, tree.n_edges);
+                continue;
+            }
+            if (tree.is_cut) roots[left++] = roots[k];
+            else augment(tree, m, run.stats);
             tree.forget();
-            break;
-        }
-        if (tree.has_path()) {
-            augment(tree, m, run.stats);
-            tree.forget();
-            projection.add(1, tree.n_edges, 0, 0);
-        } else {
-            projection.add(0, 0, 1, tree.n_edges);
+            if (spare >= 0) spare += tree.is_cut ? -tree.n_edges : tree.n_edges;
+            projection.add(!tree.is_cut, tree.n_edges, 0, 0);
         }
     }
-    if (run.finished && k < roots.size() && run.stats.failed_edges > 0)
-        mark_finished(roots, k, tree.visited, a, m, run.finished);
 }
 
 template <class Index>
-void single_source_bfs(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const NoOptions&,
-                       RunContext& run) {
+void single_source_bfs(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m,
+                       const SingleSourceBfsOptions& options, RunContext& run) {
     if (run.team.size() > 1) parallel_single_source_bfs(a, m, run);
-    else sequential_single_source_bfs(a, m, run);
+    else sequential_single_source_bfs(a, m, options.short_first, run);
 }
 
 }  // namespace sparsematch
