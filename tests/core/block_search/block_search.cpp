@@ -153,7 +153,6 @@ BlockLimits searching(double likely, double wide) {
     limits.many_arcs = 2;
     limits.trimmed_together = limits.trimmed_at_a_time = 1;
     limits.at_a_time = limits.bits_at_a_time = 64;
-    limits.joining_workers = 2, limits.joined = 0;
     return limits;
 }
 
@@ -454,7 +453,6 @@ std::vector<Way> drawn_ways(Random& random) {
         b.frontier = small_frontiers(share(1 / 16.) + (random() % 3 == 0));
         b.frontier.wide_least = random() % 8;
         b.frontier.shared_out = 1 + random() % 16;
-        b.joining_workers = 2, b.joined = static_cast<std::int64_t>(random() % 40);
     }
     return all;
 }

@@ -21,8 +21,8 @@ template <class Index> class ContractedGraph {
     ContractedGraph(const Csr<Index>& a, Matching<Index> m, const CoarseParts& parts,
                     const LargeComponents<Index>& large, const BlockLimits& limits,
                     ThreadTeam& team)
-        : a_(a), parts_(parts), large_(large), team_(team), limits_(limits),
-          at_a_time_(limits.at_a_time), n_(static_cast<Index>(large.left)), all_(n_ + large.size),
+        : a_(a), parts_(parts), large_(large), team_(team), at_a_time_(limits.at_a_time),
+          n_(static_cast<Index>(large.left)), all_(n_ + large.size),
           row_(static_cast<std::size_t>(n_) + 1),
           number_(static_cast<std::size_t>(all_) + 1, Index{0}), arcs_(all_) {
         number_[all_] = in_horizontal<Index>;
@@ -40,8 +40,8 @@ template <class Index> class ContractedGraph {
 
     // Writes: the number of each vertex (strong_components.hpp). `component` is the next one.
     void find_components(Index& component, RunContext& run) {
-        find_strong_components(number_.data(), arcs_.data(), heads_.data(), all_, component,
-                               limits_, run);
+        StrongComponents<Index>(number_.data(), arcs_.data(), heads_.data(), all_)
+            .find(all_, component, run);
     }
 
     // Writes their numbers to the groups of the vertices that are rows, and settles these.
@@ -119,7 +119,6 @@ template <class Index> class ContractedGraph {
     const CoarseParts& parts_;
     const LargeComponents<Index>& large_;
     ThreadTeam& team_;
-    const BlockLimits& limits_;
     const std::int64_t at_a_time_;
     const Index n_, all_;   // vertices that are rows; all but the last
     Buffer<Index> row_;     // of a vertex

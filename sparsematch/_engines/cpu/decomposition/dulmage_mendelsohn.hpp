@@ -209,8 +209,8 @@ template <class Index> class Blocks {
             arcs[j] = {a_.indptr[i], a_.indptr[i + 1]};
             component_ -= leaf;
         }
-        find_strong_components(number.data(), arcs.data(), a_.indices, a_.n_cols, component_,
-                               limits_, run_);
+        StrongComponents<Index>(number.data(), arcs.data(), a_.indices, a_.n_cols)
+            .find(a_.n_cols, component_, run_);
         const Index n = count();
         run_.team.loop(a_.n_rows, limits_.at_a_time, [&](int, Index begin, Index end) {
             for (Index i = begin; i < end; ++i) {

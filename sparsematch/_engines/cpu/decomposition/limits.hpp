@@ -39,10 +39,6 @@ struct BlockLimits {
     // Vertices of a level of trimming that repay waking the others; claimed at a time. Not varied.
     std::size_t trimmed_together = 1 << 11;
     std::int64_t trimmed_at_a_time = 1 << 7;
-    // Workers, and vertices, from which on those left for depth-first search are joined first to
-    // parts without arcs between them, which workers search side by side.
-    int joining_workers = 4;
-    std::int64_t joined = 1 << 14;
     std::int64_t at_a_time = 1 << 14;       // rows or columns; a multiple of 64
     std::int64_t bits_at_a_time = 1 << 16;  // rows or columns, a bit of each; a multiple of 64
 };

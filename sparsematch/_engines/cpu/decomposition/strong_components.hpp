@@ -4,21 +4,14 @@
 // first, one belongs to the horizontal part when one of its arcs leads to a vertex of it or to a
 // component that does. Memory latency bounds it: the places of the lists of all neighbours are
 // prefetched when these are scanned, and the lists of vertices on the path before the search
-// returns to them (decision 0005). Several workers search what is weakly connected each.
+// returns to them (decision 0005).
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <limits>
-#include <numeric>
-#include <utility>
-#include <vector>
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
-#include "core/union_find.hpp"
-#include "decomposition/limits.hpp"
 
 namespace sparsematch {
 
@@ -47,15 +40,13 @@ template <class Index> class StrongComponents {
     StrongComponents(Index* number, const Arcs<Index>* arcs, const Index* heads, std::size_t size)
         : number_(number), arcs_(arcs), heads_(heads), waiting_(size), path_(size) {}
 
-    // Completes the components of those of the first n vertices for which mine(v), and of all that
-    // they reach; `component` is the next number, counts down, and is no less than the vertices
-    // without a number. Time: O(n + arcs).
-    template <class Mine>
-    void find(Index n, const Mine& mine, Index& component, RunContext& run, int rank = 0) {
-        WorkCounter counter(run, rank);
+    // Completes the components of the first n vertices and of all that they reach; `component` is
+    // the next number and counts down. Time: O(n + arcs).
+    void find(Index n, Index& component, RunContext& run) {
+        WorkCounter counter(run);
         component_ = component;
         for (Index v = 0; v < n && !run.stopped(); ++v)
-            if (mine(v) && number_[v] == 0) search(v, counter);
+            if (number_[v] == 0) search(v, counter);
         component = component_;
     }
 
@@ -125,70 +116,5 @@ template <class Index> class StrongComponents {
     Buffer<Visit> path_;
     Index component_ = 0, preorder_ = 0, n_waiting_ = 0;
 };
-
-// StrongComponents::find for all of n vertices, by all workers: each searches parts of its own.
-// Workspace: that, two indices and a short for each vertex.
-template <class Index>
-void find_strong_components(Index* number, const Arcs<Index>* arcs, const Index* heads, Index n,
-                            Index& component, const BlockLimits& limits, RunContext& run) {
-    const int size = run.team.size();
-    if (size < limits.joining_workers || n <= limits.joined) {
-        StrongComponents<Index>(number, arcs, heads, n)
-            .find(n, [](Index) { return true; }, component, run);
-        return;
-    }
-    const auto each_vertex = [&](const auto& visit) {
-        run.team.loop(n, limits.at_a_time, [&](int rank, Index begin, Index end) {
-            WorkCounter counter(run, rank);
-            for (Index v = begin; v < end && counter.add(visit(v)); ++v) {
-            }
-        });
-    };
-    UnionFind<Index> parts(n);
-    each_vertex([&](Index v) {
-        if (number[v] != 0) return Index{1};
-        for (Index p = arcs[v].begin; p < arcs[v].end; ++p)
-            if (const Index k = heads[p]; number[k] == 0) parts.unite_shared(v, k);
-        return 1 + arcs[v].end - arcs[v].begin;
-    });
-    // of the root of a part: its vertices, then the worker that searches it
-    Buffer<Index> of_root(n, 0);
-    each_vertex([&](Index v) {
-        if (number[v] == 0) std::atomic_ref(of_root[parts.find(v)]).fetch_add(1);
-        return Index{1};
-    });
-    const auto open = std::accumulate(of_root.begin(), of_root.end(), std::int64_t{0});
-    std::vector<Index> first(size + 1, 0);  // the vertices of the workers before
-    for (Index v = 0, all = 0, owner = 0; v < n; ++v) {
-        if (of_root[v] == 0) continue;
-        all += std::exchange(of_root[v], owner);
-        while (owner < size && std::int64_t{all} * size >= open * (owner + 1)) first[++owner] = all;
-    }
-    constexpr std::uint16_t nobody = 0xffff;
-    Buffer<std::uint16_t> owner(n);
-    each_vertex([&](Index v) {
-        owner[v] = number[v] ? nobody : static_cast<std::uint16_t>(of_root[parts.find(v)]);
-        return Index{1};
-    });
-    if (run.stopped()) return;
-    // each numbers as if all vertices of the workers before were components
-    std::vector<Index> next(size);
-    run.team.each([&](int rank) {
-        next[rank] = component - first[rank];
-        StrongComponents<Index>(number, arcs, heads, first[rank + 1] - first[rank])
-            .find(n, [&](Index v) { return owner[v] == rank; }, next[rank], run, rank);
-    });
-    Index found = 0;
-    for (int rank = 0; rank < size; ++rank) {
-        const Index mine = component - first[rank] - next[rank];
-        next[rank] = first[rank] - found;  // too many
-        found += mine;
-    }
-    component -= found;
-    each_vertex([&](Index v) {
-        if (owner[v] != nobody && number[v] != in_horizontal<Index>) number[v] += next[owner[v]];
-        return Index{1};
-    });
-}
 
 }  // namespace sparsematch
