@@ -145,7 +145,7 @@ template <class Index> class Transposer {
                 sort(b, team_.size(), shared, [&](const auto& body) { team_.each(body); });
     }
 
-    // Sorts the entries of bucket b by column, from a copy, in pieces: each(body) calls body(piece).
+    // Sorts the entries of bucket b by column, from a copy, in pieces: each(body) runs body(piece).
     template <class Each> void sort(Index b, int pieces, Workspace& w, const Each& each) {
         const Index begin = begin_[b], width = first_col_[b + 1] - first_col_[b];
         const std::int64_t n = begin_[b + 1] - begin;
