@@ -21,16 +21,10 @@ from sparsematch._engines.registry import Run, operations
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.mates import read_mates
+from sparsematch._types import coarsening
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ApproximateMethod
-from sparsematch._types.coarsening import (
-    CoarseLevel,
-    Coarsening,
-    CoarseningHierarchy,
-    aggregation_operator,
-    compressed,
-    type_of_products,
-)
+from sparsematch._types.coarsening import CoarseLevel, Coarsening, CoarseningHierarchy
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import SparseLike
 
@@ -116,8 +110,8 @@ def coarsen(
         sums = sums.view(np.uint64)
     n, form = indptr.size - 1, "csc" if graph.flipped else "csr"
     rows, real = _kinds(matrix), np.empty(0, sums.dtype).real.dtype
-    P = aggregation_operator(rows["csr"], labels, n, real)
-    return Coarsening(compressed(rows[form], (n, n), sums, indices, indptr), P)
+    P = coarsening.aggregation_operator(rows["csr"], labels, n, real)
+    return Coarsening(coarsening.compressed(rows[form], (n, n), sums, indices, indptr), P)
 
 
 def coarsening_hierarchy(
@@ -208,7 +202,7 @@ def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
     graph, data = entries.graph, entries.values
     if graph.n_rows != graph.n_cols:
         raise ValueError(f"G has shape {graph.shape}, but the matrix of a graph must be square")
-    dtype = type_of_products(data.dtype, "G.data")
+    dtype = coarsening.type_of_products(data.dtype, "G.data")
     if graph.backend == "numpy":
         data = np.ascontiguousarray(data, dtype.newbyteorder("="))
         data = data if dtype.kind in "fc" else data.view(np.int64)

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray, inverse
+from sparsematch._base.arrays import Array, IndexArray, inverse
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, FEW_ROWS, svd
 from sparsematch._systems.factors import BlockFactors
 from sparsematch._types.diagnosis import BlockCondition
@@ -21,7 +20,7 @@ _ESTIMATED = 20
 
 def dense_blocks(
     A: Any, factors: BlockFactors, blocks: IndexArray
-) -> Iterator[tuple[IndexArray, NDArray[Any]]]:
+) -> Iterator[tuple[IndexArray, Array]]:
     """Yield blocks, by ascending size, and what a CSC matrix has in them: shape (blocks, m, m)."""
     # Rows and columns are in the order of ``factors.block``.
     if not blocks.size:

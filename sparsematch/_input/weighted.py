@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import FloatArray, advising, on_gpu
+from sparsematch._base.arrays import Array, FloatArray, advising, on_gpu
 from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
@@ -33,14 +32,14 @@ def as_weighted(A: Any, threads: int = 1) -> WeightedCSR:
     return _weighted(graph, data, values, (least, largest))
 
 
-def with_values(graph: BipartiteCSR, data: NDArray[Any], *, threads: int = 1) -> WeightedCSR:
+def with_values(graph: BipartiteCSR, data: Array, *, threads: int = 1) -> WeightedCSR:
     """Return a pattern without repeated entries with numbers, one for each."""
     values, _, least, largest = _doubles(graph, data, threads)
     return _weighted(graph, data, values, (least, largest))
 
 
 def _weighted(
-    graph: BipartiteCSR, data: NDArray[Any], values: FloatArray, bounds: tuple[float, float]
+    graph: BipartiteCSR, data: Array, values: FloatArray, bounds: tuple[float, float]
 ) -> WeightedCSR:
     """Refuse what is not finite, leave out zeros."""
     least, largest = bounds
@@ -63,7 +62,7 @@ def _on_gpu(graph: BipartiteCSR, data: Any) -> WeightedCSR:
 
 
 def _doubles(
-    graph: BipartiteCSR, data: NDArray[Any], threads: int, signed: bool = False
+    graph: BipartiteCSR, data: Array, threads: int, signed: bool = False
 ) -> tuple[FloatArray, bool, float, float]:
     """Return doubles of these magnitudes, whether no entry is repeated, the least, the largest."""
     # The numbers themselves if doubles, or `signed`. The largest is NaN if one is not finite.

@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch._base.arrays import Array, IndexArray, namespace
 from sparsematch._base.errors import pip_install
@@ -94,7 +93,7 @@ class Exchange:
         """Return the small objects of all ranks, of any kind, in their order."""
         return [thing] if self.size == 1 else list(self.comm.allgather(thing))
 
-    def allgather_numbers(self, numbers: Sequence[Any]) -> NDArray[np.int64]:
+    def allgather_numbers(self, numbers: Sequence[Any]) -> IndexArray:
         """Return the integers of each rank, shape (ranks, numbers)."""
         mine = np.array(numbers, np.int64)
         if self.size == 1:
@@ -135,7 +134,7 @@ class Exchange:
         first = int(starts[self.rank])
         return self.query(starts, keys, lambda own: table[own - first])
 
-    def starts_of(self, n: Any) -> NDArray[np.int64]:
+    def starts_of(self, n: Any) -> IndexArray:
         """Return where the elements of each rank begin, given how many are own, and all end."""
         return np.concatenate([[0], np.cumsum(self.allgather_numbers([n]))])
 

@@ -12,8 +12,8 @@ Invariant: the owner of a vertex alone decides which proposal is accepted.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.cheap import propose
@@ -45,7 +45,7 @@ def _match(
     run: Run,
     before: SideByProducts | None,
     account: Account,
-) -> tuple[NDArray[np.int64], SideByProducts | None]:
+) -> tuple[IndexArray, SideByProducts | None]:
     """Run the kernel; return the free rows that still have free columns."""
     other = side.transposed(run, before)
     # degree, and exclusive or of the free neighbours, of each vertex
