@@ -109,9 +109,12 @@ def coarsen(
     if matrix.data.dtype.kind == "u" and sums.dtype.kind == "i":
         sums = sums.view(np.uint64)
     n, form = indptr.size - 1, "csc" if graph.flipped else "csr"
-    rows, real = _kinds(matrix), np.empty(0, sums.dtype).real.dtype
-    P = coarsening.aggregation_operator(rows["csr"], labels, n, real)
-    return Coarsening(coarsening.compressed(rows[form], (n, n), sums, indices, indptr), P)
+    real = np.empty(0, sums.dtype).real.dtype
+    module = sp if sp.issparse(matrix) else sys.modules["cupyx.scipy.sparse"]
+    kind = "array" if isinstance(matrix, sp.sparray) else "matrix"
+    csr, own = (getattr(module, f"{each}_{kind}") for each in ("csr", form))
+    P = coarsening.aggregation_operator(csr, labels, n, real)
+    return Coarsening(coarsening.compressed(own, (n, n), sums, indices, indptr), P)
 
 
 def coarsening_hierarchy(
@@ -222,10 +225,3 @@ def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:
             f"mate is not {v}; approximate_matching gives such mates"
         )
     return mate
-
-
-def _kinds(G: Any) -> dict[str, Any]:
-    """Return the types of matrices that go with that of G, by format."""
-    module = sp if sp.issparse(G) else sys.modules["cupyx.scipy.sparse"]
-    kind = "array" if isinstance(G, sp.sparray) else "matrix"
-    return {form: getattr(module, f"{form}_{kind}") for form in ("csr", "csc")}

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._api.decomposition import block_form
-from sparsematch._api.weighted_proof import proved
+from sparsematch._api.weighted import proved
 from sparsematch._api.workers import resolve_workers
-from sparsematch._base.arrays import Array, IndexArray, advising, namespace
+from sparsematch._base.arrays import Array, IndexPair, advising, namespace
 from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
 from sparsematch._input.bipartite import read_entries
@@ -168,7 +168,7 @@ def _roles(signed: SignedCSR, found: WeightedMatching, proof: Proof) -> Array:
     return roles
 
 
-def _coordinates(A: Any, graph: BipartiteCSR) -> tuple[IndexArray, IndexArray]:
+def _coordinates(A: Any, graph: BipartiteCSR) -> IndexPair:
     """Return the rows and columns of the entries, in the order in which they are stored."""
     if getattr(A, "format", None) == "coo":
         coordinates = check_sparse(A, "A") if graph.backend == "numpy" else A

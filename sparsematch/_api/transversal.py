@@ -3,11 +3,11 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 
-from sparsematch._api.arguments import Rng, read_seed
+from sparsematch._api.arguments import Rng, Settings, read_seed
 from sparsematch._api.check import read_matching
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import improve, report
@@ -28,13 +28,10 @@ if TYPE_CHECKING:
     from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 
 
-class _Settings(TypedDict, total=False):
-    """The arguments of `maximum_transversal` that do not determine what it returns."""
-
+class _Settings(Settings, total=False):
     method: ExactMethod | Literal["none"]
     init: Heuristic
     initial: Any
-    workers: int | None
     rng: Rng
     options: Mapping[str, Any] | None
 

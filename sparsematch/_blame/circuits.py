@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
 
-from sparsematch._base.arrays import Array, FloatArray, IndexArray
+from sparsematch._base.arrays import Array, FloatArray, FloatPair, IndexArray
 from sparsematch._base.memory import available_bytes
 from sparsematch._base.tolerances import EPSILON, ROUNDING_OF_RESIDUALS, SINGULAR
 from sparsematch._numerics import scaling as scalings
@@ -36,7 +36,7 @@ class Circuits(NamedTuple):
 
     scaled: Any  #: CSC, shape (columns, columns - rank), of the scaled columns.
     free: IndexArray  #: The dependent columns, ascending.
-    scaling: tuple[FloatArray, FloatArray]  #: Powers of two, of rows and columns.
+    scaling: FloatPair  #: Powers of two, of rows and columns.
     residuals: FloatArray  #: Relative to the largest term, in the worse of two units.
     smallest: float  #: Singular value of the independent columns, of the norm of the largest.
     is_settled: bool  #: Whether the rank is clear: nothing is near the tolerance.
@@ -101,7 +101,7 @@ def orthonormal(vectors: Any) -> Array:
 
 
 def two_residuals(
-    A: Any, scaling: tuple[FloatArray, FloatArray], vectors: Any, units: FloatArray | None = None
+    A: Any, scaling: FloatPair, vectors: Any, units: FloatArray | None = None
 ) -> FloatArray:
     """Return the largest element of ``A @ vector`` over the largest of its terms, for each."""
     # In two units: those of a scaling, and such that the largest entries of rows and columns are

@@ -59,7 +59,11 @@ def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
     blocks = blocks[np.argsort(sizes[blocks], kind="stable")]
     work = np.cumsum(sizes[blocks].astype(float) ** 3 + 1000)
     exact = (work <= _EXACT_WORK) & (sizes[blocks] <= FEW_ROWS)
-    found = [(rcond, k, True) for k, rcond in _rconds(A, factors, blocks[exact])]
+    found: list[tuple[float, int, bool]] = []
+    for some, dense in dense_blocks(A, factors, blocks[exact]):
+        values = svd(dense, compute_uv=False)
+        rconds = values[:, -1] / np.maximum(values[:, 0], np.finfo(float).tiny)
+        found += ((rcond, k, True) for rcond, k in zip(rconds.tolist(), some.tolist(), strict=True))
     rest = blocks[~exact][::-1]
     first = rest[np.isin(rest, list(factors.ill_conditioned))]
     for k in dict.fromkeys([*first[:_ESTIMATED].tolist(), *rest[:_ESTIMATED].tolist()]):
@@ -70,11 +74,3 @@ def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
         rows, cols = factors.block(k)
         worst.append(BlockCondition(k, np.sort(rows), np.sort(cols), rcond, is_exact))
     return tuple(worst)
-
-
-def _rconds(A: Any, factors: BlockFactors, blocks: IndexArray) -> Iterator[tuple[int, float]]:
-    """Yield blocks, and their reciprocal conditions, by decomposition."""
-    for some, dense in dense_blocks(A, factors, blocks):
-        values = svd(dense, compute_uv=False)
-        rconds = values[:, -1] / np.maximum(values[:, 0], np.finfo(float).tiny)
-        yield from zip(some.tolist(), rconds.tolist(), strict=True)

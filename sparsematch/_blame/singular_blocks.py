@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import lu_factor
 from scipy.sparse import csc_array
 
-from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
+from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray, IndexPair
 from sparsematch._base.tolerances import NEARLY_SINGULAR
 from sparsematch._blame.dense_blocks import dense_blocks
 from sparsematch._engines.operations import DecompositionOps
@@ -129,7 +129,7 @@ def are_few(B: Any, cols: IndexArray) -> bool:
     return bool(((counts <= MOST) | (counts.astype(float) ** 2 * sizes <= _CHEAP)).all())
 
 
-def connected_parts(B: Any) -> tuple[IndexArray, IndexArray]:
+def connected_parts(B: Any) -> IndexPair:
     """Return the connected part of each row and of each column of a square CSC matrix."""
     _, rows, cols = operations(DecompositionOps, "numpy").connected_components(pattern_of(B))
     return rows, cols
@@ -174,7 +174,7 @@ def _places_by_decomposition(
             yield int(some[b]), leading_rows(u[b][:, -d:]), leading_rows(vh[b][-d:].conj().T)
 
 
-def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
+def _places_by_iteration(factors: BlockFactors, k: int) -> IndexPair:
     """Return the places in a large block by inverse iteration."""
     # Ever more vectors, orthogonal to those that are known, until one is no null vector. That fails
     # where singular values are so far apart that rounding hides the larger ones.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
+    from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray, IndexPair
     from sparsematch._engines.registry import Run
     from sparsematch._types import labels, weighted
     from sparsematch._types.bipartite import BipartiteCSR
@@ -103,7 +103,7 @@ class DecompositionOps(Operations):
     block_permutation: Callable[[Matching, labels.BlockLabels, int], labels.BlockPermutation]
     #: The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last
     #: where all end.
-    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]]
+    order_by_label: Callable[[IndexArray, int], IndexPair]
     #: Pieces and violators of the vertical part, or of the horizontal one if the last argument is
     #: set.
     hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], labels.HallViolators]

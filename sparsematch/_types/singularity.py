@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsematch._base.arrays import Array, FloatArray, IndexArray
+from sparsematch._base.arrays import Array, FloatArray, IndexArray, IndexPair
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 
 #: Members of a dependence that are looked at, beside one for each other dependence.
@@ -143,7 +143,7 @@ class NumericalDefects:
         return self.rank < self.n
 
     @property
-    def one_choice(self) -> tuple[IndexArray, IndexArray]:
+    def one_choice(self) -> IndexPair:
         """Equations (rows) and variables (columns), one choice of many, that resolve all of it.
 
         With an equation that fixes variable ``cols[k]`` in the place of equation ``rows[k]``, for

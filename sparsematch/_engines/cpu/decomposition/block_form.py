@@ -6,7 +6,7 @@ the two sides change places, the horizontal and the vertical part too, and upper
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray, IndexPair
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates, workers_of, worthwhile
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, transpose
@@ -107,7 +107,7 @@ def connected_components(graph: BipartiteCSR) -> kinds.Components:
     return kinds.Components(n_components, *labels)
 
 
-def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, IndexArray]:
+def order_by_label(labels: IndexArray, n_labels: int) -> IndexPair:
     """Return the stable order that sorts labels in ``range(n_labels)``, where each begins."""
     order, starts = np.empty_like(labels), np.empty(n_labels + 1, labels.dtype)
     _core.sort_by_label(labels, labels.size, n_labels, order, starts)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sparsematch._base.arrays import Array, FloatArray, IndexArray
+from sparsematch._base.arrays import Array, FloatArray, FloatPair, IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._types.bipartite import BipartiteCSR
@@ -31,10 +31,7 @@ def product_diagonal(
 
 
 def scale_columns(
-    graph: BipartiteCSR,
-    values: Array,
-    row_of: IndexArray,
-    scales: tuple[FloatArray, FloatArray],
+    graph: BipartiteCSR, values: Array, row_of: IndexArray, scales: FloatPair
 ) -> tuple[IndexArray, Array, Array]:
     """Return rows and values, entry by entry as given, and the sums of the rows.
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._base.arrays import BoolArray, FloatArray, namespace, unmatched
+from sparsematch._base.arrays import BoolArray, FloatArray, FloatPair, namespace, unmatched
 from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.alternating_bfs import reached_from_free
 from sparsematch._engines.cuda.matching import auto
@@ -212,7 +212,7 @@ def _double(
 def _join(
     coupled: tuple[Any, Any, FloatArray],
     parts: Parts,
-    duals: tuple[FloatArray, FloatArray],
+    duals: FloatPair,
     free: tuple[BoolArray, BoolArray],
 ) -> None:
     """Shift the duals of one part against the other's, to prove the whole optimal."""

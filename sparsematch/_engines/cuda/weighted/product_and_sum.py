@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray, namespace
+from sparsematch._base.arrays import FloatArray, FloatPair, namespace
 from sparsematch._engines.cuda.weighted.least_cost import least_cost
 from sparsematch._engines.edges import pairs_among
 from sparsematch._engines.registry import Run
@@ -68,8 +68,8 @@ def _rounded_cost(magnitude: FloatArray) -> FloatArray:
 
 
 def _factors(
-    matched: FloatArray | None, matching: Matching, duals: tuple[FloatArray, FloatArray], power: Any
-) -> tuple[FloatArray, FloatArray]:
+    matched: FloatArray | None, matching: Matching, duals: FloatPair, power: Any
+) -> FloatPair:
     """Return the powers of the duals; those of rows so that pairs are scaled to 1, if given."""
     with np.errstate(all="ignore"):
         row_scale, col_scale = (power(dual) for dual in duals)

@@ -15,7 +15,7 @@ import numpy as np
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange
-from sparsematch._engines.mpi.core.sides import Side, SideByProducts
+from sparsematch._engines.mpi.core.sides import Before, Side
 from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.forest import Forest
 from sparsematch._engines.registry import Run
@@ -41,7 +41,7 @@ def from_columns(free_rows: int, free_cols: int) -> bool:
 
 
 def improve(
-    A: DistributedCSR, matching: DistributedMatching, run: Run, before: SideByProducts | None = None
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: Before = None
 ) -> None:
     """Make the matching maximum. Collective."""
     # Reads: the matrix. Writes: both mates. Workspace: four numbers per own row, three per own
