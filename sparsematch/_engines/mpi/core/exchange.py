@@ -148,7 +148,12 @@ class Exchange:
         while True:
             kernel.step(quiet)
             steps += 1
-            self._alltoall(kernel.send_headers(), kernel.receive_headers())
+            out, back = kernel.send_headers(), kernel.receive_headers()
+            if self.size == 1:
+                back[:] = out
+            else:
+                self._count(out.nbytes - out.nbytes // self.size)
+                self.comm.Alltoall(out, back)
             flags = kernel.read_headers()
             if not flags:
                 return steps
@@ -157,13 +162,6 @@ class Exchange:
                 buffers = kernel.send_buffer(), kernel.receive_buffer()
                 self._alltoallv(buffers[0], (out, _offsets(out)), buffers[1], back)
             quiet = not flags & _BUSY
-
-    def _alltoall(self, out: Array, back: Array) -> None:
-        if self.size == 1:
-            back[:] = out
-            return
-        self._count(out.nbytes - out.nbytes // self.size)
-        self.comm.Alltoall(out, back)
 
     def gatherv(self, array: Any, sizes: Array | None = None) -> Any:
         """Return the arrays of all ranks, of `sizes` if known, on rank 0; None on the others."""

@@ -26,9 +26,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 SUMMARY = "Rows and columns with one free neighbour first, then some at random, over all ranks."
 
 
-def improve(
-    A: DistributedCSR, matching: DistributedMatching, run: Run, before: Before = None
-) -> Before:
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, before: Before) -> Before:
     """Make the matching maximal. Collective."""
     # Reads: the matrix. Writes: both mates. Workspace: the transpose, two numbers per own vertex.
     # Time: O(nnz / ranks), and an exchange for each link of a chain that leads to another rank.

@@ -40,9 +40,7 @@ def from_columns(free_rows: int, free_cols: int) -> bool:
     return 0 < TRANSPOSE_GAIN * free_cols < free_rows
 
 
-def improve(
-    A: DistributedCSR, matching: DistributedMatching, run: Run, before: Before = None
-) -> None:
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, before: Before) -> None:
     """Make the matching maximum. Collective."""
     # Reads: the matrix. Writes: both mates. Workspace: four numbers per own row, three per own
     # column, one for eight own entries, and message buffers. Time: O(phases nnz / ranks), and an
