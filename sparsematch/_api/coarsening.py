@@ -21,16 +21,10 @@ from sparsematch._engines.registry import Run, operations
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.foreign import from_other_library
 from sparsematch._input.mates import read_mates
+from sparsematch._types import coarsening
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ApproximateMethod
-from sparsematch._types.coarsening import (
-    CoarseLevel,
-    Coarsening,
-    CoarseningHierarchy,
-    aggregation_operator,
-    compressed,
-    type_of_products,
-)
+from sparsematch._types.coarsening import CoarseLevel, Coarsening, CoarseningHierarchy
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import SparseLike
 
@@ -115,9 +109,12 @@ def coarsen(
     if matrix.data.dtype.kind == "u" and sums.dtype.kind == "i":
         sums = sums.view(np.uint64)
     n, form = indptr.size - 1, "csc" if graph.flipped else "csr"
-    rows, real = _kinds(matrix), np.empty(0, sums.dtype).real.dtype
-    P = aggregation_operator(rows["csr"], labels, n, real)
-    return Coarsening(compressed(rows[form], (n, n), sums, indices, indptr), P)
+    real = np.empty(0, sums.dtype).real.dtype
+    module = sp if sp.issparse(matrix) else sys.modules["cupyx.scipy.sparse"]
+    kind = "array" if isinstance(matrix, sp.sparray) else "matrix"
+    csr, own = (getattr(module, f"{each}_{kind}") for each in ("csr", form))
+    P = coarsening.aggregation_operator(csr, labels, n, real)
+    return Coarsening(coarsening.compressed(own, (n, n), sums, indices, indptr), P)
 
 
 def coarsening_hierarchy(
@@ -208,7 +205,7 @@ def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
     graph, data = entries.graph, entries.values
     if graph.n_rows != graph.n_cols:
         raise ValueError(f"G has shape {graph.shape}, but the matrix of a graph must be square")
-    dtype = type_of_products(data.dtype, "G.data")
+    dtype = coarsening.type_of_products(data.dtype, "G.data")
     if graph.backend == "numpy":
         data = np.ascontiguousarray(data, dtype.newbyteorder("="))
         data = data if dtype.kind in "fc" else data.view(np.int64)
@@ -228,10 +225,3 @@ def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:
             f"mate is not {v}; approximate_matching gives such mates"
         )
     return mate
-
-
-def _kinds(G: Any) -> dict[str, Any]:
-    """Return the types of matrices that go with that of G, by format."""
-    module = sp if sp.issparse(G) else sys.modules["cupyx.scipy.sparse"]
-    kind = "array" if isinstance(G, sp.sparray) else "matrix"
-    return {form: getattr(module, f"{form}_{kind}") for form in ("csr", "csc")}

@@ -4,8 +4,6 @@ A container with half of a machine sees all cores of it, but the kernel stops it
 rest of a period once their quota is used up. More threads than cores wait for each other.
 """
 
-from __future__ import annotations  # readable names in help()
-
 import functools
 import math
 import os

@@ -4,8 +4,9 @@ from __future__ import annotations  # readable names in help()
 
 from collections.abc import Mapping
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
+from sparsematch._api.arguments import Settings
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import report
 from sparsematch._api.transversal import maximum_matching
@@ -30,12 +31,9 @@ if TYPE_CHECKING:
     from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 
 
-class _Settings(TypedDict, total=False):
-    """The arguments of `block_triangular_form` that do not determine what it returns."""
-
+class _Settings(Settings, total=False):
     matching: Any
     method: ExactMethod
-    workers: int | None
     options: Mapping[str, Any] | None
 
 

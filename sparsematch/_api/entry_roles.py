@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from sparsematch._api.decomposition import block_form
-from sparsematch._api.weighted_proof import proved
+from sparsematch._api.weighted import proved
 from sparsematch._api.workers import resolve_workers
-from sparsematch._base.arrays import IndexArray, advising, namespace
+from sparsematch._base.arrays import Array, IndexPair, advising, namespace
 from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
 from sparsematch._input.bipartite import read_entries
@@ -115,7 +114,7 @@ def entry_roles(
     return roles
 
 
-def _roles_in_optima(A: Any, optimum: Any, threads: int) -> NDArray[np.int8]:
+def _roles_in_optima(A: Any, optimum: Any, threads: int) -> Array:
     """Return the roles of the entries as stored, of which some may be repeated, or zeros."""
     if not isinstance(optimum, WeightedTransversal | WeightedMatching):
         raise wrong_type("optimum", optimum, "a WeightedTransversal or a WeightedMatching")
@@ -137,7 +136,7 @@ def _roles_in_optima(A: Any, optimum: Any, threads: int) -> NDArray[np.int8]:
     return np.where(key[place] == wanted, roles[place], np.int8(_NEVER))
 
 
-def _roles(signed: SignedCSR, found: WeightedMatching, proof: Proof) -> NDArray[np.int8]:
+def _roles(signed: SignedCSR, found: WeightedMatching, proof: Proof) -> Array:
     """Return the roles of the entries of a graph among all optima.
 
     Two optima differ by cycles, and by paths between vertices that may be unmatched, of pairs and
@@ -169,7 +168,7 @@ def _roles(signed: SignedCSR, found: WeightedMatching, proof: Proof) -> NDArray[
     return roles
 
 
-def _coordinates(A: Any, graph: BipartiteCSR) -> tuple[IndexArray, IndexArray]:
+def _coordinates(A: Any, graph: BipartiteCSR) -> IndexPair:
     """Return the rows and columns of the entries, in the order in which they are stored."""
     if getattr(A, "format", None) == "coo":
         coordinates = check_sparse(A, "A") if graph.backend == "numpy" else A

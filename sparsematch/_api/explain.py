@@ -10,7 +10,7 @@ import numpy as np
 from sparsematch._api.arguments import check_share
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._base.above import above
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray, IndexPair
 from sparsematch._base.docstrings import documented
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
@@ -186,7 +186,9 @@ def _pieces(
     pieces, matched = np.repeat(np.arange(sizes.size), sizes), found.partners >= 0
     pairs = (found.members, pieces), (found.partners[matched], pieces[matched])
     members = *listed, *(pairs if by_rows else pairs[::-1])
-    grouped, starts = zip(*(_group(graph, rank, *each) for each in members), strict=True)
+    sort = operations(DecompositionOps, graph.backend).order_by_label
+    orders, starts = zip(*(sort(rank[of], rank.size) for _, of in members), strict=True)
+    grouped = tuple(of[order] for (of, _), order in zip(members, orders, strict=True))
     return frozen(DeficientPieces(side, listed[0][0], listed[1][0], grouped, starts))
 
 
@@ -203,16 +205,7 @@ def _rank_pieces(graph: BipartiteCSR, sizes: IndexArray, totals: Any) -> IndexAr
     return rank
 
 
-def _listed(labels: IndexArray) -> tuple[IndexArray, IndexArray]:
+def _listed(labels: IndexArray) -> IndexPair:
     """Return the vertices of the part, and their pieces."""
     vertices = np.flatnonzero(labels >= 0)
     return vertices.astype(labels.dtype, copy=False), labels[vertices]
-
-
-def _group(
-    graph: BipartiteCSR, rank: IndexArray, vertices: IndexArray, pieces: Any
-) -> tuple[IndexArray, IndexArray]:
-    """Sort vertices by the rank of their piece; also return where each piece begins."""
-    order_by_label = operations(DecompositionOps, graph.backend).order_by_label
-    order, starts = order_by_label(rank[pieces], rank.size)
-    return vertices[order], starts

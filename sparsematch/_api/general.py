@@ -3,9 +3,9 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from sparsematch._api.arguments import Rng, check_flags, read_seed
+from sparsematch._api.arguments import Rng, Settings, check_flags, read_seed
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import checked, matched
 from sparsematch._api.workers import resolve_workers
@@ -21,18 +21,13 @@ if TYPE_CHECKING:
     from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 
 
-class _Settings(TypedDict, total=False):
-    """The arguments of `maximal_matching`, which `approximate_matching` has as well."""
-
+class _Settings(Settings, total=False):
     method: ApproximateMethod
     rng: Rng
-    workers: int | None
     symmetrize: bool
 
 
 class _Weighted(_Settings, total=False):
-    """Those of `approximate_matching`."""
-
     weights: bool
     options: Mapping[str, Any] | None
     return_info: bool

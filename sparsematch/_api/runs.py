@@ -6,12 +6,11 @@ from typing import Any, TypeVar
 from sparsematch._base.arrays import UNMATCHED, IndexArray, advising, namespace
 from sparsematch._engines.edges import add_up_duplicates
 from sparsematch._engines.operations import GraphOps
-from sparsematch._engines.registry import ByProducts, Engine, Run, operations
+from sparsematch._engines.registry import ByProducts, Chosen, Engine, Run, operations
 from sparsematch._types.graph import GUARANTEE, Graph
 from sparsematch._types.mates import Mates
 from sparsematch._types.run_info import RunInfo
 
-Chosen = tuple[Engine | None, Engine | None]
 _Lists = TypeVar("_Lists", bound=Graph)
 
 

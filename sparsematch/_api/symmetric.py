@@ -12,7 +12,7 @@ from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.symmetric import as_symmetric
+from sparsematch._input.weighted import as_symmetric
 from sparsematch._types.choices import Triangle
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch._types.symmetric import SymmetricTransversal

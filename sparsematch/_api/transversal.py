@@ -3,26 +3,19 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 
-from sparsematch._api.arguments import Rng, read_seed
+from sparsematch._api.arguments import Rng, Settings, read_seed
 from sparsematch._api.check import read_matching
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import improve, report
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.docstrings import documented
+from sparsematch._engines import registry
 from sparsematch._engines.operations import MatchingOps
-from sparsematch._engines.registry import (
-    ByProducts,
-    Run,
-    operations,
-    plan,
-    plan_exact,
-    read_options,
-    steps_are_logged,
-)
+from sparsematch._engines.registry import ByProducts, Run, operations, plan, plan_exact
 from sparsematch._input.bipartite import as_bipartite, fields_of_view
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod, Heuristic
@@ -35,13 +28,10 @@ if TYPE_CHECKING:
     from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 
 
-class _Settings(TypedDict, total=False):
-    """The arguments of `maximum_transversal` that do not determine what it returns."""
-
+class _Settings(Settings, total=False):
     method: ExactMethod | Literal["none"]
     init: Heuristic
     initial: Any
-    workers: int | None
     rng: Rng
     options: Mapping[str, Any] | None
 
@@ -154,7 +144,7 @@ def maximum_transversal(
     threads = resolve_workers(workers, A)
     graph = as_bipartite(A, threads=threads)
     chosen = plan(graph.backend, method, init)
-    settings = read_options(options, *chosen)
+    settings = registry.read_options(options, *chosen)
     how: Any = {"warm": initial is not None, "handed_over": found is not None}
     run = Run(threads, read_seed(rng), settings, return_info, **how)
     matching = _start(graph, initial, "initial")
@@ -250,7 +240,7 @@ def _match_small(A: Any, method: str, workers: int | None) -> tuple[Any, Any]:
     """Return what one call of the core finds, which reads, checks and matches a small matrix."""
     # None: it is of another library, an account is kept, or the general way says what is wrong.
     fields = fields_of_view(A)
-    if not (fields and isinstance(method, str) and method == "auto") or steps_are_logged():
+    if not (fields and isinstance(method, str) and method == "auto") or registry.steps_are_logged():
         return None, None
     resolve_workers(workers)
     n_rows, n_cols, indptr = fields[:3]
@@ -272,7 +262,7 @@ def maximum_matching(
 ) -> tuple[Matching, Run, ByProducts | None]:
     """Find a maximum matching by exact engines only; also return the run and its by-products."""
     chosen = plan_exact(graph.backend, method)
-    settings = read_options(options, *chosen)
+    settings = registry.read_options(options, *chosen)
     run = Run(resolve_workers(workers, graph.indptr), 0, settings, detailed, for_blocks=True)
     run.warm, run.handed_over = initial is not None, handed_over
     matching = _start(graph, initial, name)

@@ -3,15 +3,14 @@
 from __future__ import annotations  # readable names in help()
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args, overload
 
 from numpy.typing import ArrayLike
 
-from sparsematch._api.arguments import check_flags, check_tolerance, read_capacities
+from sparsematch._api.arguments import Settings, check_flags, check_tolerance, read_capacities
 from sparsematch._api.check import matching_of
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import run_weighted
-from sparsematch._api.weighted_proof import proved
 from sparsematch._api.weighted_sides import GivenDuals, UnmatchedCost, read_costs, read_start
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.arrays import FloatArray
@@ -19,34 +18,30 @@ from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import check_choice, wrong_type
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import Run, operations
+from sparsematch._input.mates import copied
 from sparsematch._input.weighted import as_signed, as_weighted
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import Cardinality
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import RunInfo
 from sparsematch._types.sparse_like import Local, SparseLike
-from sparsematch._types.weighted import WeightedMatching, WeightedTransversal
+from sparsematch._types.weighted import SignedCSR, WeightedMatching, WeightedTransversal
+from sparsematch._types.weighted_proof import Proof, as_matching, has_its_factors
 
 if TYPE_CHECKING:
     from sparsematch._types.over_ranks.matching import DistributedTransversal
     from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 
 
-class _Settings(TypedDict, total=False):
-    """The arguments of `maximum_product_transversal` that do not determine what it returns."""
-
+class _Settings(Settings, total=False):
     scaling: bool
     approximate: bool
     tolerance: float
-    workers: int | None
 
 
-class _SumSettings(TypedDict, total=False):
-    """Those of `maximum_sum_transversal`."""
-
+class _SumSettings(Settings, total=False):
     start: WeightedTransversal | GivenDuals
     tolerance: float
-    workers: int | None
 
 
 @overload
@@ -363,15 +358,12 @@ def full_matching(graph: BipartiteCSR, cost: FloatArray, largest: float | None =
     return matching
 
 
-class _MatchingSettings(TypedDict, total=False):
-    """The arguments of `maximum_weight_matching` that do not determine what it returns."""
-
+class _MatchingSettings(Settings, total=False):
     maximize: bool
     unmatched_cost: UnmatchedCost
     cardinality: Cardinality
     capacities: ArrayLike | None
     start: WeightedMatching | GivenDuals
-    workers: int | None
 
 
 @overload
@@ -523,3 +515,34 @@ def is_optimal_matching(
         raise wrong_type("found", found, "a WeightedMatching")
     check_tolerance("tolerance", tolerance)
     return proved(A, found, tolerance, resolve_workers(workers), "found") is not None
+
+
+def proved(
+    A: Any,
+    given: WeightedTransversal | WeightedMatching,
+    tolerance: float | None,
+    threads: int,
+    name: str,
+) -> tuple[SignedCSR, WeightedMatching, Proof] | None:
+    """Return the weights, the result as a matching, and its proof; None if it has none."""
+    # Not of a bottleneck. Raises ValueError if `A` has another shape.
+    duals = given.row_dual, given.col_dual
+    if isinstance(given, WeightedTransversal):
+        weighted = as_weighted(A, threads=threads)
+        sides = duals, (given.row_scale, given.col_scale)
+        matching = matching_of(weighted.graph, given, name, *sides, threads=threads)
+        if matching is None or not has_its_factors(given):
+            return None
+        signed, found = as_matching(weighted, replace(given, matching=matching))
+    else:
+        signed = as_signed(A, threads=threads)
+        sides = duals, (given.row_unmatched_cost, given.col_unmatched_cost)
+        how: Any = {"is_maximum": given.maximum_cardinality, "threads": threads}
+        if given.capacities is not None:
+            how = {"is_maximum": False, "read": copied}  # prove does the rest
+        matching = matching_of(signed.graph, given, name, *sides, (None, given.capacities), **how)
+        if matching is None:
+            return None
+        found = replace(given, matching=matching)
+    proof = operations(WeightedOps, signed.graph.backend).prove(signed, found, tolerance)
+    return None if proof is None else (signed, found, proof)

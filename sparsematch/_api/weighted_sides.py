@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import FloatArray, FloatPair
 from sparsematch._base.errors import wrong_type
 from sparsematch._types.matching import Matching
 from sparsematch._types.symmetric import SymmetricTransversal
@@ -15,7 +15,7 @@ UnmatchedCost: TypeAlias = float | tuple[ArrayLike | None, ArrayLike | None] | N
 GivenDuals: TypeAlias = tuple[ArrayLike, ArrayLike] | None
 
 
-def read_costs(given: Any, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+def read_costs(given: Any, shape: tuple[int, int]) -> FloatPair:
     """Return what each row and each column costs if unmatched, read-only."""
     name = "unmatched_cost"
     if isinstance(given, tuple | list):

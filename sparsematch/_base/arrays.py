@@ -21,8 +21,10 @@ _SCALED_AT_ONCE = 1 << 16
 
 #: int32 or int64, as the matrix came. On a GPU it is a CuPy array, which has the same methods.
 IndexArray: TypeAlias = NDArray[np.signedinteger[Any]]
+IndexPair: TypeAlias = tuple[IndexArray, IndexArray]
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
+FloatPair: TypeAlias = tuple[FloatArray, FloatArray]
 #: Of any numbers.
 Array: TypeAlias = NDArray[Any]
 

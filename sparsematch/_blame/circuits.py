@@ -12,21 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy import linalg
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import Array, FloatArray, FloatPair, IndexArray
 from sparsematch._base.memory import available_bytes
 from sparsematch._base.tolerances import EPSILON, ROUNDING_OF_RESIDUALS, SINGULAR
+from sparsematch._numerics import scaling as scalings
 from sparsematch._numerics.foreign_calls import interruptible, pivots
-from sparsematch._numerics.scaling import (
-    largest_exponents,
-    logarithmic_scaling,
-    maxima_scaling,
-    row_maxima,
-    scaled,
-    times_power,
-)
+from sparsematch._numerics.scaling import logarithmic_scaling, row_maxima, scaled, times_power
 from sparsematch._systems.orthogonal import OrthogonalFactors
 
 #: Operations of a product after which Ctrl-C is looked for.
@@ -43,7 +36,7 @@ class Circuits(NamedTuple):
 
     scaled: Any  #: CSC, shape (columns, columns - rank), of the scaled columns.
     free: IndexArray  #: The dependent columns, ascending.
-    scaling: tuple[FloatArray, FloatArray]  #: Powers of two, of rows and columns.
+    scaling: FloatPair  #: Powers of two, of rows and columns.
     residuals: FloatArray  #: Relative to the largest term, in the worse of two units.
     smallest: float  #: Singular value of the independent columns, of the norm of the largest.
     is_settled: bool  #: Whether the rank is clear: nothing is near the tolerance.
@@ -85,7 +78,7 @@ def _on_own_columns(basis: Any) -> tuple[IndexArray, Any]:
     return free, sp.csc_array(np.linalg.solve(dense[free].T, dense.T).T)
 
 
-def orthonormal(vectors: Any) -> NDArray[Any]:
+def orthonormal(vectors: Any) -> Array:
     """Return an orthonormal basis, dense, of what the columns of a CSC matrix span."""
     # With rows in descending order and pivots among the columns, errors are relative to each row.
     basis = vectors.copy()
@@ -97,7 +90,8 @@ def orthonormal(vectors: Any) -> NDArray[Any]:
             f"of memory, of which {room / 2**30:.1f} GiB are left; a sparse one may fit"
         )
     columns = np.repeat(np.arange(k), np.diff(basis.indptr))
-    basis.data = times_power(basis.data, -largest_exponents(basis.data, columns, k)[columns])
+    largest = scalings.largest_exponents(basis.data, columns, k)
+    basis.data = times_power(basis.data, -largest[columns])
     dense = basis.toarray()
     order = np.argsort(-np.abs(dense).max(axis=1, initial=0), kind="stable")
     how: dict[str, Any] = {"mode": "economic", "pivoting": True, "check_finite": False}
@@ -107,7 +101,7 @@ def orthonormal(vectors: Any) -> NDArray[Any]:
 
 
 def two_residuals(
-    A: Any, scaling: tuple[FloatArray, FloatArray], vectors: Any, units: FloatArray | None = None
+    A: Any, scaling: FloatPair, vectors: Any, units: FloatArray | None = None
 ) -> FloatArray:
     """Return the largest element of ``A @ vector`` over the largest of its terms, for each."""
     # In two units: those of a scaling, and such that the largest entries of rows and columns are
@@ -123,7 +117,7 @@ def two_residuals(
         data *= units.astype(np.longdouble)[vectors.indices]
     transposed = sp.csr_array((A.data.astype(long), A.indices, A.indptr), shape=(n, m))
     by_vector = sp.csr_array((data, vectors.indices, vectors.indptr), shape=(k, n))
-    rows = [row.astype(np.longdouble) for row, _ in (scaling, maxima_scaling(A))]
+    rows = [row.astype(np.longdouble) for row, _ in (scaling, scalings.maxima_scaling(A))]
     size = abs(transposed.data)
     largest = [row_maxima(size * row[A.indices], A.indptr) for row in rows]
     for some in _pieces(np.diff(A.indptr), vectors):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, IndexPair
 from sparsematch._base.tolerances import NEARLY_SINGULAR, TINY
 from sparsematch._blame.null_basis import Lines, sparse_basis
 from sparsematch._blame.null_space import BorderedMatrix
@@ -29,7 +29,7 @@ _MOST_SHIFT = 900
 
 
 def numerical_defects(
-    A: Any, missing: tuple[IndexArray, IndexArray] | None = None, *, tolerance: float = 1e-10
+    A: Any, missing: IndexPair | None = None, *, tolerance: float = 1e-10
 ) -> NumericalDefects | None:
     """Find the rows and columns of a CSC matrix that depend on each other by their numbers."""
     # It is square, of float64 or complex128, its columns ascending and without duplicates and

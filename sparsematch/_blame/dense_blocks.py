@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import IndexArray, inverse
+from sparsematch._base.arrays import Array, IndexArray, inverse
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, FEW_ROWS, svd
 from sparsematch._systems.factors import BlockFactors
 from sparsematch._types.diagnosis import BlockCondition
@@ -21,7 +20,7 @@ _ESTIMATED = 20
 
 def dense_blocks(
     A: Any, factors: BlockFactors, blocks: IndexArray
-) -> Iterator[tuple[IndexArray, NDArray[Any]]]:
+) -> Iterator[tuple[IndexArray, Array]]:
     """Yield blocks, by ascending size, and what a CSC matrix has in them: shape (blocks, m, m)."""
     # Rows and columns are in the order of ``factors.block``.
     if not blocks.size:
@@ -60,7 +59,11 @@ def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
     blocks = blocks[np.argsort(sizes[blocks], kind="stable")]
     work = np.cumsum(sizes[blocks].astype(float) ** 3 + 1000)
     exact = (work <= _EXACT_WORK) & (sizes[blocks] <= FEW_ROWS)
-    found = [(rcond, k, True) for k, rcond in _rconds(A, factors, blocks[exact])]
+    found: list[tuple[float, int, bool]] = []
+    for some, dense in dense_blocks(A, factors, blocks[exact]):
+        values = svd(dense, compute_uv=False)
+        rconds = values[:, -1] / np.maximum(values[:, 0], np.finfo(float).tiny)
+        found += ((rcond, k, True) for rcond, k in zip(rconds.tolist(), some.tolist(), strict=True))
     rest = blocks[~exact][::-1]
     first = rest[np.isin(rest, list(factors.ill_conditioned))]
     for k in dict.fromkeys([*first[:_ESTIMATED].tolist(), *rest[:_ESTIMATED].tolist()]):
@@ -71,11 +74,3 @@ def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
         rows, cols = factors.block(k)
         worst.append(BlockCondition(k, np.sort(rows), np.sort(cols), rcond, is_exact))
     return tuple(worst)
-
-
-def _rconds(A: Any, factors: BlockFactors, blocks: IndexArray) -> Iterator[tuple[int, float]]:
-    """Yield blocks, and their reciprocal conditions, by decomposition."""
-    for some, dense in dense_blocks(A, factors, blocks):
-        values = svd(dense, compute_uv=False)
-        rconds = values[:, -1] / np.maximum(values[:, 0], np.finfo(float).tiny)
-        yield from zip(some.tolist(), rconds.tolist(), strict=True)

@@ -9,9 +9,8 @@ A x changes by a random vector; what solutions with some of these have in common
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.tolerances import EPSILON
 from sparsematch._numerics.inverse_iteration import SolveColumns
 
@@ -22,14 +21,14 @@ MOST_DIGITS = float(-np.log10(EPSILON))
 
 
 def expected_errors(
-    A: Any, x: NDArray[Any], b: NDArray[Any], solve: SolveColumns, rng: np.random.Generator
+    A: Any, x: Array, b: Array, solve: SolveColumns, rng: np.random.Generator
 ) -> FloatArray:
     """Estimate the error of each element of x: of what it leaves, and of data that are rounded."""
     # Infinite where nothing is known of it.
     with np.errstate(all="ignore"):
         squares = abs(A).power(2) @ (np.abs(x) ** 2) + np.abs(b) ** 2
         size = np.hypot(EPSILON * np.sqrt(squares), np.abs(A @ x - b))
-        samples: NDArray[Any] = rng.standard_normal((x.size, _SAMPLES))
+        samples: Array = rng.standard_normal((x.size, _SAMPLES))
         if A.dtype.kind == "c":
             samples = (samples + 1j * rng.standard_normal(samples.shape)) / np.sqrt(2)
         changes = solve(size[:, np.newaxis] * samples, False)
@@ -37,7 +36,7 @@ def expected_errors(
     return np.where(np.isnan(errors), np.inf, errors)
 
 
-def digits_of(errors: FloatArray, x: NDArray[Any]) -> FloatArray:
+def digits_of(errors: FloatArray, x: Array) -> FloatArray:
     """Return how many digits elements with these errors have, at most those of a double."""
     with np.errstate(all="ignore"):
         digits = -np.log10(np.where(errors > 0, errors / np.abs(x), 0))

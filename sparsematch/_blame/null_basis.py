@@ -12,19 +12,16 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import csc_array
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
 from sparsematch._base.tolerances import GOOD_ERROR, HALF_OF_THE_DIGITS, TINY, UNSTABLE
 from sparsematch._blame.null_space import NullSpace, before_gap
 from sparsematch._blame.singular_blocks import leading_rows
 from sparsematch._numerics.foreign_calls import DENSE_ENTRIES, qr
 from sparsematch._numerics.scaling import exponents_of, row_maxima, times_power
 from sparsematch._types.singularity import Dependence
-
-Values = NDArray[Any]
 
 #: Coefficients below this share of a circuit's largest are no members while pivots are exchanged.
 _ZERO = 1e-9
@@ -108,7 +105,7 @@ def _named(lines: Lines, space: NullSpace, local: "_LocalLines") -> list[Depende
     return [found[k] for k in _first_independent(coordinates)]
 
 
-def _first_independent(vectors: Values) -> list[int]:
+def _first_independent(vectors: Array) -> list[int]:
     """Return the first columns that are independent of those before, by a clear margin."""
     basis, chosen = np.empty((vectors.shape[0], 0), vectors.dtype), []
     for k, vector in enumerate(vectors.T):
@@ -121,7 +118,7 @@ def _first_independent(vectors: Values) -> list[int]:
     return chosen
 
 
-def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuits: Values) -> None:
+def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuits: Array) -> None:
     """Subtract from circuits what makes them vanish, as long as less is left each time."""
     if space.cancel is None or not circuits.shape[1]:
         return
@@ -138,7 +135,7 @@ def _correct(lines: Lines, space: NullSpace, local: "_LocalLines", circuits: Val
         residuals[bad[~less]] = 0
 
 
-def _short_circuits(space: NullSpace) -> tuple[Values, IndexArray, Values]:
+def _short_circuits(space: NullSpace) -> tuple[Array, IndexArray, Array]:
     """Return the basis that is the identity on its pivots, these chosen for few members."""
     # And shorter circuits, where independent ones of fewer members were met that share no pivots:
     # shifts of all points by x and by y, beside rotations.
@@ -157,7 +154,7 @@ def _short_circuits(space: NullSpace) -> tuple[Values, IndexArray, Values]:
     return circuits, pivots, shorter
 
 
-def _by_chance(circuits: Values, at: IndexArray) -> Iterator[Values]:
+def _by_chance(circuits: Array, at: IndexArray) -> Iterator[Array]:
     """Yield circuits with other pivots, as what was met by exchanges of single ones."""
     # Of a vector that is zero on most rows no other need be a multiple on the rest.
     rng = np.random.default_rng(3)
@@ -168,7 +165,7 @@ def _by_chance(circuits: Values, at: IndexArray) -> Iterator[Values]:
         yield np.vstack([_members(other).sum(axis=0), other[at]])
 
 
-def _shortest(met: list[Values], circuits: Values, at: IndexArray, place: IndexArray) -> Values:
+def _shortest(met: list[Array], circuits: Array, at: IndexArray, place: IndexArray) -> Array:
     """Return combinations of circuits that are shorter than some of those with the best pivots."""
     if not met:
         return circuits[at][:, :0]
@@ -181,29 +178,29 @@ def _shortest(met: list[Values], circuits: Values, at: IndexArray, place: IndexA
     return vectors[:, chosen[order[chosen] >= at.size]]
 
 
-def _circuits(basis: Values, pivots: IndexArray) -> Values:
+def _circuits(basis: Array, pivots: IndexArray) -> Array:
     return basis @ np.linalg.inv(basis[pivots])
 
 
-def _telling_rows(circuits: Values, pivots: IndexArray) -> IndexArray:
+def _telling_rows(circuits: Array, pivots: IndexArray) -> IndexArray:
     """Return the rows of the short circuits and some of the others, ascending."""
     members = _members(circuits)
-    short: NDArray[np.bool_] = np.any(members[:, members.sum(axis=0) <= _READABLE], axis=1)
+    short: BoolArray = np.any(members[:, members.sum(axis=0) <= _READABLE], axis=1)
     short[pivots] = True
     n = short.size
     short[np.random.default_rng(0).choice(n, min(n, _READABLE), replace=False)] = True
     return np.flatnonzero(short)
 
 
-def _members(circuits: Values) -> NDArray[np.bool_]:
+def _members(circuits: Array) -> BoolArray:
     size = np.abs(circuits)
     return size > _ZERO * size.max(axis=0)
 
 
-def _exchange_pivots(circuits: Values, pivots: IndexArray) -> tuple[IndexArray, list[Values]]:
+def _exchange_pivots(circuits: Array, pivots: IndexArray) -> tuple[IndexArray, list[Array]]:
     """Exchange pivots as long as the circuits have fewer members after it."""
     # Also return what was met and shorter: their members, and what they are on the first pivots.
-    first, met = pivots, list[Values]()
+    first, met = pivots, list[Array]()
     pivots, improved = pivots.copy(), True
     sizes = _members(circuits).sum(axis=0)
     for _ in range(_ROUNDS):
@@ -220,7 +217,7 @@ def _exchange_pivots(circuits: Values, pivots: IndexArray) -> tuple[IndexArray, 
     return pivots, met
 
 
-def _best_pivot(circuits: Values, sizes: IndexArray, k: int, at: int) -> tuple[Values, int, Values]:
+def _best_pivot(circuits: Array, sizes: IndexArray, k: int, at: int) -> tuple[Array, int, Array]:
     """Return the circuits with another pivot of circuit k, and that; -1 if none is better."""
     # What most rows of the circuit have in common cancels most; of many rows some tell. Last come
     # the circuits that become shorter with any pivot.
@@ -259,7 +256,7 @@ class _LocalLines:
         terms = np.abs(self._scaled.data) * self._units[:, self._scaled.indices]
         self._largest = np.array([row_maxima(of, self._scaled.indptr) for of in terms])
 
-    def residuals(self, vectors: Values) -> FloatArray:
+    def residuals(self, vectors: Array) -> FloatArray:
         """Return the largest entry of each combination over the largest of its terms."""
         # In that system of units in which it is larger.
         left = np.abs(self._scaled @ vectors).astype(float)
@@ -270,11 +267,11 @@ class _LocalLines:
         worst[~vectors[self._largest[0] > 0].any(axis=0)] = 0  # rows without entries
         return worst
 
-    def residual(self, vector: Values) -> float:
+    def residual(self, vector: Array) -> float:
         """Return that of one."""
         return float(self.residuals(vector[:, np.newaxis])[0])
 
-    def name(self, vectors: Values, pivots: IndexArray) -> list[Dependence]:
+    def name(self, vectors: Array, pivots: IndexArray) -> list[Dependence]:
         """Return combinations of few rows, the pivots among them, as far as these vanish."""
         # Of few members, as far as these can be told from rounding, none can be spared. One of many
         # is left as it is but for members that are rounding.
@@ -285,7 +282,7 @@ class _LocalLines:
             found += self._checked(self._fewest(vectors[:, some], pivots[some]))
         return found
 
-    def _fewest(self, vectors: Values, pivots: IndexArray) -> Values:
+    def _fewest(self, vectors: Array, pivots: IndexArray) -> Array:
         """Return the combinations without members that can be spared."""
         vectors = vectors / np.abs(vectors).max(axis=0)
         shares = self._shares(vectors)
@@ -303,13 +300,13 @@ class _LocalLines:
                     fewest[:, k] = fitted
         return fewest
 
-    def _shares(self, vectors: Values) -> FloatArray:
+    def _shares(self, vectors: Array) -> FloatArray:
         """Return what each member contributes, of the largest contribution."""
         terms = np.abs(vectors) * self._largest[..., np.newaxis]
         shares: FloatArray = terms / np.maximum(terms.max(axis=1, keepdims=True), TINY)
         return shares.max(axis=0)
 
-    def _fitted(self, vector: Values, shares: FloatArray) -> Values:
+    def _fitted(self, vector: Array, shares: FloatArray) -> Array:
         """Return a combination of the fewest first members that will do, with new coefficients."""
         # More are tried, twice as many each time, up to where dense matrices are too large; they
         # are members if they make the residual much smaller.
@@ -333,7 +330,7 @@ class _LocalLines:
                 return shorter
         return one
 
-    def terms(self, vector: Values, members: IndexArray) -> Values | None:
+    def terms(self, vector: Array, members: IndexArray) -> Array | None:
         """Return terms of members, dense, in units in which they count most; None if many."""
         rows, used = _columns(self._scaled, members)
         if members.size * used.size > DENSE_ENTRIES:
@@ -342,9 +339,9 @@ class _LocalLines:
         weights = (self._units[:, used] / most).max(axis=0)
         return np.asarray(rows.toarray().T * vector[members, np.newaxis] * weights)
 
-    def _checked(self, vectors: Values) -> list[Dependence]:
+    def _checked(self, vectors: Array) -> list[Dependence]:
         """Return those that vanish in long double; with simple coefficients, if they do so too."""
-        trials: list[tuple[int, IndexArray, Values]] = []
+        trials: list[tuple[int, IndexArray, Array]] = []
         for k, vector in enumerate(vectors.T):
             members = np.flatnonzero(vector)
             size = np.abs(coefficients := in_units(vector[members], self._factors[members]))
@@ -353,7 +350,7 @@ class _LocalLines:
         wide = np.zeros((vectors.shape[0], len(trials)), np.result_type(vectors, np.longdouble))
         for column, (_, members, coefficients) in zip(wide.T, trials, strict=True):
             column[members] = in_units(coefficients, 1 / self._factors[members])
-        best: dict[int, tuple[float, IndexArray, Values]] = {}
+        best: dict[int, tuple[float, IndexArray, Array]] = {}
         for (k, *trial), new in zip(trials, self.residuals(wide).tolist(), strict=True):
             if new <= (max(best[k][0], GOOD_ERROR) if k in best else self._tolerance):
                 best[k] = new, *trial
@@ -367,12 +364,12 @@ class _Fit(NamedTuple):
     """The least combination of some members, that of the first being given."""
 
     members: IndexArray
-    triangle: Values  #: R of their terms, each over `sizes`, the first member last.
+    triangle: Array  #: R of their terms, each over `sizes`, the first member last.
     sizes: FloatArray
-    factors: Values  #: By which the terms are multiplied; 1 of the first.
+    factors: Array  #: By which the terms are multiplied; 1 of the first.
 
     @classmethod
-    def of(cls, lines: _LocalLines, vector: Values, members: IndexArray) -> "_Fit | None":
+    def of(cls, lines: _LocalLines, vector: Array, members: IndexArray) -> "_Fit | None":
         """Fit the members of a combination."""
         if (terms := lines.terms(vector, members)) is None:
             return None
@@ -382,12 +379,12 @@ class _Fit(NamedTuple):
         return cls._solved(members, np.vstack([columns, _SMALL * np.eye(members.size)]), sizes)
 
     @classmethod
-    def _solved(cls, members: IndexArray, columns: Values, sizes: FloatArray) -> "_Fit":
+    def _solved(cls, members: IndexArray, columns: Array, sizes: FloatArray) -> "_Fit":
         r = np.asarray(qr(columns, mode="r"))
         rest = solve_triangular(r[:-1, :-1], -r[:-1, -1] * sizes[0])
         return cls(members, r, sizes, np.append(rest, sizes[0])[::-1] / sizes)
 
-    def on(self, vector: Values) -> Values:
+    def on(self, vector: Array) -> Array:
         """Return the combination."""
         fitted = np.zeros_like(vector)
         fitted[self.members] = vector[self.members] * self.factors
@@ -422,7 +419,7 @@ class _Fit(NamedTuple):
         return float(abs(self.triangle[-1, -1]) * self.sizes[0])
 
 
-def in_units(coefficients: Values, factors: FloatArray) -> Values:
+def in_units(coefficients: Array, factors: FloatArray) -> Array:
     """Return coefficients in the units of rows that have these factors, the largest 1."""
     # Factors are powers of two up to 2**1000, either way: by half of them at a time, nothing that
     # counts leaves the range of doubles.
@@ -454,7 +451,7 @@ def _columns(
     return csc_array((matrix.data[entries], rows, indptr), (used.size, indices.size)), used
 
 
-def _simplified(coefficients: Values) -> Iterator[Values]:
+def _simplified(coefficients: Array) -> Iterator[Array]:
     """Yield fractions with small denominators where coefficients are near them, ever less so."""
     # Of many coefficients that nobody reads, whole numbers.
     parts = np.ascontiguousarray(coefficients).view(float)

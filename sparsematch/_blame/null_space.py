@@ -11,16 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, FloatArray, IndexArray
 from sparsematch._base.tolerances import EPSILON, GOOD_ERROR, TINY
 from sparsematch._blame.singular_blocks import Border, connected_parts
 from sparsematch._numerics.foreign_calls import qr, svd
 from sparsematch._numerics.refinement import refine
-
-Values = NDArray[Any]
 
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 8
@@ -29,7 +26,7 @@ _AT_ONCE = 8
 _GAP, _GAP_FLOOR = 100, 1e-16
 
 
-def before_gap(values: NDArray[np.float64]) -> int:
+def before_gap(values: FloatArray) -> int:
     """Return how many values are before the widest gap; 0 if none is wide."""
     ratios = values[1:] / np.maximum(values[:-1], _GAP_FLOOR)
     if not ratios.size or ratios.max() < _GAP:
@@ -41,10 +38,10 @@ class NullSpace(NamedTuple):
     """A basis of what a matrix maps to nearly nothing, on the indices where it is."""
 
     indices: IndexArray
-    basis: Values  #: Shape (indices.size, deficiency).
-    values: NDArray[np.float64]  #: The small singular values, ascending.
+    basis: Array  #: Shape (indices.size, deficiency).
+    values: FloatArray  #: The small singular values, ascending.
     #: Returns the change, on the indices, that cancels what a vector leaves in the whole matrix.
-    cancel: Callable[[Values], Values] | None = None
+    cancel: Callable[[Array], Array] | None = None
 
     def first(self, count: int) -> "NullSpace":
         """Return the part of the smallest singular values."""
@@ -58,7 +55,7 @@ class BorderedMatrix:
     def __init__(self, border: Border) -> None:
         self._entries, self._matrix, self._factors = border.entries, border.matrix, border.factors
         self._row_part, self._part, self._turn = _parts(border.matrix, border.entries.cols)
-        self._solutions: dict[str, tuple[IndexArray, Values]] = {}
+        self._solutions: dict[str, tuple[IndexArray, Array]] = {}
 
     def parts(self) -> Iterator[IndexArray]:
         """Yield which of the added entries are in one connected part."""
@@ -86,21 +83,21 @@ class BorderedMatrix:
         if inside is not None:
             return space
 
-        def cancel(left: Values) -> Values:
+        def cancel(left: Array) -> Array:
             change = self.solve(left, side)
             return change[indices] + pseudo_inverse(added * change[places[which]])
 
         return space._replace(cancel=cancel)
 
-    def solve(self, b: Values, side: str) -> Values:
+    def solve(self, b: Array, side: str) -> Array:
         """Solve with the matrix with added entries, for the rows with its transpose."""
         trans, matrix = ("T", self._matrix.T) if side == "rows" else ("N", self._matrix)
         largest = np.maximum(np.abs(b).max(axis=0), TINY)
 
-        def correct(left: Values) -> Values:
+        def correct(left: Array) -> Array:
             return self._factors.solve(left, trans, check=False)[0]
 
-        def measure(x: Values) -> tuple[Values, Values]:
+        def measure(x: Array) -> tuple[Array, Array]:
             left = b - matrix @ x
             return np.abs(left).max(axis=0) / largest, left
 
@@ -110,7 +107,7 @@ class BorderedMatrix:
             raise FloatingPointError("a solution is beyond the range of doubles")
         return x
 
-    def _solve(self, side: str) -> tuple[IndexArray, Values]:
+    def _solve(self, side: str) -> tuple[IndexArray, Array]:
         """Return the solutions for all parts, and the rows where these are not zero."""
         if (known := self._solutions.get(side)) is not None:
             return known
@@ -132,8 +129,8 @@ class BorderedMatrix:
 
 
 def _small(
-    indices: IndexArray, x: Values, m: Values, tolerance: float
-) -> tuple[NullSpace, Callable[[Values], Values]]:
+    indices: IndexArray, x: Array, m: Array, tolerance: float
+) -> tuple[NullSpace, Callable[[Array], Array]]:
     """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish."""
     # Also what maps residuals to the least other combination that has them.
     size = np.abs(x).max(axis=0)
@@ -148,7 +145,7 @@ def _small(
         d = before_gap(values[: -d - 1 : -1]) or d
     large = slice(None, values.size - d)
 
-    def pseudo_inverse(left: Values) -> Values:
+    def pseudo_inverse(left: Array) -> Array:
         parts = u[:, large].conj().T @ left / left_over[large, np.newaxis]
         return x @ (weights[:, large] @ parts)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, IndexArray, IndexPair
 from sparsematch._blame.circuits import Circuits, find_circuits
 from sparsematch._blame.defects import lines_of
 from sparsematch._blame.null_basis import Lines, sparse_basis
@@ -59,7 +59,7 @@ def _named(
     basis = circuits.scaled[:, circuits.residuals <= tolerance]
     nothing: list[Dependence] = []  # is in these, which cost nothing and need no words
     found: list[Dependence] = []
-    alone: list[tuple[IndexArray, IndexArray]] = []  # circuits that need no exchange with others
+    alone: list[IndexPair] = []  # circuits that need no exchange with others
 
     def named(own: IndexArray, which: IndexArray) -> list[Dependence]:
         space = NullSpace(own, basis[:, which][own].toarray(), np.zeros(which.size))
@@ -125,7 +125,7 @@ def _has_one_sign(vector: FloatArray) -> bool:
     return not ((vector > 0).any() and (vector < 0).any())
 
 
-def _groups(basis: Any) -> list[tuple[IndexArray, IndexArray]]:
+def _groups(basis: Any) -> list[IndexPair]:
     """Return circuits that have members in common, and these; the shortest circuits first."""
     k = basis.shape[1]
     _, rows, cols = operations(DecompositionOps, "numpy").connected_components(pattern_of(basis))

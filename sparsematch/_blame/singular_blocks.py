@@ -13,11 +13,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lu_factor
 from scipy.sparse import csc_array
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray, IndexPair
 from sparsematch._base.tolerances import NEARLY_SINGULAR
 from sparsematch._blame.dense_blocks import dense_blocks
 from sparsematch._engines.operations import DecompositionOps
@@ -29,8 +28,6 @@ from sparsematch._systems.factors import DIAGONAL, BlockFactors
 from sparsematch._systems.named_solvers import Chooser, find_solver
 from sparsematch._systems.plan import FactorisationPlan, begin
 from sparsematch._types.block_form import block_of_each
-
-Values = NDArray[Any]
 
 #: Share of the largest entry of a block up to which no number is a pivot: what is left out beside
 #: it is corrected by refinement, and what no pivot shows is found by iteration.
@@ -58,13 +55,13 @@ class Entries(NamedTuple):
 
     rows: IndexArray
     cols: IndexArray
-    values: Values
+    values: Array
 
     def added_to(self, B: Any) -> Any:
         """Return a CSC matrix with them."""
         return B + csc_array((self.values, self[:2]), B.shape, B.dtype) if self.rows.size else B
 
-    def and_also(self, more: tuple[IndexArray, IndexArray, Values]) -> "Entries":
+    def and_also(self, more: tuple[IndexArray, IndexArray, Array]) -> "Entries":
         """Return these and others."""
         return Entries(*(np.concatenate(pair) for pair in zip(self, more, strict=True)))
 
@@ -132,7 +129,7 @@ def are_few(B: Any, cols: IndexArray) -> bool:
     return bool(((counts <= MOST) | (counts.astype(float) ** 2 * sizes <= _CHEAP)).all())
 
 
-def connected_parts(B: Any) -> tuple[IndexArray, IndexArray]:
+def connected_parts(B: Any) -> IndexPair:
     """Return the connected part of each row and of each column of a square CSC matrix."""
     _, rows, cols = operations(DecompositionOps, "numpy").connected_components(pattern_of(B))
     return rows, cols
@@ -151,7 +148,7 @@ def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, In
             yield k, rows, cols
 
 
-def _amplifying(B: Any, factors: BlockFactors) -> NDArray[np.bool_]:
+def _amplifying(B: Any, factors: BlockFactors) -> BoolArray:
     """Return which blocks make much of little in the solution for a random right-hand side."""
     starts, n = factors.plan.starts, B.shape[0]
     b = np.random.default_rng(1).standard_normal(n).astype(factors.dtype)
@@ -177,20 +174,20 @@ def _places_by_decomposition(
             yield int(some[b]), leading_rows(u[b][:, -d:]), leading_rows(vh[b][-d:].conj().T)
 
 
-def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
+def _places_by_iteration(factors: BlockFactors, k: int) -> IndexPair:
     """Return the places in a large block by inverse iteration."""
     # Ever more vectors, orthogonal to those that are known, until one is no null vector. That fails
     # where singular values are so far apart that rounding hides the larger ones.
     m = int(np.diff(factors.plan.starts)[k])
     rng = np.random.default_rng(0)
-    left: Values = np.empty((m, 0), factors.dtype)
+    left: Array = np.empty((m, 0), factors.dtype)
     right, width, most, least = left, 2, min(m, MOST + 1), np.inf
     while left.shape[1] < most:
         width = min(width, most - left.shape[1])
         start = rng.standard_normal((m, width)).astype(factors.dtype)
         doubt = iter((10 * width, 1))  # the start has about 1 / sqrt(m) of the null vectors
 
-        def is_settled(inverse: NDArray[np.float64], doubt: Iterator[int] = doubt) -> bool:
+        def is_settled(inverse: FloatArray, doubt: Iterator[int] = doubt) -> bool:
             small, d = inverse * NEARLY_SINGULAR, next(doubt)
             return bool(((small >= d) | (small * d < 1)).all())
 
@@ -208,7 +205,7 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
     return leading_rows(left), leading_rows(right)
 
 
-def leading_rows(vectors: Values) -> IndexArray:
+def leading_rows(vectors: Array) -> IndexArray:
     """Return as many rows of a basis as it has vectors, on which it is well-conditioned."""
     # They are the pivots of an elimination: of all rows at once, several times as fast as by QR.
     count = vectors.shape[1]

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.tolerances import ROUNDING
 from sparsematch._numerics.foreign_calls import svd
 from sparsematch._numerics.inverse_iteration import NotFinite, SolveColumns, iterate_inverse
@@ -39,7 +38,7 @@ def estimated_spectrum(A: Any, solve: SolveColumns, rng: np.random.Generator) ->
     # At least five of the small ones, and one above rounding errors unless more than 63 are not.
     n, adjoint = A.shape[0], sp.csr_array(A.conj().T)
 
-    def multiply(x: NDArray[Any], back: bool) -> NDArray[Any]:
+    def multiply(x: Array, back: bool) -> Array:
         return (adjoint if back else A) @ x
 
     width = min(_SHOWN + _BESIDE, n)
@@ -57,7 +56,7 @@ def estimated_spectrum(A: Any, solve: SolveColumns, rng: np.random.Generator) ->
 
 def _largest(apply: SolveColumns, A: Any, width: int, rng: np.random.Generator) -> FloatArray:
     """Estimate the largest singular values of an operator of the size and type of `A`."""
-    start: NDArray[Any] = rng.standard_normal((A.shape[0], width)).astype(A.dtype)
+    start: Array = rng.standard_normal((A.shape[0], width)).astype(A.dtype)
     before = np.zeros(width)
 
     def is_settled(values: FloatArray) -> bool:

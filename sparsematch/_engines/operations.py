@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray
+    from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray, IndexPair
     from sparsematch._engines.registry import Run
-    from sparsematch._types import labels
+    from sparsematch._types import labels, weighted
     from sparsematch._types.bipartite import BipartiteCSR
     from sparsematch._types.block_form import BlockLayout
     from sparsematch._types.edge_file import EdgeFile
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from sparsematch._types.graph import GraphProperties
     from sparsematch._types.matching import Matching
     from sparsematch._types.symmetric import SymmetricTransversal
-    from sparsematch._types.weighted import (
-        LeastCost,
-        SignedCSR,
-        WeightedCSR,
-        WeightedMatching,
-        WeightedTransversal,
-    )
     from sparsematch._types.weighted_proof import Proof
 
 #: Of one process, or of a rank: `BipartiteCSR` and `Matching`, `DistributedCSR` and
@@ -110,7 +103,7 @@ class DecompositionOps(Operations):
     block_permutation: Callable[[Matching, labels.BlockLabels, int], labels.BlockPermutation]
     #: The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last
     #: where all end.
-    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]]
+    order_by_label: Callable[[IndexArray, int], IndexPair]
     #: Pieces and violators of the vertical part, or of the horizontal one if the last argument is
     #: set.
     hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], labels.HallViolators]
@@ -130,10 +123,10 @@ class WeightedOps(Operations):
     read_values: Callable[[BipartiteCSR, FloatArray, int], tuple[bool, float, float]]
     #: A maximum matching of least cost, given a finite cost for each entry, and its duals. No entry
     #: may be repeated.
-    least_cost: Callable[..., LeastCost]
+    least_cost: Callable[..., weighted.LeastCost]
     #: The weighted transversal with the largest product; whether factors are wanted, whether
     #: magnitudes are rounded, the run, tolerance, what to begin with.
-    maximum_product: Callable[..., WeightedTransversal]
+    maximum_product: Callable[..., weighted.WeightedTransversal]
     #: The row of each column's pair, or -1, and factors of rows and columns, given a square matrix
     #: by columns and magnitudes, positive and finite, none repeated.
     product_diagonal: Callable[
@@ -147,29 +140,31 @@ class WeightedOps(Operations):
     #: value that is refused, or how many rows there are; and whether searches took long.
     write_products: Callable[..., tuple[int, bool]]
     #: The same with duals that stay feasible longest when values change, given the magnitudes.
-    central_duals: Callable[[BipartiteCSR, FloatArray, WeightedTransversal], WeightedTransversal]
+    central_duals: Callable[
+        [BipartiteCSR, FloatArray, weighted.WeightedTransversal], weighted.WeightedTransversal
+    ]
     #: The weighted transversal with the largest sum; the run, tolerance, what to begin with.
-    maximum_sum: Callable[..., WeightedTransversal]
+    maximum_sum: Callable[..., weighted.WeightedTransversal]
     #: The weighted transversal whose smallest magnitude is largest.
-    bottleneck: Callable[[WeightedCSR, Run], WeightedTransversal]
+    bottleneck: Callable[[weighted.WeightedCSR, Run], weighted.WeightedTransversal]
     #: The matching of greatest or least weight, given what rows and columns cost if unmatched,
     #: whether the weight is greatest, whether the cardinality is maximum, the run, what to begin
     #: with, and capacities of columns.
-    maximum_weight: Callable[..., WeightedMatching]
+    maximum_weight: Callable[..., weighted.WeightedMatching]
     #: What the duals of such a matching prove, or None, given its tolerance; it must be a matching
     #: of the graph, and maximum if that is what it says.
-    prove: Callable[[SignedCSR, WeightedMatching, float | None], Proof | None]
+    prove: Callable[[weighted.SignedCSR, weighted.WeightedMatching, float | None], Proof | None]
     #: Whether the cover of a bottleneck transversal, a maximum one, proves it optimal.
-    is_bottleneck: Callable[[WeightedCSR, WeightedTransversal], bool]
+    is_bottleneck: Callable[[weighted.WeightedCSR, weighted.WeightedTransversal], bool]
     #: The symmetric transversal with the largest product, given sorted rows, whether factors are
     #: wanted, workers, what to begin with, and that of the matrix if known; ValueError if
     #: magnitudes are not symmetric.
     symmetric_product: Callable[..., SymmetricTransversal]
     #: The magnitudes on the diagonal, given sorted rows; ValueError if they are not symmetric.
-    symmetric_diagonal: Callable[[WeightedCSR], FloatArray]
+    symmetric_diagonal: Callable[[weighted.WeightedCSR], FloatArray]
     #: Whether a symmetric transversal has pivots and factors as defined, given the diagonal; its
     #: matching, which must be one, is proved as that of a weighted transversal.
-    is_symmetric: Callable[[WeightedCSR, SymmetricTransversal, FloatArray, int], bool]
+    is_symmetric: Callable[[weighted.WeightedCSR, SymmetricTransversal, FloatArray, int], bool]
 
 
 class GraphOps(Operations, Generic[_Lists]):

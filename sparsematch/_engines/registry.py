@@ -48,6 +48,10 @@ _PACKAGES = {"exact": "matching", "heuristic": "matching", "approximate": "graph
 #: The heuristic that ``init="auto"`` means when no exact engine follows.
 _DEFAULT_INIT = "cheap"
 
+#: Options of engines, by name, and the least and the largest value of those that are numbers.
+Options = Mapping[str, bool | float]
+Ranges = Mapping[str, tuple[float, float]]
+
 _Ops = TypeVar("_Ops", bound=Operations)
 _Result = TypeVar("_Result")
 
@@ -89,7 +93,7 @@ class Run:
     workers: int = 1  #: Threads that an engine may use.
     seed: int = 0  #: Where its random choices start.
     #: Options that differ from the defaults; an engine takes those that are its own.
-    options: Mapping[str, bool | float] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
     detailed: bool = False  #: Whether time per kind of step and width per level are wanted.
     #: How many were built: none or one, but for engines that transpose for themselves.
     transposes_built: int = 0
@@ -169,7 +173,7 @@ class Engine(EngineInfo):
 
     #: Of options that are numbers, the least and the largest value; an option that is missing here
     #: is any positive number.
-    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    ranges: Ranges = field(default_factory=dict, repr=False)
     #: Of a matrix, a matching of it, the run, and the by-products of the step before, or None; it
     #: returns the by-products for the next step, and those of the last are for the block form. Of
     #: an approximate engine: of a `Graph`, an array of mates, all -1, and the run. If ``transpose``
@@ -178,6 +182,9 @@ class Engine(EngineInfo):
     #: needs it, and is then a by-product.
     improve: Callable[..., ByProducts | None] = field(repr=False, compare=False)
 
+
+#: The heuristic and the exact engine of a call; None stands for ``"none"``.
+Chosen = tuple[Engine | None, Engine | None]
 
 _engines: dict[tuple[str, str, str], Engine] = {}
 _operations: dict[tuple[type, str], Any] = {}
@@ -256,10 +263,8 @@ def match_alone(graph: BipartiteCSR, matching: Any, run: Run, **settings: Any) -
     return select("auto", graph.backend, "exact").improve(graph, matching, run)
 
 
-def plan(
-    backend: str, method: str = "auto", init: str = "auto"
-) -> tuple[Engine | None, Engine | None]:
-    """Choose the heuristic and the exact engine of a call; None stands for ``"none"``."""
+def plan(backend: str, method: str = "auto", init: str = "auto") -> Chosen:
+    """Choose the engines of a call."""
     exact = _select_or_none(method, backend, "exact")
     if init == "auto":
         init = exact.default_init if exact else _DEFAULT_INIT
@@ -276,9 +281,7 @@ def _select_or_none(name: str, backend: str, kind: str) -> Engine | None:
     return None if name == "none" else select(name, backend, kind, also=("auto", "none"))
 
 
-def read_options(
-    options: Mapping[str, Any] | None, *chosen: Engine | None
-) -> Mapping[str, bool | float]:
+def read_options(options: Mapping[str, Any] | None, *chosen: Engine | None) -> Options:
     """Check the user's options against those of the chosen engines; TypeError or ValueError."""
     if options is None:
         return {}
@@ -290,12 +293,7 @@ def read_options(
     return {name: _read_option(name, value, known, ranges) for name, value in options.items()}
 
 
-def _read_option(
-    name: str,
-    value: Any,
-    known: Mapping[str, bool | float],
-    ranges: Mapping[str, tuple[float, float]],
-) -> bool | float:
+def _read_option(name: str, value: Any, known: Options, ranges: Ranges) -> bool | float:
     label = f"options[{name!r}]"
     if not known:
         raise ValueError(f"{label} is given, but the engines of this call have no options")

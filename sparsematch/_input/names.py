@@ -6,8 +6,9 @@ from typing import Any
 
 from sparsematch._base.errors import wrong_type
 
-#: What rows and columns are called, where they are.
-BothNames = tuple[tuple[str, ...] | None, tuple[str, ...] | None]
+#: What rows, or columns, are called, where they are; and both.
+Names = tuple[str, ...] | None
+BothNames = tuple[Names, Names]
 
 
 def read_both_names(
@@ -18,9 +19,7 @@ def read_both_names(
     return rows, read_names(col_names, shape[1], "col_names", "columns")
 
 
-def read_names(
-    names: Iterable[Any] | None, size: int, argument: str, noun: str
-) -> tuple[str, ...] | None:
+def read_names(names: Iterable[Any] | None, size: int, argument: str, noun: str) -> Names:
     """Return as many names as rows or columns (`noun`), as strings, or raise; None of none."""
     if names is None:
         return None

@@ -3,14 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import FloatArray, advising, on_gpu
+from sparsematch._base.arrays import Array, FloatArray, advising, on_gpu
 from sparsematch._base.pieces import in_pieces
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.bipartite import read_entries
 from sparsematch._input.duplicates import add_up, add_up_on_gpu, has_duplicates, type_of_sums
+from sparsematch._input.pattern import mirrored
 from sparsematch._types.bipartite import BipartiteCSR, entry_place, keep_entries
 from sparsematch._types.weighted import SignedCSR, WeightedCSR
 
@@ -33,14 +34,14 @@ def as_weighted(A: Any, threads: int = 1) -> WeightedCSR:
     return _weighted(graph, data, values, (least, largest))
 
 
-def with_values(graph: BipartiteCSR, data: NDArray[Any], *, threads: int = 1) -> WeightedCSR:
+def with_values(graph: BipartiteCSR, data: Array, *, threads: int = 1) -> WeightedCSR:
     """Return a pattern without repeated entries with numbers, one for each."""
     values, _, least, largest = _doubles(graph, data, threads)
     return _weighted(graph, data, values, (least, largest))
 
 
 def _weighted(
-    graph: BipartiteCSR, data: NDArray[Any], values: FloatArray, bounds: tuple[float, float]
+    graph: BipartiteCSR, data: Array, values: FloatArray, bounds: tuple[float, float]
 ) -> WeightedCSR:
     """Refuse what is not finite, leave out zeros."""
     least, largest = bounds
@@ -63,7 +64,7 @@ def _on_gpu(graph: BipartiteCSR, data: Any) -> WeightedCSR:
 
 
 def _doubles(
-    graph: BipartiteCSR, data: NDArray[Any], threads: int, signed: bool = False
+    graph: BipartiteCSR, data: Array, threads: int, signed: bool = False
 ) -> tuple[FloatArray, bool, float, float]:
     """Return doubles of these magnitudes, whether no entry is repeated, the least, the largest."""
     # The numbers themselves if doubles, or `signed`. The largest is NaN if one is not finite.
@@ -102,6 +103,26 @@ def as_signed(
     if must_be_finite and not largest < np.inf:
         refuse_value(graph, data, weight, name)
     return SignedCSR(graph, weight, largest)
+
+
+def as_symmetric(A: Any, triangle: str | None, *, threads: int = 1) -> WeightedCSR:
+    """View a square matrix, or one triangle and its mirror image, by sorted rows."""
+    # Columns of CSC are rows of the transpose, whose magnitudes are the same. Whether both
+    # triangles agree is not checked here.
+    weighted = as_weighted(A, threads=threads)
+    graph, n = weighted.graph, weighted.graph.n_rows
+    if graph.shape != (n, n):
+        raise ValueError(f"A must be square, but its shape is {graph.shape}")
+    if graph.backend != "numpy":
+        return weighted
+    arrays = graph.indptr, graph.indices[: graph.nnz], weighted.magnitude
+    S = compressed_matrix("csr", (n, n), *arrays)
+    if triangle is not None:
+        S = mirrored(S, (triangle == "lower") != graph.flipped).tocsr()
+    if not S.has_sorted_indices:
+        S = S.sorted_indices()
+    indptr, indices = (index.astype(graph.dtype, copy=False) for index in (S.indptr, S.indices))
+    return WeightedCSR(BipartiteCSR(n, n, indptr, indices), S.data, float(S.data.max(initial=0)))
 
 
 def refuse_value(graph: Any, data: Any, magnitude: Any, name: str, why: str = "") -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import blas
 
-from sparsematch._base.arrays import Array, FloatArray, IndexArray, scale_entries
+from sparsematch._base.arrays import Array, FloatArray, IndexArray, IndexPair, scale_entries
 from sparsematch._engines.operations import QrOps, WeightedOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._input.assembled import compressed_matrix
@@ -97,7 +97,7 @@ class OwnUnits(NamedTuple):
     #: Exponents of the units of the elements of b, and of x.
     unit_of_b: IndexArray
     unit_of_x: IndexArray
-    labels: tuple[IndexArray, IndexArray]  #: The components of rows and columns.
+    labels: IndexPair  #: The components of rows and columns.
 
     def back(self, x: Array) -> tuple[Array, ...]:
         """Return x and its residual's norms in the user's units, and x as these leave it here."""

@@ -11,11 +11,10 @@ from scipy.sparse.linalg import MatrixRankWarning
 
 from sparsematch._base.above import above
 from sparsematch._base.arrays import IndexArray
+from sparsematch._input.names import Names
 
 if TYPE_CHECKING:
     from sparsematch._text.explanation import Explanation
-
-Names = tuple[str, ...] | None
 
 #: How many rows or columns a short message lists, and in how many characters.
 _MOST, _WIDEST = 10, 60

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csc_array, diags_array
 
-from sparsematch._base.arrays import Array, FloatArray, IndexArray
+from sparsematch._base.arrays import Array, FloatArray, IndexPair
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._engines.operations import LuOps
@@ -62,7 +62,7 @@ class BlockFactors:
             _, (_, _, self._converted, self.shape) = begun
         self._numbers: BlockLU | None = None
         self._external: dict[int, ScaledFactor] = {}
-        self._orders: tuple[IndexArray, IndexArray] | None = None
+        self._orders: IndexPair | None = None
 
     @classmethod
     def of(
@@ -198,7 +198,7 @@ class BlockFactors:
             return None
         return strict
 
-    def orders(self) -> tuple[IndexArray, IndexArray]:
+    def orders(self) -> IndexPair:
         """Return the orders of rows and columns; the first call leaves them for all others."""
         if (orders := self._orders) is None:
             blocks = self.plan.blocks
@@ -283,7 +283,7 @@ class BlockFactors:
             x[row_of if adjoint else slice(None), column] = whole[first:end]
         return x
 
-    def block(self, k: int) -> tuple[IndexArray, IndexArray]:
+    def block(self, k: int) -> IndexPair:
         """Return the rows and columns of the user's matrix in block k."""
         blocks, inside = self.plan.blocks, slice(*self.plan.starts[k : k + 2].tolist())
         return blocks.row_perm[inside], blocks.col_perm[inside]

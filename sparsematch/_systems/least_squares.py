@@ -25,18 +25,10 @@ from sparsematch._base.tolerances import POOR_ERROR, ROUNDING_OF_RESIDUALS, SING
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.assembled import compressed_matrix
+from sparsematch._numerics import scaling
 from sparsematch._numerics.backward_error import tiny_by_norms
 from sparsematch._numerics.refinement import Change, refine_norms
-from sparsematch._numerics.scaling import (
-    OwnUnits,
-    column_norms,
-    in_own_units,
-    logarithmic_scaling,
-    residual,
-    scaled,
-    scaled_columns,
-    times_power,
-)
+from sparsematch._numerics.scaling import column_norms, residual, scaled_columns, times_power
 from sparsematch._systems.condition import inverse_norm
 from sparsematch._systems.errors import SingularMatrixError
 from sparsematch._systems.factors import PIVOTS, BlockFactors
@@ -62,7 +54,7 @@ def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[L
     """Solve for the columns of `b`, `A` being by columns, of the same type, without zeros."""
     # Also return whether the rank is proved.
     with np.errstate(all="ignore"):
-        own = in_own_units(A, b)
+        own = scaling.in_own_units(A, b)
         solved = _solve(own, rcond, minimum_norm)
         x, norm, kept = own.back(solved.x)
         left, error, lost = solved.left, solved.error, solved.x - kept
@@ -75,7 +67,7 @@ def least_squares(A: Any, b: Array, rcond: float, minimum_norm: bool) -> tuple[L
     return LeastSquares(x, norm, solved.rank, A.shape, error, minimum_norm, gain), solved.is_settled
 
 
-def _solve(own: OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
+def _solve(own: scaling.OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     """Solve by parts what has all of them, or is square mostly; other components as they are."""
     if not minimum_norm:
         return _by_columns(own.A, own.b, rcond, minimum_norm)
@@ -151,8 +143,8 @@ def _by_parts(A: Any, b: Array, rcond: float, parts: _Groups) -> _Solved | None:
 
 def _with_square(S: Any, b: Array, rcond: float) -> _Solved | None:
     """Solve with the square part; None if it is singular to working precision."""
-    row, col = logarithmic_scaling(S)
-    in_units = scaled(S, row, col)
+    row, col = scaling.logarithmic_scaling(S)
+    in_units = scaling.scaled(S, row, col)
     try:
         factors = BlockFactors.of(begin(in_units, pivots=PIVOTS))
     except SingularMatrixError:

@@ -13,14 +13,8 @@ import scipy.sparse as sp
 
 from sparsematch._base.arrays import Array, IndexArray
 from sparsematch._base.errors import check_choice, pip_install
-from sparsematch._systems.external import (
-    Choice,
-    MakeExternal,
-    Memory,
-    Singular,
-    SuperLUFactor,
-    Unreliable,
-)
+from sparsematch._systems import external
+from sparsematch._systems.external import Choice, MakeExternal, Memory, Singular, SuperLUFactor
 from sparsematch._systems.pardiso import PardisoFactor
 
 #: Errors of MUMPS: singular by its pattern or its numbers; no memory.
@@ -93,7 +87,7 @@ class MumpsFactor:
                 raise Singular from error
             if code in _NO_MEMORY:
                 raise MemoryError("MUMPS has no memory left for the factors") from error
-            raise Unreliable(f"MUMPS failed: {error}") from error
+            raise external.Unreliable(f"MUMPS failed: {error}") from error
         self._analysed = True
         entries = int(self._context.mumps_instance.infog[_NONZEROS])
         self.nnz = -1_000_000 * entries if entries < 0 else entries  # millions, if there are many

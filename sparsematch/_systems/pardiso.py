@@ -33,7 +33,8 @@ class PardisoFactor:
         if values.dtype.kind == "c":
             raise Unreliable("pypardiso factorises matrices of real numbers only")
         self._indptr, self._rows = indptr.astype(np.int32), rows.astype(np.int32)
-        self._solver, self._alone = _new_solver(), threading.Lock()
+        self._solver, self._alone = copy.copy(_first_solver()), threading.Lock()
+        self._solver.pt, self._solver.iparm = self._solver.pt.copy(), self._solver.iparm.copy()
         weakref.finalize(self, self._solver.free_memory, everything=True).atexit = False
         self.nnz = 0
         self.refactorise(values)
@@ -92,13 +93,7 @@ class PardisoFactor:
 
 @functools.cache
 def _first_solver() -> Any:
+    """Return a solver to be copied: to make one searches the file system for the library."""
     from pypardiso import PyPardisoSolver
 
     return PyPardisoSolver()
-
-
-def _new_solver() -> Any:
-    """Make a solver; only the first one searches the file system for the library."""
-    solver = copy.copy(_first_solver())
-    solver.pt, solver.iparm = solver.pt.copy(), solver.iparm.copy()
-    return solver

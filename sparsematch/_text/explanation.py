@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import IndexPair
 from sparsematch._base.errors import check_count
 from sparsematch._text import defects, latex, rectangular
 from sparsematch._text.dicts import numbers_dict
@@ -91,7 +91,7 @@ class Explanation(Page, Ranked):
         return sorted(both, key=lambda piece: piece.candidates.size)
 
     @property
-    def missing_entries(self) -> tuple[IndexArray, IndexArray]:
+    def missing_entries(self) -> IndexPair:
         """The fewest new entries (rows, columns) that give the pattern full rank.
 
         They are one choice of many: an entry raises the rank if and only if its row is in

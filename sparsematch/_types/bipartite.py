@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from sparsematch._base.above import above
-from sparsematch._base.arrays import BoolArray, IndexArray, namespace
+from sparsematch._base.arrays import BoolArray, IndexArray, IndexPair, namespace
 
 _T = TypeVar("_T")
 
@@ -133,7 +133,7 @@ def entry_place(graph: BipartiteCSR, p: int) -> tuple[int, int]:
     return graph.orient(major, int(graph.indices[p]))
 
 
-def entry_places(graph: BipartiteCSR) -> tuple[IndexArray, IndexArray]:
+def entry_places(graph: BipartiteCSR) -> IndexPair:
     """Return the user's rows and columns of all entries, where the pattern is."""
     return graph.orient(list_of_each(graph.indptr, graph.nnz), graph.indices[: graph.nnz])
 

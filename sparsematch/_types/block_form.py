@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from sparsematch._base.above import above
-from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace, on_gpu
+from sparsematch._base.arrays import UNMATCHED, IndexArray, IndexPair, namespace, on_gpu
 from sparsematch._base.docstrings import documented
 from sparsematch._types import conventions
 from sparsematch._types.bipartite import entry_places, list_of_each
@@ -142,7 +142,7 @@ class BlockForm(Blocks):
         return self._part(2, 4, 3, 4)
 
     @property
-    def block_labels(self) -> tuple[IndexArray, IndexArray]:
+    def block_labels(self) -> IndexPair:
         """The number of the fine block that each row, and each column, is in."""
         rows = block_of_each(self.row_perm, self.row_blocks)
         return rows, block_of_each(self.col_perm, self.col_blocks)
@@ -370,7 +370,7 @@ def block_layout(form: BlockForm) -> BlockLayout | None:
     return BlockLayout(*blocks, *mates, r.size - 1)
 
 
-def _mates(p: IndexArray, q: IndexArray, rank: int) -> tuple[IndexArray, IndexArray]:
+def _mates(p: IndexArray, q: IndexArray, rank: int) -> IndexPair:
     """Return the mates: the first rows have the last columns."""
     rows, cols = np.full(p.size, UNMATCHED, p.dtype), np.full(q.size, UNMATCHED, q.dtype)
     rows[p[:rank]], cols[q[q.size - rank :]] = q[q.size - rank :], p[:rank]

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, NamedTuple, Protocol
 
-from sparsematch._base.arrays import Array, FloatArray, IndexArray
+from sparsematch._base.arrays import Array, FloatArray, IndexArray, IndexPair
 
 #: Blocks that may be singular, each with whether the last values made it one.
 Weak = list[tuple[int, bool]]
@@ -24,8 +24,8 @@ class BlockAnalysis(Protocol):
     row_perm: IndexArray
     col_perm: IndexArray
     by_rows: bool  #: Whether the entries were given so.
-    given: tuple[IndexArray, IndexArray]  #: indptr and indices, as they were.
-    columns: tuple[IndexArray, IndexArray]  #: Those of the columns.
+    given: IndexPair  #: indptr and indices, as they were.
+    columns: IndexPair  #: Those of the columns.
     #: Which of the entries given each of the columns' is; empty if all, in order.
     places: IndexArray
     outside: list[int]  #: Blocks that the caller is to factorise.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray, namespace, on_gpu
+from sparsematch._base.arrays import IndexArray, IndexPair, namespace, on_gpu
 
 _Result = TypeVar("_Result")
 
@@ -65,7 +65,7 @@ class Mates(Frozen):
         """Whether every row and every column is matched, on all ranks."""
         return self.shape[0] == self.shape[1] == self.cardinality
 
-    def pairs(self) -> tuple[IndexArray, IndexArray]:
+    def pairs(self) -> IndexPair:
         """Return the matched rows, of this rank, in ascending order, and their columns."""
         return self._pairs(self.row_mate >= 0)
 
@@ -87,7 +87,7 @@ class Mates(Frozen):
         changed = {name: here[id(v)] for name, v in values.items() if id(v) in here}
         return frozen(replace(self, **changed))
 
-    def _pairs(self, chosen: Any) -> tuple[IndexArray, IndexArray]:
+    def _pairs(self, chosen: Any) -> IndexPair:
         """Return the numbers of the chosen rows, and their mates."""
         rows = namespace(self.row_mate).flatnonzero(chosen)
         numbers = rows + self._first_row if self._first_row else rows
@@ -129,7 +129,7 @@ class GraphMates(Mates):
         """Whether every vertex is matched, on all ranks."""
         return self.shape[0] == 2 * self.cardinality
 
-    def pairs(self) -> tuple[IndexArray, IndexArray]:
+    def pairs(self) -> IndexPair:
         """Return the vertices, of this rank, that are the smaller of their pair, and their mates.
 
         The former ascend.

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import Array, FloatArray, IndexArray, IndexPair
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 
 #: Members of a dependence that are looked at, beside one for each other dependence.
@@ -39,7 +37,7 @@ class Dependence:
 
     side: str
     indices: IndexArray
-    coefficients: NDArray[Any]
+    coefficients: Array
     residual: float
 
     @property
@@ -145,7 +143,7 @@ class NumericalDefects:
         return self.rank < self.n
 
     @property
-    def one_choice(self) -> tuple[IndexArray, IndexArray]:
+    def one_choice(self) -> IndexPair:
         """Equations (rows) and variables (columns), one choice of many, that resolve all of it.
 
         With an equation that fixes variable ``cols[k]`` in the place of equation ``rows[k]``, for

@@ -13,15 +13,10 @@ class Convertible(Protocol):
     """What the sparse matrices of SciPy, CuPy and pydata/sparse have, arrays and lists have not."""
 
     @property
-    def shape(self) -> Any:
-        """Its sides."""
-
+    def shape(self) -> Any: ...
     @property
-    def nnz(self) -> Any:
-        """How many entries it has."""
-
-    def tocsr(self) -> Any:
-        """Convert it to compressed rows."""
+    def nnz(self) -> Any: ...
+    def tocsr(self) -> Any: ...
 
 
 class Tensor(Protocol):

@@ -71,7 +71,7 @@ def explain(arguments: Namespace) -> int:
     given = _read(arguments, progress)
     names = _names_of(arguments, given)
     numeric = arguments.numeric
-    matrix, zeros = _without_zeros(arguments, given, numeric or arguments.drop_zeros)
+    matrix, zeros = _without_zeros(given, numeric or arguments.drop_zeros)
     matching, run = _match(matrix, arguments, progress)
     with progress.step("explain", f"looking for {'dependences' if numeric else 'conflicts'}"):
         try:
@@ -172,7 +172,7 @@ def _names_of(arguments: Namespace, matrix: Any) -> list[Any]:
     ]
 
 
-def _without_zeros(arguments: Namespace, matrix: Any, drop: bool) -> tuple[Any, dict[str, Any]]:
+def _without_zeros(matrix: Any, drop: bool) -> tuple[Any, dict[str, Any]]:
     """Return a matrix that was read, its stored zeros perhaps dropped, and the fields of these."""
     fields = {
         "n_entries": int(matrix.nnz),
@@ -198,7 +198,7 @@ def _count_zeros(matrix: Any) -> int:
 def _matched(arguments: Namespace) -> tuple[Progress, Any, dict[str, Any], Any, RunInfo]:
     """Read a file's matrix and match it; the fields are those of stored zeros."""
     progress = Progress(sys.stderr, arguments.quiet)
-    matrix, zeros = _without_zeros(arguments, _read(arguments, progress), arguments.drop_zeros)
+    matrix, zeros = _without_zeros(_read(arguments, progress), arguments.drop_zeros)
     return progress, matrix, zeros, *_match(matrix, arguments, progress)
 
 

@@ -100,10 +100,17 @@ def _panels(shape: tuple[int, int], n_small: int, figure: Any) -> tuple[Any, ...
     stacked, extra = ratio < 1 / 2, 3.2 * bool(n_small)
     size = (9, 16 * ratio + 2.3 + extra) if stacked else (11 + extra, 5 * ratio + 1.6)
     figure = cells.new_figure(figure, size)
-    axes = _subplots(figure, n_small, stacked)
-    for ax, order in zip(axes[:2], ("", " in the new order"), strict=True):
-        cells.frame_matrix(ax, shape, 1 / 4, order)
-    return figure, *axes
+    small = [f"small {k}" for k in range(n_small)]
+    if stacked:
+        wide = max(n_small, 1)
+        rows = [["before"] * wide, ["after"] * wide, *([small] if small else [])]
+        axes = figure.subplot_mosaic(rows)
+    else:
+        rows = [["before", "after", name] for name in small] or [["before", "after"]]
+        axes = figure.subplot_mosaic(rows, width_ratios=[1, 1, 0.5][: len(rows[0])])
+    for name, order in (("before", ""), ("after", " in the new order")):
+        cells.frame_matrix(axes[name], shape, 1 / 4, order)
+    return figure, *(axes[name] for name in ("before", "after", *small))
 
 
 def _number_small(ax: Any, form: BlockForm) -> None:
@@ -113,18 +120,6 @@ def _number_small(ax: Any, form: BlockForm) -> None:
         for axis, noun, order in sides:
             axis.set_ticks(range(len(order)), labels=[str(k) for k in np.asarray(order)])
             axis.set_label_text(f"{noun} as given, in the new order")
-
-
-def _subplots(figure: Any, n_small: int, stacked: bool) -> list[Any]:
-    small = [f"small {k}" for k in range(n_small)]
-    if stacked:
-        wide = max(n_small, 1)
-        rows = [["before"] * wide, ["after"] * wide, *([small] if small else [])]
-        axes = figure.subplot_mosaic(rows)
-    else:
-        rows = [["before", "after", name] for name in small] or [["before", "after"]]
-        axes = figure.subplot_mosaic(rows, width_ratios=[1, 1, 0.5][: len(rows[0])])
-    return [axes[name] for name in ("before", "after", *small)]
 
 
 def _small_parts(form: BlockForm) -> list[str]:

@@ -72,7 +72,12 @@ def frame_matrix(ax: Any, shape: tuple[int, int], narrowest: float, order: str =
     ax.set(xlim=(-0.5, n_cols - 0.5), ylim=(n_rows - 0.5, -0.5))
     ax.set(xlabel=f"column{order}", ylabel=f"row{order}")
     number_axes(ax)
-    draw_grid(ax, n_rows, n_cols)
+    if max(n_rows, n_cols) <= COUNTABLE:  # entries can be counted by eye: lines between the cells
+        ax.set_xticks(np.arange(n_cols - 1) + 0.5, minor=True)
+        ax.set_yticks(np.arange(n_rows - 1) + 0.5, minor=True)
+        ax.tick_params(which="minor", length=0)
+        ax.grid(which="minor", color="#c8ccd4", linewidth=0.5)
+        ax.set_axisbelow(False)
 
 
 def width_of(figure: Any) -> float:
@@ -88,16 +93,6 @@ def legend_below(figure: Any, handles: list[Any], inches: float) -> None:
     columns = 2 if len(handles) == 4 and fitting > 2 else min(fitting, len(handles))
     where = {"loc": "outside lower center", "ncols": columns}
     figure.legend(handles=handles, fontsize=9, frameon=False, **where)
-
-
-def draw_grid(ax: Any, n_rows: int, n_cols: int) -> None:
-    """Separate the cells of a matrix small enough for its entries to be counted by eye."""
-    if max(n_rows, n_cols) <= COUNTABLE:
-        ax.set_xticks(np.arange(n_cols - 1) + 0.5, minor=True)
-        ax.set_yticks(np.arange(n_rows - 1) + 0.5, minor=True)
-        ax.tick_params(which="minor", length=0)
-        ax.grid(which="minor", color="#c8ccd4", linewidth=0.5)
-        ax.set_axisbelow(False)
 
 
 def number_axes(ax: Any) -> None:

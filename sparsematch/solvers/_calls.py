@@ -3,12 +3,13 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Iterable
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, issparse
 
+from sparsematch._api.arguments import Settings
 from sparsematch._base.arrays import on_gpu
 from sparsematch._base.errors import check_choice
 from sparsematch._input.foreign import from_other_library
@@ -26,16 +27,13 @@ from sparsematch._types.sparse_like import SparseLike
 from sparsematch._types.view import without_view
 
 
-class _Settings(TypedDict, total=False):
-    """The arguments of `spsolve` that do not determine what it returns."""
-
+class _Settings(Settings, total=False):
     matching: Any
     pivoting: Pivoting
     solver: Solver | MakeExternal
     row_names: Iterable[Any] | None
     col_names: Iterable[Any] | None
     singular: Singular
-    workers: int | None
 
 
 def analyse(

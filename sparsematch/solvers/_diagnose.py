@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sparsematch._api.explain import explain
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, NEARLY_SINGULAR, ROUNDING
 from sparsematch._blame.dense_blocks import worst_blocks
 from sparsematch._blame.expected_digits import MOST_DIGITS, digits_of, expected_errors
@@ -125,7 +125,7 @@ def diagnose(
     return _regular(system, columns, right, generator, basics)
 
 
-def _right_hand_side(b: ArrayLike | None, n: int) -> NDArray[Any] | None:
+def _right_hand_side(b: ArrayLike | None, n: int) -> Array | None:
     if b is None:
         return None
     right = np.asarray(b)
@@ -143,7 +143,7 @@ class _System:
         self.matrix, self.row_scale, self.col_scale = scaled(A, rows, cols), rows, cols
         self.factors = BlockFactors.of(begin(self.matrix, pivots=PIVOTS))
 
-    def solve(self, b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+    def solve(self, b: Array, adjoint: bool) -> Array:
         """Solve for the columns of a matrix, without refinement."""
         return self.factors.solve(b, "H" if adjoint else "N", False)[0]
 
@@ -192,7 +192,7 @@ def _explain(columns: Any, basics: dict[str, Any], numeric: bool = True) -> Expl
 
 
 def _regular(
-    system: _System, A: Any, b: NDArray[Any] | None, rng: Generator, basics: dict[str, Any]
+    system: _System, A: Any, b: Array | None, rng: Generator, basics: dict[str, Any]
 ) -> Diagnosis:
     """Diagnose a matrix that can be factorised."""
     n, S = basics["n"], system.matrix
@@ -231,7 +231,7 @@ def _nearly_dependent(spectrum: Spectrum) -> bool:
     return bool(spectrum.smallest[-below] <= NEARLY_SINGULAR * spectrum.largest)
 
 
-def _digits(system: _System, b: NDArray[Any] | None, rng: Generator) -> dict[str, Any]:
+def _digits(system: _System, b: Array | None, rng: Generator) -> dict[str, Any]:
     """Return the digits of a solution, which a scaling does not change, and its backward error."""
     # Without b the fewer of two: they go with how large its elements are.
     S, n = system.matrix, system.matrix.shape[0]

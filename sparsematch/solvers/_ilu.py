@@ -21,14 +21,9 @@ from sparsematch._input.assembled import compressed_matrix
 from sparsematch._input.canonical import pattern_of, read_columns
 from sparsematch._input.pattern import compress
 from sparsematch._numerics.foreign_calls import spilu as _spilu
+from sparsematch._systems import errors
 from sparsematch._systems.checks import check_right_hand_side, check_square
-from sparsematch._systems.errors import (
-    IllConditionedWarning,
-    NamedSystem,
-    SingularMatrixError,
-    numerically_singular,
-    structurally_singular,
-)
+from sparsematch._systems.errors import IllConditionedWarning, NamedSystem, SingularMatrixError
 from sparsematch._systems.external import Singular, superlu_errors
 from sparsematch._systems.operator import InverseOperator
 from sparsematch._types.bipartite import BipartiteCSR
@@ -255,7 +250,7 @@ def _without_pivot(
     """Describe a matrix of which every attempt left no pivot."""
     everything = np.arange(system.matrix.shape[0])
     if options.get("drop_tol") == _LEAST_DROP_TOL:  # dropping is not to blame
-        return numerically_singular(system, everything, everything)
+        return errors.numerically_singular(system, everything, everything)
     text = (
         f"no incomplete factorisation of {everything.size} rows has all its pivots (tried: "
         f"{'; '.join(attempts)}): the matrix is numerically singular, or a smaller drop_tol is "
@@ -291,5 +286,5 @@ def _diagonal(columns: Any, graph: BipartiteCSR, pivoting: str) -> Diagonal:
         ones = np.ones(graph.n_rows)
         diagonal = Diagonal(maximum_matching(graph)[0].col_mate, ones, ones)
     if (rank := int(np.count_nonzero(diagonal.row_perm >= 0))) < graph.n_rows:
-        raise structurally_singular(NamedSystem(columns), rank)
+        raise errors.structurally_singular(NamedSystem(columns), rank)
     return diagonal

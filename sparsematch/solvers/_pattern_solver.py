@@ -150,7 +150,7 @@ class PatternSolver:
         for k, known in enumerate(self._known):
             if known.pattern.is_of(A) if is_matrix else k == 0:
                 self._known.insert(0, self._known.pop(k))
-                nnz = known.pattern.arrays[-1].size  # SciPy may keep more room than that
+                nnz = known.pattern.nnz  # SciPy may keep more room than that
                 self.n_factorisations += known.update(A.data[:nnz] if is_matrix else A)
                 return known.lu
         pivoting, solver, workers = map(self._settings.get, ("pivoting", "solver", "workers"))
@@ -175,7 +175,7 @@ class _Known:
     def __init__(self, lu: BlockTriangularLU, values: NDArray[Any]) -> None:
         self.lu = lu
         self.pattern = lu._factors.plan.pattern
-        self._remember(values[: self.pattern.arrays[-1].size])
+        self._remember(values[: self.pattern.nnz])
 
     def update(self, values: Any) -> bool:
         """Refactorise, unless the factors are those of these values; tell which."""

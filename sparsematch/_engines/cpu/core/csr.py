@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, IndexArray, IndexPair
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.graph import Graph
@@ -39,6 +39,6 @@ def graph_arrays(graph: Graph) -> tuple[IndexArray, IndexArray, FloatArray | Non
     return graph.indptr, graph.indices, graph.weight
 
 
-def mates(graph: BipartiteCSR, matching: Matching) -> tuple[IndexArray, IndexArray]:
+def mates(graph: BipartiteCSR, matching: Matching) -> IndexPair:
     """Return the mates of the core's rows and columns."""
     return graph.orient(matching.row_mate, matching.col_mate)

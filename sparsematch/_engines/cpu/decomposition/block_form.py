@@ -6,24 +6,16 @@ the two sides change places, the horizontal and the vertical part too, and upper
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray, IndexPair
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates, workers_of, worthwhile
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, transpose
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.cpu.ordering.features import degree_statistics, order_features
 from sparsematch._engines.registry import Run
+from sparsematch._types import labels as kinds
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockLayout
-from sparsematch._types.labels import (
-    VERTICAL,
-    BlockLabels,
-    BlockPermutation,
-    Components,
-    HallViolators,
-    Parts,
-    groups_of_blocks,
-)
 from sparsematch._types.matching import Matching
 
 _MANY = 3 << 16  # stored rows up to which mates stay in the cache
@@ -34,7 +26,7 @@ _HUBS = 3.0
 
 def block_labels(
     graph: BipartiteCSR, matching: Matching, run: Run, before: HostByProducts | None = None
-) -> BlockLabels:
+) -> kinds.BlockLabels:
     """Return the group of every row; the matching must be maximum."""
     # Without a transpose what is left is a depth-first search; where that would wait for memory at
     # every vertex, it is built, and where many workers could search from free columns.
@@ -54,10 +46,10 @@ def block_labels(
         by_col, group = group, np.full(graph.n_rows, n_square + 2, graph.dtype)
         matched = matching.row_mate >= 0
         group[matched] = n_square + 1 - by_col[matching.row_mate[matched]]
-    return BlockLabels(group, n_square)
+    return kinds.BlockLabels(group, n_square)
 
 
-def coarse_parts(graph: BipartiteCSR) -> tuple[Parts, Parts]:
+def coarse_parts(graph: BipartiteCSR) -> tuple[kinds.Parts, kinds.Parts]:
     """Return the coarse part of every row and column, by a matching that is looked for first."""
     parts = np.empty(graph.n_rows, np.int8), np.empty(graph.n_cols, np.int8)
     pair = np.empty(graph.n_major, graph.dtype), np.empty(graph.n_minor, graph.dtype)
@@ -65,7 +57,7 @@ def coarse_parts(graph: BipartiteCSR) -> tuple[Parts, Parts]:
         matching = Matching.start(graph)
         auto.improve(graph, matching, Run())
         _core.coarse_parts(csr(graph), mates(graph, matching), True, *graph.orient(*parts))
-    return (VERTICAL - parts[0], VERTICAL - parts[1]) if graph.flipped else parts
+    return (kinds.VERTICAL - parts[0], kinds.VERTICAL - parts[1]) if graph.flipped else parts
 
 
 def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
@@ -91,7 +83,7 @@ def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
 
 def hall_violators(
     graph: BipartiteCSR, matching: Matching, run: Run, before: HostByProducts | None, of_cols: bool
-) -> HallViolators:
+) -> kinds.HallViolators:
     """Return the pieces with too many rows, or columns, and a violator of each."""
     # The matching must be maximum. The search goes from the side that has too many: it needs the
     # transpose if these are the core's columns. Time: nearly O(n_rows + n_cols + nnz).
@@ -105,17 +97,17 @@ def hall_violators(
     n_pieces = _core.hall_violators(csr(searched), mates(searched, matching), *arrays)
     starts = starts[: n_pieces + 1].copy()
     members, partners = members[: starts[-1]].copy(), partners[: starts[-1]].copy()
-    return HallViolators(*pieces, n_pieces, members, partners, starts)
+    return kinds.HallViolators(*pieces, n_pieces, members, partners, starts)
 
 
-def connected_components(graph: BipartiteCSR) -> Components:
+def connected_components(graph: BipartiteCSR) -> kinds.Components:
     """Return the component of every row and column. Time: O(n_rows + n_cols + nnz), nearly."""
     labels = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
     n_components = _core.connected_components(csr(graph), *graph.orient(*labels))
-    return Components(n_components, *labels)
+    return kinds.Components(n_components, *labels)
 
 
-def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, IndexArray]:
+def order_by_label(labels: IndexArray, n_labels: int) -> IndexPair:
     """Return the stable order that sorts labels in ``range(n_labels)``, where each begins."""
     order, starts = np.empty_like(labels), np.empty(n_labels + 1, labels.dtype)
     _core.sort_by_label(labels, labels.size, n_labels, order, starts)
@@ -123,8 +115,8 @@ def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, Index
 
 
 def block_permutation(
-    matching: Matching, labels: BlockLabels, workers: int = 1
-) -> BlockPermutation:
+    matching: Matching, labels: kinds.BlockLabels, workers: int = 1
+) -> kinds.BlockPermutation:
     """Sort the rows by group, in ascending order within one. Time: O(n_rows + n_cols)."""
     # Where the whole matrix is one block, the labels are the workspace for the order of its rows.
     n_square, n_cols = labels.n_square, matching.col_mate.size
@@ -138,10 +130,10 @@ def block_permutation(
     first_square, first_vertical, rank = map(starts.item, (1, n_square + 1, n_square + 2))
     if rank < n_cols:
         col_perm[: n_cols - rank] = np.flatnonzero(matching.col_mate < 0)
-    first, end = groups_of_blocks(n_square, matching.shape, rank)
+    first, end = kinds.groups_of_blocks(n_square, matching.shape, rank)
     row_blocks = starts[first : end + 1]
     row_blocks[-1] = row_perm.size
     col_blocks = row_blocks + (n_cols - rank)
     col_blocks[0], col_blocks[-1] = 0, n_cols
     coarse = first_square, first_vertical, rank
-    return BlockPermutation(row_perm, col_perm, row_blocks, col_blocks, *coarse)
+    return kinds.BlockPermutation(row_perm, col_perm, row_blocks, col_blocks, *coarse)

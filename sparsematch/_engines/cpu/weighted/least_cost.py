@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import FloatArray, FloatPair, IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, workers_of
 from sparsematch._engines.registry import Run
@@ -63,7 +63,7 @@ def read_only_sides(graph: BipartiteCSR, both: Any, n: int = 0) -> tuple[Any, An
     return both[begin:middle], both[middle : middle + graph.n_cols]
 
 
-def round_duals(row_dual: FloatArray, col_dual: FloatArray) -> tuple[FloatArray, FloatArray]:
+def round_duals(row_dual: FloatArray, col_dual: FloatArray) -> FloatPair:
     """Round duals of whole costs, so that they prove the same without a tolerance.
 
     Down in rows, up in columns: a sum that was at most a whole number still is, one that was equal

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._base.arrays import UNMATCHED, FloatArray, IndexArray
+from sparsematch._base.arrays import UNMATCHED, FloatArray, FloatPair, IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, workers_of
 from sparsematch._engines.cpu.weighted.least_cost import are_whole, least_cost, round_duals
@@ -30,13 +30,12 @@ from sparsematch._types.weighted_proof import largest_of, left_over, objectives,
 #: Costs above it are scaled down, so that the difference of three is finite.
 _LARGE = 2.0**1020
 
-_Sides = tuple[FloatArray, FloatArray]
 _How = tuple[Run, IndexArray | None]  # run, capacities
 
 
 def maximum_weight(
     signed: SignedCSR,
-    unmatched: _Sides,
+    unmatched: FloatPair,
     maximize: bool,
     maximum_cardinality: bool,
     run: Run,
@@ -76,7 +75,7 @@ def maximum_weight(
 
 
 def _at_maximum_cardinality(
-    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, start: Start | None, how: _How
+    graph: BipartiteCSR, cost: FloatArray, unmatched: FloatPair, start: Start | None, how: _How
 ) -> LeastCost:
     """As many are unmatched in any case, so that only differences of their costs count."""
     rows, cols = (side - side.max(initial=-np.inf) for side in unmatched)
@@ -91,7 +90,7 @@ def _at_maximum_cardinality(
 
 
 def _at_any_cardinality(
-    graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, how: _How
+    graph: BipartiteCSR, cost: FloatArray, unmatched: FloatPair, how: _How
 ) -> LeastCost:
     major_cost, minor_cost = graph.orient(*unmatched)
     # What all columns have in common is added to the rows instead, which spares entries roundings.

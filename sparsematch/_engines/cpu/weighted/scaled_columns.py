@@ -1,11 +1,8 @@
 """The columns of a square matrix with the largest product on the diagonal, for a factorisation."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import FloatArray, IndexArray
+from sparsematch._base.arrays import Array, FloatArray, FloatPair, IndexArray
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._types.bipartite import BipartiteCSR
@@ -34,11 +31,8 @@ def product_diagonal(
 
 
 def scale_columns(
-    graph: BipartiteCSR,
-    values: NDArray[Any],
-    row_of: IndexArray,
-    scales: tuple[FloatArray, FloatArray],
-) -> tuple[IndexArray, NDArray[Any], NDArray[Any]]:
+    graph: BipartiteCSR, values: Array, row_of: IndexArray, scales: FloatPair
+) -> tuple[IndexArray, Array, Array]:
     """Return rows and values, entry by entry as given, and the sums of the rows.
 
     Row ``row_of[j]`` becomes row j. The matrix is given by columns. Time: O(n + nnz).

@@ -2,7 +2,7 @@
 
 from time import perf_counter
 
-from sparsematch._base.arrays import IndexArray, namespace
+from sparsematch._base.arrays import IndexArray, IndexPair, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.registry import Run
@@ -24,7 +24,7 @@ def transpose(graph: BipartiteCSR, run: Run, symmetric: bool | None) -> Bipartit
     return built
 
 
-def count_entries(minors: IndexArray, n_minor: int) -> tuple[IndexArray, IndexArray]:
+def count_entries(minors: IndexArray, n_minor: int) -> IndexPair:
     """Return the place of each entry among those of its minor, and where each of these begins."""
     xp, dtype, nnz = namespace(minors), minors.dtype, minors.size
     # the first stays zero, so that their running sum is where lists begin

@@ -57,9 +57,7 @@ def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
     return operations(DecompositionOps, "numpy").is_block_form(host_fallback.on_host(graph), layout)
 
 
-def block_permutation(
-    matching: Matching, labels: BlockLabels, _workers: int = 1
-) -> BlockPermutation:
+def block_permutation(matching: Matching, labels: BlockLabels, _workers: int) -> BlockPermutation:
     """Sort the rows by group, in no particular order within one. See block_permutation.cu."""
     row_mate, col_mate = matching.row_mate, matching.col_mate
     xp, dtype, n_groups = namespace(row_mate), row_mate.dtype, labels.n_square + 3

@@ -6,7 +6,7 @@ two searches run at the same time.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from sparsematch._base.arrays import IndexArray, namespace
 from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, SECOND, from_free, reach
@@ -32,23 +32,16 @@ class Square:
     allowance: Allowance  #: Levels that all searches together may do.
 
 
-class CoarseParts(NamedTuple):
-    """The vertical part by its columns, the horizontal one by its rows."""
-
-    #: uint32: a bit for each column, for each row. Their mates and free vertices belong there.
-    vertical_cols: Any
-    horizontal_rows: Any
-
-
 def coarse_parts(
     by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching, allowance: Allowance
-) -> CoarseParts:
-    """Search from all free rows and all free columns; the matching must be maximum."""
-    # They are worth nothing if the allowance of levels is used up; whoever waits for the device
-    # next finds out. Workspace: an index per row and column. Time: O(n_rows + n_cols + nnz), a
-    # barrier per level.
+) -> tuple[Any, Any]:
+    """Return the columns of the vertical part, the rows of the horizontal one, as bits (uint32)."""
+    # By searches from all free rows and all free columns; the matching must be maximum. Mates and
+    # free vertices of these belong there, too. They are worth nothing if the allowance of levels is
+    # used up; whoever waits for the device next finds out. Workspace: an index per row and column.
+    # Time: O(n_rows + n_cols + nnz), a barrier per level.
     count = namespace(by_row.indptr).zeros(COUNTS, by_row.dtype)
     from_rows = from_free(by_row, matching.row_mate, matching.col_mate, count)
     from_cols = from_free(by_col, matching.col_mate, matching.row_mate, count[SECOND:])
     reach(from_rows, from_cols, count, allowance=allowance)
-    return CoarseParts(from_rows.seen, from_cols.seen)
+    return from_rows.seen, from_cols.seen

@@ -1,5 +1,7 @@
 """Blocks of the square part, in block upper triangular order. See strong_components.cu."""
 
+from typing import Any
+
 import numpy as np
 
 from sparsematch._base.arrays import IndexArray, namespace
@@ -9,7 +11,7 @@ from sparsematch._engines.cuda.core.host_fallback import Allowance
 from sparsematch._engines.cuda.decomposition.colouring import colour_components
 from sparsematch._engines.cuda.decomposition.multi_pivot import reach_both_ways
 from sparsematch._engines.cuda.decomposition.small_components import LARGE, solve_components
-from sparsematch._engines.cuda.decomposition.square import CoarseParts, Square, coarse_parts
+from sparsematch._engines.cuda.decomposition.square import Square, coarse_parts
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels
@@ -47,7 +49,7 @@ def block_labels(
     return BlockLabels(group, int(blocks[-1]))
 
 
-def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[int], IndexArray]:
+def _trim(square: Square, parts: Any, size: IndexArray) -> tuple[list[int], IndexArray]:
     """Label the blocks of one row at both ends."""
     # Return the numbers of rows: all, first, last; and the degrees left.
     graph, mates, inside = square.by_row, square.matching, (square.rows_in, square.cols_in)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray, namespace
+from sparsematch._base.arrays import IndexPair, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
@@ -96,9 +96,7 @@ def match_ends(graph: BipartiteCSR, matching: Matching, run: Run, *, last: bool)
         load(graph.dtype).launch("match_ends", n, *given, *mates)
 
 
-def match_row_singletons(
-    graph: BipartiteCSR, matching: Matching, run: Run
-) -> tuple[IndexArray, IndexArray]:
+def match_row_singletons(graph: BipartiteCSR, matching: Matching, run: Run) -> IndexPair:
     """Match majors that have one free minor; return which rows and columns are finished."""
     # Where hubs have many leaves, most of these can never be matched, and each phase of a search
     # would begin from all. No vertex may be matched before. Workspace: a bit for each vertex.

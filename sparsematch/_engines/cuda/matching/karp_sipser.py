@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray, namespace
+from sparsematch._base.arrays import IndexArray, IndexPair, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, lanes_of, seed_of
@@ -70,7 +70,7 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
 
 def _match_sides(
     graph: BipartiteCSR, matching: Matching, run: Run, warm: bool, one_only: bool
-) -> tuple[IndexArray, IndexArray] | None:
+) -> IndexPair | None:
     """Match rows and columns, by the lists of rows; return which are finished unless warm."""
     xp = namespace(graph.indptr)
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)

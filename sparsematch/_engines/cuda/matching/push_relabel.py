@@ -7,6 +7,7 @@ import numpy as np
 from sparsematch._base.arrays import namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.by_products import Before
+from sparsematch._engines.cuda.core.compile import Kernels
 from sparsematch._engines.cuda.core.device import index_bits, seed_of
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching.apfb import ALONE, HUB, MACROS, forest, list_shift
@@ -38,11 +39,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
 
 
 def push(
-    kernels: compile.Kernels,
-    graph: BipartiteCSR,
-    transposed: BipartiteCSR,
-    matching: Matching,
-    run: Run,
+    kernels: Kernels, graph: BipartiteCSR, transposed: BipartiteCSR, matching: Matching, run: Run
 ) -> Any:
     """Start the kernel; return its control, with relabellings as phases, and their levels."""
     xp, dtype, entries = namespace(graph.indptr), graph.dtype, graph.indices.size

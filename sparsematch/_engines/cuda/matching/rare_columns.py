@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._base.arrays import namespace
-from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.compile import FILLING, Kernels
 from sparsematch._engines.cuda.core.device import bit_set, start_copy
 from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.cuda.core.transpose import count_entries
@@ -26,12 +26,7 @@ LEAST = 1 << 22
 
 
 def match_rare_columns(
-    kernels: compile.Kernels,
-    graph: BipartiteCSR,
-    matching: Matching,
-    degree: Any,
-    matched: Any,
-    run: Run,
+    kernels: Kernels, graph: BipartiteCSR, matching: Matching, degree: Any, matched: Any, run: Run
 ) -> Callable[[], int] | None:
     """Match the minors of fewest entries; return what tells how many pairs any matching has."""
     # At most; it waits. None, and nothing is matched, if there are none, or degrees were counted
@@ -40,7 +35,7 @@ def match_rare_columns(
     # their entries, an index for each major, and that of the engines. Time: O(nnz).
     xp, n_cols, nnz, index = namespace(degree), graph.n_minor, graph.nnz, graph.dtype.type
     columns, rare = xp.zeros(RARE + 1, np.int64), bit_set(xp, n_cols)
-    kernels.launch("tally", compile.FILLING, np.int64(n_cols), degree, columns)
+    kernels.launch("tally", FILLING, np.int64(n_cols), degree, columns)
     upto = min(RARE, nnz // (4 * max(n_cols, 1)))
     having = columns.tolist()[: upto + 1]  # waits
     room = min(sum(k * n for k, n in enumerate(having)), nnz)

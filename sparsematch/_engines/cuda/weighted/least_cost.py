@@ -11,18 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._base.arrays import BoolArray, FloatArray, namespace, unmatched
+from sparsematch._base.arrays import BoolArray, FloatArray, FloatPair, namespace, unmatched
 from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.alternating_bfs import reached_from_free
 from sparsematch._engines.cuda.matching import auto
-from sparsematch._engines.cuda.weighted import auction
+from sparsematch._engines.cuda.weighted import auction, primal_dual
 from sparsematch._engines.cuda.weighted.auction import Assignment
-from sparsematch._engines.cuda.weighted.primal_dual import (
-    Phases,
-    Tolerances,
-    match_tight,
-    part_worse,
-)
 from sparsematch._engines.edges import pairs_among, places
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import Run, operations
@@ -110,18 +104,18 @@ def _assign(problem: Assignment, tolerance: float, run: Run) -> Assignment:
     may_bid = not tolerance
     if tolerance:
         run.timed("auction", _hold_auction, problem, largest, tolerance)
-    free = match_tight(problem, _near(problem, largest, tolerance), workers)
-    phases = Phases(problem, largest)
+    free = primal_dual.match_tight(problem, _near(problem, largest, tolerance), workers)
+    phases = primal_dual.Phases(problem, largest)
     most = max(POLICY.least, problem.indices.size / POLICY.entries)
     left = [free]  # free rows, phase by phase
     while free and _phases_to_come(left) <= most:
         before = free
         phases.move_duals()
-        free = match_tight(problem, _near(problem, largest, tolerance), workers)
+        free = primal_dual.match_tight(problem, _near(problem, largest, tolerance), workers)
         if may_bid and free > max(POLICY.slow * before, POLICY.left * problem.n):
             may_bid = False
             run.timed("auction", _hold_auction, problem, largest, tolerance)
-            free = match_tight(problem, _near(problem, largest, tolerance), workers)
+            free = primal_dual.match_tight(problem, _near(problem, largest, tolerance), workers)
         left.append(free)
     return _on_host(problem, run) if free else problem
 
@@ -134,16 +128,16 @@ def _phases_to_come(left: list[int]) -> float:
     return log(left[-1]) / share if share > 0 else inf
 
 
-def _near(problem: Assignment, largest: float, tolerance: float) -> Tolerances:
+def _near(problem: Assignment, largest: float, tolerance: float) -> primal_dual.Tolerances:
     """Return what counts as zero: some roundings of the largest cost or dual."""
     duals = problem.col_dual
     largest = max(largest, float(duals.max()), -float(duals.min()))
-    return Tolerances(2.0**-48 * largest, max(2.0**-46 * largest, tolerance))
+    return primal_dual.Tolerances(2.0**-48 * largest, max(2.0**-46 * largest, tolerance))
 
 
 def _hold_auction(problem: Assignment, largest: float, tolerance: float) -> None:
     """Let the free rows bid, with ever smaller least bids."""
-    part_worse(problem, _near(problem, largest, tolerance))  # the duals of rows
+    primal_dual.part_worse(problem, _near(problem, largest, tolerance))  # the duals of rows
     if not largest:
         return
     sides = problem.row_dual, problem.col_dual
@@ -154,7 +148,7 @@ def _hold_auction(problem: Assignment, largest: float, tolerance: float) -> None
         eps = max(share * deviation, tolerance / 2, 2.0**-40 * most)
         if not eps:
             return  # costs are too near to 0 for less
-        part_worse(problem, Tolerances(0.0, eps))
+        primal_dual.part_worse(problem, primal_dual.Tolerances(0.0, eps))
         auction.bid(problem, eps, most, int(POLICY.left * problem.n), POLICY.rounds)
 
 
@@ -218,7 +212,7 @@ def _double(
 def _join(
     coupled: tuple[Any, Any, FloatArray],
     parts: Parts,
-    duals: tuple[FloatArray, FloatArray],
+    duals: FloatPair,
     free: tuple[BoolArray, BoolArray],
 ) -> None:
     """Shift the duals of one part against the other's, to prove the whole optimal."""

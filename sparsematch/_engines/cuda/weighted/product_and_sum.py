@@ -4,19 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import FloatArray, namespace
+from sparsematch._base.arrays import FloatArray, FloatPair, namespace
 from sparsematch._engines.cuda.weighted.least_cost import least_cost
 from sparsematch._engines.edges import pairs_among
 from sparsematch._engines.registry import Run
+from sparsematch._types import weighted_proof
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
-from sparsematch._types.weighted_proof import (
-    LARGEST_FACTOR,
-    LEAST_FACTOR,
-    cut_factors,
-    warn_of_cut_factors,
-)
+from sparsematch._types.weighted_proof import LARGEST_FACTOR, LEAST_FACTOR, cut_factors
 
 
 def maximum_product(
@@ -72,8 +68,8 @@ def _rounded_cost(magnitude: FloatArray) -> FloatArray:
 
 
 def _factors(
-    matched: FloatArray | None, matching: Matching, duals: tuple[FloatArray, FloatArray], power: Any
-) -> tuple[FloatArray, FloatArray]:
+    matched: FloatArray | None, matching: Matching, duals: FloatPair, power: Any
+) -> FloatPair:
     """Return the powers of the duals; those of rows so that pairs are scaled to 1, if given."""
     with np.errstate(all="ignore"):
         row_scale, col_scale = (power(dual) for dual in duals)
@@ -84,5 +80,5 @@ def _factors(
             known = (others >= LEAST_FACTOR) & (scaled >= LEAST_FACTOR) & (scaled <= LARGEST_FACTOR)
             row_scale[rows[known]] = 1 / scaled[known]
     if any([cut_factors(row_scale), cut_factors(col_scale)]):
-        warn_of_cut_factors()
+        weighted_proof.warn_of_cut_factors()
     return row_scale, col_scale

@@ -12,7 +12,7 @@ import itertools
 
 import numpy as np
 
-from sparsematch._base.arrays import Array, IndexArray, groups
+from sparsematch._base.arrays import Array, IndexArray, IndexPair, groups
 from sparsematch._engines.distributed_operations import DistributedCoarseningOps
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists, Side, slice_size
@@ -45,9 +45,7 @@ def coarsen(A: DistributedCSR, mate: IndexArray) -> tuple[DistributedCSR, Distri
     return matrix, P
 
 
-def _aggregates(
-    A: DistributedCSR, mate: IndexArray, exchange: Exchange
-) -> tuple[IndexArray, IndexArray]:
+def _aggregates(A: DistributedCSR, mate: IndexArray, exchange: Exchange) -> IndexPair:
     """Return the aggregate of each own vertex, and where those of each rank begin. Collective."""
     is_first = (mate < 0) | (mate > np.arange(mate.size) + A.first_row)
     starts = exchange.starts_of(np.count_nonzero(is_first))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray, namespace
+from sparsematch._base.arrays import IndexPair, namespace
 from sparsematch._engines.mpi.core.exchange import abort_on_error, exchange_of
 from sparsematch._engines.registry import ByProducts, Run, select
 from sparsematch._types.bipartite import BipartiteCSR
@@ -72,9 +72,7 @@ def _match_gathered(A: DistributedCSR, matching: DistributedMatching, run: Run, 
     run.steps[before:] = [*steps[:-1], last._replace(rounds=exchange.rounds, bytes_sent=sent)]
 
 
-def _match_whole(
-    A: DistributedCSR, arrays: tuple[IndexArray, IndexArray], matching: Mates, run: Run
-) -> None:
+def _match_whole(A: DistributedCSR, arrays: IndexPair, matching: Mates, run: Run) -> None:
     """Make a matching of a matrix that is here as a whole maximum."""
     xp, dtype = namespace(A.indptr), A.dtype if A.nnz < 2**31 else np.dtype(np.int64)
     indptr, indices = (xp.ascontiguousarray(a.astype(dtype, copy=False)) for a in arrays)

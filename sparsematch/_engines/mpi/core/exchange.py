@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch._base.arrays import Array, IndexArray, namespace
 from sparsematch._base.errors import pip_install
@@ -94,7 +93,7 @@ class Exchange:
         """Return the small objects of all ranks, of any kind, in their order."""
         return [thing] if self.size == 1 else list(self.comm.allgather(thing))
 
-    def allgather_numbers(self, numbers: Sequence[Any]) -> NDArray[np.int64]:
+    def allgather_numbers(self, numbers: Sequence[Any]) -> IndexArray:
         """Return the integers of each rank, shape (ranks, numbers)."""
         mine = np.array(numbers, np.int64)
         if self.size == 1:
@@ -135,7 +134,7 @@ class Exchange:
         first = int(starts[self.rank])
         return self.query(starts, keys, lambda own: table[own - first])
 
-    def starts_of(self, n: Any) -> NDArray[np.int64]:
+    def starts_of(self, n: Any) -> IndexArray:
         """Return where the elements of each rank begin, given how many are own, and all end."""
         return np.concatenate([[0], np.cumsum(self.allgather_numbers([n]))])
 
@@ -149,7 +148,12 @@ class Exchange:
         while True:
             kernel.step(quiet)
             steps += 1
-            self._alltoall(kernel.send_headers(), kernel.receive_headers())
+            out, back = kernel.send_headers(), kernel.receive_headers()
+            if self.size == 1:
+                back[:] = out
+            else:
+                self._count(out.nbytes - out.nbytes // self.size)
+                self.comm.Alltoall(out, back)
             flags = kernel.read_headers()
             if not flags:
                 return steps
@@ -158,13 +162,6 @@ class Exchange:
                 buffers = kernel.send_buffer(), kernel.receive_buffer()
                 self._alltoallv(buffers[0], (out, _offsets(out)), buffers[1], back)
             quiet = not flags & _BUSY
-
-    def _alltoall(self, out: Array, back: Array) -> None:
-        if self.size == 1:
-            back[:] = out
-            return
-        self._count(out.nbytes - out.nbytes // self.size)
-        self.comm.Alltoall(out, back)
 
     def gatherv(self, array: Any, sizes: Array | None = None) -> Any:
         """Return the arrays of all ranks, of `sizes` if known, on rank 0; None on the others."""

@@ -7,7 +7,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray, IndexArray, namespace
 from sparsematch._engines import edges
@@ -76,7 +75,7 @@ def take_larger(part: GraphPart) -> GraphPart:
     return replace(part, indptr=indptr, indices=indices, weight=weight, nnz=larger.nnz)
 
 
-def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[NDArray[np.int64], FloatArray | None]:
+def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[IndexArray, FloatArray | None]:
     """Return place and magnitude of the entries whose transposed entry is in an own row."""
     starts = part.layout.row_starts
     side = Side(part.layout.indptr, part.indices, (starts, starts), exchange)

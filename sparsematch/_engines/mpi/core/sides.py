@@ -7,11 +7,11 @@ columns in a `Side` of the rows, columns and rows in a `Side` of the columns.
 import itertools
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from sparsematch._base.arrays import Array, IndexArray
+from sparsematch._base.arrays import Array, IndexArray, IndexPair
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.rank_operations import on_rank
 from sparsematch._engines.registry import ByProducts, Run
@@ -19,8 +19,6 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Elements sent in one exchange, at least. Its latency is small beside the transfer.
 _LEAST_SLICE = 1 << 16
-
-_Starts = tuple[IndexArray, IndexArray]
 
 
 def slice_size(n: int) -> int:
@@ -35,7 +33,7 @@ class Side:
     # and minors of each rank begin, int64 of shape (ranks + 1,); the first ones and the numbers are
     # those that this rank owns.
     def __init__(
-        self, indptr: IndexArray, indices: IndexArray, starts: _Starts, exchange: Exchange
+        self, indptr: IndexArray, indices: IndexArray, starts: IndexPair, exchange: Exchange
     ) -> None:
         self.indptr, self.indices, self.exchange = indptr, indices, exchange
         self.major_starts, self.minor_starts = starts
@@ -137,6 +135,10 @@ class SideByProducts(ByProducts):
     """Those over ranks."""
 
     other: Side | None = None  #: The side of the columns, if the next step will search from them.
+
+
+#: Those of the step before: None if there was none, or it leaves nothing.
+Before: TypeAlias = SideByProducts | None
 
 
 class Lists:

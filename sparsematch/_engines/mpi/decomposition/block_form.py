@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._base.arrays import BoolArray, IndexArray
+from sparsematch._base.arrays import BoolArray, IndexArray, IndexPair
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.decomposition.coarse_parts import coarse_parts
 from sparsematch._engines.mpi.decomposition.pair_graph import pair_graph
@@ -109,7 +109,7 @@ def _of_columns(
     row_block: IndexArray,
     n_free: int,
     exchange: Exchange,
-) -> tuple[IndexArray, IndexArray]:
+) -> IndexPair:
     """Return place and block of the own columns: unmatched ones first, then as their mates."""
     col_place, col_block = (np.zeros(matching.col_mate.size, A.dtype) for _ in range(2))
     matched = np.flatnonzero(matching.col_mate >= 0)

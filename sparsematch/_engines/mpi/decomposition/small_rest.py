@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import Array, IndexArray
+from sparsematch._base.arrays import Array, IndexArray, IndexPair
 from sparsematch._engines.mpi.core.host import local_pattern
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.operations import DecompositionOps
@@ -12,9 +12,7 @@ from sparsematch._engines.registry import Run, operations
 from sparsematch._types.matching import Matching
 
 
-def order_on_rank_0(
-    side: Side, active: IndexArray, low: IndexArray
-) -> tuple[IndexArray, IndexArray]:
+def order_on_rank_0(side: Side, active: IndexArray, low: IndexArray) -> IndexPair:
     """Return the place of each active vertex, and where its component begins. Collective."""
     # `active`: the own active vertices; `low`: where the class of each row begins. Time: O(n log n
     # + edges) on rank 0, for n active vertices.

@@ -7,7 +7,7 @@ entries near the diagonal, by an allreduce.
 from sparsematch._engines.mpi.core.cases import Cases
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.host import GATHERED, is_small
-from sparsematch._engines.mpi.core.sides import Side, SideByProducts
+from sparsematch._engines.mpi.core.sides import Before, Side
 from sparsematch._engines.mpi.matching import by_rank, karp_sipser, ms_bfs
 from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matching import DistributedMatching
@@ -22,9 +22,7 @@ SUMMARY = (
 NEAR = 0.5
 
 
-def _start(
-    A: DistributedCSR, matching: DistributedMatching, run: Run, before: SideByProducts | None
-) -> SideByProducts | None:
+def _start(A: DistributedCSR, matching: DistributedMatching, run: Run, before: Before) -> Before:
     """Match rank by rank if most entries are near the diagonal, else by Karp-Sipser."""
     near = by_rank.share_of_lent(Side.of_rows(A, Exchange(A.comm)))
     by_chance = 1 / A.n_ranks

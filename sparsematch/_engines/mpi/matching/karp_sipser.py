@@ -12,9 +12,9 @@ Invariant: the owner of a vertex alone decides which proposal is accepted.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.sides import Side, SideByProducts
+from sparsematch._base.arrays import IndexArray
+from sparsematch._engines.mpi.core.sides import Before, Side, SideByProducts
 from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.cheap import propose
 from sparsematch._engines.mpi.matching.ms_bfs import count_free, from_columns
@@ -26,9 +26,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 SUMMARY = "Rows and columns with one free neighbour first, then some at random, over all ranks."
 
 
-def improve(
-    A: DistributedCSR, matching: DistributedMatching, run: Run, before: SideByProducts | None = None
-) -> SideByProducts | None:
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, before: Before) -> Before:
     """Make the matching maximal. Collective."""
     # Reads: the matrix. Writes: both mates. Workspace: the transpose, two numbers per own vertex.
     # Time: O(nnz / ranks), and an exchange for each link of a chain that leads to another rank.
@@ -40,12 +38,8 @@ def improve(
 
 
 def _match(
-    side: Side,
-    matching: DistributedMatching,
-    run: Run,
-    before: SideByProducts | None,
-    account: Account,
-) -> tuple[NDArray[np.int64], SideByProducts | None]:
+    side: Side, matching: DistributedMatching, run: Run, before: Before, account: Account
+) -> tuple[IndexArray, Before]:
     """Run the kernel; return the free rows that still have free columns."""
     other = side.transposed(run, before)
     # degree, and exclusive or of the free neighbours, of each vertex

@@ -15,7 +15,7 @@ import numpy as np
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange
-from sparsematch._engines.mpi.core.sides import Side, SideByProducts
+from sparsematch._engines.mpi.core.sides import Before, Side
 from sparsematch._engines.mpi.core.steps import Account, step
 from sparsematch._engines.mpi.matching.forest import Forest
 from sparsematch._engines.registry import Run
@@ -40,9 +40,7 @@ def from_columns(free_rows: int, free_cols: int) -> bool:
     return 0 < TRANSPOSE_GAIN * free_cols < free_rows
 
 
-def improve(
-    A: DistributedCSR, matching: DistributedMatching, run: Run, before: SideByProducts | None = None
-) -> None:
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, before: Before) -> None:
     """Make the matching maximum. Collective."""
     # Reads: the matrix. Writes: both mates. Workspace: four numbers per own row, three per own
     # column, one for eight own entries, and message buffers. Time: O(phases nnz / ranks), and an

@@ -11,17 +11,13 @@ If all rows are matched, the cost of the matching exceeds the least by at most e
 that compete for too few columns would bid for very long: an exact engine matches the rest.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import UNMATCHED, FloatArray
+from sparsematch._base.arrays import UNMATCHED, Array, FloatArray
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
 from sparsematch._types.over_ranks.matching import DistributedMatching
 
-_Array = NDArray[Any]
-_Bids = tuple[_Array, _Array, FloatArray]
+_Bids = tuple[Array, Array, FloatArray]
 
 #: Epsilon of each phase: excess over the least cost; natural logarithm of a magnitude.
 EPSILONS = 1.0, 0.2, 0.04
@@ -57,7 +53,7 @@ def auction(costs: ScaledCosts, matching: DistributedMatching) -> FloatArray:
 
 
 def _bids(
-    costs: ScaledCosts, rows: _Array, price: FloatArray, epsilon: float, limit: float
+    costs: ScaledCosts, rows: Array, price: FloatArray, epsilon: float, limit: float
 ) -> _Bids:
     """Return columns, the rows that bid for them, and the prices offered. Collective."""
     A = costs.A

@@ -7,17 +7,14 @@ distances along alternating paths (Bellman, On a routing problem, Quart. Appl. M
 the matching is optimal and distances have converged, they prove it optimal.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch._base.arrays import FloatArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
 from sparsematch._types.over_ranks.matching import DistributedMatching
-
-_Array = NDArray[Any]
 
 #: Most rounds of shortening paths; passes over the entries of rows whose distance has decreased. A
 #: matching that is not optimal has negative cycles, on which distances decrease for ever.

@@ -28,7 +28,7 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         if A.n_ranks == 1 or is_small(A):
-            return _result(A, *_on_one_rank(A, exchange, run), scaling)
+            return _result(*_on_one_rank(A, exchange, run), scaling)
         with run.step("auction"):
             costs, matching = ScaledCosts(A, exchange), DistributedMatching.start(A)
             price = auction(costs, matching)
@@ -42,7 +42,7 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
         places = costs.find(rows, matching.row_mate[rows])
         assert A.values is not None
         (objective,) = exchange.allreduce(float(np.log(A.values[places]).sum()))
-        return _result(A, matching, duals, objective, scaling)
+        return _result(matching, duals, objective, scaling)
 
 
 def _on_one_rank(
@@ -74,7 +74,7 @@ def _on_one_rank(
 
 
 def _result(
-    A: DistributedCSR, matching: DistributedMatching, duals: Duals, objective: float, scaling: bool
+    matching: DistributedMatching, duals: Duals, objective: float, scaling: bool
 ) -> DistributedTransversal:
     both = duals.row_dual, duals.col_dual
     scales = map(_factors, both) if scaling else ()

@@ -7,17 +7,12 @@ Appl. 35, 2014), rows first. The larger side is not scaled: the sum of its duals
 which of its vertices are matched.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import Array, FloatArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._types.over_ranks.matrix import DistributedCSR
-
-_Array = NDArray[Any]
 
 
 class ScaledCosts:
@@ -41,11 +36,11 @@ class ScaledCosts:
                 self.cost[begin:end] -= self.of_cols(self.col_dual, begin, end)
         np.maximum(self.cost, 0, out=self.cost)
 
-    def rows_of(self, begin: int, end: int) -> _Array:
+    def rows_of(self, begin: int, end: int) -> Array:
         """Return the own rows, counted from the first, of a range of entries."""
         return self.side.majors_of_entries(begin, end) - self.side.first_major
 
-    def of_cols(self, table: _Array, begin: int, end: int) -> _Array:
+    def of_cols(self, table: Array, begin: int, end: int) -> Array:
         """Return the values of the owners' tables for the columns of own entries. Collective."""
         return self.exchange.lookup(self.A.col_starts, self.A.indices[begin:end], table)
 
@@ -69,7 +64,7 @@ class ScaledCosts:
         least[np.isinf(least)] = 0
         return least
 
-    def find(self, rows: _Array, cols: _Array) -> _Array:
+    def find(self, rows: Array, cols: Array) -> Array:
         """Return where own rows, counted from the first, have entries in columns; -1 for none."""
         # The lists ascend. Time: O(log(degree)) each.
         indptr, indices = self.side.indptr, self.side.indices

@@ -8,7 +8,7 @@ made by the first exchange over a communicator of MPI, and kept with it.
 
 import functools
 import platform
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,13 +26,6 @@ def _import_nccl() -> Any:
         return nccl if getattr(nccl, "available", False) and nccl.get_version() else None
     except (ImportError, RuntimeError):
         return None
-
-
-class _Link(NamedTuple):
-    """A communicator of NCCL (None: MPI carries), and the GPU on which it was made."""
-
-    nccl: Any
-    device: int
 
 
 class Exchange(ExchangeOfRanks):
@@ -114,26 +107,26 @@ def _kind(nccl: Any, array: Any) -> int:
 
 @functools.cache
 def _key() -> int:
-    """Return the key of the attribute of a communicator that holds the link."""
+    """Return the key of the attribute of a communicator that holds NCCL's and its GPU."""
     return int(import_mpi().Comm.Create_keyval())
 
 
 def _connected(comm: Any, xp: Any) -> Any:
     """Return NCCL's communicator, made on first use; None if MPI carries the arrays."""
     device = int(xp.cuda.runtime.getDevice())
-    known: _Link | None = comm.Get_attr(_key())
-    mine = known if known is not None and known.device == device else None
+    mine: tuple[Any, int] | None = comm.Get_attr(_key())
+    mine = mine if mine is not None and mine[1] == device else None
     gpu = None
     if _import_nccl() is not None:  # which GPU of which machine
         gpu = platform.node(), str(xp.cuda.runtime.deviceGetPCIBusId(device))
     everyone = comm.allgather((mine is not None, gpu))
     if not all(made for made, _ in everyone):
         places = [place for _, place in everyone]
-        mine = _Link(None, device)
+        mine = None, device  # MPI carries
         if None not in places and len(set(places)) == len(places):
             nccl = _import_nccl()
             name = comm.bcast(nccl.get_unique_id() if comm.rank == 0 else None)
-            mine = _Link(nccl.NcclCommunicator(comm.size, name, comm.rank), device)
+            mine = nccl.NcclCommunicator(comm.size, name, comm.rank), device
         comm.Set_attr(_key(), mine)
     assert mine is not None
-    return mine.nccl
+    return mine[0]

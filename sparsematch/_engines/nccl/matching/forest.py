@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import BoolArray, IndexArray, namespace
+from sparsematch._base.arrays import BoolArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.mpi.core.exchange import abort_on_error
@@ -51,12 +51,7 @@ class Forest:
     # ranks, `most` bounds their paths, `found` counts their leaves, of which a tree may have
     # several, and `paths` those augmented.
     def __init__(
-        self,
-        A: DistributedCSR,
-        row_mate: IndexArray,
-        col_mate: IndexArray,
-        exchange: Exchange,
-        account: Account,
+        self, A: DistributedCSR, matching: DistributedMatching, exchange: Exchange, account: Account
     ) -> None:
         xp, dtype, nnz = namespace(A.indptr), A.dtype, A.local_nnz
         self._xp, self.A, self.exchange, self.account = xp, A, exchange, account
@@ -69,11 +64,11 @@ class Forest:
         self._claims = SendBuffers(exchange, self.counts.messages(_CLAIMS), 3, capacity, dtype)
         # pairs of indices: a row and its root, or its new mate
         self._queue, self._other = (xp.empty(2 * n_rows, dtype) for _ in range(2))
-        self._own_col_mate = col_mate
+        self._own_col_mate = matching.col_mate
         self._fields: dict[str, Any] = {
-            "row_mate": row_mate,
+            "row_mate": matching.row_mate,
             "parent": xp.empty(n_rows, dtype),
-            "col_mate": exchange.allgatherv(col_mate),
+            "col_mate": exchange.allgatherv(matching.col_mate),
             "seen": bit_set(xp, A.n_cols),
             "reached": bit_set(xp, n_rows),
             "given": bit_set(xp, len(A.own_cols)),
@@ -169,10 +164,8 @@ class Forest:
         self.paths = int(self.counts.field(everyone, "paths").sum())
         self.found = int(self.counts.field(everyone, "found").sum())
         self._tail = int(self.counts.field(numbers, "tail"))
-        self._publish(self.counts.field(everyone, "changes"))
-
-    def _publish(self, changes: Any) -> None:
-        """Send the new mates of columns to all ranks. Collective."""
+        # the new mates of columns, to all ranks
+        changes = self.counts.field(everyone, "changes")
         mine, n = self._other, np.int64(changes[self.exchange.rank])
         self._launch("set_columns", int(n), mine, n)
         if self.exchange.size > 1:
@@ -235,7 +228,7 @@ def vertex_cover(A: DistributedCSR, given: DistributedMatching) -> VertexCover |
     # vertices and entries), and two exchanges a level.
     with abort_on_error(A.comm):
         xp = namespace(A.indptr)
-        forest = Forest(A, given.row_mate, given.col_mate, Exchange(A.comm, xp), Account())
+        forest = Forest(A, given, Exchange(A.comm, xp), Account())
         if forest.plant() and forest.grow():
             return None
         rows, cols = given.row_mate >= 0, xp.empty(len(A.own_cols), bool)

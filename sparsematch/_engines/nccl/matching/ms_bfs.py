@@ -26,7 +26,7 @@ def improve(
     # buffers: three indices for each vertex of the other ranks, or for an eighth of the entries.
     # Time: O(phases nnz / ranks), and an exchange a level.
     with step("ms_bfs", A, matching.row_mate, run) as (exchange, account):
-        forest = Forest(A, matching.row_mate, matching.col_mate, exchange, account)
+        forest = Forest(A, matching, exchange, account)
         most = before.most_pairs if before and before.most_pairs is not None else A.n_cols
         matched = namespace(A.indptr).count_nonzero(matching.row_mate >= 0)
         # once as many columns are matched as can be, no phase is needed that finds no path
