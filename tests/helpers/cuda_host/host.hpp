@@ -84,9 +84,6 @@ template <class T, class U> DEVICE T minimum(T* p, U value) {
 DEVICE Bits bit_or(Bits* p, Bits bits) {
     return std::atomic_ref<Bits>(*p).fetch_or(bits, std::memory_order_acq_rel);
 }
-DEVICE Wide bit_or(Wide* p, Wide bits) {
-    return std::atomic_ref<Wide>(*p).fetch_or(bits, std::memory_order_acq_rel);
-}
 DEVICE Bits bit_and(Bits* p, Bits bits) {
     return std::atomic_ref<Bits>(*p).fetch_and(bits, std::memory_order_acq_rel);
 }

@@ -1,5 +1,4 @@
-// Bindings of the solvers: block plans and factorisations as Python objects, their arrays copied
-// out, the GIL released in between.
+// Bindings of the solvers: plans and factorisations as objects, arrays copied; without the GIL.
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -9,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -36,8 +34,7 @@ template <class T> nb::object copied(const std::vector<T>& from) {
     return nb::cast(copied(from.data(), from.size()));
 }
 
-// The policy, what a dict has in place of the defaults: costs by the names of kernels, and fields,
-// costs and searches as tuples of theirs.
+// The policy, of a dict: fields, and costs by names of kernels; costs and searches are tuples.
 Policy read_policy(const nb::dict& given) {
     Policy out;
     const auto kernel = [](const std::string& name) {
@@ -287,20 +284,12 @@ template <class Index, class Value>
 ExternalSolve<Index, Value> call_of(const Held<Index, Value>& held, const nb::object& external) {
     if (!PyCallable_Check(external.ptr())) return {};
     return [&](Index k, Value* rows, std::int64_t w, Side s) {
-        std::exception_ptr error;
-        or_sleep_at_exit([&] {
-            const auto state = PyGILState_Ensure();
-            try {
-                const auto m = static_cast<std::size_t>(held.lu->plan.size(k));
-                const nb::ndarray<nb::numpy, Value, nb::ndim<2>> view(
-                    rows, {m, static_cast<std::size_t>(w)}, nb::handle());
-                external(k, nb::cast(view, nb::rv_policy::reference), static_cast<char>(s));
-            } catch (const nb::python_error&) {
-                error = std::current_exception();
-            }
-            PyGILState_Release(state);
+        with_gil([&] {
+            const auto m = static_cast<std::size_t>(held.lu->plan.size(k));
+            const nb::ndarray<nb::numpy, Value, nb::ndim<2>> view(
+                rows, {m, static_cast<std::size_t>(w)}, nb::handle());
+            external(k, nb::cast(view, nb::rv_policy::reference), static_cast<char>(s));
         });
-        if (error) std::rethrow_exception(error);
     };
 }
 

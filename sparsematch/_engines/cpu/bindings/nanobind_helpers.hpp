@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <thread>
 #include <tuple>
 #include <type_traits>
@@ -119,6 +120,21 @@ template <class Call> auto or_sleep_at_exit(const Call& call) {
     } catch (...) {
         for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
     }
+}
+
+// Calls call() with the GIL, from whatever thread; throws the Python error that it throws.
+template <class Call> void with_gil(const Call& call) {
+    std::exception_ptr error;
+    or_sleep_at_exit([&] {
+        const auto state = PyGILState_Ensure();
+        try {
+            call();
+        } catch (const nb::python_error&) {
+            error = std::current_exception();
+        }
+        PyGILState_Release(state);
+    });
+    if (error) std::rethrow_exception(error);
 }
 
 // Lets other threads run Python while it lives: declared before the team that works meanwhile.

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <string>
 #include <utility>
 
@@ -61,29 +60,20 @@ template <class Value> Blas<Value> load_blas() {
     static Blas<Value> known;  // read once `is_known`, written by whoever has the GIL
     static std::atomic<bool> is_known = false;
     if (is_known) return known;
-    std::exception_ptr error;
-    or_sleep_at_exit([&] {
-        const auto state = PyGILState_Ensure();
-        try {
-            const nb::object all =
-                nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
-            const std::string letter = std::is_same_v<Value, double> ? "d" : "z";
-            const auto find = [&](const char* name) {
-                return nb::cast<nb::capsule>(all[(letter + name).c_str()]).data();
-            };
-            const Blas<Value> found{reinterpret_cast<Gemm<Value>>(find("gemm")),
-                                    reinterpret_cast<Trsm<Value>>(find("trsm"))};
-            const auto [get, set] = nb::cast<std::pair<std::uintptr_t, std::uintptr_t>>(
-                nb::module_::import_("sparsematch._engines.cpu.blas").attr("thread_functions")());
-            OneBlasThread::use(reinterpret_cast<int (*)()>(get),
-                               reinterpret_cast<void (*)(int)>(set));
-            if (!is_known) known = found, is_known = true;
-        } catch (const nb::python_error&) {
-            error = std::current_exception();
-        }
-        PyGILState_Release(state);
+    with_gil([&] {
+        const nb::object all =
+            nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
+        const std::string letter = std::is_same_v<Value, double> ? "d" : "z";
+        const auto find = [&](const char* name) {
+            return nb::cast<nb::capsule>(all[(letter + name).c_str()]).data();
+        };
+        const Blas<Value> found{reinterpret_cast<Gemm<Value>>(find("gemm")),
+                                reinterpret_cast<Trsm<Value>>(find("trsm"))};
+        const auto [get, set] = nb::cast<std::pair<std::uintptr_t, std::uintptr_t>>(
+            nb::module_::import_("sparsematch._engines.cpu.blas").attr("thread_functions")());
+        OneBlasThread::use(reinterpret_cast<int (*)()>(get), reinterpret_cast<void (*)(int)>(set));
+        if (!is_known) known = found, is_known = true;
     });
-    if (error) std::rethrow_exception(error);
     return known;
 }
 

@@ -70,11 +70,10 @@ template <class Index> class AlternatingSearch {
     bool run(RunContext& run) {
         WorkCounter counter(run);
         while (head_ < tail_ && !run.stopped())
-            if (!step(counter)) return false;
+            if (!step(counter, wide_)) return false;
         return true;
     }
-    // One worker's turn: as run, but for a few milliseconds, and with `share` only while the
-    // frontier is too narrow to be shared out.
+    // One worker's turn: as run, for some milliseconds; with `share` until it is shared out.
     bool turn(RunContext& run, int rank, bool share) {
         WorkCounter counter(run, rank);
         allowance_ = limits_.turn;
@@ -103,7 +102,6 @@ template <class Index> class AlternatingSearch {
         return tail_ - head_ < wide_ ? one_by_one(counter, std::min(narrow, wide_))
                                      : in_order(counter);
     }
-    bool step(WorkCounter& counter) { return step(counter, wide_); }
 
     // In the order of the queue, while that is short.
     bool one_by_one(WorkCounter& counter, std::size_t narrow) {

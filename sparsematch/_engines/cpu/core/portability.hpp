@@ -1,5 +1,4 @@
-// What compilers and systems spell differently: GCC, Clang and MSVC; Linux, macOS and Windows.
-// Everything else is standard C++20.
+// What compilers and systems spell differently: GCC, Clang, MSVC; Linux, macOS, Windows.
 #pragma once
 
 #include <cstddef>

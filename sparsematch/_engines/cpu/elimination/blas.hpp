@@ -1,5 +1,4 @@
-// The products and triangular solves of dense matrices that factorisations by fronts need, by the
-// BLAS that SciPy brings.
+// The dense products and triangular solves of factorisations by fronts, by SciPy's BLAS.
 #pragma once
 
 #include <mutex>

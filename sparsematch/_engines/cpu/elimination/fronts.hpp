@@ -1,5 +1,4 @@
-// The fronts of a multifrontal factorisation: which columns are eliminated together, and which
-// places rows and columns have there.
+// The fronts of a multifrontal factorisation: which columns are eliminated together, and where.
 //
 // Duff, Reid, The multifrontal solution of indefinite sparse symmetric linear equations (ACM TOMS
 // 9, 1983); Davis, Algorithm 915: SuiteSparseQR (ACM TOMS 38, 2011). Column k of the factor has the
@@ -11,7 +10,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"

@@ -1,5 +1,4 @@
-// How a matrix is to be factorised: the order of its rows and columns, its diagonal blocks, what
-// factorises each, and where its entries go.
+// How a matrix is to be factorised: its orders, diagonal blocks, their kernels, where entries go.
 #pragma once
 
 #include <cmath>
@@ -84,8 +83,7 @@ template <class Index> struct BlockPlan {
     // pivot early fills what comes behind.
     std::map<Index, Index> dense;
 
-    // Of all blocks that are factorised here: entries of L, if pivots stay on the diagonal, those
-    // by fronts apart, and seconds.
+    // Of all blocks factorised here: entries of L, if pivots stay, those by fronts apart; seconds.
     std::int64_t expected_entries = 0, in_fronts = 0;
     double seconds = 0;
 

@@ -495,8 +495,7 @@ template <class Index, class Value> class FrontWorker {
         }
     }
 
-    // Appends, or writes again, L and U of a front, without rows and columns that are zero there.
-    // Of other values these have to be zero, too.
+    // Appends, or writes again, L and U of a front but zero rows and columns, which must stay so.
     void store(Made& front) {
         const Index n = front.pivots;
         if (rule_.fresh) mark_filled(n), keep_lists(front);
@@ -610,10 +609,9 @@ template <class Index, class Value> class FrontWorker {
 // 18, 1989): the subtree that would end last is split, over and over; of these cuts, the one that
 // is predicted to take the least time is taken. L'Excellent, Sid-Lakhdar, A study of shared-memory
 // parallelism in a multifrontal solver (Parallel Comput. 40, 2014): idle cores join the fronts
-// above.
-// Invariant: parts and tiles change who computes a number, but not how. Memory: a stack for each
-// worker, of the largest subtree that it has met, beside the fronts at the roots of subtrees, and
-// those above them that wait for others.
+// above. Invariant: parts and tiles change who computes a number, but not how. Memory: a stack for
+// each worker, of the largest subtree that it has met, beside the fronts at the roots of subtrees,
+// and those above them that wait for others.
 template <class Index, class Value> class FrontTeam {
   public:
     struct Job {
@@ -676,9 +674,8 @@ template <class Index, class Value> class FrontTeam {
         const auto add = [&](std::size_t k, std::size_t f, double above) {
             subtrees.push({above + jobs[k].block->work(f), above, k, f});
         };
-        for (std::size_t k = 0; k < jobs.size(); ++k) {
+        for (std::size_t k = 0; k < jobs.size(); ++k)
             add(k, jobs[k].block->root(), 0), all += jobs[k].block->work(jobs[k].block->root());
-        }
         const double enough = all / (subtrees_each * workers);
         std::vector<std::pair<std::size_t, std::size_t>> split;
         std::size_t taken = 0;

@@ -1,7 +1,6 @@
 // Sizes of numbers, and how large pivots on the diagonal are to be.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <complex>
 

@@ -161,8 +161,7 @@ template <class Index> class CostProjection {
         double cost = 0, found = 0, failed = 0, failed_cost = 0;
     };
 
-    // The cost of the searches that are left, of which as many succeed as did of the last ones, if
-    // there are targets.
+    // The cost of the searches left, of which as many succeed as of the last, if there are targets.
     double remaining() {
         const double found = now_.found - before_.found, failed = now_.failed - before_.failed;
         const double searches_left = n_roots_ - now_.found - now_.failed;

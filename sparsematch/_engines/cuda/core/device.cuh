@@ -60,9 +60,6 @@ DEVICE int compare_and_swap(int* p, int expected, int desired) {
 DEVICE long long compare_and_swap(long long* p, long long expected, long long desired) {
     return (long long)atomicCAS((Wide*)p, (Wide)expected, (Wide)desired);
 }
-DEVICE Wide compare_and_swap(Wide* p, Wide expected, Wide desired) {
-    return atomicCAS(p, expected, desired);
-}
 DEVICE int exchange(int* p, int value) { return atomicExch(p, value); }
 DEVICE long long exchange(long long* p, long long value) {
     return (long long)atomicExch((Wide*)p, (Wide)value);
@@ -79,7 +76,6 @@ DEVICE Wide maximum(Wide* p, Wide value) { return atomicMax(p, value); }
 DEVICE int minimum(int* p, int value) { return atomicMin(p, value); }
 DEVICE long long minimum(long long* p, long long value) { return atomicMin(p, value); }
 DEVICE Bits bit_or(Bits* p, Bits bits) { return atomicOr(p, bits); }
-DEVICE Wide bit_or(Wide* p, Wide bits) { return atomicOr(p, bits); }
 DEVICE Bits bit_and(Bits* p, Bits bits) { return atomicAnd(p, bits); }
 
 // ---- Together: every thread of the block, every lane of the warp.
@@ -107,30 +103,27 @@ DEVICE Wide least_in_warp(Wide value) {
 template <class T, class Count> DEVICE void push(T* queue, Count* count, T value, bool wanted) {
     const unsigned here = __activemask(), wanting = __ballot_sync(here, wanted);
     if (!wanted) return;
-    unsigned lane;
-    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
     const int leader = __ffs(wanting) - 1;
     Count first = 0;
-    if (static_cast<int>(lane) == leader) first = add(count, static_cast<Count>(__popc(wanting)));
+    if (lane_in_warp() == leader) first = add(count, static_cast<Count>(__popc(wanting)));
     first = __shfl_sync(wanting, first, leader);
-    queue[first + __popc(wanting & ((1u << lane) - 1))] = value;
+    queue[first + count_lanes_before(wanting)] = value;
 }
 
 // Different numbers from a counter for those of N flags of each lane that are set: one atomic.
 template <int N, class Count>
 DEVICE void draw_each(Count* count, const bool (&wanted)[N], Count (&numbers)[N]) {
     const unsigned here = __activemask();
-    unsigned wanting[N], lane;
+    unsigned wanting[N];
     int total = 0;
     for (int u = 0; u < N; ++u) total += __popc(wanting[u] = __ballot_sync(here, wanted[u]));
     if (total == 0) return;
-    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
     const int leader = __ffs(here) - 1;
     Count first = 0;
-    if (static_cast<int>(lane) == leader) first = add(count, static_cast<Count>(total));
+    if (lane_in_warp() == leader) first = add(count, static_cast<Count>(total));
     first = __shfl_sync(here, first, leader);
     for (int u = 0; u < N; ++u) {
-        numbers[u] = first + static_cast<Count>(__popc(wanting[u] & ((1u << lane) - 1)));
+        numbers[u] = first + static_cast<Count>(count_lanes_before(wanting[u]));
         first += static_cast<Count>(__popc(wanting[u]));
     }
 }
@@ -147,12 +140,10 @@ DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (
 // Returns a number of its own for each.
 template <class T> DEVICE T draw_number(T* counts, T at) {
     const unsigned same = __match_any_sync(__activemask(), at);
-    unsigned lane;
-    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
     const int leader = __ffs(same) - 1;
     T first = 0;
-    if (static_cast<int>(lane) == leader) first = add(counts + at, static_cast<T>(__popc(same)));
-    return __shfl_sync(same, first, leader) + static_cast<T>(__popc(same & ((1u << lane) - 1)));
+    if (lane_in_warp() == leader) first = add(counts + at, static_cast<T>(__popc(same)));
+    return __shfl_sync(same, first, leader) + static_cast<T>(count_lanes_before(same));
 }
 
 // All blocks of a cooperative launch wait for each other; afterwards each sees what any wrote
@@ -190,6 +181,14 @@ DEVICE Wide sum_over_grid(Wide* word, Wide before, Wide mine) {
 #define LANES WARP
 #endif
 
+// Calls visit(v, lane, lanes) for 0 .. n - 1, each shared by 2^shift neighbouring threads.
+template <class Visit> DEVICE void for_shared(Index n, int shift, Visit visit) {
+    const Index lanes = static_cast<Index>(1) << shift;
+    const long long jobs = static_cast<long long>(n) << shift;
+    for (long long t = thread_index(); t < jobs; t += thread_count())
+        visit(static_cast<Index>(t >> shift), static_cast<Index>(t & (lanes - 1)), lanes);
+}
+
 // The same numbers as thread_index(), dealt warp by warp to one block after the other: so that all
 // processors do a few items, not the first few, where they would queue for the cache.
 DEVICE long long spread_index(int block, int blocks) {
@@ -203,6 +202,11 @@ DEVICE unsigned scatter(unsigned x) {
     x = (x ^ (x >> 16)) * 0x7feb352du;
     x = (x ^ (x >> 15)) * 0x846ca68bu;
     return x ^ (x >> 16);
+}
+
+// A number below n that is drawn for v; 0 if there is no choice.
+DEVICE Index drawn_below(Index n, Index v, unsigned seed) {
+    return n > 1 ? scatter(static_cast<unsigned>(v) ^ seed) % static_cast<unsigned>(n) : 0;
 }
 
 // A bijection of 0 .. n-1 that leaves no trace of the order: mixes `bits` bits, the fewest that
@@ -246,8 +250,9 @@ template <class T> DEVICE void add_of_block(T* count, T mine) {
     sync_block();  // the next call clears what is read here
 }
 
-// Appends those of 0 .. n - 1 for which wanted(v) to a queue: all blocks of a launch together.
-template <class Wanted> DEVICE void list_all(Index n, Index* queue, Index* count, Wanted wanted) {
+// Counts those of 0 .. n - 1 for which wanted(v), and calls put(own place, v): all blocks together.
+template <class Count, class Wanted, class Put>
+DEVICE void place_all(long long n, Count* count, Wanted wanted, Put put) {
     enum { EACH = 8 };
     const long long step = static_cast<long long>(EACH) * threads_in_block();
     for (long long base = block_index() * step; base < n; base += block_count() * step) {
@@ -256,15 +261,32 @@ template <class Wanted> DEVICE void list_all(Index n, Index* queue, Index* count
         for (int k = 0; k < EACH; ++k) {
             const long long v =
                 base + static_cast<long long>(k) * threads_in_block() + thread_in_block();
-            mine[k] = v < n && wanted(static_cast<Index>(v));
+            mine[k] = v < n && wanted(v);
             total += mine[k];
         }
-        Index at = reserve(count, total);
+        Count at = reserve(count, total);
         for (int k = 0; k < EACH; ++k)
             if (mine[k])
-                queue[at++] = static_cast<Index>(
+                put(at++,
                     base + static_cast<long long>(k) * threads_in_block() + thread_in_block());
     }
+}
+// Appends those of 0 .. n - 1 for which wanted(v) to a queue: all blocks of a launch together.
+template <class Wanted> DEVICE void list_all(Index n, Index* queue, Index* count, Wanted wanted) {
+    place_all(
+        n, count, [&](long long v) { return wanted(static_cast<Index>(v)); },
+        [&](Index at, long long v) { queue[at] = static_cast<Index>(v); });
+}
+
+// The first place, from low to high - 1, whose number is not below the value, else high; ascending.
+template <class Numbers, class Place, class Value>
+DEVICE Place first_not_below(Numbers numbers, Place low, Place high, Value value) {
+    while (low < high) {
+        const Place middle = low + (high - low) / 2;
+        if (numbers[middle] < value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
 }
 
 // ---- A set of vertices, one bit each, that other threads change meanwhile.
@@ -278,8 +300,7 @@ DEVICE void insert(Bits* set, Index v) { bit_or(set + (v >> 5), 1u << (v & 31));
 DEVICE void remove(Bits* set, Index v) { bit_and(set + (v >> 5), ~(1u << (v & 31))); }
 // Whether v is in a set that no thread changes meanwhile.
 DEVICE bool is_in(const Bits* set, Index v) { return set[v >> 5] >> (v & 31) & 1; }
-// Makes a set of those of n vertices that are wanted, and of what another has, if there is one.
-// Each thread writes its own words.
+// Makes a set of those of n vertices that are wanted, or in another, if there is one. Own words.
 template <class Wanted>
 DEVICE void make_set(Bits* set, long long n, const Bits* other, Wanted wanted) {
     for (long long w = thread_index(); w < n / 32 + 1; w += thread_count()) {

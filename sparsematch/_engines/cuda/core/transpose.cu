@@ -6,8 +6,7 @@
 #include "core/device.cuh"
 
 // Reads: indices. Writes: counts, zero before, by atomic addition; place: of each entry among those
-// of its minor (own entry).
-// Time: O(nnz / threads).
+// of its minor (own entry). Time: O(nnz / threads).
 KERNEL count(Index nnz, const Index* __restrict__ indices, Index* counts, Index* place) {
     for (Index p = thread_index(); p < nnz; p += thread_count())
         place[p] = add(counts + indices[p], static_cast<Index>(1));
@@ -19,18 +18,12 @@ KERNEL count(Index nnz, const Index* __restrict__ indices, Index* counts, Index*
 KERNEL fill(Index n_major, const Index* __restrict__ indptr, const Index* __restrict__ indices,
             const Index* __restrict__ place, const Index* __restrict__ begin, Index* transposed,
             Index* long_majors, Index* n_long, int shift) {
-    const long long lanes = 1ll << shift;
-    for (long long t = thread_index(); t < static_cast<long long>(n_major) << shift;
-         t += thread_count()) {
-        const Index v = static_cast<Index>(t >> shift);
-        if (indptr[v + 1] - indptr[v] > LONG) {
-            if ((t & (lanes - 1)) == 0) long_majors[add(n_long, static_cast<Index>(1))] = v;
-            continue;
-        }
-        for (Index p = indptr[v] + static_cast<Index>(t & (lanes - 1)); p < indptr[v + 1];
-             p += static_cast<Index>(lanes))
+    for_shared(n_major, shift, [&](Index v, Index lane, Index lanes) {
+        const bool is_long = indptr[v + 1] - indptr[v] > LONG;
+        if (is_long && lane == 0) long_majors[add(n_long, static_cast<Index>(1))] = v;
+        for (Index p = indptr[v] + lane; p < indptr[v + 1] && !is_long; p += lanes)
             transposed[begin[indices[p]] + place[p]] = v;  // a place of its own
-    }
+    });
 }
 
 // The same for majors with very many entries, a block each. Time: O(entries / threads of a block).

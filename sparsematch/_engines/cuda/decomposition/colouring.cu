@@ -1,5 +1,4 @@
-// Strong components by colouring, of what trimming and the pivot have left, all segments of it at a
-// time: see strong_components.cu, 4.
+// Strong components by colouring, of what is left, all segments at a time: strong_components.cu, 4.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 
@@ -120,17 +119,6 @@ KERNEL gather(Index n, const long long* __restrict__ order, const Index* __restr
     }
 }
 
-// How many of n ascending numbers are smaller than the value.
-DEVICE Index count_below(const long long* numbers, Index n, long long value) {
-    Index low = 0, high = n;
-    while (low < high) {
-        const Index middle = low + (high - low) / 2;
-        if (numbers[middle] < value) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
 // Reads: the rows and keys in that order. Writes: the labels: a segment begins where its label
 // says, a part of it as many places later as there are rows of it before; clears the bits of the
 // rows whose component is known, and lists the others.
@@ -141,8 +129,9 @@ KERNEL relabel(Index n, const Index* __restrict__ list, const long long* __restr
         const Index i = list[k];
         const long long segment = key[k] >> 32;
         // own entry: a row is in the list once
-        label[i] = static_cast<Index>(segment) + count_below(key, n, key[k]) -
-                   count_below(key, n, segment << 32);
+        label[i] = static_cast<Index>(segment) +
+                   first_not_below(key, static_cast<Index>(0), n, key[k]) -
+                   first_not_below(key, static_cast<Index>(0), n, segment << 32);
         push(left, n_left, i, (key[k] & 1) != 0);
         if (key[k] & 1) continue;
         remove(rows_in, i);

@@ -39,16 +39,13 @@ KERNEL join_others(Index n_major, const Index* __restrict__ indptr,
                    const Index* __restrict__ indices, long long major_offset,
                    long long minor_offset, int shift, long long* up, Index* long_majors,
                    Index* n_long) {
-    const Index lanes = static_cast<Index>(1) << shift;
-    for (long long t = thread_index(); t < static_cast<long long>(n_major) << shift;
-         t += thread_count()) {
-        const Index k = static_cast<Index>(t >> shift), lane = static_cast<Index>(t & (lanes - 1));
+    for_shared(n_major, shift, [&](Index k, Index lane, Index lanes) {
         const Index begin = indptr[k], end = indptr[k + 1];
         if (end - begin <= LONG)
             join_list(up, major_offset + k, indices, begin + FIRST + lane, end, lanes,
                       minor_offset);
         else if (lane == 0) long_majors[add(n_long, static_cast<Index>(1))] = k;
-    }
+    });
 }
 
 // The same for majors with very many entries, a block each. Time: O(entries / threads of a block).

@@ -3,9 +3,8 @@
 // Where only small pieces are left, one depth-first search in each is done sooner than rounds over
 // all of them: thousands run at the same time, each in memory of its own processor. Pieces by union
 // and find (union_find.cuh); components after Pearce, A space-efficient algorithm for finding
-// strongly connected components (Information Processing Letters 116, 2016).
-// Invariant: as in strong_components.cu. A piece becomes a segment of its own, and stays one if it
-// does not fit.
+// strongly connected components (Information Processing Letters 116, 2016). Invariant: as in
+// strong_components.cu. A piece becomes a segment of its own, and stays one if it does not fit.
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 
@@ -40,17 +39,14 @@ KERNEL plant(Index n, const Index* __restrict__ list, Index* up, Index* size) {
 
 // Reads: the lists of the rows, labels. Writes: up; joins what is in one segment.
 KERNEL join_rows(Index n, const Index* __restrict__ list, Square g, Index* up, int shift) {
-    const Index lanes = static_cast<Index>(1) << shift;
-    for (long long t = thread_index(); t < static_cast<long long>(n) << shift;
-         t += thread_count()) {
-        const Index i = list[t >> shift];
+    for_shared(n, shift, [&](Index at, Index lane, Index lanes) {
+        const Index i = list[at], end = g.rows.indptr[i + 1];
         Index root = i;
-        for (Index p = g.rows.indptr[i] + static_cast<Index>(t & (lanes - 1));
-             p < g.rows.indptr[i + 1]; p += lanes) {
+        for (Index p = g.rows.indptr[i] + lane; p < end; p += lanes) {
             const Index j = g.rows.indices[p], k = has(g.cols_in, j) ? g.col_mate[j] : i;
             if (k != i && g.label[k] == g.label[i]) root = join(up, root, k);
         }
-    }
+    });
 }
 
 // Writes: of each row its root, and a place in its piece, given out by an atomic addition; the size
@@ -64,8 +60,7 @@ KERNEL measure(Index n, const Index* __restrict__ list, Index* up, Index* size, 
 }
 
 // Reads: the pieces' sizes. Writes, for each root: where its piece begins, a stretch of its segment
-// given out by an atomic addition to what is assigned there, or -1; the lists of pieces of either
-// size.
+// given out by an atomic addition, or -1; the lists of pieces of either size.
 KERNEL divide(Index n, const Index* __restrict__ list, const Index* __restrict__ up,
               const Index* __restrict__ size, const Index* __restrict__ label, Index* assigned,
               Index* begin, Index* small, Index* large, Index* count) {

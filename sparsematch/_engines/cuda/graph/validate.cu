@@ -1,5 +1,4 @@
-// Properties of a graph that matching relies on, from one pass over its entries; weights and live
-// edges of a matching of it.
+// Properties of a graph that matching relies on, in one pass; weights and live edges of a matching.
 //
 // Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place and
 // magnitude as an unordered pair: equal sums show that each entry has its partner.
@@ -82,21 +81,15 @@ KERNEL pair_weights(Index n, Adjacency g, const Index* mate, double* sums) {
     for (long long u = thread_index(); u < n; u += thread_count()) {
         double own = 0;
         if (mate[u] > g.first + u) {
-            Index from = g.indptr[u], to = g.indptr[u + 1] - 1;
-            while (from < to) {
-                const Index middle = from + (to - from) / 2;
-                if (g.indices[middle] < mate[u]) from = middle + 1;
-                else to = middle;
-            }
-            own = static_cast<double>(as_number(magnitude(g.weight[from])));
+            const Index at = first_not_below(g.indices, g.indptr[u], g.indptr[u + 1], mate[u]);
+            own = static_cast<double>(as_number(magnitude(g.weight[at])));
         }
         sums[u] = own;
     }
 }
 #endif
 
-// Edges with both ends free, each counted at both of them. Reads: the graph, mate. Writes: count.
-// Time: O(nnz / threads).
+// Edges with both ends free, twice each. Reads: graph, mate. Writes: count. Time: O(nnz / threads).
 KERNEL count_live(Index n, Adjacency g, const Index* mate, Wide* count) {
     Wide live = 0;
     for (Wide u = thread_index() / WARP; u < static_cast<Wide>(n); u += thread_count() / WARP) {

@@ -1,5 +1,4 @@
-// How many rows the columns have, in bytes, which columns are rare: have the fewest entries, and
-// the choice among the columns of a list.
+// How many rows columns have, in bytes, which are rare (of fewest), and the choice in a list.
 //
 // Bytes of all columns stay cached. They are hints: nothing that has to be right depends on them.
 // RARE: entries up to which columns are counted apart.
@@ -62,13 +61,7 @@ KERNEL find_rare(long long n_cols, const Byte* degree, int upto, Bits* rare) {
 
 // The row of the p-th entry, of n rows.
 template <class Pointer> DEVICE long long row_of(Pointer indptr, long long n, long long p) {
-    long long low = 0, high = n;  // low begins at p or before, high behind
-    while (high - low > 1) {
-        const long long middle = low + (high - low) / 2;
-        if (indptr[middle] <= p) low = middle;
-        else high = middle;
-    }
-    return low;
+    return first_not_below(indptr, 0ll, n, p + 1) - 1;
 }
 
 // Calls put(place, p, column) for the entries p of rare columns, which it counts, each with a place
@@ -76,21 +69,7 @@ template <class Pointer> DEVICE long long row_of(Pointer indptr, long long n, lo
 template <class Put>
 DEVICE void list_rare_entries(long long nnz, const Index* indices, const Bits* rare,
                               long long* found, Put put) {
-    enum { EACH = 8 };
-    const long long size = static_cast<long long>(EACH) * threads_in_block();
-    for (long long base = block_index() * size; base < nnz; base += block_count() * size) {
-        const long long mine = base + thread_in_block();
-        Index cols[EACH];
-        bool wanted[EACH];
-        int total = 0;
-        for (int k = 0; k < EACH; ++k) {
-            const long long p = mine + static_cast<long long>(k) * threads_in_block();
-            cols[k] = p < nnz ? indices[p] : UNMATCHED;
-            total += wanted[k] = cols[k] >= 0 && is_in(rare, cols[k]);
-        }
-        long long at = reserve(found, total);
-        for (int k = 0; k < EACH; ++k)
-            if (wanted[k])
-                put(at++, mine + static_cast<long long>(k) * threads_in_block(), cols[k]);
-    }
+    place_all(
+        nnz, found, [&](long long p) { return is_in(rare, indices[p]); },
+        [&](long long at, long long p) { put(at, p, indices[p]); });
 }

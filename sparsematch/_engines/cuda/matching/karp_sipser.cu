@@ -11,15 +11,13 @@
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
-// In entries of a list: from where on a thread would take too long to lower the columns' words;
-// what is read at a time.
+// Entries of a list: from how many on a thread leaves words as they are; read at a time.
 enum { LONG = 1024, AT_ONCE = 4 };
 
 struct KarpSipser {
     Csr lists;
     Index *row_mate, *col_mate;
-    // of a column: the sum of its rows, times 2^32, and how many they are. Sums may overflow,
-    // counts do not
+    // of a column: the sum of its rows, times 2^32, which may overflow, and their count
     Wide* residual;
     Bits *matched, *removed;
     unsigned seed;
@@ -32,14 +30,10 @@ DEVICE unsigned rows_left(Wide residual) { return static_cast<unsigned>(residual
 // `fewest` of a row that has more free columns than are asked for.
 #define TOO_MANY (static_cast<Index>(-2))
 
-// The free column of a row with the fewest residual rows, if the row has no more free columns than
-// `most`, but one.
+// A row's free column of fewest residual rows, if it has no more than `most` free ones, but one.
 DEVICE Index fewest(const KarpSipser& s, Index i, Index most) {
     const Index first = s.lists.indptr[i], degree = s.lists.indptr[i + 1] - first;
-    Index at = degree > 1 ? static_cast<Index>(scatter(static_cast<unsigned>(i) ^ s.seed) %
-                                               static_cast<unsigned>(degree))
-                          : 0;
-    Index best = UNMATCHED, n = 0;
+    Index at = drawn_below(degree, i, s.seed), best = UNMATCHED, n = 0;
     unsigned least = 0;
     for (Index base = 0; base < degree && n < LONG; base += AT_ONCE) {
         Index j[AT_ONCE];
@@ -93,19 +87,14 @@ DEVICE void follow(const KarpSipser& s, Index j) {
     }
 }
 
-// Reads: lists, row_mate. Writes: residual, zero before, by atomic addition. 2^shift threads share
-// a list. Time: O(nnz / threads).
+// Reads: lists, row_mate. Writes: residual, zero before, by atomics. Time: O(nnz / threads).
 KERNEL count(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
              const Index* __restrict__ row_mate, Wide* residual, int shift) {
-    const long long lanes = 1ll << shift;
-    for (long long t = thread_index(); t < static_cast<long long>(n_rows) << shift;
-         t += thread_count()) {
-        const Index i = static_cast<Index>(t >> shift);
-        if (row_mate[i] != UNMATCHED) continue;
-        for (Index p = indptr[i] + static_cast<Index>(t & (lanes - 1)); p < indptr[i + 1];
-             p += static_cast<Index>(lanes))
+    for_shared(n_rows, shift, [&](Index i, Index lane, Index lanes) {
+        if (row_mate[i] != UNMATCHED) return;
+        for (Index p = indptr[i] + lane; p < indptr[i + 1]; p += lanes)
             add(residual + indices[p], word_of(i));
-    }
+    });
 }
 
 // Columns of degree one. Reads: lists. Writes: mates of pairs that it made, residual, matched,
@@ -129,8 +118,7 @@ KERNEL rows(Index n_rows, KarpSipser s, Index most, int bits) {
 // alone some maximum matching has the pairs made so far, and no others there. Reads: residual,
 // matched, removed. Writes: both sets, own words. Time: O((n_rows + n_cols) / threads).
 KERNEL list_finished(Index n_rows, Index n_cols, KarpSipser s, Bits* rows, Bits* columns) {
-    for (long long w = thread_index(); w < n_rows / 32 + 1; w += thread_count())
-        rows[w] = s.removed[w];
+    make_set(rows, n_rows, s.removed, [](long long) { return false; });
     make_set(columns, n_cols, s.matched,
              [&](long long j) { return rows_left(s.residual[j]) == 0; });
 }

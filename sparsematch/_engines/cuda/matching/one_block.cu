@@ -138,9 +138,8 @@ struct Account {
 };
 
 // One phase, of `depth` levels at most. Returns the paths found; none if there are more levels. As
-// many threads as 2^shift share a list where the level has no more to do. The widths of levels are
-// counted in three numbers in rotation: one is read, one written, one cleared, so a level takes one
-// barrier.
+// many threads as 2^shift share a list where the level has no more to do. Widths of levels are
+// counted in three numbers in rotation, read, written and cleared: one barrier a level.
 DEVICE int phase(const Arrays& a, int shift, int depth, Account& done) {
     SHARED int widths[3], found;
     sync_block();  // all have read what the last phase found
@@ -203,17 +202,12 @@ DEVICE void solve(const Arrays& a, const Work& w, Account& done) {
         w.col_mate[j] = a.col_mate[j] == NONE ? UNMATCHED : static_cast<Index>(a.col_mate[j]);
 }
 
-// Writes what has been done to host memory, in the order of one_block.py; one thread.
-DEVICE void write(const Account& done, long long* report) {
-    const int counts[] = {done.stopped, done.phases, done.levels, done.paths};
-    for (int k = 0; k < 4; ++k) report[k] = counts[k];
-}
-
-// Reads: lists. Writes: both mates; report: what has been done, unless it is nullptr. Time:
-// O(phases * nnz / threads + levels).
+// Reads: lists. Writes: mates; report, if any. Time: O(phases * nnz / threads + levels).
 KERNEL __launch_bounds__(1024, 1) one_block(Work w, long long* report) {
     DYNAMIC_SHARED(near);
     Account done = {0, 0, 0, 0};
     solve(arrays_in(near, w.n_rows, w.n_cols), w, done);
-    if (report && thread_in_block() == 0) write(done, report);
+    if (!report || thread_in_block()) return;
+    const int counts[] = {done.stopped, done.phases, done.levels, done.paths};  // as one_block.py
+    for (int k = 0; k < 4; ++k) report[k] = counts[k];
 }

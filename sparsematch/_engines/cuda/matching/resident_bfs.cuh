@@ -118,11 +118,9 @@ DEVICE void scan(const Forest& f, ReadOnly<Index> list, Index degree, Index from
     }
 }
 
-// Where the list of v is begun in this phase: neither the numbering nor the phase before may favour
-// a direction.
+// Where the list of v is begun in this phase: neither order nor last phase may favour a direction.
 DEVICE Index start_of(const Forest& f, Index v, Index degree) {
-    return degree > 1 ? scatter(static_cast<unsigned>(v) ^ f.salt) % static_cast<unsigned>(degree)
-                      : 0;
+    return drawn_below(degree, v, f.salt);
 }
 
 // A list too long for a few threads: its chunks, as pairs (vertex, where it begins).
@@ -189,8 +187,7 @@ DEVICE void do_level(const Team& team, const Forest& f, const Index* frontier, P
     ++at.levels;
 }
 
-// The first block writes how far it is, the others read it. A barrier of the grid precedes the next
-// such write, so none reads late.
+// The first block writes how far it is, the others read it. A barrier precedes the next such write.
 DEVICE void publish(const Team& grid, Index* state, Progress& at) {
     if (grid.index == 0)
         state[0] = at.n, state[1] = at.tail, state[2] = at.ends, state[3] = at.levels;

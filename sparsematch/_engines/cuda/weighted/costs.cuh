@@ -11,8 +11,6 @@ struct Costs {
 
 #define INFINITE as_number(static_cast<Wide>(0x7ff0000000000000ull))
 
-DEVICE int lanes_of(int shift) { return 1 << shift < WARP ? 1 << shift : WARP; }
-
 // The least value of `lanes` neighbouring lanes; all lanes of the warp must call it.
 DEVICE double least_of(double mine, int lanes) {
     for (int bit = lanes >> 1; bit; bit >>= 1) {
@@ -30,7 +28,7 @@ template <class T> DEVICE T sum_of(T mine, int lanes) {
 // lanes of a warp call it as often; k is -1 where nothing is left. `first` of `threads`.
 template <class Each>
 DEVICE void for_groups(Wide count, int shift, Wide first, Wide threads, Each each) {
-    const int lanes = lanes_of(shift), lane = lane_in_warp() % lanes;
+    const int lanes = 1 << shift < WARP ? 1 << shift : WARP, lane = lane_in_warp() % lanes;
     const Wide per_warp = WARP / lanes;
     for (Wide base = first / WARP * per_warp; base < count; base += threads / WARP * per_warp) {
         const Wide k = base + lane_in_warp() / lanes;

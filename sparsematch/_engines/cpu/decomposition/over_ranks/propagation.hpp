@@ -8,8 +8,6 @@
 // Invariant: a vertex that is not pending has propagated its label.
 #pragma once
 
-#include <bit>
-
 #include "matching/over_ranks/message_buffers.hpp"
 
 namespace sparsematch::over_ranks {
@@ -22,7 +20,7 @@ template <class Index> class Propagation {
         : messages(owners.size(), 1), indptr_(indptr), indices_(indices), label_(label),
           budget_(budget), owners_(std::move(owners)),
           is_pending_(static_cast<std::size_t>(owners_.n())),
-          sent_(owners_.size() > 1 ? cache_size(indptr_[owners_.n()]) : 1,
+          sent_(owners_.size() > 1 ? cache_size(indptr_[owners_.n()], 16) : 1,
                 Sent{UNMATCHED<Index>, UNMATCHED<Index>}) {
         for (Index v = 0; v < owners_.n(); ++v)
             if (label_[v] >= 0) defer(v);
@@ -65,13 +63,7 @@ template <class Index> class Propagation {
     struct Sent {
         Index vertex, label;
     };
-    static std::size_t cache_size(std::int64_t entries) {
-        return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / 16);
-    }
-    Sent& slot_of(Index w) {
-        const auto mixed = static_cast<std::uint64_t>(w) * 0x9E3779B97F4A7C15u >> 20;
-        return sent_[static_cast<std::size_t>(mixed) & (sent_.size() - 1)];
-    }
+    Sent& slot_of(Index w) { return sent_[mix(w) & (sent_.size() - 1)]; }
 
     void defer(Index v) {
         if (!is_pending_[v]) pending_.push_back(v), is_sorted_ = false;

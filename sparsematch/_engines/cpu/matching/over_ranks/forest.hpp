@@ -41,7 +41,8 @@ template <class Index> class Forest {
         : messages(majors.size(), KINDS), a_(arrays), majors_(std::move(majors)),
           minors_(std::move(minors)), budget_(budget), announced_(announced), prune_(prune),
           queue_(majors_.n()),
-          claimed_(majors_.size() > 1 ? cache_size(a_.indptr[majors_.n()]) : 1, UNMATCHED<Index>),
+          claimed_(majors_.size() > 1 ? cache_size(a_.indptr[majors_.n()], 4) : 1,
+                   UNMATCHED<Index>),
           slots_(16, UNMATCHED<Index>) {
         std::fill_n(a_.major_tree, majors_.n(), UNMATCHED<Index>);
         std::fill_n(a_.minor_tree, minors_.n(), UNMATCHED<Index>);
@@ -100,13 +101,6 @@ template <class Index> class Forest {
     MessageBuffers<Index> messages;
 
   private:
-    static std::size_t cache_size(std::int64_t entries) {
-        return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / 4);
-    }
-    static std::size_t mix(Index v) {
-        return static_cast<std::size_t>(static_cast<std::uint64_t>(v) * 0x9E3779B97F4A7C15u >> 20);
-    }
-
     void read(int kind, std::span<const Index> words) {
         const std::size_t n = words.size();
         if (kind == CLAIM) {
@@ -136,8 +130,7 @@ template <class Index> class Forest {
         if (head_ == tail_) head_ = tail_ = 0;
     }
 
-    // Prefetches for `expand`: lists of majors further back in the queue, and the minors of a near
-    // one (decision 0005).
+    // Prefetches for `expand`: lists of majors further back, minors of a near one (decision 0005).
     SPARSEMATCH_INLINE void prefetch() const {
         const Index far = queue_[head_ + 16], near = queue_[head_ + 8], next = queue_[head_ + 3];
         SPARSEMATCH_PREFETCH(&a_.indptr[far]);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,6 +16,14 @@
 #include "matching/over_ranks/owners.hpp"
 
 namespace sparsematch::over_ranks {
+
+// Of a cache of what was sent: its slots, one for `share` entries, and the hash of a vertex.
+inline std::size_t cache_size(std::int64_t entries, std::size_t share) {
+    return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / share);
+}
+inline std::size_t mix(std::int64_t v) {
+    return static_cast<std::size_t>(static_cast<std::uint64_t>(v) * 0x9E3779B97F4A7C15u >> 20);
+}
 
 // Messages of one kind to one rank. Memory is reserved for a whole message, not word by word.
 template <class Index> class MessageList {
