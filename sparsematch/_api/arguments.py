@@ -1,6 +1,6 @@
 """Arguments that several public functions have, read in one way."""
 
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,12 +11,6 @@ Rng: TypeAlias = int | np.random.Generator | None
 #: Tuples: to make a union at each call takes as long as the check.
 _FLAGS = bool, np.bool_
 _NUMBERS = int, float, np.number
-
-
-class Settings(TypedDict, total=False):
-    """Arguments of a call that do not determine the type of its result, for overloads."""
-
-    workers: int | None
 
 
 def read_seed(rng: Rng) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from sparsematch._api.arguments import Settings
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import report
 from sparsematch._api.transversal import maximum_matching
@@ -18,7 +17,7 @@ from sparsematch._engines.registry import Run, operations, plan_exact
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
-from sparsematch._types.choices import ExactMethod
+from sparsematch._types.choices import ExactMethod, Settings
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts, Components
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import frozen

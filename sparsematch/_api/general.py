@@ -5,14 +5,14 @@ from __future__ import annotations  # readable names in help()
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from sparsematch._api.arguments import Rng, Settings, check_flags, read_seed
+from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import checked, matched
 from sparsematch._api.workers import resolve_workers
 from sparsematch._base.docstrings import documented
 from sparsematch._engines.registry import Run, read_options, select
 from sparsematch._input.graph import as_graph
-from sparsematch._types.choices import ApproximateMethod
+from sparsematch._types.choices import ApproximateMethod, Settings
 from sparsematch._types.matching import GraphMatching
 from sparsematch._types.sparse_like import Local, SparseLike
 

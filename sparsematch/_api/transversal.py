@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 
-from sparsematch._api.arguments import Rng, Settings, read_seed
+from sparsematch._api.arguments import Rng, read_seed
 from sparsematch._api.check import read_matching
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import improve, report
@@ -18,7 +18,7 @@ from sparsematch._engines.operations import MatchingOps
 from sparsematch._engines.registry import ByProducts, Run, operations, plan, plan_exact
 from sparsematch._input.bipartite import as_bipartite, fields_of_view
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.choices import ExactMethod, Heuristic
+from sparsematch._types.choices import ExactMethod, Heuristic, Settings
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import RunInfo
 from sparsematch._types.sparse_like import Local, SparseLike

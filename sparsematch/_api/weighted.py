@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args, overload
 
 from numpy.typing import ArrayLike
 
-from sparsematch._api.arguments import Settings, check_flags, check_tolerance, read_capacities
+from sparsematch._api.arguments import check_flags, check_tolerance, read_capacities
 from sparsematch._api.check import matching_of
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import run_weighted
@@ -21,7 +21,7 @@ from sparsematch._engines.registry import Run, operations
 from sparsematch._input.mates import copied
 from sparsematch._input.weighted import as_signed, as_weighted
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.choices import Cardinality
+from sparsematch._types.choices import Cardinality, Settings
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import RunInfo
 from sparsematch._types.sparse_like import Local, SparseLike

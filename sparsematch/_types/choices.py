@@ -1,6 +1,6 @@
 """What arguments may be, for type checkers; `engines` lists what a back-end offers."""
 
-from typing import Literal
+from typing import Literal, TypedDict
 
 #: Those of the core, in host memory.
 _Core = Literal["hopcroft_karp", "pothen_fan", "push_relabel", "single_source_bfs", "ms_bfs_graft"]
@@ -14,3 +14,9 @@ Zeros = Literal["keep", "drop"]
 Pivoting = Literal["auto", "structure", "product"]
 Solver = Literal["auto", "superlu", "umfpack", "pardiso", "mumps"]
 Side = Literal["N", "T", "H"]
+
+
+class Settings(TypedDict, total=False):
+    """Arguments of a call that do not determine the type of its result, for overloads."""
+
+    workers: int | None

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, issparse
 
-from sparsematch._api.arguments import Settings
 from sparsematch._base.arrays import on_gpu
 from sparsematch._base.errors import check_choice
 from sparsematch._input.foreign import from_other_library
@@ -22,7 +21,7 @@ from sparsematch._systems.like_scipy import Singular, no_solution
 from sparsematch._systems.lu import Analysis, BlockTriangularLU
 from sparsematch._systems.pattern import LAYOUTS
 from sparsematch._systems.plan import FactorisationPlan, begin
-from sparsematch._types.choices import Pivoting, Solver
+from sparsematch._types.choices import Pivoting, Settings, Solver
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch._types.view import without_view
 
