@@ -344,10 +344,12 @@ class Progress:
 
     def _passes_of_searches(self, passes: float, workers: int) -> float:
         """Return the allowance of searches from one vertex after the other; 0: to the end."""
-        # A search costs a pass at most, so as many rows as passes need no limit.
+        # A search costs a pass at most, so as many rows as passes need no limit. What one of many
+        # workers searches alone has its share of the allowance: the others wait.
         passes *= 1 if self.many_workers else workers
         left = self.graph.n_major - self.rank - self.features.rows.empty
-        return passes if left > passes else 0.0
+        share = workers / self.run.workers if self.many_workers else 1.0
+        return share * passes if left > passes else 0.0
 
 
 Guard = Callable[[Progress], bool]
