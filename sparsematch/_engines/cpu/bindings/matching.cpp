@@ -10,7 +10,8 @@ using namespace sparsematch;
 
 namespace {
 
-// finished, forced: see run_engine.py. Returns step_info, and pairs forced by row and column.
+// finished, forced: see run_engine.py. Returns step_info, and how many pairs were forced
+// by their row and by their column.
 template <class Index>
 nb::tuple run_improve(const char* name, CsrArg<Index> matrix,
                       const std::optional<CsrArg<Index>>& transposed, Sides<Index> mates,

@@ -1,4 +1,5 @@
-// Bindings for a matrix over several ranks: kernels, whose messages Python exchanges, and sorts.
+// Bindings for a matrix over several ranks: kernels that Python steps, exchanging their messages in
+// between, and the sorts of elements to send.
 #include <nanobind/stl/string.h>
 
 #include "bindings/nanobind_helpers.hpp"
@@ -52,7 +53,8 @@ template <class Index> struct Passed<const KarpSipserSide<Index>&> {
 
 namespace {
 
-// The methods of a kernel: Kernel of mpi/core/exchange.py. Its arrays are good until the next step.
+// The methods of every kernel: see Kernel of mpi/core/exchange.py. Arrays are the kernel's, to be
+// used before it is stepped again.
 template <class Kernel> nb::class_<Kernel> bind_kernel(nb::module_& m, const std::string& name) {
     nb::class_<Kernel> kernel(m, name.c_str());
     kernel.def("step", &Kernel::step, nb::call_guard<ReleasedGil>())

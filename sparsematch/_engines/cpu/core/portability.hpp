@@ -1,4 +1,5 @@
-// What compilers and systems spell differently: GCC, Clang, MSVC; Linux, macOS, Windows.
+// What compilers and systems spell differently: GCC, Clang and MSVC; Linux, macOS and Windows.
+// Everything else is standard C++20.
 #pragma once
 
 #include <cstddef>

@@ -7,8 +7,8 @@
 // with each row the mates of all its columns, hence everything that is reached. Each free row has
 // one such set, and other matchings have others: the smallest of all is not sought. A free row with
 // few entries is matched instead of one with more that is near to it, since rows with few entries
-// make short sets. Then the free rows of a piece are searched from, with a limit that doubles,
-// until one search ends or the budget is spent. What is found is reduced while that is cheap
+// make short sets. Then the free rows of a piece are searched from with a limit that doubles, until
+// one search is complete or the budget is spent. The set found is reduced as long as that is cheap
 // (minimal_violator.hpp).
 #pragma once
 
@@ -102,7 +102,8 @@ template <class Index> class HallViolators {
         return 0;
     }
 
-    // Augments from each free row to one nearby with more entries, if any: that is free instead.
+    // For each free row: if one of the rows near to it has more entries, augments along the path
+    // there, so that that one is free.
     void exchange(std::int64_t budget) {
         if (parent_.size() == 0) parent_ = Buffer<Index>(queue_.size());
         work_ = 0;
@@ -172,7 +173,8 @@ template <class Index> class HallViolators {
     }
 
     // Queues the rows that alternating paths reach from row i, until they have more than `limit`
-    // entries or are more than `most`; and where from, if parent_ has room. Returns how many.
+    // entries or are more than `most`, with the places from which they were reached if there is
+    // room for these. Returns how many.
     Index reach(Index i, std::int64_t limit, Index most) {
         Index tail = 1;
         std::int64_t read = 0;

@@ -4,11 +4,12 @@
 // Where neighbours are near in memory, and their numbers too, a few sweeps find nearly everything,
 // faster than a search that follows the arcs; where they do not, they are given up. Two pivots at a
 // time, of which the second seems not to be in the component of the first: without its diagonal, a
-// mesh of two colours has two large components. Invariant: what a state says of a vertex is true;
-// what it does not say may be true as well. Hence (1) of large_components.hpp: what a pivot reaches
-// and what leads to it are its component. Of (2): `follow` scans every open vertex that the pivot
-// reaches, so all arcs from these lead to what it reaches; that, less the component, is the
-// targets. Settled vertices are not scanned: to reach one of a place is to reach the place.
+// mesh of two colours has two large components.
+// Invariant: what a state says of a vertex is true; what it does not say may be true as well. Hence
+// (1) of large_components.hpp: what a pivot reaches and what leads to it are its component.
+// Of (2): `follow` scans every open vertex that the pivot reaches, so all arcs from these lead to
+// what it reaches; that, less the component, is the targets. Settled vertices are not scanned: to
+// reach one of a place is to reach the place.
 #pragma once
 
 #include <algorithm>

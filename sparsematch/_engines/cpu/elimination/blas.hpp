@@ -1,4 +1,5 @@
-// The dense products and triangular solves of factorisations by fronts, by SciPy's BLAS.
+// The products and triangular solves of dense matrices that factorisations by fronts need, by the
+// BLAS that SciPy brings.
 #pragma once
 
 #include <mutex>

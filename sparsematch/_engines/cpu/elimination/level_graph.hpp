@@ -1,4 +1,5 @@
-// The graphs of a multilevel bisection, with weights: each a matching of the one below contracted.
+// The graphs of a multilevel bisection: with weights of vertices and edges, each level a matching
+// of the one below contracted.
 //
 // Karypis, Kumar, A fast and high quality multilevel scheme for partitioning irregular graphs (SIAM
 // J. Sci. Comput. 20, 1998), section 3.1: matchings are of heavy edges (hem.hpp), and aggregates

@@ -3,9 +3,10 @@
 //
 // George, Nested dissection of a regular finite element mesh (SIAM J. Numer. Anal. 10, 1973);
 // separators by the multilevel scheme of Karypis, Kumar (SIAM J. Sci. Comput. 20, 1998): the graph
-// is coarsened by matchings (level_graph.hpp), separated where it is small (initial_separator.hpp),
-// and the separator refined on every level on the way back (separator.hpp). What is left of the
-// graph is ordered by minimum degree, part by part, separators counted as neighbours (amd.hpp).
+// is coarsened by matchings (level_graph.hpp), separated where it is small
+// (initial_separator.hpp), and the separator refined on every level on the way back
+// (separator.hpp). What is left of the graph is ordered by minimum degree, part by part, separators
+// counted as neighbours (amd.hpp).
 // Invariant: vertices of different parts are joined by paths through separators only.
 #pragma once
 
@@ -139,7 +140,8 @@ template <class Index> class NestedDissection {
         if (!by[rank]) by[rank] = std::make_unique<Dissector>(run_, rank);
         return by[rank]->of;
     }
-    // Writes: separators, the last first, and the parts left. Pieces of a level side by side.
+    // Writes: separators, those that come last first, and the parts left. Pieces of a level
+    // are separated side by side.
     void dissect(Piece all, std::vector<Index>& separators, std::vector<std::vector<Index>>& parts,
                  Dissectors& by) {
         std::vector<Piece> level, next;

@@ -166,7 +166,8 @@ template <class Index> class LocalMaxPart {
             if (!matched_.test(u)) released_.push_back(u);
     }
 
-    // Tells other ranks which vertices are matched; a mate's owner has a request, and matches both.
+    // Tells other ranks which vertices are matched. The owner of the mate has been sent a request,
+    // and so matches both by itself.
     void announce_all() {
         for (std::size_t k = 0; k < paired_.size(); ++k) {
             prefetch(paired_, k);

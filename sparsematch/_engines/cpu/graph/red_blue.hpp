@@ -86,7 +86,8 @@ template <class Index, bool Weighted, bool Threads> class RedBlue {
         });
     }
 
-    // The red neighbour to propose to: the best, or without weights the first from a hashed entry.
+    // The red neighbour that a blue vertex proposes to: the best, or without weights the first from
+    // a hashed entry on.
     Pick select(Index v, WorkCounter& counter) const {
         if constexpr (Weighted) {
             counter.add(g_.degree(v));

@@ -3,7 +3,8 @@
 // Manne, Halappanavar, New effective multithreaded matching algorithms (IPDPS 2014), Alg. 3. A
 // displaced vertex does not propose at once but in the next pass: the lists of many proposers can
 // be prefetched. At first all propose to their best neighbour whatever its suitor, which reads no
-// suitors. Invariant: in the end a matched vertex is its suitor's suitor: one matching is stable.
+// suitors. Invariant: in the end each matched vertex is its suitor's suitor, as the strict order
+// leaves one stable matching.
 #pragma once
 
 #include "core/worklist.hpp"

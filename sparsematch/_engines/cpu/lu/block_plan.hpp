@@ -1,4 +1,5 @@
-// How a matrix is to be factorised: its orders, diagonal blocks, their kernels, where entries go.
+// How a matrix is to be factorised: the order of its rows and columns, its diagonal blocks, what
+// factorises each, and where its entries go.
 #pragma once
 
 #include <cmath>
@@ -83,7 +84,8 @@ template <class Index> struct BlockPlan {
     // pivot early fills what comes behind.
     std::map<Index, Index> dense;
 
-    // Of all blocks factorised here: entries of L, if pivots stay, those by fronts apart; seconds.
+    // Of all blocks that are factorised here: entries of L, if pivots stay on the diagonal, those
+    // by fronts apart, and seconds.
     std::int64_t expected_entries = 0, in_fronts = 0;
     double seconds = 0;
 

@@ -11,7 +11,8 @@
 // y is so in all its columns, is measured by its norm and that of y, both in the user's units; here
 // only if the block is the whole matrix, as terms outside need not be tiny: wide_solve.hpp sees to
 // that. Skeel, Iterative refinement implies numerical stability for Gaussian elimination (Math.
-// Comp. 35, 1980): one step makes the first of these small but for extreme growth or condition.
+// Comp. 35, 1980): one step in the same precision makes the componentwise error small unless growth
+// or condition are extreme.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,8 @@ namespace sparsematch {
 
 struct SolutionError {
     // Up to which solutions are left as they are. A factorisation without growth reaches 1e-16
-    // normwise; componentwise a hundred times that: only rows that have lost digits are refined.
+    // normwise; componentwise a hundred times that, so that only rows that have lost digits beside
+    // their own terms are refined.
     static constexpr double good_componentwise = 1e-13, good_normwise = 1e-15;
     static constexpr int max_steps = 4;  // of refinement, each of which must halve the error
 

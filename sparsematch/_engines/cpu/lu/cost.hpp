@@ -31,7 +31,7 @@ struct KernelRow {
     Cost cost;
     double repeated = 1;  // share of that time that other values take, of the same pattern
     // Of this package's: the share of the largest in its column, rows scaled, below which a pivot
-    // is expected to leave the diagonal; the share by which fill grows with each of sqrt(n) of
+    // is expected to leave the diagonal; and by which share fill grows with each, of sqrt(n) of
     // them in a block of n rows.
     double weak_pivot = 0, per_moved = 0;
     bool complex_numbers = true;
@@ -54,7 +54,8 @@ inline constexpr std::array kernel_table{
 // and what an order by the values is expected to save beside fronts, as a share of what it saves
 // beside columns: half, so that those of random patterns, on which it lost, are not looked for.
 inline constexpr double few_weak = 1.0 / 256, by_fronts = 0.5;
-// Multiplications that take as long as a number passed on by fronts, and as a front; fitted, too.
+// Multiplications that take as long as a number that fronts pass on, and as a front beside these.
+// Fitted as the prices are.
 inline constexpr double of_number = 12, of_front = 350 * of_number;
 // Share of the places of a block that are entries above which its order hardly matters: fill comes
 // to 96% of all in random ones of 500 rows of which a fifth are.
@@ -105,7 +106,8 @@ struct Policy {
     // its columns, unless one is to be chosen.
     bool whole = false;
     std::vector<std::int64_t> order;
-    // Share of a block's largest entry up to which our own kernel adds an entry instead of a pivot.
+    // Share of a block's largest entry up to which an entry is added instead of a pivot, which is
+    // what only our own kernel does.
     double no_pivot = 0;
 
     const Cost& cost(Kernel kernel) const { return kernels[static_cast<std::size_t>(kernel)].cost; }
@@ -129,7 +131,8 @@ struct Policy {
         return overrun * std::max(1.0, there / here);
     }
     // Entries of L + U over those of a factor of B + B^T, of n rows and a share of whose entries
-    // have mirrors: fewer, unless it is full. 38 blocks of little symmetry have 0.4 to 1.5 as many.
+    // have mirrors: fewer, unless it is full. 38 blocks of little symmetry have 0.4 to 1.5 times
+    // what is predicted so.
     static double kept(double symmetry, double entries, double n) {
         constexpr double unsymmetric = 0.4;  // of entries that have none, the share left out
         return 1 - unsymmetric * (1 - symmetry) * std::max(0.0, 1 - entries / (n * n));

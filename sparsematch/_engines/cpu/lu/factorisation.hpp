@@ -68,7 +68,8 @@ template <class Index, class Value> class Factorisation {
                : taken_ == Taken::not_finite ? State::not_finite
                                              : State::not_zero;
     }
-    // Copies the values where the factorisation lacks them, now that its workspace is free.
+    // Copies the values where the factorisation does not have them, now that pivots are chosen and
+    // the memory that this takes is free.
     State kept(State state) {
         const bool borrowed = a_ != values.data();
         if (!analysis->entries.are_columns()) return state;  // to make room again takes longer

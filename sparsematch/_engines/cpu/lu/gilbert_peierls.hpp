@@ -72,7 +72,8 @@ template <class Index, class Value> struct AddedEntry {
     Value value;
 };
 
-// Of each entry of the blocks, its row by pivots; of each pivot row, its entries within the block.
+// Of each entry of the blocks, its row by pivots; of each pivot row within its block, which these
+// are, and their columns.
 template <class Index> struct Located {
     std::once_flag made;
     std::vector<Index> place, col, row_start, row_entry, row_col;
@@ -335,7 +336,8 @@ template <class Index, class Value> class BlockLU {
             u[q] = scaled_upper(a[plan.upper_from[p]], pivot_row_factor[u_row[q]] * factor);
     }
 
-    // New pivots from this column on; after growth, from the first on, the diagonal preferred less.
+    // New pivots from this column on; where entries grow too much, from the first column on and
+    // with less preference for the diagonal.
     Outcome block(Index k, Index column, const Value* a, WorkCounter& counter) {
         begin(k);
         const bool afresh = column == first_;
@@ -586,7 +588,8 @@ template <class Index, class Value> class BlockLU {
                search_->followed[j] == 1;
     }
 
-    // Columns of L with the new pivot row, and an entry of U in column c: pivot rows come first.
+    // Columns of L that hold the new pivot row, and whose row of U has an entry in column c: rows
+    // that are pivots come first.
     void prune(Index c) {
         const Index row = row_of[c];
         for (Index t = top_; t < plan.n; ++t) {

@@ -163,7 +163,8 @@ template <class Index> class Planner {
         plan_.expected_entries += column_[m_];
         reorder(order_, order_);
     }
-    // Of ways worth looking for, that of least time. Minimum degree is made, or has been begun.
+    // Of ways that are worth looking for, that of the least time. The order by minimum degree is
+    // made, or has been begun.
     void choose(EliminationCost& cost, bool is_ordered) {
         if (!is_ordered && !amd_.resume(graph_, {}, order_.data(), cost, counter_)) return;
         look();
@@ -208,7 +209,8 @@ template <class Index> class Planner {
 
     // The share of its time that the diagonal of the largest product may save a block whose
     // matching was looked for: more symmetry, where there are as many rows as columns of each
-    // length. A quarter on 42 scrambled matrices; more than half on cubes of 25 points a side.
+    // length. A quarter on 42 matrices of which rows and columns were scrambled; more than half on
+    // cubes of 25 points a side.
     double hidden_symmetry() {
         constexpr double saved = 0.25;
         if (is_as_given()) return 0;

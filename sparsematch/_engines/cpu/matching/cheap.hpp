@@ -52,7 +52,8 @@ bool match_first(const Index* indices, Matching<Index> m, Index i, Index p, Inde
 }
 
 // The same for each of some rows; returns how many have found none. Most get their first column,
-// which is tried before any loop; arguments are copies: writes to mates cannot alias them.
+// which is tried before any loop; the arguments are copies, so that writes to mates cannot alias
+// them.
 template <bool Threads, class Index>
 Index match_first_each(Csr<Index> a, Matching<Index> m, Index begin, Index end) {
     Index failed = 0;

@@ -1,5 +1,6 @@
 // MS-BFS-Graft: an alternating forest grown from all free rows at once; trees that found a path are
-// augmented and their vertices grafted onto the trees that did not, in place of growing all again.
+// augmented and their vertices grafted onto the trees that did not, instead of growing all of them
+// again.
 //
 // Azad, Buluc, Pothen: A parallel tree grafting algorithm for maximum cardinality matching in
 // bipartite graphs (IPDPS 2015), Algorithms 3 to 7. Paper's X: rows; Y: columns; visited: the same;
@@ -7,10 +8,11 @@
 // corrected: line 15 of Algorithm 7 resets root[x]. Different here: the parent of a column is kept
 // with its mate, next to the root, so that claiming a column writes one word; the list of rows in
 // trees (forest_) is also the breadth-first queue, and the statistics of a phase read this list and
-// not all vertices; visited, free and finished are bits, which stay in the cache. Invariant: a
-// column is claimed by one tree at a time, so augmenting paths are vertex-disjoint; link_[i] is
-// meant only where in_tree_ has i, and then i hangs in that tree by a complete chain of parents.
-// A tree's rows and mates are its vertices, before and (with the leaf) after its path is flipped.
+// not all vertices; visited, free and finished are bits, which stay in the cache.
+// Invariant: a column is claimed by one tree at a time, so augmenting paths are vertex-disjoint;
+// link_[i] is meant only where in_tree_ has i, and then i hangs in that tree by a complete chain of
+// parents. The rows of a tree and their mates are its vertices before and after its path is flipped
+// (then with the leaf).
 #pragma once
 
 #include <algorithm>

@@ -1,13 +1,15 @@
-// Pothen-Fan: in each phase disjoint depth-first searches with lookahead, from every free row.
+// Pothen-Fan: in each phase, a depth-first search from every free row, vertex-disjoint, with
+// lookahead.
 //
 // Pothen, Fan: Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990); fairness
 // after Duff, Kaya, Ucar (2011); threads after Azad et al. (IPDPS 2012): a column is claimed before
 // it is entered, so the searches are disjoint. Lookahead: each row keeps a pointer into its list; a
 // matched column stays matched, so the pointer only moves on, and all lookaheads of a run cost one
-// pass over the edges. Invariant: a column is visited at most once a phase. A search that failed,
-// without being blocked by a column that a successful or unfinished search has claimed, can never
-// succeed, nor can any search through its columns: these stay visited, and its root is given up,
-// which makes deficient matrices cheap.
+// pass over the edges.
+// Invariant: a column is visited at most once a phase. A search that failed, without being blocked
+// by a column that a successful or unfinished search has claimed, can never succeed, nor can any
+// search through its columns: these stay visited, and its root is given up, which makes deficient
+// matrices cheap.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +30,8 @@ struct PothenFanOptions {
     bool fairness = true;
     // Search in the first phase for paths through one pair, in the second for paths through eight:
     // depth first alone passes by short paths, and wanders through meshes; but what fails is
-    // searched again. A run with a budget has no others: it is given up where most are longer.
+    // searched again. A run with a budget searches for no others, and is given up where most paths
+    // are longer.
     bool deepening = false;
 
     static constexpr auto fields() {
@@ -91,7 +94,8 @@ template <bool Threads, class Index> class PothenFan {
     bool has_budget() const { return run_.edge_limit() > 0; }
     // Whether fewer than three in five of the searches from the first n of the roots, a sample,
     // have found a path through one pair. Where few have (groups, web graphs, columns that are too
-    // few: 7% to 55%; circuits, meshes, KKT systems: 70% to 100%), others are longer.
+    // few: 7% to 55%; circuits, meshes, KKT systems: 70% to 100%), others are longer than is
+    // searched for.
     bool few_are_short(std::size_t n, std::int64_t found) const {
         constexpr std::size_t least = 64;
         const bool is_sample = n >= least && n <= roots_.size() / 2;
@@ -157,7 +161,8 @@ template <bool Threads, class Index> class PothenFan {
         lane.path.clear();
     }
 
-    // Puts a row on the path, reached by column `via`. True: its lookahead meets a free column.
+    // Puts a row on the path, reached through column `via`. True if its lookahead meets a free
+    // column: the path's end.
     bool enter(Lane& lane, Index i, Index via) {
         const Index last = a_.indptr[i + 1];
         lane.path.push_back({i, a_.indptr[i], last, via});
@@ -200,7 +205,8 @@ template <bool Threads, class Index> class PothenFan {
         if (!lane.counter.add_within_budget(edges)) lane.going = false;
     }
 
-    // Augments along the path. Safe: this search has claimed its columns, the only way to its rows.
+    // Augments along the path. Safe: its columns were claimed by this search, and its rows are
+    // reached only through them.
     void augment(Lane& lane) {
         Index j = lane.leaf;
         open_.release<Threads>(j);

@@ -19,8 +19,9 @@
 // row is out of date until pushing ends. Labels are raised without order, so one may be too high: a
 // row that finds none below infinite waits for the next global relabelling, and is dropped if that,
 // during which nothing is pushed, does not reach it. With one worker no label is too high, and such
-// a row is dropped at once. Invariant: labels only rise between two global relabellings; a matched
-// column stays matched. Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
+// a row is dropped at once.
+// Invariant: labels only rise between two global relabellings; a matched column stays matched.
+// Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
 #pragma once
 
 #include <algorithm>
@@ -129,6 +130,7 @@ template <bool Threads, class Index> class PushRelabel {
 
     // Reads: both orientations, or one. Writes: both mates. Workspace: four indices per column, one
     // per label, two per active row, a bit per row.
+    // Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
     void improve() {
         if (active_.empty()) return;
         each_column([&](Index j) {
@@ -277,7 +279,8 @@ template <bool Threads, class Index> class PushRelabel {
         }
     }
 
-    // No column has label d: those above it reach no free column. At most once per n_cols edges.
+    // No column has label d: from those above it no free column can be reached any more. At most
+    // once per n_cols edges scanned.
     void close_gap(Index d) {
         const std::int64_t edges = run_.edges() + workers_[0]->counter.unflushed();
         if (edges < next_gap_) return;
@@ -308,7 +311,8 @@ template <bool Threads, class Index> class PushRelabel {
     RunContext& run_;
     const std::int64_t interval_;
     const Index infinite_;
-    // Active rows that pushes, which wait for memory, leave to searches: more with more workers.
+    // Active rows that pushes, each of which waits for memory, leave to searches: more where more
+    // workers search than would push.
     const std::size_t last_rows_;
     std::vector<Index> active_, spare_;
     Buffer<Column> column_;

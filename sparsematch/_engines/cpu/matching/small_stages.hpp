@@ -52,7 +52,8 @@ Csr<Index> transpose_into(Buffer<Index>& indptr, Buffer<Index>& indices, const C
     return {a.n_cols, a.n_rows, indptr.data(), indices.data()};
 }
 
-// Empties the matching, if it is to, and adds what one pass finds. True: all, by the diagonal.
+// Empties the matching, if it is to, and adds what one pass finds. True: it matches all rows of a
+// square matrix, by its diagonal.
 template <class Index, class Stage>
 bool initialise(const Csr<Index>& a, Matching<Index> m, bool from_empty, SmallRun& done,
                 const Stage& stage) {

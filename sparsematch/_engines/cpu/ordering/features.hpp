@@ -1,4 +1,5 @@
-// Features by which an engine is chosen: statistics of the degrees, locality by a sample of rows.
+// Features of a matrix by which an engine is chosen: statistics of the degrees, and locality by a
+// sample of rows.
 #pragma once
 
 #include <algorithm>

@@ -105,7 +105,8 @@ template <class Index> struct StreamedEdge<Index, false> {
     std::uint64_t key_of(std::uint64_t seed) const { return edge_hash(u, v, seed); }
 };
 
-// The edges left: read from a file of the folder, at first the user's; written for the next pass.
+// The edges that are left: read from one file of the folder, unless it still is the user's, and
+// written to another for the next pass.
 template <class Record> class Scratch {
   public:
     explicit Scratch(std::string folder) : folder_(std::move(folder)) {}

@@ -2,7 +2,8 @@
 //
 // Which of the steps below wins differs by a hundred on matrices of one size, and none of them is
 // right for all; what they share is a state (AssignmentState): feasible duals, and a matching along
-// entries whose reduced cost is 0. So each has a budget, and leaves to the next what it has found:
+// entries whose reduced cost is 0. So each is run within a budget, and leaves to the next what it
+// has found:
 //   1. duals that fit rows and columns, and row reduction (initial_duals, reduce_rows);
 //   2. searches from one row after the other (path_search), while those to come are expected to
 //      take less time than what else there is: where costs are tied a largest matching along
@@ -59,9 +60,10 @@ void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunConte
 // entries have one, and of the paths of length 0 from free rows to free columns a round of shortest
 // paths takes but one for each tree. The others are what an algorithm for matchings without weights
 // finds, and far sooner: the primal step of the Hungarian method, Kuhn (Nav. Res. Logist. Q. 2,
-// 1955). Keeps the duals. Of a wide matrix only columns with the largest dual may be free: not for
-// these. False: the run was stopped. Workspace: two indices for each such entry, and three a
-// vertex. Time: O(nnz), and that of match_pattern on these entries.
+// 1955).
+// Keeps the duals. Of a wide matrix only columns with the largest dual may be free: not for these.
+// False: the run was stopped. Workspace: two indices for each such entry, and three a vertex. Time:
+// O(nnz), and that of match_pattern on these entries.
 template <class Index> bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
     const auto timer = s.run.time("ties");
     const auto& a = s.a;

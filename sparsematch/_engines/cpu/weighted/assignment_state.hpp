@@ -1,8 +1,9 @@
 // What the steps of an assignment share: the matrix, the duals, the matching and the free rows.
 //
-// Invariant between two steps: duals u of rows, v of columns keep every reduced cost c - u_i - v_j
-// at least 0, up to rounding, and that of matched entries at 0. So a matching of all rows costs
-// least (of its square matrix; of a wide one if, too, no column has a larger v than a free one).
+// Invariant between two steps: duals u of rows and v of columns keep every reduced cost
+// c - u_i - v_j at least 0, up to rounding, and that of matched entries at 0. So a matching of all
+// rows costs least (of its square matrix; of a wide one if, too, no column has a larger v than a
+// free one).
 #pragma once
 
 #include <algorithm>

@@ -143,7 +143,8 @@ template <class Index> class Bottleneck {
         for (Index j = 0; j < a_.n_cols; ++j) col_cover_[j] = by_row > by_col && col[j] > most_;
     }
 
-    // The cover: of the last trial's entries, by below_. The bound: the largest entry it leaves.
+    // The cover: that of the entries of the last trial, by below_, which has too few pairs. The
+    // bound: the largest entry that it leaves.
     void cover_matched() {
         const auto timer = run_.time("covers");
         koenig_cover(filtered(), below_.view(), row_cover_, col_cover_, run_);

@@ -97,9 +97,10 @@ bool matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, R
 
 // Logarithms of many numbers, without a branch or a table, so that compilers take several at once.
 //
-// Writes -log of the magnitudes of n finite numbers, not 0. Error: below 1 ulp. One is 2^k (1 + f),
-// with 1 + f between sqrt(1/2) and sqrt(2); log(1 + f) is f - f^2 / 2 + s (f^2 / 2 +
-// R(s^2)), where s is f / (2 + f): as in fdlibm (Sun Microsystems, 1993, e_log.c).
+// Writes -log of the magnitudes of n finite numbers that are not 0. Error: below 1 ulp. One is
+// 2^k (1 + f), with 1 + f between sqrt(1/2) and sqrt(2); log(1 + f) is f - f^2 / 2 + s (f^2 / 2 +
+// R(s^2)), where s is f / (2 + f): reduction and coefficients are those of fdlibm (Sun
+// Microsystems, 1993, e_log.c).
 SPARSEMATCH_WIDE inline void write_costs(const double* x, double* cost, std::size_t n) {
     constexpr std::uint64_t one = 0x3ff0000000000000, root = 0x3fe6a09e667f3bcd,  // sqrt(1/2)
         fraction = 0x000fffffffffffff, two_52 = 0x4330000000000000, least = 0x0010000000000000;

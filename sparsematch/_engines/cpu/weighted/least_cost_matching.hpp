@@ -142,7 +142,8 @@ template <class Index> class LeastCostMatching {
         }
     }
 
-    // Shifts the duals of the rest (free columns) against those of the vertical part (free rows).
+    // Shifts the duals of the rest, whose columns may be unmatched, against those of the vertical
+    // part, whose rows may be.
     void join(const Bitmap& row_below, const Bitmap& col_below) {
         const auto timer = run_.time("joining");
         double shift = 0, row_most = -infinity, col_most = -infinity, free_row = infinity,

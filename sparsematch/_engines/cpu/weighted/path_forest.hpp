@@ -4,13 +4,14 @@
 // Dijkstra's algorithm over reduced costs, beyond the first free column: up to a distance at which
 // many trees have reached one. Then the duals of the forest move by what is missing to that
 // distance. Every path in the forest has a reduced cost of 0 now, trees share no vertex, and each
-// tree that has reached a free column augments along its path. Where costs have many ties this is a
-// phase of Hopcroft and Karp's algorithm (SIAM J. Comput. 2, 1973), in reduced costs; rounds with
-// one dual change for all trees are those of Gabow and Tarjan (Faster scaling algorithms for
-// network problems, SIAM J. Comput. 18, 1989), without their rounding of costs. When to stop is a
-// matter of the work for each tree that has reached a free column: once the work is twice what it
-// was where that was least, or all trees have one. In a wide matrix free columns must keep the
-// largest dual: the nearest free column ends the round.
+// tree that has reached a free column augments along its path.
+// Where costs have many ties this is a phase of Hopcroft and Karp's algorithm (SIAM J. Comput. 2,
+// 1973), in reduced costs; rounds with one dual change for all trees are those of Gabow and Tarjan
+// (Faster scaling algorithms for network problems, SIAM J. Comput. 18, 1989), without their
+// rounding of costs.
+// When to stop is a matter of the work for each tree that has reached a free column: once the work
+// is twice what it was where that was least, or all trees have one. In a wide matrix free columns
+// must keep the largest dual: the nearest free column ends the round.
 #pragma once
 
 #include <algorithm>
@@ -107,7 +108,8 @@ template <class Index> class PathForest {
         }
     }
 
-    // Rows that follow are known where many columns are equally near (AssignmentState::prefetch).
+    // Rows that follow are known where many columns are equally near: first where they are, then
+    // their entries, then what these name.
     void prefetch() const {
         const auto mate_ahead = [&](std::size_t k) {
             const std::size_t place = place_ + k;

@@ -1,7 +1,8 @@
 // Transversals with the largest product, or of least cost, of many matrices with one pattern.
 //
 // Each of many is matched by one thread, from costs of its own, and begins from the same given
-// matching and duals (initial_duals.hpp): so results do not depend on threads.
+// matching and duals (initial_duals.hpp): so the results depend neither on how many threads there
+// are nor on which of them was first.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +46,8 @@ Buffer<double> product_costs(const Csr<Index>& a, const double* value, RunContex
     return cost;
 }
 
-// Returns the sum of logarithms, whether factors are in range. Time: of LeastCostMatching.
+// Returns the sum of the logarithms, and whether all factors are in the range of doubles.
+// Time: that of LeastCostMatching.
 template <class Index>
 std::pair<double, bool> largest_product(const Csr<Index>& a, const double* value,
                                         const double* cost, const ProductResult<Index>& to,

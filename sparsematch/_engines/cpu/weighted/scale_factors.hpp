@@ -15,7 +15,8 @@
 
 namespace sparsematch {
 
-// Factors of the user's rows and columns: stored columns and rows if flipped (core/csr.hpp).
+// Factors of both sides, in the user's rows and columns; those of a flipped matrix (core/csr.hpp)
+// are its stored columns and rows.
 struct ScaleFactors {
     const double *row_dual, *col_dual;
     double *row_scale, *col_scale;

@@ -18,8 +18,9 @@
 // other worker can match it without claiming that one: to claim it by one compare-and-swap claims
 // both. A pick claims its row first, which excludes all others, then a column; if that has been
 // claimed meanwhile, another one. A row without any is dead, and so are all its columns: nothing
-// needs to be undone. Invariant: between steps the word of a free vertex has its residual degree
-// and neighbours. Time: O(nnz).
+// needs to be undone.
+// Invariant: between steps the word of a free vertex has its residual degree and neighbours.
+// Time: O(nnz).
 #pragma once
 
 #include <algorithm>
@@ -47,7 +48,8 @@ struct KarpSipserOptions {
     }
 };
 
-// Reads: both orientations. Writes: both mates. Workspace: a word per vertex, and the stacks.
+// Reads: both orientations. Writes: both mates. Workspace: a word per vertex, of four or eight
+// bytes, and the stacks. Time: O(nnz).
 template <bool Threads, class Word, class Index> class KarpSipser {
     // Vertices of degree one, rows that pick, and neighbours that lose one, processed together:
     // what is prefetched for a batch stays in the first-level cache.
@@ -173,7 +175,8 @@ template <bool Threads, class Word, class Index> class KarpSipser {
         });
     }
 
-    // Runs visit(worker, side, v, end) on pieces of one or both sides, and matches what is stacked.
+    // Runs visit(worker, side, v, end) on pieces of one or both sides, each by one worker, and
+    // matches what that leaves on its stacks.
     template <class Visit> void each_piece(int sides, const Visit& visit) {
         constexpr Index piece = 1 << 11;  // vertices that a worker claims at a time
         const auto pieces = [&](int s) {

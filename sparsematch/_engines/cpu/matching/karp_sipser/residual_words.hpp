@@ -59,7 +59,8 @@ template <bool Threads, class Word, class Index> class ResidualWords {
         : lists(lists), mate(mate), word_(lists.n_rows) {}
 
     // Of vertices v to end - 1, in the empty matching. The exclusive or runs on over blocks of
-    // entries, and that of a list is the difference of two: ends of short lists are mispredicted.
+    // entries, and that of a list is the difference of two: the ends of short lists are
+    // mispredicted by a loop over each.
     void count(Index v, Index end, WorkCounter& counter) {
         constexpr Index block = 1 << 11;  // entries: the running words fit in the first-level cache
         const Index stop = lists.indptr[end];

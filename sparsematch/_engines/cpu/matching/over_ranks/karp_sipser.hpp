@@ -7,10 +7,11 @@
 // neighbour is known without a search, as the exclusive or of the numbers of all free ones.
 //
 // Names: a vertex proposes to its last neighbour, or to a picked one, on another rank, whose owner
-// accepts or denies by a message. Until then its mate is -2 - that neighbour. Invariant: a vertex
-// with one free neighbour left gets proposals from that neighbour only, so mutual proposals can
-// both be accepted. A vertex that waits for an answer defers proposals to it, by one exchange at
-// most; none waits in a cycle, since only picked rows have proposals from several vertices.
+// accepts or denies by a message. Until then its mate is -2 - that neighbour.
+// Invariant: a vertex with one free neighbour left gets proposals from that neighbour only, so
+// mutual proposals can both be accepted. A vertex that waits for an answer defers proposals to it,
+// by one exchange at most; a cycle of waiting vertices is impossible, since only picked rows have
+// proposals from several vertices.
 #pragma once
 
 #include <array>
