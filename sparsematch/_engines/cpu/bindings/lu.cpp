@@ -1,4 +1,5 @@
-// Bindings of the solvers: plans and factorisations as objects, arrays copied; without the GIL.
+// Bindings of the solvers: block plans and factorisations as Python objects, their arrays copied
+// out, the GIL released in between.
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -34,7 +35,8 @@ template <class T> nb::object copied(const std::vector<T>& from) {
     return nb::cast(copied(from.data(), from.size()));
 }
 
-// The policy, of a dict: fields, and costs by names of kernels; costs and searches are tuples.
+// The policy, what a dict has in place of the defaults: costs by the names of kernels, and fields,
+// costs and searches as tuples of theirs.
 Policy read_policy(const nb::dict& given) {
     Policy out;
     const auto kernel = [](const std::string& name) {

@@ -73,7 +73,8 @@ template <class Index> class AlternatingSearch {
             if (!step(counter, wide_)) return false;
         return true;
     }
-    // One worker's turn: as run, for some milliseconds; with `share` until it is shared out.
+    // One worker's turn: as run, but for a few milliseconds, and with `share` only while the
+    // frontier is too narrow to be shared out.
     bool turn(RunContext& run, int rank, bool share) {
         WorkCounter counter(run, rank);
         allowance_ = limits_.turn;

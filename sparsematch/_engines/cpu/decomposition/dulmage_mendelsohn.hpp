@@ -1,4 +1,5 @@
-// The block triangular form, from a maximum matching: coarse parts, and blocks of the square part.
+// The block triangular form: the coarse Dulmage-Mendelsohn parts of a matrix, and the blocks of its
+// square part, from a maximum matching.
 //
 // Matching, free and alternating path: see single_source_bfs.hpp. Coarse parts:
 //   vertical     rows and columns that alternating paths from free rows reach: too many rows;
@@ -57,8 +58,9 @@
 //
 // Dulmage, Mendelsohn: Coverings of bipartite graphs (Canadian J. Math. 10, 1958); Pothen, Fan:
 // Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990), whose horizontal,
-// square and vertical parts, H, S, V, these are. Invariant: a settled row is in a coarse part, or
-// its group is known but for a shift. Time: O(n_rows + n_cols + nnz).
+// square and vertical parts, H, S, V, these are.
+// Invariant: a settled row is in a coarse part, or its group is known but for a shift.
+// Time: O(n_rows + n_cols + nnz).
 #pragma once
 
 #include <algorithm>
@@ -177,7 +179,8 @@ template <class Index> class Blocks {
         ForwardBackward(a_, t, m_, parts_, large, limits_, run_).search();
     }
 
-    // At the end; at the beginning if wanted: depth-first search finds these about as fast.
+    // At the end; at the beginning only if that is wanted: depth-first search finds those vertices
+    // about as fast as one worker here.
     void trim(const Csr<Index>& t, bool both_ends) {
         const auto timer = run_.time("trimming");
         Bitmap &row = parts_.settled_row, &col = parts_.settled_col;
@@ -275,8 +278,9 @@ Index block_labels(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m, 
     return run.stopped() ? 0 : Blocks<Index>(a, m, parts, row_group, limits, run).components(t);
 }
 
-// Writes the coarse part of each row and column, 0 horizontal, 1 square, 2 vertical, and a maximum
-// matching unless that is given. False: none was found soon. Time: O(n_rows + n_cols + nnz).
+// Writes the coarse part of each row and column, 0 for the horizontal one, 1 for the square one, 2
+// for the vertical one, and a maximum matching unless that is given. False: none was found soon.
+// Time: O(n_rows + n_cols + nnz).
 template <class Index>
 bool label_coarse_parts(const Csr<Index>& a, Matching<Index> m, bool is_maximum,
                         std::int8_t* row_part, std::int8_t* col_part, RunContext& run) {

@@ -32,7 +32,8 @@ struct BlockLimits {
     // Of all columns, left over: with more, a large component is sought before trimming; with no
     // more, what is left is copied before depth-first search.
     double likely = 3 / 4., copied = 1 / 2.;
-    // With the transpose. Of all columns, left over: another search; of these: a component kept.
+    // Of searches with the transpose. Of all columns: left over, for another search; of those left
+    // over at first: a component that is kept.
     double go_on = 1 / 4., large = 1 / 8.;
     unsigned char many_arcs = 255;  // of a row that is never trimmed
     // Vertices of a level of trimming that repay waking the others; claimed at a time. Not varied.

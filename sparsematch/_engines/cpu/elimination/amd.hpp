@@ -1,13 +1,16 @@
-// An order of elimination of a symmetric graph with little fill: approximate minimum degree.
+// In which order to eliminate the vertices of a symmetric graph so that little fill comes:
+// approximate minimum degree.
 //
 // Amestoy, Davis, Duff, An approximate minimum degree ordering algorithm (SIAM J. Matrix Anal.
-// Appl. 17, 1996), Algorithm 2. Paper's names: A_i and E_i are the two parts of the list of
-// variable i, elements first; L_e the list of element e; nv, w and degree as there. An element of
-// no others takes the place of A_p, the rest are appended to the pool, which is compacted when it
-// has doubled. Vertices that are equal from the start are merged first: Ashcraft, Compressed graphs
-// and the minimum degree algorithm (SIAM J. Sci. Comput. 16, 1995). What has absorbed an element is
-// its parent in a tree, of which the order is a postorder: it fills as the order of the pivots
-// does. Invariant: L_e of a living element has living variables, degree[e] with those merged.
+// Appl. 17, 1996), Algorithm 2.
+// Paper's names: A_i and E_i are the two parts of the list of variable i, elements first; L_e the
+// list of element e; nv, w and degree as there. An element of no others takes the place of A_p, the
+// rest are appended to the pool, which is compacted when it has doubled. Vertices that are equal
+// from the start are merged first: Ashcraft, Compressed graphs and the minimum degree algorithm
+// (SIAM J. Sci. Comput. 16, 1995). What has absorbed an element is its parent in a tree, of which
+// the order is a postorder: it fills as the order of the pivots does.
+// Invariant: L_e of a living element holds living variables only, and degree[e] is their number,
+// merged ones counted.
 #pragma once
 
 #include <algorithm>
@@ -115,7 +118,8 @@ template <class Index> class Amd {
         std::int64_t begin, w;
         Index length, n_elements, nv, degree;
     };
-    // A pivot, its vertices, with all below it in the tree, the place of the first; entries of L.
+    // A pivot, the vertices that it stands for, these with all below it in the tree, where the
+    // first of them is in the order; entries of L.
     struct Pivot {
         Index vertex, weight, subtree, begin;
         double entries;
@@ -229,7 +233,8 @@ template <class Index> class Amd {
         room_ = std::max(room_, 2 * pool_.size());
     }
 
-    // If p has no neighbours, or one and no elements, it leaves no element. False: neither.
+    // If p has no neighbours, or one and no elements, it leaves no element: its neighbour only
+    // loses it. False: neither.
     bool eliminate_leaf(Index p) {
         if (v_[p].n_elements > 0) return false;
         Index only = no_vertex;
@@ -322,7 +327,8 @@ template <class Index> class Amd {
         std::uint64_t hash;
     };
 
-    // Takes what is dead or inside L_p out of the list of i. Elements inside L_p die.
+    // Takes elements that are dead or inside L_p, and variables that are not outside L_p, out of
+    // the list of i. Elements inside L_p die.
     Kept prune(Index p, Index i) {
         std::int64_t to = v_[i].begin;
         Index degree = 0;
@@ -405,7 +411,8 @@ template <class Index> class Amd {
         pivots_.push_back({p, weight, weight, 0, cost_.entries - before});
     }
 
-    // A postorder of the pivots, each before what was merged into it; dense ones last, by degree.
+    // A postorder of the pivots, each followed by the vertices that were merged into it. Dense
+    // vertices come last, by degree.
     void write_order(Index* order) {
         std::vector<Index>& turn = hash_;  // of a pivot
         std::fill(turn.begin(), turn.end(), no_vertex);

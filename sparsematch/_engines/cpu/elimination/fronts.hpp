@@ -1,4 +1,5 @@
-// The fronts of a multifrontal factorisation: which columns are eliminated together, and where.
+// The fronts of a multifrontal factorisation: which columns are eliminated together, and which
+// places rows and columns have there.
 //
 // Duff, Reid, The multifrontal solution of indefinite sparse symmetric linear equations (ACM TOMS
 // 9, 1983); Davis, Algorithm 915: SuiteSparseQR (ACM TOMS 38, 2011). Column k of the factor has the

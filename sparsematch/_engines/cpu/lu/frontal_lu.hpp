@@ -495,7 +495,8 @@ template <class Index, class Value> class FrontWorker {
         }
     }
 
-    // Appends, or writes again, L and U of a front but zero rows and columns, which must stay so.
+    // Appends, or writes again, L and U of a front, without rows and columns that are zero there.
+    // Of other values these have to be zero, too.
     void store(Made& front) {
         const Index n = front.pivots;
         if (rule_.fresh) mark_filled(n), keep_lists(front);
@@ -609,9 +610,10 @@ template <class Index, class Value> class FrontWorker {
 // 18, 1989): the subtree that would end last is split, over and over; of these cuts, the one that
 // is predicted to take the least time is taken. L'Excellent, Sid-Lakhdar, A study of shared-memory
 // parallelism in a multifrontal solver (Parallel Comput. 40, 2014): idle cores join the fronts
-// above. Invariant: parts and tiles change who computes a number, but not how. Memory: a stack for
-// each worker, of the largest subtree that it has met, beside the fronts at the roots of subtrees,
-// and those above them that wait for others.
+// above.
+// Invariant: parts and tiles change who computes a number, but not how. Memory: a stack for each
+// worker, of the largest subtree that it has met, beside the fronts at the roots of subtrees, and
+// those above them that wait for others.
 template <class Index, class Value> class FrontTeam {
   public:
     struct Job {

@@ -300,7 +300,8 @@ DEVICE void insert(Bits* set, Index v) { bit_or(set + (v >> 5), 1u << (v & 31));
 DEVICE void remove(Bits* set, Index v) { bit_and(set + (v >> 5), ~(1u << (v & 31))); }
 // Whether v is in a set that no thread changes meanwhile.
 DEVICE bool is_in(const Bits* set, Index v) { return set[v >> 5] >> (v & 31) & 1; }
-// Makes a set of those of n vertices that are wanted, or in another, if there is one. Own words.
+// Makes a set of those of n vertices that are wanted, and of what another has, if there is one.
+// Each thread writes its own words.
 template <class Wanted>
 DEVICE void make_set(Bits* set, long long n, const Bits* other, Wanted wanted) {
     for (long long w = thread_index(); w < n / 32 + 1; w += thread_count()) {

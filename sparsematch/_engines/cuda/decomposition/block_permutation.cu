@@ -24,8 +24,9 @@ KERNEL bound_blocks(Index n, Index n_rows, Index n_cols, Index n_free, Index* ro
     }
 }
 
-// Reads: groups, places, where each of n_square + 3 groups begins, mates. Writes: permutations,
-// each entry once; bounds: rows before the square part, the vertical one, the unmatched.
+// Reads: groups, places, where each of the n_square + 3 groups begins, the mates. Writes: the
+// permutations, each entry once; bounds: the rows before the square part, before the vertical one,
+// before the unmatched ones.
 KERNEL permute(Index n_rows, Index n_cols, Index n_square, BlockOrder o, Index* n_free,
                Index* bounds) {
     const Index rank = o.begin[n_square + 2];

@@ -1,4 +1,5 @@
-// Strong components by colouring, of what is left, all segments at a time: strong_components.cu, 4.
+// Strong components by colouring, of what trimming and the pivot have left, all segments of it at a
+// time: see strong_components.cu, 4.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 

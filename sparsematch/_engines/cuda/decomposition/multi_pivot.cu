@@ -3,8 +3,9 @@
 // ROOTS rows drawn at random grow regions, each row of the graph joining that of the first root
 // that reaches it; the same along the columns. A row in two regions shows that the root that
 // reached it leads to the root that it reaches. Roots that lead to each other in the graph of these
-// arcs are in one component. That is sound; it is likely to find many where one component is nearly
-// everything. After the multi-pivot searches of Slota, Rajamanickam, Madduri (IPDPS 2014).
+// arcs are in one component. All that follows from it is sound; that it finds many is likely where
+// one component is nearly everything. After the multi-pivot searches of Slota, Rajamanickam,
+// Madduri (IPDPS 2014).
 #include "core/device.cuh"
 
 #define WORDS (ROOTS / 32)
@@ -71,7 +72,8 @@ KERNEL meet(Index n_rows, const Index* __restrict__ row_mate, const Bits* rows_i
     }
 }
 
-// Marks what arcs lead to from the roots marked. Safe: atomics; who sees a bit late tries again.
+// Marks what arcs lead to from the roots marked. Safe: bits are set by atomics, and a thread that
+// sees one late tries again.
 DEVICE void close_marks(const Bits* arcs, Bits* marked) {
     for (bool more = true; more;) {
         more = false;

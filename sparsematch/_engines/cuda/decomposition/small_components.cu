@@ -3,8 +3,9 @@
 // Where only small pieces are left, one depth-first search in each is done sooner than rounds over
 // all of them: thousands run at the same time, each in memory of its own processor. Pieces by union
 // and find (union_find.cuh); components after Pearce, A space-efficient algorithm for finding
-// strongly connected components (Information Processing Letters 116, 2016). Invariant: as in
-// strong_components.cu. A piece becomes a segment of its own, and stays one if it does not fit.
+// strongly connected components (Information Processing Letters 116, 2016).
+// Invariant: as in strong_components.cu. A piece becomes a segment of its own, and stays one if it
+// does not fit.
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 
@@ -60,7 +61,8 @@ KERNEL measure(Index n, const Index* __restrict__ list, Index* up, Index* size, 
 }
 
 // Reads: the pieces' sizes. Writes, for each root: where its piece begins, a stretch of its segment
-// given out by an atomic addition, or -1; the lists of pieces of either size.
+// given out by an atomic addition to what is assigned there, or -1; the lists of pieces of either
+// size.
 KERNEL divide(Index n, const Index* __restrict__ list, const Index* __restrict__ up,
               const Index* __restrict__ size, const Index* __restrict__ label, Index* assigned,
               Index* begin, Index* small, Index* large, Index* count) {

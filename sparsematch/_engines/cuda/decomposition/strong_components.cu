@@ -140,7 +140,8 @@ KERNEL __launch_bounds__(THREADS, 2) trim(Index n_rows, Trim s, Allowance allowa
     if (thread_index() == 0) s.removals[0] = first.begin, s.removals[1] = last.begin;
 }
 
-// Reads: the queues. Writes: labels of their rows; clears their bits; from_row: none is the pivot.
+// Reads: the two queues. Writes: the labels of their rows; clears their bits; from_row to -1, so
+// that none becomes the pivot.
 KERNEL settle(Index n_first, Index n_last, Index n_square, const Index* __restrict__ first,
               const Index* __restrict__ last, const Index* __restrict__ row_mate, Index* label,
               Bits* rows_in, Bits* cols_in, Index* from_row) {
@@ -174,7 +175,8 @@ KERNEL __launch_bounds__(THREADS) find_pivot(Index n_rows, const Index* __restri
 }
 
 // Reads: what was reached forward and backward. Writes: class of its own row: 0 leads to the pivot,
-// 1 its component, 2 neither, 3 it leads there, 4 not in question; counts of 0 to 3.
+// 1 is its component, 2 neither, 3 it leads there, 4 not in question; how many there are of each
+// but the last.
 KERNEL __launch_bounds__(512)
     classify(Index n_rows, const Index* __restrict__ row_mate, const Bits* rows_in,
              const Bits* ahead_cols, const Bits* behind_rows, signed char* of_row, Index* count) {
@@ -218,7 +220,8 @@ KERNEL mark(Index n_rows, const Index* __restrict__ label, Index* begins) {
             store(begins + label[i], static_cast<Index>(1));
 }
 
-// Reads: labels, the running sum of what `mark` wrote, the number of blocks. Writes: own group.
+// Reads: labels, the running sum of what `mark` wrote, and its end: how many blocks there are.
+// Writes: the group of its own row.
 KERNEL number(Index n_rows, const Index* __restrict__ row_mate, const Index* __restrict__ label,
               const Index* __restrict__ blocks, const Index* __restrict__ n_blocks, Index* group) {
     for (Index i = thread_index(); i < n_rows; i += thread_count()) {

@@ -104,7 +104,8 @@ DEVICE Best best_of(Best mine, int lanes, Index u, Wide seed) {
 }
 
 // The best that may be chosen among entries p, p + step, ... of the list of u, `left` places to its
-// end. may(v): v if it may, else ALIVE or UNMATCHED. Keys first: most need no more.
+// end. may(v): v itself if it may, else ALIVE or UNMATCHED. The key of an edge is compared
+// first: most need no more.
 template <class May>
 DEVICE Best scan(const Adjacency& g, Index u, Index p, Index left, Index step, May may) {
     Best best = {0, UNMATCHED};
@@ -177,7 +178,8 @@ DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide
     return scanned;
 }
 
-// The same for cut lists, by the whole grid between barriers. Safe: each part and list by one warp.
+// The same for the lists that were cut, by the whole grid between barriers. Safe: each part, and
+// each list, by one warp.
 template <class Rule>
 DEVICE void choose_long(const Adjacency& g, const Rule& rule, const Cuts& cuts, const Tally* tally,
                         int* barrier) {

@@ -6,7 +6,8 @@
 // again (Manne, Bisseling, PPAM 2007); nothing is sorted or copied. While NARROW or fewer have lost
 // it, one block goes on alone: it searches for the losers among the neighbours of those just
 // matched, so that a long chain of vertices that wait costs no pass over all of them. Invariant:
-// between two turns, a free vertex points at the first edge, in the strict order, to a free one.
+// between two turns, a vertex without a mate points at the first edge, in the strict order, to one
+// without a mate.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "graph/edge_order.cuh"
@@ -21,7 +22,9 @@ struct LocalMax {
     Index *choice, *lists;
 };
 
-// First choices, but of long lists. Reads: graph. Writes: own choice, cuts. Time: O(nnz / threads).
+// The first choice of all vertices, but of those with long lists. Reads: the graph. Writes: choice,
+// own entries; cuts.
+// Time: O(nnz / threads).
 KERNEL point(Index n, Adjacency g, Cuts cuts, Index* choice, Control* control) {
     const Free rule = {g, nullptr, choice};
     choose(g, rule, nullptr, static_cast<Wide>(n), cuts, control->tallies);
@@ -59,7 +62,8 @@ DEVICE Wide match(const LocalMax& s, const Index* open, Wide count, Index* next,
 
 // Rounds by one block, while few vertices have lost their choice: those choose, pairs match, and
 // the neighbours that pointed at them are the next. Writes how many are left, and in which of two
-// lists. Safe: barriers of the block; the thread that sets a pair's smaller end's bit matches it.
+// lists. Safe: steps are separated by the block's barrier, a pair is matched by the thread that
+// sets the bit of its smaller end.
 DEVICE void go_alone(const Adjacency& g, const Free& rule, const LocalMax& s, Index* from,
                      Index* to, Wide count, Wide rounds, Wide limit, Control* control) {
     SHARED Index met[2 * NARROW];

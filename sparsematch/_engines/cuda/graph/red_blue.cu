@@ -1,11 +1,13 @@
-// Red-blue: vertices are coloured at random, blue ones propose to red ones, which choose one each.
+// Red-blue: vertices are coloured at random, the blue propose to red neighbours, the red choose
+// one of those that propose to them.
 //
 // Fagginger Auer, Bisseling (Facing the Multicore-Challenge II, 2012), Alg. 3. The colour of a
 // vertex is a hash of its number and the round, so it is not stored (the paper: MD5). A red vertex
 // does not search its list for proposals: a vertex that proposes to it writes its number there,
 // unless a better one has. So every red vertex that got a proposal is matched, and blue ones alone
 // read lists. A vertex that has no free neighbour is dead; that is noticed when it is blue.
-// Invariant: a step reads what earlier steps wrote, so the matching depends on the seed alone.
+// Invariant: a step reads what earlier steps have written, separated by barriers; the matching
+// depends on the seed alone.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "graph/edge_order.cuh"
@@ -119,8 +121,9 @@ DEVICE void respond(Index n, const Propose& rule, const Index* blue, Wide count)
     }
 }
 
-// Rounds until no vertex is active, or `limit` in all launches; picks of a launch's last round are
-// matched by the next. Reads: the graph. Writes: mate, workspace. Time: O(nnz / threads) a round.
+// Rounds until no vertex is active, or as many as `limit` in all launches; mutual picks of the last
+// round of a launch are matched by the next. Reads: the graph. Writes: mate, and the workspace.
+// Time: O(nnz / threads) a round.
 KERNEL __launch_bounds__(512, 2)
     match_rounds(Index n, Adjacency g, Cuts cuts, RedBlue s, Wide limit, Control* control) {
     int* const barrier = control->barrier;

@@ -1,4 +1,5 @@
-// Properties of a graph that matching relies on, in one pass; weights and live edges of a matching.
+// Properties of a graph that matching relies on, from one pass over its entries; weights and live
+// edges of a matching of it.
 //
 // Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place and
 // magnitude as an unordered pair: equal sums show that each entry has its partner.
@@ -89,7 +90,8 @@ KERNEL pair_weights(Index n, Adjacency g, const Index* mate, double* sums) {
 }
 #endif
 
-// Edges with both ends free, twice each. Reads: graph, mate. Writes: count. Time: O(nnz / threads).
+// Edges with both ends free, each counted at both of them. Reads: the graph, mate. Writes: count.
+// Time: O(nnz / threads).
 KERNEL count_live(Index n, Adjacency g, const Index* mate, Wide* count) {
     Wide live = 0;
     for (Wide u = thread_index() / WARP; u < static_cast<Wide>(n); u += thread_count() / WARP) {

@@ -1,4 +1,5 @@
-// How many rows columns have, in bytes, which are rare (of fewest), and the choice in a list.
+// How many rows the columns have, in bytes, which columns are rare: have the fewest entries, and
+// the choice among the columns of a list.
 //
 // Bytes of all columns stay cached. They are hints: nothing that has to be right depends on them.
 // RARE: entries up to which columns are counted apart.

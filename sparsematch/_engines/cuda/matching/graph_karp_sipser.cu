@@ -21,7 +21,8 @@ enum { FEW_PARTS = 8, FEW_TIMES = 3, ALL_PARTS = 4, ALL_TIMES = 3 };
 // Passes for vertices of degree one after the first, before any pick; all passes.
 enum { FORCED = 3, PASSES = 1 + FORCED + 2 * FEW_TIMES + 1 + 2 * ALL_TIMES + 1 };
 
-// Of a pass: vertices matched whose lists are long; whether it has left vertices of degree one.
+// What a pass has done: vertices that it has matched whose lists are long; whether it has left
+// vertices of degree one.
 struct Tally {
     int n_long, left;
 };
@@ -159,7 +160,8 @@ struct Stage {
     }
 };
 
-// Matches a staged vertex for each lane, if it has up to `most` free neighbours.
+// Matches as many of the staged vertices as a warp has lanes, if they have up to `most` free
+// neighbours.
 DEVICE void match_staged(const GraphKarpSipser& s, Stage& stage, Bits most) {
     const Index v = stage.pop_last();
     LeftWithOne left = {{UNMATCHED, UNMATCHED}};
@@ -186,7 +188,8 @@ DEVICE void end_pass(GraphKarpSipser& s, int* barrier) {
     ++s.turn;
 }
 
-// A pass: vertices first .. last - 1, shuffled unless `most` is 1, of up to `most` free neighbours.
+// What a pass is about: vertices first .. last - 1, of the shuffled order unless `most` is 1, that
+// have up to `most` free neighbours.
 struct Pass {
     Bits most;
     long long first, last;
@@ -240,7 +243,8 @@ DEVICE void list_finished(const GraphKarpSipser& s) {
              [&](long long v) { return s.word[v] == 0 || s.word[v] >= MATCHED; });
 }
 
-// Reads: lists. Writes: both mates, finished; the rest by atomics. Time: O(nnz / threads).
+// All of it. Reads: lists. Writes: both mates, finished; word, tallies, long_lists, by atomics.
+// Time: O(nnz / threads).
 KERNEL __launch_bounds__(THREADS, BLOCKS) graph_karp_sipser(GraphKarpSipser s, int* barrier) {
     for (long long t = thread_index(); t < s.n; t += thread_count())
         s.word[t] = static_cast<Bits>(list_of(s, static_cast<Index>(t)).size) & ~MATCHED;

@@ -11,13 +11,15 @@
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
-// Entries of a list: from how many on a thread leaves words as they are; read at a time.
+// In entries of a list: from where on a thread would take too long to lower the columns' words;
+// what is read at a time.
 enum { LONG = 1024, AT_ONCE = 4 };
 
 struct KarpSipser {
     Csr lists;
     Index *row_mate, *col_mate;
-    // of a column: the sum of its rows, times 2^32, which may overflow, and their count
+    // of a column: the sum of its rows, times 2^32, and how many they are. Sums may overflow,
+    // counts do not
     Wide* residual;
     Bits *matched, *removed;
     unsigned seed;
@@ -30,7 +32,8 @@ DEVICE unsigned rows_left(Wide residual) { return static_cast<unsigned>(residual
 // `fewest` of a row that has more free columns than are asked for.
 #define TOO_MANY (static_cast<Index>(-2))
 
-// A row's free column of fewest residual rows, if it has no more than `most` free ones, but one.
+// The free column of a row with the fewest residual rows, if the row has no more free columns than
+// `most`, but one.
 DEVICE Index fewest(const KarpSipser& s, Index i, Index most) {
     const Index first = s.lists.indptr[i], degree = s.lists.indptr[i + 1] - first;
     Index at = drawn_below(degree, i, s.seed), best = UNMATCHED, n = 0;
@@ -87,7 +90,8 @@ DEVICE void follow(const KarpSipser& s, Index j) {
     }
 }
 
-// Reads: lists, row_mate. Writes: residual, zero before, by atomics. Time: O(nnz / threads).
+// Reads: lists, row_mate. Writes: residual, zero before, by atomic addition. 2^shift threads share
+// a list. Time: O(nnz / threads).
 KERNEL count(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
              const Index* __restrict__ row_mate, Wide* residual, int shift) {
     for_shared(n_rows, shift, [&](Index i, Index lane, Index lanes) {

@@ -1,4 +1,5 @@
-// Minimum-degree start: rows with short lists first, each with the free column of fewest rows.
+// Minimum-degree start: rows with short lists first, each with the free column that the fewest rows
+// have.
 //
 // Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), all rows of a class of
 // lengths at once. Invariant: a column is claimed by one atomic on its bit, never released, and its

@@ -12,7 +12,8 @@
 #include "matching/ms_bfs.cuh"
 #include "matching/ms_bfs_schedules.cuh"
 
-// The state of the launch, alike in all threads: round, vote, barrier of the grid; shared memory.
+// The state of the launch, the same in all threads: the round, the vote, the barrier of the grid;
+// shared memory of the block.
 struct Launch {
     LevelCounter<Tally> rounds;
     GridVote vote;
@@ -76,7 +77,8 @@ DEVICE Index visit(const MsBfs& s, const Origin& from, const Index (&list)[N], Q
     return found;
 }
 
-// An entry's part of a list, beyond the slots; a first part queues the others. Returns paths found.
+// The part of a list that an entry stands for, beyond the slots; a first part queues the others.
+// Returns the paths found.
 template <bool EAGER, class Queue>
 DEVICE Index visit_list(const MsBfs& s, const Origin& at, Index part, bool wanted, unsigned turn,
                         Queue& next) {
@@ -266,7 +268,8 @@ DEVICE void run_round(const MsBfs& s, const Frontier& f, const Limits& limits, L
 
 // Grows the trees from `count` entries at the head of the queue, round by round, until all are
 // stuck, or `enough` have a path, or the phase has become so deep since it last found one that the
-// rest is left to the next, or the allowance is used up. Returns the paths; level: how deep.
+// rest is left to the next, or the allowance is used up. Returns how many have a path, and in
+// `level` how many levels the trees have.
 DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enough, unsigned turn,
                   bool own, Index& level, Launch& launch) {
     Index begin = 0, found = 0, last = 0;

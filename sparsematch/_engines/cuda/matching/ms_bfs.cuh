@@ -1,10 +1,12 @@
-// What the search of ms_bfs is made of: the graph as it reads it, a frontier, what is counted.
+// What the search of ms_bfs is made of: the graph as it reads it, the entries of a frontier, and
+// what is counted.
 //
 // Macros: LOCKSTEP, whether a level begins when the last one is complete, as in apfb; WIDTH, slots
 // of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of
 // a warp that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long
 // list that make an entry of the frontier; ROOM, entries of its own frontier that are not too many
-// for a block; LINKED, further rows of slots of a list; THREADS of a block, BLOCKS of a processor.
+// for a block; LINKED, rows of slots that a list may have beside its first; THREADS of a block,
+// BLOCKS of a processor.
 //
 // Rows of slots, here with WIDTH 8; row i of the matrix is row i of the slots:
 //
@@ -15,7 +17,8 @@
 //
 // The linked rows of row i follow each other, LINKED of them at most, where it has reserved them
 // behind the first rows of all. The r-th links the (2 r + 1)-th and the (2 r + 2)-th: a binary
-// tree, so all are reached in few levels. The first row links row 0. A slot without a link is -1.
+// tree, so that all are reached in few levels. Row 0 of them is linked by the first row. A slot
+// without a link is -1.
 #pragma once
 
 // in the last slot of a row: the rest of its list is long, and stands in indices
@@ -23,18 +26,21 @@
 // in a slot: the list goes on in the k-th row of slots; it is its own inverse
 #define LINK(k) (static_cast<Index>(-3) - (k))
 
-// How a column was reached: from the mate of another, UNMATCHED if from a root; in which tree.
+// How a column was reached: from the mate of another, or from a root, then that is UNMATCHED; and
+// in which tree.
 struct alignas(2 * sizeof(Index)) Link {
     Index before, root;
 };
 
 // A row of the frontier, its tree, and its mate, UNMATCHED if it is a root. Or what else of its
-// list comes next, in place of the mate: a LINK; if the row is complemented, a part of a long list.
+// list comes next, in place of the mate: a LINK, a row of slots; if the row is complemented, a part
+// of a long list.
 struct Entry {
     Index row, root, at;
 };
 
-// Where columns are reached from: a row, its mate, its tree; its only possible end, or UNMATCHED.
+// Where columns are reached from: a row, its mate, its tree; the only free column that the tree may
+// end in, UNMATCHED if it may in any.
 struct Origin {
     Index row, mate, root, own;
 };
@@ -60,7 +66,8 @@ struct Control {
 // costs 1, and 1 more for every `wide` entries, a round as much as a level more; after a cost of
 // more than `allowance` the search stops: the host will finish it. In the first phase, which has
 // `own_levels`, a tree ends in the column of its root's number or not at all; these columns are in
-// `visited` then. 0: there is none. The search ends at `left` free columns, which no matching has.
+// `visited` then. 0: there is no such phase. The search ends when no more free columns than `left`,
+// which no matching has, are left.
 struct Limits {
     int narrow, stay, depth_eighths, graft, alone, wide, allowance, own_levels;
     Index left;
@@ -98,7 +105,8 @@ struct Done {
     Index found, deep;
 };
 
-// Adds what the block's warps found to the round, waits for all blocks; `found`: alike in a warp.
+// Adds what the block's warps found to the round, and waits for all blocks; `found` is the same in
+// all lanes of a warp.
 DEVICE void end_round(LevelCounter<Tally>& rounds, const Done& done, int* barrier) {
     SHARED Index sum;
     Tally* now = rounds.written();

@@ -1,12 +1,14 @@
 // What ms_bfs prepares by launches of their own: roots, and lists in rows of slots.
 //
-// A module of its own, so that it and the search compile side by side. Macros: as in ms_bfs.cuh.
+// A module apart from the search, so that the two compile side by side. Macros: WIDTH, LANES and
+// LINKED as in ms_bfs.cuh.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "matching/ms_bfs.cuh"
 #include "matching/start_common.cuh"
 
-// Finished vertices (ByProducts of the registry): no search begins or enters there; nullptr: none.
+// Finished vertices, see ByProducts of the registry: no search is needed from there nor enters
+// them; nullptr: none is known.
 struct Finished {
     const Bits *rows, *columns;
 };
@@ -73,8 +75,9 @@ KERNEL close_columns(Index n_cols, Finished finished, bool own, const Index* __r
 DEVICE Index linked_rows(Index degree) { return degree > WIDTH ? (degree - 2) / (WIDTH - 2) : 0; }
 #endif
 
-// Reserves the linked rows of each list, unless too many, and links the first. All blocks together.
-// Reads: indptr. Writes: the last slot of rows that have linked ones. Time: O(n_rows / threads).
+// Reserves the linked rows of each list, unless they are too many, and links the first of them. All
+// blocks together. Reads: indptr. Writes: the last slot of own rows, where there are linked ones.
+// Time: O(n_rows / threads).
 KERNEL link_rows(Index n_rows, const Index* __restrict__ indptr, Index* slots, Control* control) {
 #if WIDTH
     for (long long base = static_cast<long long>(block_index()) * threads_in_block(); base < n_rows;
@@ -89,7 +92,8 @@ KERNEL link_rows(Index n_rows, const Index* __restrict__ indptr, Index* slots, C
 }
 
 // The rows of slots, as ms_bfs.cuh draws them; links to the first linked rows stand there already.
-// Reads: indptr, indices. Writes: slots, own entry. Time: O((n_rows * WIDTH + nnz) / threads).
+// Reads: indptr, indices. Writes: slots, own entry.
+// Time: O((n_rows * WIDTH + nnz) / threads).
 KERNEL spread(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
               Index* slots) {
 #if WIDTH

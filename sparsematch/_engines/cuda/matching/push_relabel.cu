@@ -1,4 +1,5 @@
-// G-PR: free majors push themselves onto the minor that seems nearest to a free one, in rounds.
+// G-PR: free majors push themselves onto the minor that seems nearest to a free one, all at once,
+// round after round.
 //
 // Deveci, Kaya, Ucar, Catalyurek: A push-relabel-based maximum cardinality bipartite matching
 // algorithm on GPUs (ICPP 2013), Algorithms 3 to 9. The paper's columns are the majors here and its
@@ -15,7 +16,8 @@
 
 #define UNREACHABLE (static_cast<Index>(-2))  // the mate of a major that was given up
 
-// The forest of a relabelling: from free minors along transposed lists; `seen`, `mates`: of majors.
+// The forest of a relabelling: from the free minors along the transposed lists; `seen` and `mates`
+// are those of the majors.
 struct PushRelabel {
     Forest forest;
     Csr majors;
@@ -146,7 +148,8 @@ DEVICE void push_all(const Team& team, const PushRelabel& s, Index n, Tally* tal
 }
 
 // Lists the majors that pass a test, out of n that are on the active list, or out of all of them:
-// in the spare list, which takes the place of the active one. With `bits`, in a scattered order.
+// in the spare list, which takes the place of the active one. Where `bits` are given, in an order
+// that means nothing.
 template <class Wanted>
 DEVICE Index list_majors(const Team& grid, PushRelabel& s, Progress& at, Index n, const Index* from,
                          int bits, Wanted wanted) {
@@ -163,7 +166,8 @@ DEVICE Index list_majors(const Team& grid, PushRelabel& s, Progress& at, Index n
 }
 
 // Exact labels, while none pushes; the active majors stand in n places of the list. Returns how
-// many levels there were. Once all of these are reached, the rest is known to be farther away.
+// many levels there were. Once all of these are reached, the rest is known to be farther away,
+// which is label enough.
 DEVICE Index relabel(const Team& grid, PushRelabel& s, Index n, Progress& at) {
     Tally* tally = tally_of(grid, s.forest.control, at);
     for (long long k = grid.index; k < n; k += grid.count) {
@@ -272,7 +276,8 @@ DEVICE Index list_active(const Team& grid, PushRelabel& s, Progress& at) {
 
 // The whole algorithm. Reads: the lists of both sides. Writes: both mates. Workspace: two indices
 // per minor, two per major, one for HUB / 4 entries; a bit per major; control and barrier, zero
-// before. Time: O(n nnz / threads), mostly a few passes.
+// before.
+// Time: O(n nnz / threads), mostly a few passes.
 KERNEL __launch_bounds__(THREADS, BLOCKS) push_relabel(PushRelabel s, int* barrier) {
     const Team grid = whole_grid(barrier);
     Progress at{};

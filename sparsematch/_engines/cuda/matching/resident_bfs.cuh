@@ -118,7 +118,8 @@ DEVICE void scan(const Forest& f, ReadOnly<Index> list, Index degree, Index from
     }
 }
 
-// Where the list of v is begun in this phase: neither order nor last phase may favour a direction.
+// Where the list of v is begun in this phase: neither the numbering nor the phase before may favour
+// a direction.
 DEVICE Index start_of(const Forest& f, Index v, Index degree) {
     return drawn_below(degree, v, f.salt);
 }
@@ -187,7 +188,8 @@ DEVICE void do_level(const Team& team, const Forest& f, const Index* frontier, P
     ++at.levels;
 }
 
-// The first block writes how far it is, the others read it. A barrier precedes the next such write.
+// The first block writes how far it is, the others read it. A barrier of the grid precedes the next
+// such write, so none reads late.
 DEVICE void publish(const Team& grid, Index* state, Progress& at) {
     if (grid.index == 0)
         state[0] = at.n, state[1] = at.tail, state[2] = at.ends, state[3] = at.levels;

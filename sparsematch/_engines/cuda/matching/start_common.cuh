@@ -2,12 +2,14 @@
 // neighbouring rows that are visited in their own order.
 #pragma once
 
-// Columns matched at first. Reads: col_mate. Writes: matched, own word. Time: O(n_cols / threads).
+// The columns that are matched at the beginning. Reads: col_mate. Writes: matched, own word.
+// Time: O(n_cols / threads).
 KERNEL mark(Index n_cols, const Index* __restrict__ col_mate, Bits* matched) {
     make_set(matched, n_cols, nullptr, [&](long long j) { return col_mate[j] != UNMATCHED; });
 }
 
-// Stretches of rows that a warp reads together, in an order without a trace of theirs: no drift.
+// Stretches of rows that a warp reads together, in an order that leaves no trace of theirs: drift
+// needs more than one.
 DEVICE long long stretches(Index n_rows) {
     return (static_cast<long long>(n_rows) + STRETCH - 1) / STRETCH;
 }

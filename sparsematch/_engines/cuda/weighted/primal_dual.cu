@@ -3,8 +3,9 @@
 //
 // Kuhn: The Hungarian method for the assignment problem (Naval Res. Logist. Quart. 2, 1955), with
 // all free rows at once: between two calls of `distances` a maximum matching of the tight entries
-// is found by the engines for patterns. Invariant: u is the least cost less v of each row, so no
-// reduced cost is below 0; pairs are kept only where theirs is at most `keep`.
+// is found by the engines for patterns.
+// Invariant: u is the least cost less v of each row, so no reduced cost is below 0; pairs are kept
+// only where theirs is at most `keep`.
 #include "core/device.cuh"
 #include "weighted/costs.cuh"
 #include "weighted/rounds.cuh"
@@ -140,8 +141,9 @@ DEVICE void sweep(Index n_cols, const Duals& d, const Spread& s, double from, do
 }
 
 // Shortest distances from the free rows, up to the least radius of those tried within which there
-// are `enough` free columns; each is twice the last. If `prune`, up to the nearest. `limit` rounds
-// in all: each scans rows whose column came nearer. Time: O(scanned / threads + rounds).
+// are `enough` free columns; each is twice the last. If `prune`, up to the nearest of these.
+// `limit` rounds in all: each scans the rows whose column came nearer in the last one. Time:
+// O(scanned / threads + rounds).
 KERNEL __launch_bounds__(512, 2) distances(Index n_rows, Costs a, Duals d, Spread s, Wide enough,
                                            bool prune, int shift, Wide limit, Levels* control) {
     Wide round = load(&control->round), turn = load(&control->sweep), scanned = 0, done = 0;

@@ -130,7 +130,8 @@ template <class Index> class Forest {
         if (head_ == tail_) head_ = tail_ = 0;
     }
 
-    // Prefetches for `expand`: lists of majors further back, minors of a near one (decision 0005).
+    // Prefetches for `expand`: lists of majors further back in the queue, and the minors of a near
+    // one (decision 0005).
     SPARSEMATCH_INLINE void prefetch() const {
         const Index far = queue_[head_ + 16], near = queue_[head_ + 8], next = queue_[head_ + 3];
         SPARSEMATCH_PREFETCH(&a_.indptr[far]);

@@ -1,4 +1,5 @@
-// Alternating forests over several GPUs, and augmentation: one GPU's kernels between two exchanges.
+// Alternating forests over several GPUs, and the augmentation along their paths: the kernels of one
+// GPU between two exchanges.
 //
 // Azad, Buluc (IPDPS 2016), Algorithms 2 to 4, with the grafting of Azad, Buluc, Pothen (IPDPS
 // 2015, Algorithm 3), top down. A rank owns consecutive rows, with their lists, and consecutive
@@ -33,7 +34,8 @@ struct Part {
     long long at, number;
 };
 
-// Counters. The frontier is queue[begin] .. queue[end - 1], the next one goes on to `tail`.
+// Counters. The frontier is queue[begin] .. queue[end - 1], and the next one extends from there to
+// `tail`.
 struct Progress {
     long long parts, again, pending, begin, end, tail, changes, found, edges, paths, path_edges;
 };
@@ -105,7 +107,8 @@ struct Claims {
     // Behind a column is a row, reached if it is an own one and in no tree yet, or the end of a
     // path. Claims on other ranks' rows and columns are sent; one on a column makes the tree
     // pending. If a send buffer is full, the column is released, and the row marked, its number
-    // inverted, to be expanded again. Safe: the thread that sets a row's bit queues it.
+    // inverted, to be expanded again. Safe: the thread that sets a row's bit writes its parent and
+    // queues it.
     DEVICE void process(int size) {
         sync_warp();
         n -= size;
@@ -162,7 +165,8 @@ struct Claims {
     alignas(16) SHARED unsigned char staged[STAGED * (THREADS / WARP) * sizeof(Found)]; \
     Claims name = {f, reinterpret_cast<Found*>(staged) + warp_in_block() * STAGED, 0}
 
-// Visits entries from, from + step, ... below `to`, several at a time; all lanes must call it.
+// Visits entries from, from + step, ... below `to`; all lanes must call it. Loads and atomics of
+// several entries are in flight together.
 DEVICE void visit_list(const Forest& f, const Step& row, long long at, long long from, long long to,
                        long long step, Claims& claims) {
     for (; ballot(from < to); from += UNROLL * step) {

@@ -4,7 +4,8 @@
 // among those of its list that are not known to be matched, or to any (static minimum degree and
 // simple greedy: Duff, Kaya, Ucar, ACM TOMS 38, 2011). The owner grants the column to the first
 // proposal. A column with a proposal is matched at the end of the round, so its bit of `taken` is
-// set once that is stored. Invariant: the thread that sets an own column's bit writes its mate.
+// set once the proposal is stored in a send buffer. Invariant: the thread that sets the bit of an
+// own column writes its mate.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 #include "matching/column_degrees.cuh"
@@ -137,7 +138,8 @@ KERNEL list_long(Proposals s, long long above, Index* list, long long* found) {
              s.indptr[r + 1] - s.indptr[r] > above);
 }
 
-// As `propose`, rows with more than `above` entries and at most `upto`, each by one warp.
+// Free rows of a list with more than `above` entries and at most `upto`, each by one warp, window
+// by window. As `propose`.
 KERNEL propose_long(Proposals s, const Index* list, long long count, long long above,
                     long long upto) {
     const int lane = lane_in_warp();
