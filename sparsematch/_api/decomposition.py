@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
+from sparsematch._api.arguments import check_flags
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import report
 from sparsematch._api.transversal import maximum_matching
@@ -117,13 +118,14 @@ def block_triangular_form(
     >>> sorted(form.horizontal.cols.tolist()), sorted(form.vertical.rows.tolist())
     ([0, 3], [0, 2])
     """
+    check_flags(return_info=return_info)
     settings: Any = {"method": method, "workers": workers, "options": options}
     if ranks := over_ranks(A, "transversal"):
         return ranks.block_triangular_form(A, matching, return_info=return_info, **settings)
     begin = perf_counter()
     graph = as_bipartite(A, threads=resolve_workers(workers, A))
     read = perf_counter() - begin
-    form, run = block_form(graph, matching, detailed=return_info, **settings)
+    form, run = block_form(graph, matching, detailed=bool(return_info), **settings)
     if not return_info:
         return form
     run.steps.insert(0, StepInfo("reading", read))

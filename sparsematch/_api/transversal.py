@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 
-from sparsematch._api.arguments import Rng, read_seed
+from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._api.check import read_matching
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import improve, report
@@ -133,6 +133,7 @@ def maximum_transversal(
     >>> A[matching.as_permutation()].diagonal().tolist()
     [1, 1, 1]
     """
+    check_flags(return_info=return_info)
     if ranks := over_ranks(A, "transversal"):
         same = {"method": method, "init": init, "return_info": return_info}
         return ranks.maximum_transversal(A, same, initial, workers, rng, options)
@@ -146,7 +147,7 @@ def maximum_transversal(
     chosen = plan(graph.backend, method, init)
     settings = registry.read_options(options, *chosen)
     how: Any = {"warm": initial is not None, "handed_over": found is not None}
-    run = Run(threads, read_seed(rng), settings, return_info, **how)
+    run = Run(threads, read_seed(rng), settings, bool(return_info), **how)
     matching = _start(graph, initial, "initial")
     improve(graph, matching, chosen, run)
     return (matching, report(chosen, run, matching.cardinality)) if return_info else matching

@@ -145,12 +145,12 @@ def maximum_product_transversal(
            [1.  , 0.1 , 1.  ],
            [0.  , 0.16, 1.  ]])
     """
+    check_flags(scaling=scaling, approximate=approximate, return_info=return_info)
     if ranks := over_ranks(A, "weighted"):
         same = {"scaling": scaling, "approximate": approximate, "return_info": return_info}
         return ranks.maximum_product_transversal(A, same, workers)
-    check_flags(scaling=scaling, approximate=approximate)
     check_tolerance("tolerance", tolerance, finite=True)
-    run = Run(resolve_workers(workers, A), detailed=return_info)
+    run = Run(resolve_workers(workers, A), detailed=bool(return_info))
     weighted = run.timed("reading", as_weighted, A, run.workers)
     product = operations(WeightedOps, weighted.graph.backend).maximum_product
     how = bool(scaling), bool(approximate), run, float(tolerance)
@@ -217,8 +217,9 @@ def maximum_sum_transversal(
     >>> best.objective, best.matching.row_mate.tolist()
     (8.0, [1, 0])
     """
+    check_flags(return_info=return_info)
     check_tolerance("tolerance", tolerance, finite=True)
-    run = Run(resolve_workers(workers, A), detailed=return_info)
+    run = Run(resolve_workers(workers, A), detailed=bool(return_info))
     weighted = run.timed("reading", as_weighted, A, run.workers)
     graph = weighted.graph
     given = start if graph.backend == "numpy" else None
@@ -279,7 +280,8 @@ def bottleneck_transversal(
     >>> best.objective, best.matching.row_mate.tolist()
     (3.0, [1, 0])
     """
-    run = Run(resolve_workers(workers, A), detailed=return_info)
+    check_flags(return_info=return_info)
+    run = Run(resolve_workers(workers, A), detailed=bool(return_info))
     weighted = run.timed("reading", as_weighted, A, run.workers)
     bottleneck = operations(WeightedOps, weighted.graph.backend).bottleneck
     return run_weighted("bottleneck", bottleneck, run, weighted, run)
@@ -452,9 +454,9 @@ def maximum_weight_matching(
     >>> maximum_weight_matching(A, cardinality="maximum").weight
     0.6
     """
-    check_flags(maximize=maximize)
+    check_flags(maximize=maximize, return_info=return_info)
     check_choice("cardinality", cardinality, get_args(Cardinality))
-    run = Run(resolve_workers(workers, A), detailed=return_info)
+    run = Run(resolve_workers(workers, A), detailed=bool(return_info))
     signed = run.timed("reading", as_signed, A, run.workers)
     unmatched = read_costs(unmatched_cost, signed.graph.shape)
     find = operations(WeightedOps, signed.graph.backend).maximum_weight

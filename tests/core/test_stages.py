@@ -105,3 +105,12 @@ def test_a_form_from_a_matching_reports_only_what_it_ran():
     _, info = sm.block_triangular_form(A, matching=sm.maximum_transversal(A), return_info=True)
     assert not any(step.augmentations for step in info.steps)
     assert info.method == "auto"
+
+
+@pytest.mark.parametrize("call", [*CALLS.values(), sm.maximum_transversal])
+def test_only_a_flag_asks_for_the_account(call):
+    A = random(20, 20, 3, 1)
+    for wrong in ("yes", 1, None):
+        with pytest.raises(TypeError, match="return_info"):
+            call(A, return_info=wrong)
+    assert len(call(A, return_info=np.True_)) == 2
