@@ -118,7 +118,8 @@ def block_triangular_form(
     >>> sorted(form.horizontal.cols.tolist()), sorted(form.vertical.rows.tolist())
     ([0, 3], [0, 2])
     """
-    check_flags(return_info=return_info)
+    if return_info is not False:
+        check_flags(return_info=return_info)
     settings: Any = {"method": method, "workers": workers, "options": options}
     if ranks := over_ranks(A, "transversal"):
         return ranks.block_triangular_form(A, matching, return_info=return_info, **settings)
