@@ -3,8 +3,8 @@
 // A narrow frontier is read in the order of the queue, with prefetching; a wide one by ascending
 // row, where many lists are near to each other in memory. With several workers, two searches run
 // side by side, and where there are workers left, wide frontiers are shared out.
-// Invariant: every row in row_seen is a start or the mate of a column in seen; the queue holds the
-// columns whose mates are still to be read.
+// Invariant: every row in row_seen, or marked by a worker, is a start or the mate of a column in
+// seen; the queue holds the columns whose mates are still to be read.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,15 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
+#include "core/worklist.hpp"
 
 namespace sparsematch {
 
@@ -26,7 +30,7 @@ struct FrontierLimits {
     // Vertices for which passes over all bits pay: this share of all columns, plus `wide_least`.
     double wide = 1 / 16.;
     std::size_t wide_least = 64;
-    std::size_t shared_out = 1 << 13;  // vertices that repay waking the others
+    std::size_t shared_out = 1 << 12;  // vertices that repay waking the others
     std::int64_t turn = 1 << 18;       // entries one worker reads at a time: some milliseconds
     // Rows, vertices of the queue, and bits that a worker claims at a time.
     std::int64_t rows_at_a_time = 1 << 14;
@@ -86,14 +90,27 @@ template <class Index> class AlternatingSearch {
     // The whole frontier, by all workers.
     bool level(RunContext& run) {
         const std::size_t first = head_, end = tail_;
+        if (end - first < wide_) return claim_level(run);
         std::atomic<bool> maximum{true};
         together(run, end - first, limits_.queue_at_a_time, [&](std::size_t k, const auto& use) {
-            PrefetchAhead<16>::mate_lists(a_, col_mate_, queue_.data(), first + k, end);
+            PrefetchAhead<16>::mate_lists(a_, col_mate_, &queue_[0], first + k, end);
             const Index i = col_mate_[queue_[first + k]];
             if (i == UNMATCHED<Index>) maximum.store(false, std::memory_order_relaxed);
             else use(i);
         });
         return maximum.load(std::memory_order_relaxed);
+    }
+
+    // Joins the rows that workers have marked with what was seen: once, at the end.
+    void join_rows(ThreadTeam& team) {
+        const std::int64_t n = marks_.empty() ? 0 : a_.n_rows;
+        team.loop(n, limits_.bits_at_a_time, [&](int, std::size_t begin, std::size_t end) {
+            by_lines(begin, end, [&](std::size_t k, std::size_t stop) {
+                const auto seen = row_seen_.words(k, stop);
+                const Line marked = take(&Marks::row, k, stop);
+                for (std::size_t w = 0; w < seen.size(); ++w) seen[w] |= marked[w];
+            });
+        });
     }
 
   private:
@@ -106,7 +123,7 @@ template <class Index> class AlternatingSearch {
 
     // In the order of the queue, while that is short.
     bool one_by_one(WorkCounter& counter, std::size_t narrow) {
-        const Index *const queue = queue_.data(), *const mate = col_mate_;
+        const Index *const queue = &queue_[0], *const mate = col_mate_;
         std::size_t head = head_, tail = tail_;
         std::int64_t allowance = allowance_;
         bool going = true;
@@ -149,18 +166,45 @@ template <class Index> class AlternatingSearch {
     }
 
     std::size_t expand(Index i, std::size_t tail) {
-        return append_unseen(a_.neighbours(i), seen_, queue_.data(), tail);
+        return append_unseen(a_.neighbours(i), seen_, &queue_[0], tail);
     }
 
-    // rows(k, use): calls use(i) for the rows to be read in place k, of n places. Each worker marks
-    // what it reads in bitmaps of its own: bits that several of them set would move between caches.
+    // A narrow frontier: who claims a column appends it.
+    bool claim_level(RunContext& run) {
+        const std::size_t first = head_;
+        std::atomic<bool> maximum{true};
+        marks_.resize(run.team.size());
+        queue_.resize(tail_);
+        const auto read = [&](int rank, std::int64_t k, std::int64_t end) {
+            WorkCounter counter(run, rank);
+            typename Worklist<true, Index>::Writer found(queue_);
+            Marks& own = mark(rank);
+            for (; k < end; ++k) {
+                PrefetchAhead<16>::mate_lists(a_, col_mate_, &queue_[0], first + k, tail_);
+                const Index i = col_mate_[queue_[first + k]];
+                if (i == UNMATCHED<Index>) return maximum.store(false, std::memory_order_relaxed);
+                own.row.set(i);
+                for (const Index j : a_.neighbours(i))
+                    if (seen_.template claim<true>(j)) found.push(j);
+                if (!counter.add(a_.degree(i))) return;
+            }
+        };
+        run.team.even_loop(tail_ - head_, 1 << 6, limits_.queue_at_a_time, read);
+        head_ = tail_;
+        tail_ = queue_.size();
+        return maximum.load(std::memory_order_relaxed);
+    }
+
+    // A wide one. rows(k, use): calls use(i) for the rows to be read in place k, of n places. Each
+    // worker marks what it reads in bitmaps of its own: bits that several of them set would move
+    // between caches, which takes longer than to join them, 0.1 ms for a million vertices.
     template <class Rows>
     void together(RunContext& run, std::int64_t n, std::int64_t grain, const Rows& rows) {
-        while (static_cast<int>(marks_.size()) < run.team.size())
-            marks_.push_back({Bitmap(a_.n_rows), Bitmap(a_.n_cols)});
+        marks_.resize(run.team.size());
+        mark(0);
         run.team.loop(n, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
             WorkCounter counter(run, rank);
-            Marks& own = marks_[rank];
+            Marks& own = mark(rank);
             for (std::int64_t k = begin; k < end && !run.stopped(); ++k)
                 rows(k, [&](Index i) {
                     own.row.set(i);
@@ -171,28 +215,29 @@ template <class Index> class AlternatingSearch {
         enqueue(run.team);
     }
 
-    // Joins the marks of all workers with what was seen, and makes what is new the queue.
+    // Joins the columns that workers have marked with what was seen, and makes what is new the
+    // queue.
     void enqueue(ThreadTeam& team) {
         const std::int64_t piece = limits_.bits_at_a_time;
         std::vector<std::size_t> first(a_.n_cols / piece + 2, 0);
-        team.loop(a_.n_rows, piece, [&](int, std::size_t k, std::size_t end) {
-            for (; k < end; k += 64)
-                row_seen_.set_bits(k, row_seen_.bits(k) | take(&Marks::row, k));
-        });
-        team.loop(a_.n_cols, piece, [&](int, std::size_t k, std::size_t end) {
-            std::size_t& n = first[k / piece + 1];
-            for (; k < end; k += 64) {
-                const std::uint64_t seen = seen_.bits(k), fresh = take(&Marks::col, k) & ~seen;
-                seen_.set_bits(k, seen | fresh);
-                marks_[0].col.set_bits(k, fresh);
-                n += std::popcount(fresh);
-            }
+        team.loop(a_.n_cols, piece, [&](int, std::size_t begin, std::size_t end) {
+            std::size_t n = 0;
+            by_lines(begin, end, [&](std::size_t k, std::size_t stop) {
+                const Line marked = take(&Marks::col, k, stop);
+                const auto seen = seen_.words(k, stop), fresh = marks_[0]->col.words(k, stop);
+                for (std::size_t w = 0; w < seen.size(); ++w) {
+                    fresh[w] = marked[w] & ~seen[w];
+                    seen[w] |= fresh[w];
+                    n += std::popcount(fresh[w]);
+                }
+            });
+            first[begin / piece + 1] = n;
         });
         std::partial_sum(first.begin(), first.end(), first.begin());
         team.loop(a_.n_cols, piece, [&](int, std::size_t begin, std::size_t end) {
             std::size_t tail = first[begin / piece];
-            each<Index>(marks_[0].col, true, begin, end, [&](Index j) { queue_[tail++] = j; });
-            for (std::size_t k = begin; k < end; k += 64) marks_[0].col.set_bits(k, 0);
+            each<Index>(marks_[0]->col, true, begin, end, [&](Index j) { queue_[tail++] = j; });
+            std::ranges::fill(marks_[0]->col.words(begin, end), 0);
         });
         head_ = 0;
         tail_ = first.back();
@@ -201,21 +246,37 @@ template <class Index> class AlternatingSearch {
     struct Marks {
         Bitmap row, col;
     };
-    // 64 bits of all workers, which are cleared.
-    std::uint64_t take(Bitmap Marks::* side, std::size_t k) {
-        std::uint64_t bits = 0;
-        for (Marks& own : marks_) {
-            bits |= (own.*side).bits(k);
-            (own.*side).set_bits(k, 0);
+    // Those of a worker, which clears them when it first needs them: fresh memory costs most.
+    Marks& mark(int rank) {
+        auto& own = marks_[rank];
+        return own ? *own : own.emplace(Bitmap(a_.n_rows), Bitmap(a_.n_cols));
+    }
+    // A cache line of bits. In single words the marks of 16 workers, which are in their caches, take
+    // ten times as long to join.
+    using Line = std::array<std::uint64_t, 8>;
+    template <class Use> static void by_lines(std::size_t k, std::size_t end, const Use& use) {
+        for (constexpr std::size_t bits = 64 * std::tuple_size_v<Line>; k < end; k += bits)
+            use(k, std::min(k + bits, end));
+    }
+    // A line of the marks of all workers, which are cleared.
+    Line take(Bitmap Marks::* side, std::size_t begin, std::size_t end) {
+        Line all{};
+        for (auto& own : marks_) {
+            if (!own) continue;
+            const auto words = ((*own).*side).words(begin, end);
+            std::uint64_t any = 0;
+            for (std::size_t w = 0; w < words.size(); ++w) all[w] |= words[w], any |= words[w];
+            if (any) std::ranges::fill(words, 0);
         }
-        return bits;
+        return all;
     }
 
     const Csr<Index>& a_;
     const Index* col_mate_;
     Bitmap &row_seen_, &seen_;
-    Buffer<Index> queue_;
-    std::vector<Marks> marks_;  // of each worker, all clear between two levels
+    Worklist<true, Index> queue_;
+    // of each worker that has needed them; no columns between two levels
+    std::vector<std::optional<Marks>> marks_;
     std::size_t head_ = 0, tail_ = 0;
     std::int64_t allowance_ = unlimited;
     const FrontierLimits limits_;
@@ -231,7 +292,7 @@ bool run_searches(const std::array<AlternatingSearch<Index>*, n>& searches, RunC
         std::int64_t n_left = 0;
         for (auto* search : searches)
             if (!search->is_done()) left[n_left++] = search;
-        if (n_left == 0) return true;
+        if (n_left == 0) break;
         const bool share = run.team.size() > n_left;
         for (std::int64_t k = 0; share && k < n_left; ++k)
             while (left[k]->is_shared_out() && run.flush(0, 0))
@@ -242,6 +303,7 @@ bool run_searches(const std::array<AlternatingSearch<Index>*, n>& searches, RunC
         });
         if (!maximum) return false;
     }
+    for (auto* search : searches) search->join_rows(run.team);
     return true;
 }
 

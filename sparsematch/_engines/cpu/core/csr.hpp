@@ -138,7 +138,7 @@ class Bitmap {
             std::uint64_t bits = 0;
             for (std::size_t k = 0; k < std::min<std::size_t>(64, end - begin); ++k)
                 bits |= std::uint64_t{wanted(begin + k)} << k;
-            set_bits(begin, bits);
+            words_[begin >> 6] = bits;
         }
     }
     void copy(const Bitmap& other) {
@@ -160,7 +160,10 @@ class Bitmap {
     }
     // The 64 bits of which k is the first.
     std::uint64_t bits(std::size_t k) const { return word(k).load(std::memory_order_relaxed); }
-    void set_bits(std::size_t k, std::uint64_t bits) { words_[k >> 6] = bits; }
+    // The words of the bits from begin, a multiple of 64, to end - 1.
+    std::span<std::uint64_t> words(std::size_t begin, std::size_t end) {
+        return {words_.data() + (begin >> 6), (end - begin + 63) / 64};
+    }
     SPARSEMATCH_INLINE void prefetch(std::size_t k) const { SPARSEMATCH_PREFETCH(&words_[k >> 6]); }
 
     // Sets the bit; true for the one caller that set it. Threads: several callers at a time.

@@ -10,6 +10,7 @@ namespace sparsematch {
 template <bool Threads, class T> class Worklist {
   public:
     explicit Worklist(std::size_t capacity) : items_(capacity) {}
+    Worklist(Worklist&& other) noexcept : items_(std::move(other.items_)), size_(other.size()) {}
 
     std::size_t size() const { return size_.load(std::memory_order_relaxed); }
     void resize(std::size_t n) { size_.store(n, std::memory_order_relaxed); }
