@@ -228,3 +228,14 @@ def test_ctrl_c_stops_a_batch_in_one_call_of_the_core(workers, monkeypatch):
     with alarms(signal.default_int_handler, 0.05), pytest.raises(KeyboardInterrupt):
         analysis.maximum_products(values, workers=workers)
     assert analysis.maximum_products(values[:5]).cardinality.tolist() == [300] * 5
+
+
+def test_a_handler_may_make_calls_of_its_own():
+    """Also while a call has threads, between its steps and within them."""
+    large, small = (random_matrix(n, n, 3, seed=n) for n in (200_000, 30_000))
+    expected = [sm.structural_rank(A, workers=1) for A in (large, small)]
+    handled = []
+    with alarms(lambda *_: handled.append(sm.structural_rank(small, workers=2)), 0.002, 0.02):
+        found = {sm.block_triangular_form(large, workers=2).matching.cardinality for _ in range(8)}
+    assert found == {expected[0]} and len(handled) >= 3
+    assert set(handled) == {expected[1]}

@@ -31,6 +31,10 @@ NB_MODULE(_core, m) {
         return by_index_type([&]<class Index> { return count_entries_of<Index>(graph, workers); });
     });
     m.def("set_main_thread", [](std::uint64_t ident) { main_thread = ident; });
+    nb::class_<KeptTeam>(m, "KeptTeam")
+        .def(nb::init<>())
+        .def("__enter__", &KeptTeam::enter)
+        .def("__exit__", [](KeptTeam& team, const nb::args&) { team.leave(); });
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);
     bind_matching(m);

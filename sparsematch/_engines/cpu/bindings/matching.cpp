@@ -78,7 +78,7 @@ template <class Index> void bind(nb::module_& m) {
     m.def("run_engine", run_improve<Index>, "name"_a, "matrix"_a, "transposed"_a.none(), "mates"_a,
           "workers"_a, "settings"_a, "options"_a, "reason"_a, "finished"_a.none(),
           "forced"_a.none());
-    m.def("match_diagonal", Bound<match_diagonal<Index>>::alone);
+    m.def("match_diagonal", Bound<match_diagonal<Index>>::by_workers);
 }
 
 }  // namespace

@@ -32,16 +32,17 @@ def block_labels(
     # every vertex, it is built, and where many workers could search from free columns.
     before = before or HostByProducts()
     transposed, how_many = before.transposed, worthwhile(run.workers, graph.nnz)
-    if transposed is None and (
-        (how_many >= auto.POLICY.many_workers and matching.cardinality < graph.n_minor)
-        or _is_scattered(graph, matching)
-    ):
-        transposed = transpose(graph, run)
-    group = np.empty(graph.n_major, graph.dtype)
-    lists = csr(graph), csr(transposed) if transposed else None
-    forced = before.forced if transposed else None
-    given = mates(graph, matching), group, forced, workers_of(run, graph.nnz)
-    n_square = _core.block_labels(*lists, *given)
+    with _core.KeptTeam():
+        if transposed is None and (
+            (how_many >= auto.POLICY.many_workers and matching.cardinality < graph.n_minor)
+            or _is_scattered(graph, matching)
+        ):
+            transposed = transpose(graph, run)
+        group = np.empty(graph.n_major, graph.dtype)
+        lists = csr(graph), csr(transposed) if transposed else None
+        forced = before.forced if transposed else None
+        given = mates(graph, matching), group, forced, workers_of(run, graph.nnz)
+        n_square = _core.block_labels(*lists, *given)
     if graph.flipped:
         by_col, group = group, np.full(graph.n_rows, n_square + 2, graph.dtype)
         matched = matching.row_mate >= 0

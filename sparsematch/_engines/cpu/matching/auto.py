@@ -221,6 +221,8 @@ class Progress:
         #: The last searches from one vertex after the other that began with this start.
         self.search: StepInfo | None = None
         self.proved = False  #: That no augmenting path is left.
+        #: Free rows and columns that are not finished, once they were counted since the last stage.
+        self._unfinished: tuple[int, int] | None = None
 
     @property
     def is_maximum(self) -> bool:
@@ -247,12 +249,14 @@ class Progress:
         finished = self.by_products.finished
         if not self.has_core or not finished:
             return self.graph.n_major - self.rank, self.graph.n_minor - self.rank
-        pair = mates(self.graph, self.matching)
-        rows, columns = (
-            int(np.count_nonzero((mate < 0) & ~done))
-            for done, mate in zip(finished, pair, strict=True)
-        )
-        return rows, columns
+        if self._unfinished is None:
+            pair = mates(self.graph, self.matching)
+            rows, columns = (
+                int(np.count_nonzero((mate < 0) > done))
+                for done, mate in zip(finished, pair, strict=True)
+            )
+            self._unfinished = rows, columns
+        return self._unfinished
 
     def may_match(self) -> float:
         """Estimate how many pairs are missing: as large a share of the free as searches found."""
@@ -276,10 +280,12 @@ class Progress:
             self._restart(stage)
         else:
             self._improve(stage)
+        self._unfinished = None
 
     def _match_diagonal(self, stage: "Stage") -> None:
         begin = perf_counter()
-        if _core.match_diagonal(csr(self.graph), mates(self.graph, self.matching)):
+        pair = mates(self.graph, self.matching)
+        if _core.match_diagonal(csr(self.graph), pair, self.run.workers):
             self.rank = self.graph.n_rows
             how: Any = {"edges": self.graph.nnz, "cardinality": self.rank, "reason": stage.reason}
             self.run.steps.append(StepInfo("diagonal", perf_counter() - begin, **how))
@@ -566,11 +572,12 @@ def improve(
         for mate in mates(graph, matching):
             mate.fill(UNMATCHED)
     progress = Progress(graph, matching, run, policy, before)
-    for stage in STAGES:
-        if run.matched <= stage.takes and stage.guard(progress):
-            progress.run_stage(stage)
-            if progress.is_maximum:
-                break
+    with _core.KeptTeam():
+        for stage in STAGES:
+            if run.matched <= stage.takes and stage.guard(progress):
+                progress.run_stage(stage)
+                if progress.is_maximum:
+                    break
     progress.by_products.finished = None
     return progress.by_products
 

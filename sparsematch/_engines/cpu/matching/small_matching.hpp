@@ -19,7 +19,7 @@ inline constexpr std::int64_t to_begin = 1 << 17;
 template <class Index> bool match_small(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
     std::fill_n(m.row_mate, a.n_rows, UNMATCHED<Index>);
     std::fill_n(m.col_mate, a.n_cols, UNMATCHED<Index>);
-    if (match_diagonal(a, m)) return true;
+    if (match_diagonal(a, m, run)) return true;
     const Csr<Index>* const untransposed = nullptr;
     cheap(a, untransposed, m, {}, run);
     if (!any_free(m.row_mate, a.n_rows)) return true;

@@ -63,10 +63,8 @@ bool initialise(const Csr<Index>& a, Matching<Index> m, bool from_empty, SmallRu
     }
     if (from_empty && a.n_rows == a.n_cols) {
         bool found = false;
-        stage("diagonal", "the diagonal has no zero", 0, [&](RunContext& run) {
-            found = match_diagonal(a, m);
-            WorkCounter(run).add(a.nnz());
-        });
+        stage("diagonal", "the diagonal has no zero", 0,
+              [&](RunContext& run) { found = match_diagonal(a, m, run); });
         if (found) return true;
         done.stages.pop_back();
     }
