@@ -171,11 +171,17 @@ def test_vertices_with_numbers_of_more_than_three_bytes():
         assert np.array_equal(left.finished[0], ~rows)
 
 
-@given(matrices() | larger(), st.sampled_from(WORKERS))
-def test_the_core_is_enough_for_a_maximum_matching(A, workers):
+@given(
+    matrices() | larger(),
+    st.sampled_from(WORKERS),
+    st.sampled_from(["single_source_bfs", "pothen_fan"]),
+    st.booleans(),
+)
+def test_the_core_is_enough_for_a_maximum_matching(A, workers, engine, exchanged):
     """A search that never visits finished vertices still finds a maximum matching."""
     graph, matching, run, left = start(A, workers)
-    done, _ = run_engine("single_source_bfs", graph, matching, run, left)
+    sides = "exchanged" if exchanged else "both"
+    done, _ = run_engine(engine, graph, matching, run, left, sides=sides)
     assert done.cardinality == oracle.rank(A)
 
 

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "core/csr.hpp"
-#include "core/free_rows.hpp"
 #include "core/options.hpp"
 #include "core/run_context.hpp"
+#include "matching/search_tree.hpp"
 
 namespace sparsematch {
 
@@ -61,12 +61,13 @@ template <bool Threads, class Index> class PothenFan {
   public:
     PothenFan(const Csr<Index>& a, Matching<Index> m, const PothenFanOptions& options,
               RunContext& run)
-        : a_(a), m_(m), options_(options), run_(run), roots_(free_rows(a, m, run.team)),
+        : a_(a), m_(m), options_(options), run_(run), roots_(search_roots(a, m, run)),
           lookahead_(a.n_rows), visited_(a.n_cols), dead_(a.n_cols), open_(a.n_cols) {
         run.team.loop(a.n_rows, 1 << 15, [&](int, std::int64_t begin, std::int64_t end) {
             std::copy(a.indptr + begin, a.indptr + end, lookahead_.data() + begin);
         });
         mark_free(open_, a.n_cols, m.col_mate, run.team);
+        mark_finished_columns(dead_, a.n_cols, run);
     }
 
     // Reads: the matrix. Writes: both mates. Workspace: one index per row, bits per column, one of
@@ -224,7 +225,7 @@ template <bool Threads, class Index> class PothenFan {
     RunContext& run_;
     std::vector<Index> roots_;
     Buffer<Index> lookahead_;
-    // columns: entered this phase; entered by searches that failed for good; free
+    // columns: entered this phase; entered by searches that failed for good, or finished; free
     Bitmap visited_, dead_, open_;
     bool forward_ = true;
     std::size_t depth_ = unlimited;  // pairs on a path, at most
