@@ -11,7 +11,7 @@ from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import report
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
-from sparsematch._base.arrays import advising, namespace
+from sparsematch._base.arrays import advising, n_set, namespace
 from sparsematch._base.docstrings import documented
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations, plan_exact
@@ -219,7 +219,7 @@ def coarse_dulmage_mendelsohn(
     matched = maximum.col_mate >= 0
     col_part[matched] = row_part[maximum.col_mate[matched]]
     parts = HORIZONTAL, SQUARE, VERTICAL
-    sizes = tuple((int((row_part == k).sum()), int((col_part == k).sum())) for k in parts)
+    sizes = tuple((n_set(row_part == k), n_set(col_part == k)) for k in parts)
     return CoarseParts(row_part, col_part, sizes)
 
 

@@ -52,14 +52,12 @@ def on_gpu(thing: Any) -> bool:
     if isinstance(thing, np.ndarray) or issparse(thing):
         return False
     sparse = sys.modules.get("cupyx.scipy.sparse")
-    return _has_cuda_arrays(thing) or (sparse is not None and sparse.issparse(thing))
-
-
-def _has_cuda_arrays(thing: Any) -> bool:
     try:
-        return hasattr(thing, "__cuda_array_interface__")
+        if hasattr(thing, "__cuda_array_interface__"):
+            return True
     except RuntimeError:  # of a sparse tensor of PyTorch, wherever it is
         return False
+    return sparse is not None and bool(sparse.issparse(thing))
 
 
 def refuse_other_gpu(array: Any, name: str) -> None:
@@ -114,6 +112,17 @@ def stable_order(keys: Any) -> Any:
         part = order[begin:end]
         order[begin:end] = part[keys[part].argsort(kind="stable")]
     return order
+
+
+def n_set(flags: Any) -> int:
+    """Return how many of some flags are set."""
+    # CuPy compiles CUB to reduce flags, 4 s for each way; sums of 64-bit integers come with it.
+    return int(np.count_nonzero(flags) if namespace(flags) is np else flags.astype(np.int64).sum())
+
+
+def are_equal(one: Any, other: Any) -> bool:
+    """Tell whether two arrays of the same memory are equal."""
+    return one.shape == other.shape and not namespace(one).flatnonzero(one != other).size
 
 
 def groups(*keys: Any) -> tuple[Any, Any]:

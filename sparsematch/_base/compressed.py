@@ -48,7 +48,7 @@ def check_compressed(
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != n_major + 1 or min(sides) < 0:
         _refuse_lengths(indptr, indices, sides, name, major)
     nnz = int(indptr[-1])
-    if indptr[0] != 0 or nnz > indices.size or np.count_nonzero(indptr[1:] < indptr[:-1]):
+    if indptr[0] != 0 or nnz > indices.size or (indptr[1:] < indptr[:-1]).nonzero()[0].size:
         _refuse_indptr(indptr, indices, name, major)
     if nnz and not all_below(indices[:nnz], n_minor):
         _refuse_indices(indptr, indices, n_minor, name, major)
@@ -101,7 +101,7 @@ def _refuse_indices(
 ) -> NoReturn:
     used = indices[: indptr[-1]]
     p = int(np.flatnonzero((used < 0) | (used >= n_minor))[0])
-    k = int((indptr <= p).sum()) - 1
+    k = (indptr <= p).nonzero()[0].size - 1
     minor = {"column": "row", "block row": "block column"}.get(major, "column")
     raise ValueError(
         f"{name}.indices[{p}] is {int(used[p])}, in {major} {k}, "

@@ -28,12 +28,12 @@ def refine(
     xp = namespace(x)
     errors, left = measure(x)
     for _ in range(_STEPS):
-        if not bool(((errors > good) & xp.isfinite(errors)).any()):
+        if not xp.flatnonzero((errors > good) & xp.isfinite(errors)).size:
             break
         trial = x + correct(left)
         errors_of_trial, left_of_trial = measure(trial)
         better = errors_of_trial < errors
-        goes_on = bool((errors_of_trial <= _GAIN * errors).any())
+        goes_on = xp.flatnonzero(errors_of_trial <= _GAIN * errors).size > 0
         x = xp.where(better, trial, x)
         left = xp.where(better, left_of_trial, left)
         errors = xp.where(better, errors_of_trial, errors)

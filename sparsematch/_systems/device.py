@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._api.decomposition import block_form
-from sparsematch._base.arrays import on_gpu
+from sparsematch._base.arrays import are_equal, on_gpu
 from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.tolerances import GOOD_ERROR, POOR_ERROR
@@ -225,7 +225,7 @@ class DeviceLU:
                 own = self._A, self.form.matching, self._product is not False
                 self._batches[trans] = batch = UniformBatch(*own, trans, len(items), kind)
             x, errors = batch.solve(ordered.astype(kind), right.astype(kind))
-            poor = ~(errors <= POOR_ERROR) & cupy.isfinite(right).all(axis=1)
+            poor = ~(errors <= POOR_ERROR) & (cupy.isfinite(right).astype(float).mean(axis=1) == 1)
             items = cupy.flatnonzero(poor).tolist()
         return finish(x, self._solve_each(items, ordered, right, trans, x), singular)
 
@@ -299,7 +299,7 @@ class DeviceLU:
         A = _canonical(A)
         arrays = zip((A.indptr, A.indices), self._pattern, strict=True)
         same = A.shape == self.shape and A.nnz == self._pattern[1].size
-        if not (same and all(bool((now == then).all()) for now, then in arrays)):
+        if not (same and all(are_equal(now, then) for now, then in arrays)):
             text = "A has another pattern than the matrix that was analysed: factorise it by itself"
             raise ValueError(text)
         return A.data
@@ -343,7 +343,7 @@ class DeviceLU:
         numbers = [(self._absolute @ ones).max(), (self._absolute.T @ ones).max()]
         outer = [(k, begin) for k, begin in ((0, 0), (2, self._bounds[1])) if (k, k) in self._parts]
         zeros = [self._parts[k, k].diagonal() == 0 for k, _ in outer]
-        numbers += [flags.sum().astype("float64") for flags in zeros]
+        numbers += [flags.astype("float64").sum() for flags in zeros]
         row_norm, col_norm, *counts = cupy.stack(numbers).tolist()
         self._norms: tuple[float, float] = row_norm, col_norm
         for (_, begin), flags, count in zip(outer, zeros, counts, strict=True):

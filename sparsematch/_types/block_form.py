@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from sparsematch._base.above import above
-from sparsematch._base.arrays import UNMATCHED, IndexArray, IndexPair, namespace, on_gpu
+from sparsematch._base.arrays import UNMATCHED, IndexArray, IndexPair, are_equal, namespace, on_gpu
 from sparsematch._base.docstrings import documented
 from sparsematch._types import conventions
 from sparsematch._types.bipartite import entry_places, list_of_each
@@ -194,7 +194,7 @@ class BlockForm(Blocks):
         rows, cols = entry_places(above("read_entries")(given).graph)
         xp, n, (row_of, col_of) = namespace(self.row_perm), self.n_blocks, self.block_labels
         source, target = row_of[rows], col_of[cols]
-        if bool((source > target).any()):
+        if xp.flatnonzero(source > target).size:
             raise ValueError("A has an entry below the diagonal blocks: the form is of another one")
         keys = xp.unique((source.astype(xp.int64) * n + target)[source < target])
         indptr = xp.searchsorted(keys, xp.arange(n + 1) * n)
@@ -307,10 +307,9 @@ class BlockForm(Blocks):
         yield from (self.coarse_cols, self.coarse_rows)
 
     def __eq__(self, other: object) -> bool:
-        xp = namespace(self.row_perm)
-        if not isinstance(other, BlockForm) or namespace(other.row_perm) is not xp:
+        if not isinstance(other, BlockForm) or on_gpu(other.row_perm) != on_gpu(self.row_perm):
             return NotImplemented
-        return self.matching == other.matching and all(map(xp.array_equal, self, other))
+        return self.matching == other.matching and all(map(are_equal, self, other))
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace, unmatched
+from sparsematch._base.arrays import UNMATCHED, IndexArray, n_set, namespace, unmatched
 from sparsematch._types import conventions
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.html import MOST_BOXES, picture_page
@@ -147,7 +147,7 @@ class GraphMatching(GraphMates, Matching):
     @property
     def cardinality(self) -> int:
         """Number of matched pairs, counted each time: O(n)."""
-        return int(namespace(self.mate).count_nonzero(self.mate >= 0)) // 2
+        return n_set(self.mate >= 0) // 2
 
 
 def invert(row_mate: IndexArray, n_cols: int, name: str) -> IndexArray:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray, IndexPair, namespace, on_gpu
+from sparsematch._base.arrays import IndexArray, IndexPair, are_equal, n_set, namespace, on_gpu
 
 _Result = TypeVar("_Result")
 
@@ -58,7 +58,7 @@ class Mates(Frozen):
     @property
     def cardinality(self) -> int:
         """Number of matched pairs, counted each time: O(n_rows)."""
-        return int(namespace(self.row_mate).count_nonzero(self.row_mate >= 0))
+        return n_set(self.row_mate >= 0)
 
     @property
     def is_perfect(self) -> bool:
@@ -98,11 +98,9 @@ class Mates(Frozen):
         return 0
 
     def __eq__(self, other: object) -> bool:
-        xp = namespace(self.row_mate)
-        if not isinstance(other, Mates) or namespace(other.row_mate) is not xp:
+        if not isinstance(other, Mates) or on_gpu(other.row_mate) != on_gpu(self.row_mate):
             return NotImplemented
-        equal = xp.array_equal
-        return bool(equal(self.row_mate, other.row_mate) and equal(self.col_mate, other.col_mate))
+        return are_equal(self.row_mate, other.row_mate) and are_equal(self.col_mate, other.col_mate)
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
 

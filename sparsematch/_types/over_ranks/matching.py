@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsematch._base.arrays import UNMATCHED, FloatArray, IndexArray, inverse, namespace
+from sparsematch._base.arrays import UNMATCHED, FloatArray, IndexArray, inverse, n_set, namespace
 from sparsematch._types.matching import GraphMatching, Matching
 from sparsematch._types.mates import GraphMates, Mates, OfMatching, frozen
 from sparsematch._types.over_ranks.agreement import collect
@@ -83,7 +83,7 @@ class DistributedMatching(Mates):
 
     def freeze(self, writeable: bool = False) -> "DistributedMatching":
         """Count the pairs of all ranks, and make the arrays read-only. Collective."""
-        own = int(namespace(self.row_mate).count_nonzero(self.row_mate >= 0))
+        own = n_set(self.row_mate >= 0)
         call = call_on(self.layout, "DistributedMatching.freeze")
         counts = collect(self.layout.comm, call, lambda: (own, next(_frozen)))
         object.__setattr__(self, "cardinality", sum(count for count, _ in counts))

@@ -4,7 +4,7 @@ NumPy behind arrays that, like CuPy's, do not turn into NumPy's.
 
 It has what the package and its tests use, and is as strict: an array is copied to the host by `get`
 only, functions of NumPy refuse it, a 0-d result stays an array. What CuPy cannot do besides, only a
-GPU shows.
+GPU shows. Reductions for which it would compile CUB, 4 s each, are refused as well.
 """
 
 import operator
@@ -178,8 +178,19 @@ def wrap(value):
     return tuple(wrap(x) for x in value) if isinstance(value, tuple) else value
 
 
+def refuse_compiled_reductions(function, args):
+    """Refuse what counts or compares flags: of other numbers CuPy brings sums and maxima along."""
+    name, of = getattr(function, "__name__", ""), getattr(function, "__self__", None)
+    of = unwrap(args[0]) if of is None and args else of
+    compiled = name in ("all", "any", "array_equal", "count_nonzero")
+    if getattr(of, "dtype", np.dtype(float)).kind == "b":
+        compiled |= name in ("max", "min", "argmax", "argmin", "sum", "prod", "mean")
+    assert not compiled, f"CuPy would compile CUB for {name}, which takes 4 s"
+
+
 def call(function, *args, **kwargs):
     """Call the function on the arrays behind; an array of NumPy among the arguments is refused."""
+    refuse_compiled_reductions(function, args)
     for value in (*args, *kwargs.values()):
         refuse_host_arrays(*(value if isinstance(value, tuple | list) else (value,)))
     return wrap(function(*unwrap(args), **{k: unwrap(v) for k, v in kwargs.items()}))

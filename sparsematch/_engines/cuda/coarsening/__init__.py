@@ -40,7 +40,7 @@ def galerkin_product(
     head = xp.where(target >= 0, target, own)
     head = xp.where(mate[head] >= 0, xp.minimum(head, mate[head]), head)
     labels = number[head]
-    n_coarse = int(begins.sum()) if n else 0
+    n_coarse = int(number[-1]) + 1 if n else 0
     code = labels[rows].astype(xp.int64) * n_coarse + labels[cols]
     order = xp.lexsort(xp.stack([xp.minimum(rows, cols) * n + xp.maximum(rows, cols), code]))
     code, sums = _add_up(code[order], values[order], dtype)

@@ -77,8 +77,8 @@ def reached_from_free(
     count = xp.zeros(COUNTS, graph.dtype)
     search = from_free(graph, major_mate, minor_mate, count)
     flags = reach(search, None, count)
-    at = xp.arange(graph.n_minor)
-    minors = (search.seen[at >> 5] >> (at & 31).astype(np.uint32) & 1).astype(bool)
+    bits = xp.unpackbits(search.seen.view(np.uint8), bitorder="little")
+    minors = bits[: graph.n_minor].view(bool)
     majors = major_mate < 0
     pairs = xp.flatnonzero(major_mate >= 0)
     majors[pairs] = minors[major_mate[pairs]]

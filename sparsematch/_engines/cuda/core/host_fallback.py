@@ -82,10 +82,9 @@ def bytes_to_copy(graph: BipartiteCSR) -> int:
 
 def on_host(graph: BipartiteCSR) -> BipartiteCSR:
     """Return a copy of the graph in host memory."""
-    indptr: Any = graph.indptr
-    indices: Any = graph.indices[: graph.nnz]
-    arrays = indptr.get(), indices.get()
-    return BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "numpy", graph.flipped)
+    there: Any = graph.indptr, graph.indices[: graph.nnz]
+    indptr, indices = (array.get() for array in there)
+    return BipartiteCSR(graph.n_rows, graph.n_cols, indptr, indices, "numpy", graph.flipped)
 
 
 def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: str) -> HostResult:
@@ -115,9 +114,7 @@ def match_in_order(graph: BipartiteCSR, matching: Matching, run: Run) -> HostRes
     here = on_host(graph)
     in_order = Matching.start(here)
     select("cheap", "numpy", "heuristic").improve(here, in_order, Run(run.workers))
-    row_mate: Any = matching.row_mate
-    col_mate: Any = matching.col_mate
-    found = Matching(row_mate.get(), col_mate.get())
+    found = matching.get()
     best = in_order if in_order.cardinality == found.cardinality else found
     return HostResult(here, best, None)
 

@@ -96,7 +96,10 @@ def layout(name: str, dtype: np.dtype[Any], struct: str) -> np.dtype[Any]:
         raise TypeError(f"{name} has no struct {struct}")
     fields: list[Any] = []
     for statement in re.sub(r"//.*", "", found[1]).split(";")[:-1]:
-        kind, template, declarators = _fields(statement.strip())
+        match = _FIELD.fullmatch(statement.strip())
+        if match is None:
+            raise TypeError(f"{statement.strip()!r} is no field that a driver can fill")
+        kind, template, declarators = match.groups()
         for star, field, size in _DECLARATOR.findall(declarators):
             if star or template:
                 of = POINTER
@@ -106,14 +109,6 @@ def layout(name: str, dtype: np.dtype[Any], struct: str) -> np.dtype[Any]:
                 of = dtype if kind == "Index" else layout(name, dtype, kind)
             fields.append((field, of, (int(size),)) if size else (field, of))
     return np.dtype(fields, align=True)
-
-
-def _fields(statement: str) -> tuple[str, str | None, str]:
-    """Return the type of a declaration, its template argument, and its declarators."""
-    match = _FIELD.fullmatch(statement)
-    if match is None:
-        raise TypeError(f"{statement!r} is no field that a driver can fill")
-    return match[1], match[2], match[3]
 
 
 def _packed(kind: np.dtype[Any], value: Any) -> Any:

@@ -96,8 +96,7 @@ def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
     rest = xp.empty(n, dtype)
     state = square.rows_in, dtype.type(begin), square.label, rest, xp.zeros(1, dtype)
     if n:
-        n_rows = graph.n_rows
-        load(dtype).launch("list_rest", -(-n_rows // 8), dtype.type(n_rows), *state)
+        load(dtype).launch("list_rest", -(-graph.n_rows // 8), dtype.type(graph.n_rows), *state)
     return rest
 
 

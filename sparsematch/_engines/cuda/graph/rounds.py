@@ -121,7 +121,7 @@ def matched_weight(graph: Graph, mate: IndexArray, first: int = 0) -> Any:
     # The lists are those of vertices from `first` on, and an edge counts at its smaller end.
     xp = namespace(mate)
     if graph.weight is None or not graph.n:
-        return (mate >= 0).sum() / 2.0
+        return (mate >= 0).astype(np.float64).sum() / 2.0
     kernels, weights = _load(graph), xp.empty(graph.n, np.float64)
     n, g = graph.dtype.type(graph.n), adjacency(kernels, graph, 0, first)
     kernels.launch("pair_weights", graph.n, n, g, mate, weights)

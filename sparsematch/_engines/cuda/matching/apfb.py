@@ -79,8 +79,7 @@ class Phases:
     ) -> None:
         xp, dtype = namespace(graph.indptr), graph.dtype
         n_major, n_minor = graph.n_major, graph.n_minor
-        self._n_major, self._turn = n_major, 0
-        self._kernels = _load(dtype)
+        self._n_major, self._turn, self._kernels = n_major, 0, _load(dtype)
         self._stop_early, self._roots = given["stop_early"], given["roots"]
         shift = list_shift(graph.indices.size, n_major)
         major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)

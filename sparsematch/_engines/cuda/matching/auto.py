@@ -84,7 +84,7 @@ class _Seen:
                 found = known.transposed or transpose(self.graph, self._run, known.symmetric)
                 self.searched = known.transposed = found
                 known.finished = known.finished and known.finished[::-1]
-            _preload(self.searched)
+            preload(self.searched)
             width = ms_bfs.shape(self.searched)["WIDTH"]
             self._lists = seen = features.features(self.searched, width)
             self.linked = seen.linked
@@ -130,9 +130,12 @@ def _search_small(
     return host_fallback.finish_matching(graph, matching, run, why)
 
 
-def _preload(graph: BipartiteCSR) -> None:
+def preload(graph: BipartiteCSR) -> None:
     """Start the compiler for what will be launched, and for the likely start."""
     n, nnz, dtype = graph.n_major, graph.nnz, graph.dtype
+    if one_block.fits(graph):
+        one_block.load(dtype)
+        return
     features.load(dtype)
     cheap.load(dtype)
     if n == graph.n_minor:

@@ -75,8 +75,7 @@ def _match_sides(
     xp = namespace(graph.indptr)
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, index = load(graph.dtype), graph.dtype.type
-    n_rows, n_cols = index(graph.n_major), index(graph.n_minor)
-    shift = lanes_of(graph)
+    n_rows, n_cols, shift = index(graph.n_major), index(graph.n_minor), lanes_of(graph)
     residual = xp.zeros(graph.n_minor, np.uint64)
     fields = {"residual": residual, "matched": start_common.matched(kernels, col_mate, warm)}
     fields |= {"removed": start_common.matched(kernels, row_mate, warm), "seed": seed_of(run)}
@@ -91,9 +90,8 @@ def _match_sides(
     finished = None
     if not warm:
         finished = bit_set(xp, graph.n_major), bit_set(xp, graph.n_minor)
-        kernels.launch(
-            "list_finished", max(s.size for s in finished), n_rows, n_cols, state, *finished
-        )
+        n_words = max(side.size for side in finished)
+        kernels.launch("list_finished", n_words, n_rows, n_cols, state, *finished)
     for most in () if one_only else (FEW, np.iinfo(graph.dtype).max):
         kernels.launch("rows", graph.n_major, n_rows, state, index(most), bits)
     return finished

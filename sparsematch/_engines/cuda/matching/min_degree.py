@@ -44,9 +44,8 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
         most = None
         if not warm and graph.nnz >= rare_columns.LEAST:
             most = rare_columns.match_rare_columns(kernels, graph, matching, degree, matched, run)
-        state = start_common.state(
-            kernels, "MinDegree", graph, matching, degree=degree, matched=matched
-        )
+        fields = {"degree": degree, "matched": matched}
+        state = start_common.state(kernels, "MinDegree", graph, matching, **fields)
         order = start_common.stretch_bits(n_rows), seed_of(run)
         for kernel, classes in (("choose", CLASSES), ("choose_long", LONG_CLASSES)):
             for above, upto in pairwise(classes):

@@ -22,7 +22,7 @@ THREADS = {0: 256, 384: 512, 3072: 1024}
 #: What the kernel reports.
 _COUNTS = "stopped", "phases", "levels", "augmentations"
 
-_load = compile.declare("matching/one_block")
+load = compile.declare("matching/one_block")
 
 
 def fits(graph: BipartiteCSR) -> bool:
@@ -47,7 +47,7 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
     # The rest is then left. The graph must fit. Waits for the device if there is a limit.
     with run.step("one_block") as counts:
         xp, n_rows, n_cols = namespace(graph.indptr), graph.n_major, graph.n_minor
-        kernels = _load(graph.dtype)
+        kernels = load(graph.dtype)
         mates = Matching(*graph.orient(matching.row_mate, matching.col_mate))
         # a level takes as long as its longest list: twice as many threads as the mean
         shift = lane_shift(2 * graph.nnz, n_rows, each=1, most=5)

@@ -57,8 +57,7 @@ def push(
     fields |= {"long_lists": xp.empty(entries // HUB + 1, dtype), "push_shift": push_shift}
     fields |= {"shuffle_bits": index_bits(n_major), "seed": seed_of(run)}
     fields |= {"use_list": given["active_list"], "complete": False}
-    state = kernels.struct(
-        "PushRelabel", graph, **{key: given[key] for key in ("shrink", "adaptive", "k")}, **fields
-    )
+    fields |= {key: given[key] for key in ("shrink", "adaptive", "k")}
+    state = kernels.struct("PushRelabel", graph, **fields)
     kernels.launch_resident("push_relabel", state, xp.zeros(2, np.int32))
     return control

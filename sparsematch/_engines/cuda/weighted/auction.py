@@ -16,7 +16,7 @@ NARROW = 512
 #: with more, as a round may scan them all, fewer in proportion; 0.2 s on an H100.
 ROUNDS, ENTRIES = 2_000, 20_000_000
 
-_load = compile.declare("weighted/auction", NARROW=NARROW)
+load = compile.declare("weighted/auction", NARROW=NARROW)
 
 
 class Assignment(NamedTuple):
@@ -57,7 +57,7 @@ class Assignment(NamedTuple):
 
 def initialise(problem: Assignment) -> None:
     """Write the least cost of each column to its dual. Time: O(nnz)."""
-    kernels, n, nnz = _load(problem.dtype), problem.n, problem.indices.size
+    kernels, n, nnz = load(problem.dtype), problem.n, problem.indices.size
     least = problem.col_dual.view(np.int64)
     least.fill(np.iinfo(np.int64).max)
     arrays = problem.indices, problem.cost.view(np.int64), least
@@ -69,7 +69,7 @@ def bid(problem: Assignment, eps: float, most: float, enough: int, limit: int) -
     """Let free rows bid until `enough` are left, or for `limit` rounds; return rounds and scans."""
     # A bid is `eps` at least and `most` at most. Waits.
     xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
-    kernels = _load(dtype)
+    kernels = load(dtype)
     free = xp.flatnonzero(problem.row_mate < 0)
     queue = xp.empty(2 * n, dtype)
     queue[: free.size] = free

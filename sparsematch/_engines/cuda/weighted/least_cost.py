@@ -66,6 +66,12 @@ def least_cost(
     # rows and columns are the largest of their side. Workspace: 4 indices and 4 doubles for each
     # row and column, where some stay unmatched twice as much again as the matrix. Time: that of the
     # phases.
+    # What will be launched compiles beside what CuPy compiles. About one entry a row is tight.
+    tight = graph._replace(indices=graph.indices[: graph.n_major], known_nnz=graph.n_major)
+    auto.preload(graph)
+    auction.load(graph.dtype)
+    primal_dual.load(graph.dtype)
+    auto.preload(tight)
     unit = unit_of(graph, cost)
     cost = cost if unit == 1 else cost / unit
     matching, first = Matching.start(graph), Run(run.workers, detailed=run.detailed)
@@ -76,8 +82,7 @@ def least_cost(
         whole = _problem(graph.indptr, graph.indices[: graph.nnz], cost)
         sides = run.timed("phases", _assign, whole, tolerance / unit, run)[3:]
     else:
-        given = graph, cost, matching, tolerance / unit, run
-        sides = run.timed("phases", _assign_parts, *given)
+        sides = run.timed("phases", _assign_parts, graph, cost, matching, tolerance / unit, run)
     row_mate, col_mate = graph.orient(*sides[:2])
     row_dual, col_dual = graph.orient(*sides[2:])
     if graph.n_rows and graph.n_cols:  # both sides around the same value
@@ -196,12 +201,11 @@ def _double(
     xp, n, m = namespace(cost), parts.major_mate.size, parts.minor_mate.size
     below = xp.flatnonzero(parts.major_below)
     above = xp.flatnonzero(~parts.minor_below)
-    if not int((parts.minor_mate < 0).sum()):
+    if not (m and int(parts.minor_mate.min()) < 0):
         above = above[:0]
     rows = xp.concatenate([major, n + minor, below, n + above])
     cols = xp.concatenate([minor, m + major, m + below, above])
-    zeros = xp.zeros(below.size + above.size)
-    costs = xp.concatenate([cost, cost, zeros])
+    costs = xp.concatenate([cost, cost, xp.zeros(below.size + above.size)])
     order = xp.argsort(rows, kind="stable")
     if costs.size > np.iinfo(dtype).max:
         dtype = np.dtype(np.int64)
@@ -225,10 +229,9 @@ def _join(
     shift = 0.0
     if cost.size:
         shift = max(shift, float((u[i] + v[j] - cost).max()))
-    if bool(free[1].any()) and bool(below.any()):
-        shift = max(shift, float(v[below].max() - v[free[1]].min()))
-    if bool(free[0].any()) and bool(above.any()):
-        shift = max(shift, float(u[above].max() - u[free[0]].min()))
+    for inner, outer in (v[below], v[free[1]]), (u[above], u[free[0]]):
+        if inner.size and outer.size:
+            shift = max(shift, float(inner.max()) - float(outer.min()))
     u[above] -= shift
     v[~below] += shift
 

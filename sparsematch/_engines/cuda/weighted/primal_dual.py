@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._base.arrays import namespace
+from sparsematch._base.arrays import n_set, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.layout import layout
 from sparsematch._engines.cuda.matching import auto
@@ -23,7 +23,7 @@ REACHED = 0.9
 #: deep, took half the time with 1/64.
 FIRST, NEXT, NEXT_DEEP, DEEP = 2.0**-16, 0.5, 2.0**-6, 16
 
-_load = compile.declare("weighted/primal_dual", NARROW=NARROW)
+load = compile.declare("weighted/primal_dual", NARROW=NARROW)
 
 
 class Tolerances(NamedTuple):
@@ -36,7 +36,7 @@ class Tolerances(NamedTuple):
 def match_tight(problem: Assignment, near: Tolerances, workers: int) -> int:
     """Update the duals of rows, match as many as the tight entries allow; return the free rows."""
     xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
-    kernels, begin = _load(dtype), xp.zeros(n + 1, dtype)
+    kernels, begin = load(dtype), xp.zeros(n + 1, dtype)
     part_worse(problem, near, begin[1:])
     xp.cumsum(begin, dtype=dtype, out=begin)
     nnz = int(begin[-1])
@@ -46,13 +46,13 @@ def match_tight(problem: Assignment, near: Tolerances, workers: int) -> int:
     kernels.launch("list_tight", n << int(problem.shift), *lists, *rest)
     graph = BipartiteCSR(n, n, begin, indices, "cupy", False, nnz)
     matching = Matching(problem.row_mate, problem.col_mate)
-    auto.improve(graph, matching, Run(workers, warm=bool((problem.row_mate >= 0).any())))
-    return int((problem.row_mate < 0).sum())
+    auto.improve(graph, matching, Run(workers, warm=int(problem.row_mate.max()) >= 0))
+    return n_set(problem.row_mate < 0)
 
 
 def part_worse(problem: Assignment, near: Tolerances, count: Any = None) -> None:
     """Update duals of rows, part pairs worse than is to be kept, count tight entries."""
-    n, kernels = problem.n, _load(problem.dtype)
+    n, kernels = problem.n, load(problem.dtype)
     if count is None:
         count = namespace(problem.indptr).empty(n, problem.dtype)
     lists = problem.dtype.type(n), problem.costs(kernels), _duals(problem, kernels)
@@ -66,7 +66,7 @@ class Phases:
     # 3 indices for each row, a double for each column.
     def __init__(self, problem: Assignment, largest: float) -> None:
         xp, n, dtype = namespace(problem.indptr), problem.n, problem.dtype
-        self.problem, self.kernels, self._xp = problem, _load(dtype), xp
+        self.problem, self.kernels, self._xp = problem, load(dtype), xp
         # the three of `Spread`
         self.queue, self.stamp = xp.empty(2 * n, dtype), xp.zeros(n, dtype)
         self.distance, self._round = xp.empty(n), 1
@@ -82,7 +82,7 @@ class Phases:
         words = np.zeros(1, layout("weighted/primal_dual", dtype, "Levels"))
         words["round"], words["count"][0, self._round % 3] = self._round, free.size
         words["radius"] = self._radius
-        control, nearest = xp.asarray(words.view(np.uint8)), xp.full(1, np.inf)
+        control, nearest = xp.asarray(words.view(np.uint8)), xp.asarray([np.inf])
         self.distance.fill(np.inf)
         spread = kernels.struct("Spread", self, nearest=nearest)
         enough = max(int(REACHED * free.size), 1)

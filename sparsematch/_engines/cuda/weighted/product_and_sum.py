@@ -22,16 +22,19 @@ def maximum_product(
     # Approximate: by magnitudes rounded to powers of 2.
     graph, magnitude = weighted.graph, weighted.magnitude
     xp = namespace(magnitude)
-    cost = _rounded_cost(magnitude) if approximate else -xp.log(magnitude)
+    if approximate:  # -log2(magnitude), rounded down
+        fraction, exponent = xp.frexp(magnitude)
+        cost = (fraction == 0.5).astype(np.float64) - exponent
+    else:
+        cost = -xp.log(magnitude)
     base = np.log(2) if approximate else 1.0
     found, gap = least_cost(graph, cost, tolerance / base, run)
     duals = found.row_dual, found.col_dual
     matched = _matched_values(graph, found.matching, magnitude)
     row_scale = col_scale = None
     if scaling:
-        exact = not (approximate or tolerance)
         power = xp.exp2 if approximate else xp.exp
-        values = matched if exact else None
+        values = None if approximate or tolerance else matched
         given = values, found.matching, duals, power
         row_scale, col_scale = run.timed("scale factors", _factors, *given)
     objective = float(xp.log(matched[matched > 0]).sum())
@@ -59,12 +62,6 @@ def _matched_values(graph: BipartiteCSR, matching: Matching, magnitude: FloatArr
     rows = col_mate[col_mate >= 0] if graph.flipped else xp.flatnonzero(matching.row_mate >= 0)
     by_row[rows] = magnitude[pairs_among(graph, matching)]
     return by_row
-
-
-def _rounded_cost(magnitude: FloatArray) -> FloatArray:
-    """Return the costs -log2(magnitude), rounded down."""
-    fraction, exponent = namespace(magnitude).frexp(magnitude)
-    return (fraction == 0.5).astype(np.float64) - exponent
 
 
 def _factors(

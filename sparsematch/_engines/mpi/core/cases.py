@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexPair, namespace
+from sparsematch._base.arrays import IndexPair, n_set, namespace
 from sparsematch._engines.mpi.core.exchange import abort_on_error, exchange_of
 from sparsematch._engines.registry import ByProducts, Run, select
 from sparsematch._types.bipartite import BipartiteCSR
@@ -66,7 +66,7 @@ def _match_gathered(A: DistributedCSR, matching: DistributedMatching, run: Run, 
     matching.row_mate[:] = exchange.scatterv(A.row_starts, mates[0], A.dtype)
     matching.col_mate[:] = exchange.scatterv(A.col_starts, mates[1], A.dtype)
     (steps, *_) = exchange.allgather(run.steps[before:])
-    own = int(xp.count_nonzero(matching.row_mate >= 0))
+    own = n_set(matching.row_mate >= 0)
     sent, pairs = exchange.allreduce(exchange.bytes_sent, own)
     last = steps[-1]._replace(cardinality=pairs, reason=why, carrier=exchange.carrier)
     run.steps[before:] = [*steps[:-1], last._replace(rounds=exchange.rounds, bytes_sent=sent)]

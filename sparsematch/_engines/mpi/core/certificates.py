@@ -33,13 +33,13 @@ def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] 
     with abort_on_error(A.comm):
         exchange, pair = exchange_of(A.comm, A.indptr), None
         side, free_rows = Side.of_rows(A, exchange), given.row_mate < 0
-        for begin, end in side.slices(0 if not free_rows.any() else None):
+        for begin, end in side.slices(0 if not free_rows.nonzero()[0].size else None):
             rows = side.majors_of_entries(begin, end)
             of_free = free_rows[rows - A.first_row]
             rows, cols = rows[of_free], A.indices[begin:end][of_free]
-            free = exchange.lookup(A.col_starts, cols, given.col_mate < 0)
-            if pair is None and free.any():
-                p = int(free.argmax())
+            free = exchange.lookup(A.col_starts, cols, given.col_mate < 0).nonzero()[0]
+            if pair is None and free.size:
+                p = int(free[0])
                 pair = int(rows[p]), int(cols[p])
         return exchange.first(pair)
 
@@ -66,7 +66,8 @@ def _not_an_entry(side: Side, row_mate: Array) -> _Flaw | None:
         part = side.indices[begin : begin + step]
         rows = side.majors_of_entries(begin, begin + part.size) - side.first_major
         missing[rows[part == row_mate[rows]]] = False
-    if not missing.any():
+    left = missing.nonzero()[0]
+    if not left.size:
         return None
-    i = int(missing.argmax())
+    i = int(left[0])
     return _ENTRY, i + side.first_major, int(row_mate[i])

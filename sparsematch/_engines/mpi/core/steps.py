@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from sparsematch._base.arrays import IndexArray
+from sparsematch._base.arrays import IndexArray, n_set
 from sparsematch._engines.mpi.core.exchange import abort_on_error, exchange_of
 from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -40,7 +40,7 @@ def step(
         exchange, account = exchange_of(A.comm, row_mate), Account()
         yield exchange, account
         seconds = perf_counter() - begin - run.transpose_seconds
-        pairs = int(exchange.xp.count_nonzero(row_mate >= 0))
+        pairs = n_set(row_mate >= 0)
         own = account.edges, account.augmentations, account.path_edges, exchange.bytes_sent, pairs
         sums = exchange.allreduce(*own, *account.matched)
         counts: Any = dict(zip(_SUMS, sums, strict=False))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import UNMATCHED, IndexArray, namespace
+from sparsematch._base.arrays import UNMATCHED, IndexArray, n_set, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.graph import rounds
@@ -85,8 +85,7 @@ class _Part:
             n_open, n_lost = self.counts.read()
             self.open.reverse()
             if detailed:
-                mate = self.mate
-                account.matched.append(int(namespace(mate).count_nonzero(mate >= 0)))
+                account.matched.append(n_set(self.mate >= 0))
         account.phases -= 1
         account.edges = int(self.kernels.read("Control", self.control)["scanned"])
 

@@ -7,7 +7,7 @@ phase the trees without a path stay, and all their rows are expanded again. The 
 when no tree finds a path, or no row or column is left that could be matched.
 """
 
-from sparsematch._base.arrays import namespace
+from sparsematch._base.arrays import n_set
 from sparsematch._engines.mpi.core.steps import step
 from sparsematch._engines.nccl.matching.forest import Forest
 from sparsematch._engines.registry import ByProducts, Run
@@ -28,9 +28,9 @@ def improve(
     with step("ms_bfs", A, matching.row_mate, run) as (exchange, account):
         forest = Forest(A, matching, exchange, account)
         most = before.most_pairs if before and before.most_pairs is not None else A.n_cols
-        matched = namespace(A.indptr).count_nonzero(matching.row_mate >= 0)
+        matched = n_set(matching.row_mate >= 0)
         # once as many columns are matched as can be, no phase is needed that finds no path
-        if forest.plant(most - exchange.allreduce(int(matched))[0]):
+        if forest.plant(most - exchange.allreduce(matched)[0]):
             account.phases = 1
             while forest.grow():
                 forest.augment()
