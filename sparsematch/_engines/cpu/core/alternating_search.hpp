@@ -251,8 +251,8 @@ template <class Index> class AlternatingSearch {
         auto& own = marks_[rank];
         return own ? *own : own.emplace(Bitmap(a_.n_rows), Bitmap(a_.n_cols));
     }
-    // A cache line of bits. In single words the marks of 16 workers, which are in their caches, take
-    // ten times as long to join.
+    // A cache line of bits. In single words the marks of 16 workers, which are in their caches,
+    // take ten times as long to join.
     using Line = std::array<std::uint64_t, 8>;
     template <class Use> static void by_lines(std::size_t k, std::size_t end, const Use& use) {
         for (constexpr std::size_t bits = 64 * std::tuple_size_v<Line>; k < end; k += bits)
