@@ -53,6 +53,22 @@ def test_against_brute_force(exact):
     holds()
 
 
+def test_failures_in_a_row(exact):
+    """Searches that fail, with augmenting paths in their midst: rows that share too few columns."""
+    rng = np.random.default_rng(5)
+    for n in (8, 40, 200, 600):
+        lucky = np.flatnonzero(rng.random(n) < 0.2)  # they have two columns more, out of as many
+        others = n // 20 + 1
+        cols = np.r_[
+            rng.integers(0, others, 2 * n), others + rng.integers(0, n // 5, 2 * lucky.size)
+        ]
+        rows = np.r_[np.tile(np.arange(n), 2), np.tile(lucky, 2)]
+        A = sp.csr_array((np.ones(rows.size), (rows, cols)), (n, n))
+        for B in (A, A[::-1], scrambled(A, n)):
+            m, _ = solve(B, exact)
+            oracle.assert_maximum(B, m.row_mate, m.col_mate)
+
+
 def test_warm_start(engine, variant):
     """The result is never smaller than what it started from, which is left alone."""
 

@@ -19,9 +19,11 @@ template <class Index>
 std::vector<Index> free_rows(const Csr<Index>& a, const Matching<Index>& m, ThreadTeam& team) {
     std::vector<std::vector<Index>> found(a.n_rows / mates_at_a_time + 1);
     team.loop(a.n_rows, mates_at_a_time, [&](int, Index begin, Index end) {
-        std::vector<Index> rows;
-        for (Index i = begin; i < end; ++i)
-            if (m.row_mate[i] == UNMATCHED<Index> && a.degree(i) > 0) rows.push_back(i);
+        std::vector<Index> rows(end - begin);
+        std::size_t n = 0;
+        for (Index i = begin; i < end; n += m.row_mate[i++] == UNMATCHED<Index>) rows[n] = i;
+        rows.resize(n);
+        std::erase_if(rows, [&](Index i) { return a.degree(i) == 0; });
         found[begin / mates_at_a_time] = std::move(rows);
     });
     std::vector<Index> rows = std::move(found[0]);

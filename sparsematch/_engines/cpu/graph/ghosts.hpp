@@ -34,7 +34,6 @@ template <class Index> class Ghosts {
         buckets_.resize((n >> shift_) + 2, size());
     }
 
-    Index n_own() const { return n_own_; }
     Index size() const { return static_cast<Index>(ghosts_.size()); }
     // The lists with the vertices numbered as above.
     const Index* local() const { return local_.data(); }

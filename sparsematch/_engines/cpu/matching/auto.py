@@ -501,10 +501,6 @@ has_peeled = when(
 )
 has_many_workers = when("there are many workers", lambda p: p.many_workers)
 
-#: The engines that run of a small matrix, one after the other; the core's `small_stages` has the
-#: guards.
-SMALL_STAGES = "diagonal", "cheap", "single_source_bfs", "pothen_fan", "push_relabel"
-
 STAGES = (
     Stage("diagonal", is_square, "the diagonal has no zero"),
     Stage("cheap", suits_cheap, "one pass; often all there is to do"),

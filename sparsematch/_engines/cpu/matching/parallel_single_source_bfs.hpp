@@ -79,7 +79,8 @@ template <class Index> class ParallelSingleSourceBfs {
     ParallelSingleSourceBfs(const Csr<Index>& a, Matching<Index> m, RunContext& run,
                             const std::vector<Index>& roots, const Bitmap& finished)
         : a_(a), m_(m), run_(run), roots_(roots), finished_(finished),
-          projection_(a, m, run, roots.size(), finished), left_(count_free(m.col_mate, a.n_cols)) {
+          projection_(a, m, run, roots.size(), finished),
+          left_(std::count(m.col_mate, m.col_mate + a.n_cols, UNMATCHED<Index>)) {
         for (int rank = 0; rank < run.team.size() && workers_.size() < roots.size(); ++rank)
             workers_.push_back(std::make_unique<Worker>(a, m, run, rank));
         failed_ = PublishedLists<Index>(workers_.size(), a.n_cols);
@@ -125,7 +126,7 @@ template <class Index> class ParallelSingleSourceBfs {
                     for (std::size_t k = 0; k < n; ++k) tree.visited.set(cols[k]);
                 });
             const std::uint64_t count = n_writes_.read();
-            if (!tree.template grow<std::memory_order_acquire>(root, worker.counter)) return;
+            if (!tree.template grow<std::memory_order_acquire>({&root, 1}, worker.counter)) return;
             if (tree.has_path()) done = augment(worker);
             else if (still_fails(tree, count)) return hide(worker);
             tree.forget();

@@ -48,15 +48,15 @@
 
 namespace sparsematch {
 
-// Flips the path that ends in the leaf.
+// Flips the path that ends in the leaf. Returns from which of the roots it comes.
 template <class Index>
-void augment(const SearchTree<Index>& tree, Matching<Index> m, Statistics& stats) {
-    tree.follow_path([&](Index i, Index j) {
+Index augment(const SearchTree<Index>& tree, Matching<Index> m, Statistics& stats) {
+    --stats.path_edges;
+    ++stats.augmentations;
+    return tree.follow_path([&](Index i, Index j) {
         stats.path_edges += 2;
         m.match(i, j);
     });
-    --stats.path_edges;
-    ++stats.augmentations;
 }
 
 struct SingleSourceBfsOptions {
@@ -84,24 +84,33 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, bool s
     mark_finished_columns(tree.visited, a.n_cols, run);
     CostProjection projection(a, m, run, roots.size(), tree.visited);
     WorkCounter counter(run);
-    const std::int64_t free_columns = count_free(m.col_mate, a.n_cols), nnz = a.nnz();
+    const std::int64_t nnz = a.nnz(), free_columns = std::count(m.col_mate, m.col_mate + a.n_cols,
+                                                                UNMATCHED<Index>);
     std::int64_t most = 0, spare = short_first ? 0 : -1;  // below zero: no search is cut
+    std::size_t failed = 0;                               // searches since the last that did not
     const auto goes_on = [&] {
         return run.stats.augmentations < free_columns && !run.exhausted() && !run.stopped();
     };
     for (std::size_t n = roots.size(), left = 0; n > 0 && goes_on(); n = std::exchange(left, 0)) {
         most = std::max(growth * most, nnz / (passes * static_cast<std::int64_t>(n)) + 1);
         if (spare >= 0) spare = nnz / spare_part;
-        for (std::size_t k = 0; k < n && goes_on(); ++k) {
-            if (k + 8 < n) prefetch_list(a, roots[k + 8]);
-            if (!tree.grow(roots[k], counter, spare < 0 ? tree.unlimited : most)) break;
+        for (std::size_t k = 0; k < n && goes_on();) {
+            // Trees that are likely to fail, too, grow together: memory is read ahead for all.
+            const auto together = std::min<std::size_t>({1 + failed / 4, n - k, tree.most_roots});
+            for (std::size_t l = k + 8; l < std::min(k + 8 + together, n); ++l)
+                prefetch_list(a, roots[l]);
+            if (!tree.grow({&roots[k], together}, counter, spare < 0 ? tree.unlimited : most))
+                break;
             if (!tree.is_cut && !tree.has_path()) {  // its columns stay visited
                 if (run.edge_limit() > 0) tree.mark_finished(run.finished);
-                projection.add(0, 0, 1, tree.n_edges);
+                projection.add(0, 0, together, tree.n_edges);
+                failed += together, k += together;
                 continue;
             }
-            if (tree.is_cut) roots[left++] = roots[k];
-            else augment(tree, m, run.stats);
+            failed = 0;
+            if (!tree.is_cut) std::swap(roots[k], roots[k + augment(tree, m, run.stats)]);
+            else if (together == 1) roots[left++] = roots[k];
+            k += !tree.is_cut || together == 1;
             tree.forget();
             if (spare >= 0) spare += tree.is_cut ? -tree.n_edges : tree.n_edges;
             projection.add(!tree.is_cut, tree.n_edges, 0, 0);
