@@ -175,9 +175,9 @@ template <class Index> class CostProjection {
     // searches have matched.
     template <class Done>
     double count_with_found(const Index* mate, Index n, const Done& done) const {
-        double found = now_.found;
-        for (Index v = 0; v < n; ++v) found += (peek(mate[v]) < 0) & !done(v);
-        return found;
+        std::int64_t free = 0;
+        for (Index v = 0; v < n; ++v) free += (peek(mate[v]) < 0) & !done(v);
+        return static_cast<double>(free) + now_.found;
     }
 
     const Csr<Index>& a_;
