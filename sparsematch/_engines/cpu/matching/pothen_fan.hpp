@@ -20,6 +20,7 @@
 
 #include "core/csr.hpp"
 #include "core/options.hpp"
+#include "core/portability.hpp"
 #include "core/run_context.hpp"
 #include "matching/search_tree.hpp"
 
@@ -165,14 +166,17 @@ template <bool Threads, class Index> class PothenFan {
     // Puts a row on the path, reached through column `via`. True if its lookahead meets a free
     // column: the path's end.
     bool enter(Lane& lane, Index i, Index via) {
-        const Index last = a_.indptr[i + 1];
-        lane.path.push_back({i, a_.indptr[i], last, via});
+        const Index first = a_.indptr[i], last = a_.indptr[i + 1];
+        lane.path.push_back({i, first, last, via});
+        // The search mostly goes on to one of these: 0.85 of the time (a million rows, scrambled).
+        for (Index k = 0; k < std::min<Index>(last - first, 16); ++k)
+            SPARSEMATCH_PREFETCH(&m_.col_mate[a_.indices[first + k]]);
         const Index begin = lookahead_[i];  // a row is entered by one search a phase
         Index p = begin;                    // a copy: no store for each entry
         while (p < last && !(open_.test(a_.indices[p]) && visited_.claim<Threads>(a_.indices[p])))
             ++p;
         lookahead_[i] = p;
-        count(lane, p - begin);
+        if (!lane.counter.add_within_budget(p - begin)) lane.going = false;
         if (p == last) return false;
         lane.leaf = a_.indices[p];
         return true;
@@ -198,12 +202,8 @@ template <bool Threads, class Index> class PothenFan {
         frame.next = first;
         frame.last = last;
         lane.blocked = blocked;
-        count(lane, before - (last - first));
+        if (!lane.counter.add_within_budget(before - (last - first))) lane.going = false;
         return found;
-    }
-
-    void count(Lane& lane, std::int64_t edges) {
-        if (!lane.counter.add_within_budget(edges)) lane.going = false;
     }
 
     // Augments along the path. Safe: its columns were claimed by this search, and its rows are
