@@ -198,20 +198,21 @@ def _by_rows(A: Any, b: Array, rcond: float) -> _Solved:
     arrays = A.indptr, A.indices, A.data.conj()
     adjoint, unit = scaled_columns(compressed_matrix("csr", A.shape[::-1], *arrays))
     factors = OrthogonalFactors(adjoint, np.empty((A.shape[1], 0), A.dtype), rcond)
-    if factors.dead.size:
-        b = Complement(factors.null_vectors(), unit)(b)
-    right, zeros = times_power(b, -unit[:, np.newaxis]), np.zeros((A.shape[1], b.shape[1]), b.dtype)
+    # what is beside that may be all of b: errors are those beside b
+    inside = Complement(factors.null_vectors(), unit)(b) if factors.dead.size else b
+    right = times_power(inside, -unit[:, np.newaxis])
+    zeros = np.zeros((A.shape[1], b.shape[1]), b.dtype)
     rest: Change = lambda x: residual(adjoint, x, right, "H")
     step: Change = lambda c: -residual(adjoint, factors.to_columns(c), zeros)  # Q c
     # R^-H makes of it Q^H of the error, since x = Q R^-H b
     x, _ = refine_norms(zeros, lambda x: factors.to_rows(rest(x)), step)
     # where rounding errors of the residual are all that R^-H shows, the residual may still shrink
     x, _ = refine_norms(x, rest, lambda r: step(factors.to_rows(r)))
-    size = column_norms(residual(A, x, b))
+    size = column_norms(residual(A, x, inside))
     if not ((error := _measure(A, x, b, size)) <= ROUNDING_OF_RESIDUALS).all():
         c = factors.to_rows(right)
         x, _ = refine_norms(x, lambda x: c - factors.apply_adjoint(x), step)
-        size = column_norms(residual(A, x, b))
+        size = column_norms(residual(A, x, inside))
         error = _measure(A, x, b, size)
     return _Solved(x, factors.rank, size, factors.is_settled, factors.seconds(), error)
 
@@ -225,8 +226,7 @@ def _measure(A: Any, x: Array, b: Array, left: Array) -> Array:
         if (error <= ROUNDING_OF_RESIDUALS).all():
             return error
     r = residual(A, x, b)
-    norm = column_norms(r)
-    own, _ = scaled_columns(A)
+    norm, own = column_norms(r), scaled_columns(A)[0]
     scale = norms_of_columns(own)[:, np.newaxis]
     cosine = np.abs(residual(own, r, np.zeros_like(x), "H")) / np.where(scale > 0, scale, 1)
     cosine = cosine.max(axis=0, initial=0) / np.where(norm > 0, norm, 1)

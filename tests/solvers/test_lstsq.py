@@ -392,6 +392,22 @@ def test_units_of_the_whole(exponent, basic):
         assert np.array_equal(found.residual_norm, want.residual_norm)
 
 
+@pytest.mark.parametrize("exponent", [-495, 0, 74])
+@pytest.mark.parametrize("shape", [(2, 9), (3, 5), (5, 3), (9, 2)])
+def test_a_right_hand_side_that_no_column_has_a_part_of(shape, exponent):
+    """x is zero but for rounding, and nothing is warned of: errors are those beside b."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        u, v = (rng.integers(1, 9, size) * 1.0 for size in shape)
+        b = np.zeros((shape[0], 2))
+        b[:2, 0], b[:, 1] = (u[1], -u[0]), u
+        found = lstsq(sp.csr_array(np.ldexp(np.outer(u, v), exponent)), b)
+        x = np.ldexp(found.x, exponent)
+        np.testing.assert_allclose(x[:, 0], 0, atol=1e-13)
+        np.testing.assert_allclose(x[:, 1], v / (v @ v), rtol=1e-13)
+        np.testing.assert_allclose(found.residual_norm, [np.hypot(*u[:2]), 0], atol=1e-12)
+
+
 #: Matrices, powers of two that are units of their rows and of their columns, right-hand sides.
 UNITS = {
     "of rows of which the right-hand side has some": (
