@@ -95,7 +95,7 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, bool s
         most = std::max(growth * most, nnz / (passes * static_cast<std::int64_t>(n)) + 1);
         if (spare >= 0) spare = nnz / spare_part;
         for (std::size_t k = 0; k < n && goes_on();) {
-            // Trees that are likely to fail, too, grow together: memory is read ahead for all.
+            // A quarter as many as failed in a row grow together: memory is read ahead for all.
             const auto together = std::min<std::size_t>({1 + failed / 4, n - k, tree.most_roots});
             for (std::size_t l = k + 8; l < std::min(k + 8 + together, n); ++l)
                 prefetch_list(a, roots[l]);
