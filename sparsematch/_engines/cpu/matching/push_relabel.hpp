@@ -109,7 +109,7 @@ template <bool Threads, class Index> class PushRelabel {
     // Pushes of a worker in a round, at least and at most.
     static constexpr std::int64_t least_pushes = 1 << 12, most_pushes = 1 << 14;
     // Active rows for each worker below which it is not worth waking.
-    static constexpr std::size_t least_active = 64;
+    static constexpr std::size_t least_active = 16;
 
   public:
     PushRelabel(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
@@ -118,9 +118,6 @@ template <bool Threads, class Index> class PushRelabel {
           interval_(static_cast<std::int64_t>(std::max(
               1.0, options.k * (static_cast<double>(a.n_rows) + static_cast<double>(a.n_cols))))),
           infinite_(std::min(a.n_rows, a.n_cols) + 1),
-          last_rows_(run.team.size() >= 4  ? least_active
-                     : run.team.size() > 1 ? 8
-                                           : 1),
           active_(free_rows(a, m, run.team)), column_(a.n_cols),
           exact_(t_ ? a.n_rows : 0, t_ ? a.n_cols : 0, run.team.size()),
           count_(Threads ? 0 : static_cast<std::size_t>(infinite_) + 1) {
@@ -161,17 +158,18 @@ template <bool Threads, class Index> class PushRelabel {
         }
     }
 
-    // Gives up if interval_ relabels have matched no row, if few rows are active, or if one waits.
+    // Gives up if interval_ relabels have matched no row, or if one is left, which may never end.
+    // Where few are active few workers push, and each relabel counts for those that wait, too.
     void push_with_lower_bounds() {
         if constexpr (!Threads) {
             std::fill(count_.begin(), count_.end(), Index{0});
             for (Index j = 0; j < a_.n_cols; ++j) ++count_[column_[j].label];
         }
         std::int64_t idle = 0;
-        while (active_.size() > last_rows_ && idle < interval_ && !run_.stopped() &&
-               !run_.exhausted()) {
+        while (active_.size() > 1 && idle < interval_ && !run_.stopped() && !run_.exhausted()) {
             const std::size_t before = active_.size();
-            const std::int64_t relabels = push_round(interval_);
+            const auto times = static_cast<std::int64_t>(workers_.size() / n_pushing());
+            const std::int64_t relabels = times * push_round(interval_);
             idle = active_.size() < before ? 0 : idle + relabels;
             from_own_place_ = run_.edges() > a_.nnz();
         }
@@ -188,11 +186,13 @@ template <bool Threads, class Index> class PushRelabel {
         for (const Index i : active_) m_.row_mate[i] = UNMATCHED<Index>;
     }
 
-    // Every worker pushes some of its active rows. Returns the relabels.
+    std::size_t n_pushing() const {
+        return std::clamp<std::size_t>(active_.size() / least_active, 1, workers_.size());
+    }
+    // These workers push some active rows each. Returns the relabels.
     std::int64_t push_round(std::int64_t most) {
-        const std::size_t n = active_.size();
+        const std::size_t n = active_.size(), n_workers = n_pushing();
         spare_.resize(n);  // rows that have waited are more than the last round has left
-        const std::size_t n_workers = std::clamp<std::size_t>(n / least_active, 1, workers_.size());
         const auto share = [&](std::int64_t all) {
             return std::max<std::int64_t>(1, all / static_cast<std::int64_t>(n_workers));
         };
@@ -311,9 +311,6 @@ template <bool Threads, class Index> class PushRelabel {
     RunContext& run_;
     const std::int64_t interval_;
     const Index infinite_;
-    // Active rows that pushes, each of which waits for memory, leave to searches: more where more
-    // workers search than would push.
-    const std::size_t last_rows_;
     std::vector<Index> active_, spare_;
     Buffer<Column> column_;
     ExactLabels<Threads, Index> exact_;
