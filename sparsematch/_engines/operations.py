@@ -49,9 +49,8 @@ class Operations:
 class DeviceCompilerOps(Operations):
     """Kernels that are compiled on first use."""
 
-    #: Compile them ahead, calling back with the name of each, how many are done and how many there
-    #: are; the number of modules.
-    compile_all: Callable[[Callable[[str, int, int], object]], int]
+    #: Compile them ahead; the number of modules.
+    compile_all: Callable[[], int]
 
 
 class CertificateOps(Operations, Generic[_Matrix, _Mates]):

@@ -4,7 +4,6 @@ Each reads, calls the public API, writes the outputs, and returns the exit statu
 """
 
 import sys
-import time
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 import sparsematch
 from sparsematch import DistributedCSR, RunInfo, block_triangular_form, explain_singularity, plot
@@ -134,17 +134,14 @@ def warm_up(_: Namespace) -> int:
         cupy = import_cupy("warm-up")
     except (ImportError, RuntimeError) as error:
         raise CannotProduce(str(error)) from error
-    begin, device = time.perf_counter(), cupy.cuda.Device().compute_capability
-    on_terminal = sys.stderr.isatty()
-
-    def show(name: str, done: int, of: int) -> None:
-        if on_terminal:
-            print(f"\r{done} of {of}: {name:40s}", end="", file=sys.stderr, flush=True)
-
-    count = operations(DeviceCompilerOps, "cupy").compile_all(show)
-    if on_terminal:
-        print("\r" + " " * 60, end="\r", file=sys.stderr, flush=True)
-    seconds = time.perf_counter() - begin
+    progress, device = Progress(sys.stderr), cupy.cuda.Device().compute_capability
+    with progress.step("kernels", "compiling kernels"):
+        count = operations(DeviceCompilerOps, "cupy").compile_all()
+    with progress.step("CuPy", "compiling what CuPy has for calls on weights"):
+        for cols in ([0, 1, 2], [0, 0, 1]):  # whole, and singular
+            A = sp.csr_array((np.ones(3), cols, range(4)), shape=(3, 3))
+            sparsematch.maximum_product_transversal(sparsematch.view(A, device="cuda"))
+    seconds = sum(progress.seconds.values())
     print(f"{count} modules for compute capability {device} are in the cache ({seconds:.1f} s)")
     return _DONE
 

@@ -155,16 +155,27 @@ def test_what_calls_load_is_compiled_ahead(monkeypatch, dtype):
 def test_warm_up_compiles_everything_and_says_so(monkeypatch, capsys):
     from sparsematch.cli import main
 
-    made = []
+    made, ranks = [], []
 
     class Module:
-        def __init__(self, name, dtype, **macros):
-            self.name = name
+        def __init__(self, *how, **macros):
+            self.how = how, tuple(macros.items())
 
         def ready(self):
-            made.append(self.name)
+            made.append(self.how)
 
+    compiled = cuda_compile.load
     monkeypatch.setattr(cuda_compile, "load", Module)
-    assert main(["warm-up"]) == 0
-    assert len(made) == len(cuda_compile.modules())
+    call = sm.maximum_product_transversal
+
+    def called(view):
+        with monkeypatch.context() as patch:
+            patch.setattr(cuda_compile, "load", compiled)
+            ranks.append(call(view).matching.cardinality)
+
+    monkeypatch.setattr(sm, "maximum_product_transversal", called)
+    with one_call:
+        assert main(["warm-up"]) == 0
+    assert ranks == [3, 2]
+    assert len(set(made)) == len(made) == len(cuda_compile.modules())
     assert f"{len(made)} modules for compute capability 90" in capsys.readouterr().out

@@ -138,13 +138,11 @@ def modules() -> list[tuple[str, np.dtype[Any], dict[str, int]]]:
     ]
 
 
-def compile_all(progress: Callable[[str, int, int], object]) -> int:
+def compile_all() -> int:
     """Compile what is not in the cache; return how many modules there are."""
-    # `progress` is called with the name of a module that is ready, how many are, and of how many.
     waiting = [load(name, dtype, **macros) for name, dtype, macros in modules()]
-    for done, kernels in enumerate(waiting, 1):
+    for kernels in waiting:
         kernels.ready()
-        progress(kernels.name, done, len(waiting))
     return len(waiting)
 
 
