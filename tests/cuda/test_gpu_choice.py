@@ -100,14 +100,16 @@ def test_every_rule_is_followed_by_some_features():
 
 
 def test_the_lists_of_the_transpose_count_where_that_is_searched():
-    """With a quarter of the rows, mean lengths are four times as large."""
+    """With two thirds of the rows, mean lengths are larger; with a quarter, all find a partner."""
     asked = []
 
     def lists(transposed):
         asked.append(transposed)
-        return PLAIN._replace(skew=2.0, n=N // 4 if transposed else N)
+        return PLAIN._replace(skew=2.0, n=n_minor if transposed else N)
 
-    assert names(choose(features(n_minor=N // 4, lists=lists))) == "transpose min_degree ms_bfs"
+    for n_minor, start in (2 * N // 3, "min_degree"), (N // 4, "cheap"):
+        tall = features(n_minor=n_minor, nnz=6 * N, lists=lists)
+        assert names(choose(tall)) == f"transpose {start} ms_bfs"
     assert names(choose(features(lists=lists, matched=Matched.GIVEN))) == "cheap ms_bfs"
     assert set(asked) == {True, False}
     assert asked == sorted(asked, reverse=True)
