@@ -138,9 +138,11 @@ def warm_up(_: Namespace) -> int:
     with progress.step("kernels", "compiling kernels"):
         count = operations(DeviceCompilerOps, "cupy").compile_all()
     with progress.step("CuPy", "compiling what CuPy has for calls on weights"):
-        for cols in ([0, 1, 2], [0, 0, 1]):  # whole, and singular
-            A = sp.csr_array((np.ones(3), cols, range(4)), shape=(3, 3))
-            sparsematch.maximum_product_transversal(sparsematch.view(A, device="cuda"))
+        A = np.random.default_rng(1).random((8, 8))
+        for last in (8, 1):  # whole, and singular: three rows with one column
+            A[:3, last:] = 0
+            B = sparsematch.view(sp.csr_array(A), device="cuda")
+            sparsematch.maximum_product_transversal(B)
     seconds = sum(progress.seconds.values())
     print(f"{count} modules for compute capability {device} are in the cache ({seconds:.1f} s)")
     return _DONE
