@@ -117,9 +117,8 @@ template <bool Threads, class Index> class PushRelabel {
         : a_(a), t_(transposed), m_(m), options_(options), run_(run),
           interval_(static_cast<std::int64_t>(std::max(
               1.0, options.k * (static_cast<double>(a.n_rows) + static_cast<double>(a.n_cols))))),
-          infinite_(std::min(a.n_rows, a.n_cols) + 1),
-          active_(free_rows(a, m, run.team)), column_(a.n_cols),
-          exact_(t_ ? a.n_rows : 0, t_ ? a.n_cols : 0, run.team.size()),
+          infinite_(std::min(a.n_rows, a.n_cols) + 1), active_(free_rows(a, m, run.team)),
+          column_(a.n_cols), exact_(t_ ? a.n_rows : 0, t_ ? a.n_cols : 0, run.team.size()),
           count_(Threads ? 0 : static_cast<std::size_t>(infinite_) + 1) {
         for (int rank = 0; rank < (Threads ? run.team.size() : 1); ++rank)
             workers_.push_back(std::make_unique<Worker>(run, rank));
