@@ -108,7 +108,7 @@ template <bool Threads, class Index> class PushRelabel {
     };
     // Pushes of a worker in a round, at least and at most.
     static constexpr std::int64_t least_pushes = 1 << 12, most_pushes = 1 << 14;
-    // Active rows for each worker below which it is not worth waking.
+    // Active rows for each worker below which it is not worth waking; 4, 8, 32: 0.92 to 1.05.
     static constexpr std::size_t least_active = 16;
 
   public:
