@@ -7,7 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <thread>
+
 #if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #elif defined(_WIN32)
 #include <filesystem>
@@ -99,6 +103,19 @@ inline void spin_pause() {
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     asm volatile("yield");
+#endif
+}
+
+// Moves a thread that is starting off its creator's core, where schedulers that pack threads (of
+// virtual machines) leave it until the next tick, 4 ms, or until the creator waits.
+inline void move_off_this_core([[maybe_unused]] std::thread& thread) {
+#if defined(__linux__)
+    cpu_set_t allowed, others;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    others = allowed;
+    CPU_CLR(sched_getcpu(), &others);
+    if (pthread_setaffinity_np(thread.native_handle(), sizeof others, &others) == 0)
+        pthread_setaffinity_np(thread.native_handle(), sizeof allowed, &allowed);
 #endif
 }
 

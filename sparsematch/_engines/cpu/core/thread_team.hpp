@@ -34,7 +34,7 @@ class ThreadTeam {
         try {
             threads_.reserve(workers - 1);
             for (int rank = 1; rank < workers; ++rank)
-                threads_.emplace_back([this, rank] { serve(rank); });
+                move_off_this_core(threads_.emplace_back([this, rank] { serve(rank); }));
         } catch (const std::exception&) {
         }
     }
