@@ -100,11 +100,9 @@ class DecompositionOps(Operations):
     connected_components: Callable[[BipartiteCSR], labels.Components]
     #: The permutations of the block form, given the groups of the rows, and how many threads.
     block_permutation: Callable[[Matching, labels.BlockLabels, int], labels.BlockPermutation]
-    #: The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last
-    #: where all end.
+    #: The stable order that sorts labels in ``range(n_labels)``, where each begins and all end.
     order_by_label: Callable[[IndexArray, int], IndexPair]
-    #: Pieces and violators of the vertical part, or of the horizontal one if the last argument is
-    #: set.
+    #: Pieces and violators of the vertical part, or, the last argument set, of the horizontal one.
     hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], labels.HallViolators]
 
 
@@ -173,8 +171,7 @@ class GraphOps(Operations, Generic[_Lists]):
 
     #: Its properties, found in one pass.
     validate_graph: Callable[[_Lists, Run], GraphProperties]
-    #: The sum of the absolute values of the edges of a matching, each once; on a GPU, an array of
-    #: shape ().
+    #: The sum of the absolute values of a matching's edges; on a GPU, an array of shape ().
     matched_weight: Callable[[_Lists, IndexArray], Any]
     #: The graph whose edges weigh the larger of two entries, of which one may be absent.
     take_larger: Callable[[_Lists], _Lists]
@@ -191,8 +188,7 @@ class CoarseningOps(Operations):
     #: The first vertex whose mate is not matched with it, or -1.
     wrong_mate: Callable[[IndexArray], int]
     #: The aggregate of each vertex, and indptr, indices and values of the coarse matrix, given a
-    #: square matrix by rows or by columns, its values, mates, and whether unmatched vertices join
-    #: others.
+    #: square matrix by rows or columns, its values, mates, and whether unmatched vertices join.
     galerkin_product: Callable[
         [BipartiteCSR, Array, IndexArray, bool, Run], tuple[Any, Any, Any, Any]
     ]

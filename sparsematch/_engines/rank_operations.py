@@ -20,8 +20,7 @@ class RankOps(Operations):
     #: An alternating forest, given lists, mates, trees and parents, the owners of both sides, two
     #: limits, and whether a tree that has found a path stops growing.
     forest_over_ranks: Callable[..., Any]
-    #: Augmentation along the paths of a forest, given the same arrays, mates to write, and the same
-    #: owners.
+    #: Augmentation along the paths of a forest, given the same arrays and owners, mates to write.
     augmentation_over_ranks: Callable[..., Any]
     #: The heuristic, given lists, mates and degrees of rows and of columns, the owners of both, a
     #: limit and a seed.

@@ -34,8 +34,7 @@ def interruptible(work: float, call: Callable[..., Any], /, *args: Any, **named:
     # signals are handled. A handler that raises leaves that thread behind, and nobody sees what
     # comes of it: the call must not write to what the caller goes on using, nor read what that may
     # change. Only a process that ends waits for it. Not for SciPy's SuperLU: factors give their
-    # memory back in the thread that made them only, and what it allocates there troubles forks and
-    # the exit.
+    # memory back in the thread that made them only; allocated there it troubles forks and the exit.
     if work <= _BRIEF or threading.current_thread() is not threading.main_thread():
         return call(*args, **named)
     context = contextvars.copy_context()  # errstate, too

@@ -69,8 +69,7 @@ class BlockLU(Protocol):
     def solve(self, b: Any, x: Array, side: str, check: bool, external: Any, /) -> float:
         """Write solutions of the shape of `b`; return the largest backward error, 0 if small."""
         # `external`, if it can be called, solves in place with a block that is left to it. -1 where
-        # `b` is neither a vector nor a matrix of contiguous rows, or of another type than the
-        # numbers.
+        # `b` is neither vector nor matrix of contiguous rows, or of another type than the numbers.
 
     row_of: IndexArray  #: The row of the permuted matrix that is each pivot.
     entries: int  #: Those of L and U and the diagonal.

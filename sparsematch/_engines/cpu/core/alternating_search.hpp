@@ -215,8 +215,7 @@ template <class Index> class AlternatingSearch {
         enqueue(run.team);
     }
 
-    // Joins the columns that workers have marked with what was seen, and makes what is new the
-    // queue.
+    // Joins the columns that workers have marked with what was seen; what is new is the queue.
     void enqueue(ThreadTeam& team) {
         const std::int64_t piece = limits_.bits_at_a_time;
         std::vector<std::size_t> first(a_.n_cols / piece + 2, 0);

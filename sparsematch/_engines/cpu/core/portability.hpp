@@ -110,12 +110,12 @@ inline void spin_pause() {
 // virtual machines) leave it until the next tick, 4 ms, or until the creator waits.
 inline void move_off_this_core([[maybe_unused]] std::thread& thread) {
 #if defined(__linux__)
-    cpu_set_t allowed, others;
+    cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    others = allowed;
+    cpu_set_t others = allowed;
     CPU_CLR(sched_getcpu(), &others);
-    if (pthread_setaffinity_np(thread.native_handle(), sizeof others, &others) == 0)
-        pthread_setaffinity_np(thread.native_handle(), sizeof allowed, &allowed);
+    for (const cpu_set_t* set : {&others, &allowed})  // refused where there is no other
+        pthread_setaffinity_np(thread.native_handle(), sizeof *set, set);
 #endif
 }
 

@@ -95,9 +95,8 @@ class Policy:
     #: free, take 1.4 to 2.1 times as long.
     few: float = 1 / 64
 
-    #: Share of the smaller side that may still be matched above which another initialisation
-    #: pays, or a phase from all free vertices at once. Varied, 1/16 and 1/4: 1.00,
-    #: 1.00 (4.0).
+    #: Share of the smaller side that may still be matched above which another initialisation pays,
+    #: or a phase from all free vertices at once. Varied, 1/16 and 1/4: 1.00, 1.00 (4.0).
     many: float = 1 / 8
 
     #: Allowances, in passes: of searches that are a test; of pushes, and of searches from one

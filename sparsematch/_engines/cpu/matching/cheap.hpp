@@ -52,8 +52,7 @@ bool match_first(const Index* indices, Matching<Index> m, Index i, Index p, Inde
 }
 
 // The same for each of some rows; returns how many have found none. Most get their first column,
-// which is tried before any loop; the arguments are copies, so that writes to mates cannot alias
-// them.
+// which is tried before any loop; arguments are copies, which writes to mates cannot alias.
 template <bool Threads, class Index>
 Index match_first_each(Csr<Index> a, Matching<Index> m, Index begin, Index end) {
     Index failed = 0;

@@ -61,8 +61,7 @@ KERNEL measure(Index n, const Index* __restrict__ list, Index* up, Index* size, 
 }
 
 // Reads: the pieces' sizes. Writes, for each root: where its piece begins, a stretch of its segment
-// given out by an atomic addition to what is assigned there, or -1; the lists of pieces of either
-// size.
+// given out by an atomic addition to what is assigned there, or -1; the lists of either size.
 KERNEL divide(Index n, const Index* __restrict__ list, const Index* __restrict__ up,
               const Index* __restrict__ size, const Index* __restrict__ label, Index* assigned,
               Index* begin, Index* small, Index* large, Index* count) {

@@ -25,8 +25,7 @@ HUB = 128
 
 #: Entries of a frontier up to which it is left to one block.
 ALONE = 256
-#: Entries per block up to which a frontier is narrow, and levels after which all blocks share it
-#: again.
+#: Entries per block up to which a frontier is narrow, and levels after which all share it again.
 NARROW, STAY = 256, 64
 #: Of the kernels that stay on the device, those of `push_relabel` included.
 MACROS = {"HUB": HUB, "THREADS": compile.THREADS, "BLOCKS": 1}

@@ -18,8 +18,7 @@ enum { LONG = 1024, AT_ONCE = 4 };
 struct KarpSipser {
     Csr lists;
     Index *row_mate, *col_mate;
-    // of a column: the sum of its rows, times 2^32, and how many they are. Sums may overflow,
-    // counts do not
+    // of a column: 2^32 times the sum of its rows, which may overflow, and how many they are
     Wide* residual;
     Bits *matched, *removed;
     unsigned seed;

@@ -26,8 +26,7 @@
 // in a slot: the list goes on in the k-th row of slots; it is its own inverse
 #define LINK(k) (static_cast<Index>(-3) - (k))
 
-// How a column was reached: from the mate of another, or from a root, then that is UNMATCHED; and
-// in which tree.
+// How a column was reached: from another's mate, or, UNMATCHED, from a root; and in which tree.
 struct alignas(2 * sizeof(Index)) Link {
     Index before, root;
 };

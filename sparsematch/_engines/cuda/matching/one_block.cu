@@ -139,8 +139,7 @@ struct Account {
 
 // One phase, of `depth` levels at most. Returns the paths found; none if there are more levels. As
 // many threads as 2^shift share a list where the level has no more to do. The widths of levels are
-// counted in three numbers in rotation: one is read, one written, one cleared, so a level takes one
-// barrier.
+// counted in three numbers in rotation, read, written and cleared: one barrier for each level.
 DEVICE int phase(const Arrays& a, int shift, int depth, Account& done) {
     SHARED int widths[3], found;
     sync_block();  // all have read what the last phase found

@@ -78,8 +78,7 @@ class Forest:
 
     def augment(self) -> tuple[int, int]:
         """Augment along the paths of Algorithm 4; return paths from own roots, own path edges."""
-        # Each rank follows paths as far as it owns the minors (`over_ranks/augment.hpp`).
-        # Collective.
+        # Collective. Each rank follows paths as far as it owns the minors: over_ranks/augment.hpp.
         make, mates = on_rank().augmentation_over_ranks, (self.major_mate, self.minor_mate)
         kernel = make(self.arrays, *mates, *self.side.owners)
         self.side.exchange.run_until_quiescent(kernel)

@@ -34,8 +34,7 @@ struct Part {
     long long at, number;
 };
 
-// Counters. The frontier is queue[begin] .. queue[end - 1], and the next one extends from there to
-// `tail`.
+// Counters. The frontier is queue[begin] .. queue[end - 1], the next one ends before `tail`.
 struct Progress {
     long long parts, again, pending, begin, end, tail, changes, found, edges, paths, path_edges;
 };
