@@ -168,13 +168,14 @@ FEW = sp.csr_array((np.ones(4, np.int8), (np.arange(4), [5, 77, 8_000, 19_999]))
 
 
 @pytest.mark.parametrize("case", BUSY)
-def test_a_team_at_work(case):
-    """Every engine that uses threads, with all its options, on two, three and four of them."""
+@pytest.mark.parametrize("workers", [pytest.param([2, 3], marks=pytest.mark.large), [4]])
+def test_a_team_at_work(case, workers):
+    """Every engine that uses threads, with all its options; on four of them by sanitizers, too."""
     A = BUSY[case]()
     rank = sm.structural_rank(A)
     for engine in [e for e in sm.engines() if e.multithreaded and e.kind != "approximate"]:
-        for options, workers in product(variants(engine), (2, 3, 4)):
-            m, _ = solve(A, engine, options, workers=workers)
+        for options, n in product(variants(engine), workers):
+            m, _ = solve(A, engine, options, workers=n)
             if engine.kind == "exact":
                 certify(A, m, rank)
             else:

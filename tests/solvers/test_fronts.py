@@ -140,7 +140,7 @@ def shared_by_workers(rng):
 
 
 @pytest.mark.tsan
-@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("kind", [float, pytest.param(complex, marks=pytest.mark.large)])
 def test_factors_do_not_depend_on_the_number_of_workers(monkeypatch, kind):
     """To the last bit: those of the first values, and of other ones."""
     monkeypatch.setenv("SPARSEMATCH_CORES", "8")
