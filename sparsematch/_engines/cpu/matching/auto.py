@@ -349,11 +349,11 @@ class Progress:
 
     def _passes_of_searches(self, passes: float, workers: int) -> float:
         """Return the allowance of searches from one vertex after the other; 0: to the end."""
-        # A search costs a pass at most, so as many rows as passes need no limit. What one of many
-        # workers searches alone has its share of the allowance: the others wait.
+        # A search costs a pass at most, so as many rows as passes need no limit. What one searches
+        # alone while many wait has the share of one of `many_workers`: more are hardly faster.
         passes *= 1 if self.many_workers else workers
         left = self.graph.n_major - self.rank - self.features.rows.empty
-        share = workers / self.run.workers if self.many_workers else 1.0
+        share = min(1.0, workers / self.policy.many_workers) if self.many_workers else 1.0
         return share * passes if left > passes else 0.0
 
 
