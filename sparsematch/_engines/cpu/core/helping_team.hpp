@@ -7,13 +7,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <queue>
-#include <thread>
 #include <vector>
 
 #include "core/portability.hpp"
@@ -41,7 +39,7 @@ class HelpingTeam {
             for (int idle = 0; left_ > 0 && goes_on(); ++idle) {
                 if (const std::size_t k = take(); k != no_task) body(rank, k), finish(k), idle = 0;
                 else if (help(rank)) idle = 0;
-                else rest(rank, idle);
+                else run_.rest(rank, idle);
             }
         };
         if (parent.size() > 1 || offers_.size() > 1) run_.team.each(work);
@@ -117,13 +115,6 @@ class HelpingTeam {
         --left_;
         if (const std::size_t above = (*parent_)[k]; above != no_task && --waits_for_[above] == 0)
             ready_.push(above);
-    }
-    // Spins for about as long as to fall asleep and wake up takes.
-    void rest(int rank, int idle) {
-        constexpr int spins = 1000;
-        if (idle < spins) return spin_pause();
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-        run_.flush(0, rank);
     }
 
     RunContext& run_;

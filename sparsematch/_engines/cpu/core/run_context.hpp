@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,15 @@ class RunContext {
             }
         }
         return !stopped();
+    }
+
+    // For a rank that has been idle for some calls of this: spins for about as long as to fall
+    // asleep and wake up takes, then sleeps.
+    void rest(int rank, int idle) {
+        constexpr int spins = 1000;
+        if (idle < spins) return spin_pause();
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+        flush(0, rank);
     }
 
     ThreadTeam& team;

@@ -13,8 +13,8 @@
 // Memory latency bounds it, so vertices are processed in batches, each step prefetching what the
 // next reads (decision 0005). The state of a vertex is one word (residual_words.hpp).
 //
-// Several workers share the words, and nothing else: each has a stack of the vertices that it has
-// brought down to degree one. Such a vertex has one neighbour that has not been removed, so no
+// Several workers share the words. Each has a stack of the vertices that it has brought down to
+// degree one, of which it gives half to workers that have none. Such a vertex has one neighbour that has not been removed, so no
 // other worker can match it without claiming that one: to claim it by one compare-and-swap claims
 // both. A pick claims its row first, which excludes all others, then a column; if that has been
 // claimed meanwhile, another one. A row without any is dead, and so are all its columns: nothing
@@ -27,6 +27,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -54,6 +55,7 @@ template <bool Threads, class Word, class Index> class KarpSipser {
     // Vertices of degree one, rows that pick, and neighbours that lose one, processed together:
     // what is prefetched for a batch stays in the first-level cache.
     static constexpr int batch = 32, picks = 16, losses = 256;
+    static constexpr std::size_t at_a_time = 512;  // vertices of degree one, from worker to worker
     using Words = ResidualWords<Threads, Word, Index>;
 
     // Rows whose pair was forced by their side's degree, in the order of batches of all workers.
@@ -62,7 +64,8 @@ template <bool Threads, class Word, class Index> class KarpSipser {
         std::vector<std::int64_t> batch;
     };
     struct Worker {
-        Worker(RunContext& run, int rank) : counter(run, rank) {}
+        Worker(RunContext& run, int rank) : rank(rank), counter(run, rank) {}
+        const int rank;
         WorkCounter counter;
         std::int64_t batch = 0;
         DegreeOneStack<Index> stack[2];  // by side
@@ -184,6 +187,7 @@ template <bool Threads, class Word, class Index> class KarpSipser {
         };
         const std::int64_t of_rows = pieces(0), all = of_rows + (sides == 2 ? pieces(1) : 0);
         std::atomic<std::int64_t> next{0};
+        waiting_ = 0;
         const auto work = [&](int rank) {
             Worker worker(run_, rank);
             for (std::int64_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < all;) {
@@ -192,7 +196,7 @@ template <bool Threads, class Word, class Index> class KarpSipser {
                             v = static_cast<Index>(k - s * of_rows) * piece;
                 visit(worker, s, v, v + std::min<Index>(n - v, piece));
             }
-            while (step(worker, 1)) {
+            while (step(worker, 1) || take(worker)) {
             }
             if (Threads && forced_)
                 for (int s : {0, 1}) by_worker_[rank][s] = std::move(worker.forced[s]);
@@ -213,10 +217,46 @@ template <bool Threads, class Word, class Index> class KarpSipser {
         bool worked = false;
         for (int s : {0, 1})
             if (worker.stack[s].size() >= enough) {
+                if (Threads && worker.stack[s].size() >= 2 * batch && waiting_ > 0 && n_given_ == 0)
+                    give(worker, s);
                 match_batch(worker, s);
                 worked = true;
             }
         return worked && !run_.stopped();
+    }
+    // At most half of a stack.
+    void give(Worker& worker, int s) {
+        const std::lock_guard lock(mutex_);
+        auto& stack = worker.stack[s];
+        for (auto n = std::min(stack.size() / 2, at_a_time * waiting_); n > 0; --n)
+            given_[s].push_back(stack.pop());
+        n_given_ = given_[0].size() + given_[1].size();
+    }
+    // Takes some of what others have given, which this waits for. False: all wait. Read first is
+    // whether anything was given: who takes it does not wait from before until after that.
+    bool take(Worker& worker) {
+        if (!Threads) return false;
+        ++waiting_;
+        for (int idle = 0; (n_given_ > 0 || waiting_ < run_.team.size()) && !run_.team.failed() &&
+                           !run_.stopped();
+             ++idle) {
+            if (n_given_ == 0) {
+                run_.rest(worker.rank, idle);
+                continue;
+            }
+            const std::lock_guard lock(mutex_);
+            if (n_given_ == 0) continue;
+            --waiting_;
+            for (int s : {0, 1}) {
+                const auto n = std::min(given_[s].size(), at_a_time);
+                worker.stack[s].extend(
+                    n, [&](Index* top) { return std::copy_n(given_[s].end() - n, n, top); });
+                given_[s].resize(given_[s].size() - n);
+            }
+            n_given_ = given_[0].size() + given_[1].size();
+            return true;
+        }
+        return false;
     }
 
     // Batches have numbers: what has brought a vertex down to degree one was in one before its own.
@@ -328,6 +368,10 @@ template <bool Threads, class Word, class Index> class KarpSipser {
     std::vector<std::array<ForcedRows, 2>> by_worker_;  // by side
     Bitmap recorded_{0};
     std::atomic<std::int64_t> batches_{0};
+    std::mutex mutex_;
+    std::vector<Index> given_[2];  // by side, to workers that wait
+    std::atomic<std::size_t> n_given_{0};
+    std::atomic<int> waiting_{0};
 };
 
 template <class Index>
