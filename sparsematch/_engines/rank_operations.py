@@ -28,8 +28,7 @@ class RankOps(Operations):
     #: Given lists, the owners of both sides, the ends of the lists of the result so far, these,
     #: whether to fill them or to count their lengths, and a limit.
     transposition_over_ranks: Callable[..., Any]
-    #: Trimming of a directed graph, given lists, counts of predecessors, levels to write, the
-    #: owners and a limit.
+    #: Trimming of a digraph, given lists, counts of predecessors, levels to write, owners, a limit.
     trimming_over_ranks: Callable[..., Any]
     #: Label propagation in a directed graph, given lists, labels, the owners, a limit.
     propagation_over_ranks: Callable[..., Any]

@@ -19,10 +19,9 @@ class UniformBatch:
     """As many matrices with the pattern of A, factorised together, or their transposes."""
 
     # In a batch cuDSS has no matching of its own. So all get the rows in the order that puts a
-    # matching on the diagonal, and the scaling, that are best for the values of A.
-    # For rows in the order p, scaled by r, and columns scaled by c, B is the matrix that is
-    # factorised: A x = b where B y = (r b)[p] and x = c y, and A^T x = b where B^T y = c b and
-    # x[p] = r[p] y.
+    # matching on the diagonal, and the scaling, that are best for the values of A. For rows in the
+    # order p, scaled by r, and columns scaled by c, B is the matrix that is factorised: A x = b
+    # where B y = (r b)[p] and x = c y, and A^T x = b where B^T y = c b and x[p] = r[p] y.
     def __init__(
         self, A: Any, matching: Matching, product: bool, trans: str, k: int, kind: type
     ) -> None:

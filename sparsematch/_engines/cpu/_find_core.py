@@ -18,8 +18,7 @@ _NAME = f"{__package__}._core"
 
 def load_core() -> ModuleType | None:
     """Load the core of the installation unless one lies beside the source (then None)."""
-    # ImportError: there is neither, the installed one is of another source, or this is a
-    # sub-interpreter.
+    # ImportError: there is neither, it is of another source, or this is a sub-interpreter.
     if not _in_main_interpreter():
         raise ImportError(
             "sparsematch cannot be used in a sub-interpreter: its compiled core works in the main "

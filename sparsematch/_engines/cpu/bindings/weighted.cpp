@@ -59,8 +59,7 @@ std::pair<double, bool> run_largest_product(CsrArg<Index> matrix,
 
 // The first matrix with a value that is not finite, or how many there are, and the passes made over
 // the pattern. Arrays of scales, of first mates and duals, and the order are empty where there are
-// none.
-// flags: flipped, auction_first, costs.
+// none. flags: flipped, auction_first, costs.
 template <class Index>
 std::pair<std::int64_t, double> run_product_batch(
     CsrArg<Index> matrix, std::pair<In<double>, In<std::int64_t>> values, Sides<Index> mates,

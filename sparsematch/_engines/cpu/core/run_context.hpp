@@ -109,8 +109,7 @@ class RunContext {
         return !stopped();
     }
 
-    // For a rank that has been idle for some calls of this: spins for about as long as to fall
-    // asleep and wake up takes, then sleeps.
+    // Of an idle rank: spins for about as long as falling asleep and waking take, then sleeps.
     void rest(int rank, int idle) {
         constexpr int spins = 1000;
         if (idle < spins) return spin_pause();

@@ -124,8 +124,7 @@ template <class Index> class Transposer {
         std::vector<std::vector<Index>> place;
     };
 
-    // Each by one worker, but those with more than a worker's share of all entries, which hubs
-    // fill, by all.
+    // Each by one worker, but those with more than its share of all entries, by hubs, by all.
     void sort_buckets() {
         const Index share = a_.nnz() / team_.size();
         const auto size = [&](Index b) { return begin_[b + 1] - begin_[b]; };

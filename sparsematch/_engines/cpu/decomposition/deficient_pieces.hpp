@@ -2,10 +2,9 @@
 //
 // One breadth-first search from all free rows at once gives each row the tree of the free row that
 // reached it; trees that meet in a column are of one piece. That needs a union of free rows only,
-// which are few beside all rows.
-// Then the rows are renumbered: piece by piece, each in the order of that search, its free rows
-// first. A column gets the number of its mate. So what a later search within a piece reads is near
-// together, in whatever order the matrix came.
+// which are few beside all rows. Then the rows are renumbered: piece by piece, each in the order of
+// that search, its free rows first. A column gets the number of its mate. So what a later search
+// within a piece reads is near together, in whatever order the matrix came.
 #pragma once
 
 #include <algorithm>

@@ -27,8 +27,7 @@ inline constexpr Pivots first_pivot = 1, second_pivot = 2, any_pivot = 3;
 //   reached_by p    p reaches the vertex;
 //   leads_to p      the vertex reaches p;
 //   scanned_by p    all its neighbours are reached_by p.
-// And is_open: it is not settled, and in no component. What the flags say of pivots holds for the
-// others, too, but these are neither scanned nor counted.
+// And is_open: neither settled nor in a component; others keep their flags, but are not scanned.
 class VertexState {
     static constexpr unsigned leads = 4, scan = 16, settled_bit = 64,
                               every_first = 1 + leads + scan;

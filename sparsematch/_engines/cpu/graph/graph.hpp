@@ -40,10 +40,9 @@ inline std::uint64_t vertex_hash(std::uint64_t v, std::uint64_t round, std::uint
 }
 
 // A fingerprint of an entry, by its place as an unordered pair and a key of its value: those of
-// each triangle are added up, and equal sums show that each entry has its partner, but for one
-// case in 2**64. low and high: the smaller and the larger index.
-// Both halves of a product of x with nearly itself: what adds up linearly in x, as shifted patterns
-// do, does not after it.
+// each triangle are added up, and equal sums show that each entry has its partner, but for one case
+// in 2**64. low and high: the smaller and the larger index. Both halves of a product of x with
+// nearly itself: what adds up linearly in x, as shifted patterns do, does not after it.
 inline std::uint64_t entry_fingerprint(std::uint64_t low, std::uint64_t high, std::uint64_t key) {
     const std::uint64_t x = low * 0xd6e8feb86659fd93u + high * 0xa0761d6478bd642fu + key;
     const WideProduct product = multiply_wide(x, x ^ 0x9e3779b97f4a7c15u);

@@ -85,9 +85,8 @@ class Policy:
     #: fewer. Varied, 1/256 and 1/16: 0.99, 1.01 (2.8).
     picks: float = 1 / 64
 
-    #: Share of the rows that may find no free column before `cheap` gives up. With d random entries
-    #: a row it does so after (patience (d + 1))^(1 / (d + 1)) of the rows. Varied, 0.0001 and
-    #: 0.001: 0.99, 0.99.
+    #: Share of the rows that may find no free column before `cheap` gives up: with d random entries
+    #: a row after (patience (d + 1))^(1 / (d + 1)) of them. Varied, 0.0001 and 0.001: 0.99, 0.99.
     patience: float = 1 / 3000
 
     #: Share of the rows below which the free ones are few, and searched for before all else.

@@ -157,8 +157,7 @@ template <class Index> class ParallelSingleSourceBfs {
         return true;
     }
 
-    // Whether a tree without a free column is one of a matching that there was, since the count was
-    // read or now.
+    // Whether a tree without a free column is of a matching that there was since count was read.
     bool still_fails(const SearchTree<Index>& tree, std::uint64_t count) {
         if (tree.size == 0 || n_writes_.unchanged_since(count)) return true;
         const std::lock_guard lock(lock_);

@@ -8,8 +8,7 @@
 // pass over the edges.
 // Invariant: a column is visited at most once a phase. A search that failed, without being blocked
 // by a column that a successful or unfinished search has claimed, can never succeed, nor can any
-// search through its columns: these stay visited, and its root is given up, which makes deficient
-// matrices cheap.
+// search through its columns: these stay visited, its root is given up, deficient ones are cheap.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +30,7 @@ struct PothenFanOptions {
     bool fairness = true;
     // Search in the first phase for paths through one pair, in the second for paths through eight:
     // depth first alone passes by short paths, and wanders through meshes; but what fails is
-    // searched again. A run with a budget searches for no others, and is given up where most paths
-    // are longer.
+    // searched again. A run with a budget searches for no others, and ends where most are longer.
     bool deepening = false;
 
     static constexpr auto fields() {
@@ -96,8 +94,7 @@ template <bool Threads, class Index> class PothenFan {
     bool has_budget() const { return run_.edge_limit() > 0; }
     // Whether fewer than three in five of the searches from the first n of the roots, a sample,
     // have found a path through one pair. Where few have (groups, web graphs, columns that are too
-    // few: 7% to 55%; circuits, meshes, KKT systems: 70% to 100%), others are longer than is
-    // searched for.
+    // few: 7% to 55%; circuits, meshes, KKT systems: 70% to 100%), others are too long.
     bool few_are_short(std::size_t n, std::int64_t found) const {
         constexpr std::size_t least = 64;
         const bool is_sample = n >= least && n <= roots_.size() / 2;

@@ -1,5 +1,4 @@
-// Features of a matrix by which an engine is chosen: statistics of the degrees, and locality by a
-// sample of rows.
+// Features by which an engine is chosen: statistics of the degrees, and locality by a sample.
 #pragma once
 
 #include <algorithm>
@@ -119,8 +118,8 @@ template <class Index> DegreeStatistics degree_statistics(const Csr<Index>& a, R
 // 2048. So the relative standard error of the variance of the degrees is about 4% where these are
 // as in a random graph, and that of a share of 2% is 20%; a few columns that have most of the
 // entries are likely to be missed.
-// Reads: the indices. Workspace: an index per column of the sample and worker. Time: O(nnz), at the
-// speed of a stream: 32 entries are tested at once, in 16 bits each.
+// Reads: the indices. Workspace: an index per column of the sample and worker. Time: O(nnz), as a
+// stream: 32 entries are tested at once, in 16 bits each.
 template <class Index> DegreeStatistics column_statistics(const Csr<Index>& a, RunContext& run) {
     constexpr Index most = 1 << 11;  // columns
     constexpr int group = 32;        // entries
@@ -163,8 +162,7 @@ template <class Index> DegreeStatistics column_statistics(const Csr<Index>& a, R
 // where columns are random. An estimate: the columns of some sample rows are marked, few of all
 // columns, and a part of all rows is scanned for marks. A column of two sample rows is marked for
 // one of them; a row that repeats a column shares it twice.
-// Reads: the matrix. Workspace: two bytes and a bit per column; the bits are read by all workers,
-// and mostly in the cache. Time: O(n_cols + nnz / 16).
+// Reads: the matrix. Workspace: two bytes and a bit per column. Time: O(n_cols + nnz / 16).
 template <class Index> double shared_pair_density(const Csr<Index>& a, RunContext& run) {
     constexpr int most = 1024;                       // rows of the sample
     constexpr Index few = 1 << 12, most_parts = 16;  // rows of which a part is read, at least

@@ -2,8 +2,7 @@
 //
 // Invariant between two steps: duals u of rows and v of columns keep every reduced cost
 // c - u_i - v_j at least 0, up to rounding, and that of matched entries at 0. So a matching of all
-// rows costs least (of its square matrix; of a wide one if, too, no column has a larger v than a
-// free one).
+// rows costs least (of its square matrix; of a wide one if no column has a larger v than a free).
 #pragma once
 
 #include <algorithm>

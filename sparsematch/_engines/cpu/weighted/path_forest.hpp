@@ -8,10 +8,9 @@
 // Where costs have many ties this is a phase of Hopcroft and Karp's algorithm (SIAM J. Comput. 2,
 // 1973), in reduced costs; rounds with one dual change for all trees are those of Gabow and Tarjan
 // (Faster scaling algorithms for network problems, SIAM J. Comput. 18, 1989), without their
-// rounding of costs.
-// When to stop is a matter of the work for each tree that has reached a free column: once the work
-// is twice what it was where that was least, or all trees have one. In a wide matrix free columns
-// must keep the largest dual: the nearest free column ends the round.
+// rounding of costs. When to stop is a matter of the work for each tree that has reached a free
+// column: once the work is twice what it was where that was least, or all trees have one. In a wide
+// matrix free columns must keep the largest dual: the nearest free column ends the round.
 #pragma once
 
 #include <algorithm>

@@ -4,8 +4,7 @@
 
 // Reads: indptr, those of the `size` indices that it bounds. Writes: report, in host memory, zero
 // at the launch: whether something is wrong, and the number of entries. All that write the first
-// write the same.
-// Time: O((n_major + nnz) / threads).
+// write the same. Time: O((n_major + nnz) / threads).
 KERNEL check(Index n_major, Index n_minor, Index size, const Index* __restrict__ indptr,
              const Index* __restrict__ indices, long long* report) {
     enum { AT_ONCE = 8 };  // loads of a thread
@@ -29,8 +28,7 @@ KERNEL check(Index n_major, Index n_minor, Index size, const Index* __restrict__
 
 // Reads: the lists and both mates, which are within range. Writes: first, by atomic minimum, where
 // the first flaw is: 2 v if major v and its mate disagree, 2 v + 1 if their pair is no entry, 2
-// n_major + j if minor j and its mate disagree.
-// Time: O(nnz / threads + degree).
+// n_major + j if minor j and its mate disagree. Time: O(nnz / threads + degree).
 KERNEL wrong_pair(Index n_major, Index n_minor, const Index* __restrict__ indptr,
                   const Index* __restrict__ indices, const Index* __restrict__ major_mate,
                   const Index* __restrict__ minor_mate, long long* first) {

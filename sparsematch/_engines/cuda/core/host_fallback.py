@@ -47,8 +47,7 @@ class Work(NamedTuple):
 
 #: What decompositions may leave to the host; the second where lists follow an order, along which it
 #: finds blocks. Forty families, 2^18 rows, in four orders: those that suit the device took up to
-#: 0.04 of the host's time, the others 1.5 and more; the former up to 200 levels with 2^14 rows, up
-#: to 370 with 2^18.
+#: 0.04 of the host's time, the others 1.5 and more; the former 200 levels with 2^14 rows, 370 here.
 DECOMPOSITION = Work(3e-6, 25e-9, 0.05, 448)
 DECOMPOSITION_IN_ORDER = Work(3e-6, 7e-9, 0.1, 128)
 

@@ -6,8 +6,7 @@
 #include "core/device.cuh"
 
 // Reads: indices. Writes: counts, zero before, by atomic addition; place: of each entry among those
-// of its minor (own entry).
-// Time: O(nnz / threads).
+// of its minor (own entry). Time: O(nnz / threads).
 KERNEL count(Index nnz, const Index* __restrict__ indices, Index* counts, Index* place) {
     for (Index p = thread_index(); p < nnz; p += thread_count())
         place[p] = add(counts + indices[p], static_cast<Index>(1));

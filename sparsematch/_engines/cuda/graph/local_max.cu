@@ -6,8 +6,7 @@
 // again (Manne, Bisseling, PPAM 2007); nothing is sorted or copied. While NARROW or fewer have lost
 // it, one block goes on alone: it searches for the losers among the neighbours of those just
 // matched, so that a long chain of vertices that wait costs no pass over all of them. Invariant:
-// between two turns, a vertex without a mate points at the first edge, in the strict order, to one
-// without a mate.
+// between two turns, a vertex without a mate points at the first edge, in strict order, to another.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "graph/edge_order.cuh"
@@ -23,8 +22,7 @@ struct LocalMax {
 };
 
 // The first choice of all vertices, but of those with long lists. Reads: the graph. Writes: choice,
-// own entries; cuts.
-// Time: O(nnz / threads).
+// own entries; cuts. Time: O(nnz / threads).
 KERNEL point(Index n, Adjacency g, Cuts cuts, Index* choice, Control* control) {
     const Free rule = {g, nullptr, choice};
     choose(g, rule, nullptr, static_cast<Wide>(n), cuts, control->tallies);

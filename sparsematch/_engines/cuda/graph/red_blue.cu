@@ -6,8 +6,7 @@
 // does not search its list for proposals: a vertex that proposes to it writes its number there,
 // unless a better one has. So every red vertex that got a proposal is matched, and blue ones alone
 // read lists. A vertex that has no free neighbour is dead; that is noticed when it is blue.
-// Invariant: a step reads what earlier steps have written, separated by barriers; the matching
-// depends on the seed alone.
+// Invariant: a step reads what was written before a barrier; the seed alone decides the matching.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "graph/edge_order.cuh"

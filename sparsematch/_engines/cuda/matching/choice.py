@@ -125,8 +125,7 @@ class Choice:
 
     steps: tuple[Step, ...]  #: One after the other.
     host: bool  #: Whether what is deep may be left to the host, by block forms as well.
-    #: Levels of the search (in `one_block`: of a phase) after which the host gets the rest; None:
-    #: any number.
+    #: Levels of the search (in `one_block`: of a phase) after which the host goes on, or None.
     levels: int | None
 
 

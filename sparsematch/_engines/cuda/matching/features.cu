@@ -31,8 +31,7 @@ DEVICE bool lacks(const Index* indices, Index begin, Index end, Index j, int* gi
 }
 
 // Whether entries of a sample, one for each warp at a time, have counterparts: spares the sum over
-// all entries, 1.6 ms of 9 where there are 67 million. Reads: the lists of their vertices. Writes:
-// one_sided.
+// all, 1.6 ms of 9 where there are 67 million. Reads: lists of their vertices. Writes: one_sided.
 DEVICE void sample_counterparts(Index n, const Index* __restrict__ indptr,
                                 const Index* __restrict__ indices, Features* f) {
     enum { SAMPLE = 256 };

@@ -160,8 +160,7 @@ struct Stage {
     }
 };
 
-// Matches as many of the staged vertices as a warp has lanes, if they have up to `most` free
-// neighbours.
+// Matches as many staged vertices as a warp has lanes, if they have up to `most` free neighbours.
 DEVICE void match_staged(const GraphKarpSipser& s, Stage& stage, Bits most) {
     const Index v = stage.pop_last();
     LeftWithOne left = {{UNMATCHED, UNMATCHED}};

@@ -17,8 +17,7 @@
 //
 // The linked rows of row i follow each other, LINKED of them at most, where it has reserved them
 // behind the first rows of all. The r-th links the (2 r + 1)-th and the (2 r + 2)-th: a binary
-// tree, so that all are reached in few levels. Row 0 of them is linked by the first row. A slot
-// without a link is -1.
+// tree, so that all are reached in few levels. Row 0 of them is linked by the first; -1: no link.
 #pragma once
 
 // in the last slot of a row: the rest of its list is long, and stands in indices
@@ -32,8 +31,7 @@ struct alignas(2 * sizeof(Index)) Link {
 };
 
 // A row of the frontier, its tree, and its mate, UNMATCHED if it is a root. Or what else of its
-// list comes next, in place of the mate: a LINK, a row of slots; if the row is complemented, a part
-// of a long list.
+// list comes next, in place of the mate: a LINK; if the row is complemented, a part of a long list.
 struct Entry {
     Index row, root, at;
 };

@@ -92,8 +92,7 @@ KERNEL link_rows(Index n_rows, const Index* __restrict__ indptr, Index* slots, C
 }
 
 // The rows of slots, as ms_bfs.cuh draws them; links to the first linked rows stand there already.
-// Reads: indptr, indices. Writes: slots, own entry.
-// Time: O((n_rows * WIDTH + nnz) / threads).
+// Reads: indptr, indices. Writes: slots, own entry. Time: O((n_rows * WIDTH + nnz) / threads).
 KERNEL spread(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
               Index* slots) {
 #if WIDTH

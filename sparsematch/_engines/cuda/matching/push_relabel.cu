@@ -166,8 +166,7 @@ DEVICE Index list_majors(const Team& grid, PushRelabel& s, Progress& at, Index n
 }
 
 // Exact labels, while none pushes; the active majors stand in n places of the list. Returns how
-// many levels there were. Once all of these are reached, the rest is known to be farther away,
-// which is label enough.
+// many levels there were. Once all of these are reached, that the rest is farther is enough.
 DEVICE Index relabel(const Team& grid, PushRelabel& s, Index n, Progress& at) {
     Tally* tally = tally_of(grid, s.forest.control, at);
     for (long long k = grid.index; k < n; k += grid.count) {
@@ -276,8 +275,7 @@ DEVICE Index list_active(const Team& grid, PushRelabel& s, Progress& at) {
 
 // The whole algorithm. Reads: the lists of both sides. Writes: both mates. Workspace: two indices
 // per minor, two per major, one for HUB / 4 entries; a bit per major; control and barrier, zero
-// before.
-// Time: O(n nnz / threads), mostly a few passes.
+// before. Time: O(n nnz / threads), mostly a few passes.
 KERNEL __launch_bounds__(THREADS, BLOCKS) push_relabel(PushRelabel s, int* barrier) {
     const Team grid = whole_grid(barrier);
     Progress at{};

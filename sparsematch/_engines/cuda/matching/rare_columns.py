@@ -20,8 +20,7 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
-#: Entries from which on it pays: it takes some thirty launches, as long as a phase of a search that
-#: reads these.
+#: Entries from which on it pays: it takes thirty launches, as long as a phase that reads these.
 LEAST = 1 << 22
 
 

@@ -118,8 +118,7 @@ DEVICE void scan(const Forest& f, ReadOnly<Index> list, Index degree, Index from
     }
 }
 
-// Where the list of v is begun in this phase: neither the numbering nor the phase before may favour
-// a direction.
+// Where the list of v is begun in this phase: neither numbering nor phase may favour a direction.
 DEVICE Index start_of(const Forest& f, Index v, Index degree) {
     return drawn_below(degree, v, f.salt);
 }

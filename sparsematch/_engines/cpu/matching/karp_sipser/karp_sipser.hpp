@@ -14,11 +14,11 @@
 // next reads (decision 0005). The state of a vertex is one word (residual_words.hpp).
 //
 // Several workers share the words. Each has a stack of the vertices that it has brought down to
-// degree one, of which it gives half to workers that have none. Such a vertex has one neighbour that has not been removed, so no
-// other worker can match it without claiming that one: to claim it by one compare-and-swap claims
-// both. A pick claims its row first, which excludes all others, then a column; if that has been
-// claimed meanwhile, another one. A row without any is dead, and so are all its columns: nothing
-// needs to be undone.
+// degree one, of which it gives half to workers that have none. Such a vertex has one neighbour
+// that has not been removed, so no other worker can match it without claiming that one: to claim it
+// by one compare-and-swap claims both. A pick claims its row first, which excludes all others, then
+// a column; if that has been claimed meanwhile, another one. A row without any is dead, and so are
+// all its columns: nothing needs to be undone.
 // Invariant: between steps the word of a free vertex has its residual degree and neighbours.
 // Time: O(nnz).
 #pragma once
@@ -201,8 +201,7 @@ template <bool Threads, class Word, class Index> class KarpSipser {
             if (Threads && forced_)
                 for (int s : {0, 1}) by_worker_[rank][s] = std::move(worker.forced[s]);
         };
-        if constexpr (Threads) run_.team.each(work);
-        else work(0);
+        run_.team.each(work);
     }
 
     // Vertices of one side that have been matched, and whose neighbours lose them.
@@ -232,8 +231,8 @@ template <bool Threads, class Word, class Index> class KarpSipser {
             given_[s].push_back(stack.pop());
         n_given_ = given_[0].size() + given_[1].size();
     }
-    // Takes some of what others have given, which this waits for. False: all wait. Read first is
-    // whether anything was given: who takes it does not wait from before until after that.
+    // Takes some of what others have given, which it waits for. False: all wait. `n_given_` is read
+    // first: who takes the last has ceased to wait by then.
     bool take(Worker& worker) {
         if (!Threads) return false;
         ++waiting_;
@@ -377,7 +376,6 @@ template <bool Threads, class Word, class Index> class KarpSipser {
 template <class Index>
 void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
                  const KarpSipserOptions& options, RunContext& run) {
-    constexpr int fewest = 2;  // workers that share the words; of fewer, one does all
     const auto improve = [&]<bool Threads, class Word>(std::bool_constant<Threads>, Word) {
         KarpSipser<Threads, Word, Index>(a, *transposed, m, run).improve(options.degree_one_only);
     };
@@ -387,7 +385,7 @@ void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Ind
         if (short_words) improve(threads, std::uint32_t{});
         else improve(threads, std::uint64_t{});
     };
-    if (run.team.size() >= fewest) by(std::true_type{});
+    if (run.team.size() > 1) by(std::true_type{});
     else by(std::false_type{});
 }
 

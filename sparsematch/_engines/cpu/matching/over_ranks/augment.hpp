@@ -3,8 +3,7 @@
 // Path-parallel, as Algorithm 4 of Azad, Buluc (IPDPS 2016): each path is followed from its leaf to
 // its root; each minor is matched to its parent, and the next minor is the one that the parent was
 // matched to, stored with the minor when it was reached: a step is one message, not two. Trees are
-// disjoint, so paths are. A rank follows a path as far as it owns the minors, and sends the next
-// one to its owner.
+// disjoint, so paths are. A rank follows a path as far as it owns the minors, then another does.
 #pragma once
 
 #include "matching/over_ranks/forest.hpp"

@@ -106,8 +106,7 @@ struct Claims {
     // Behind a column is a row, reached if it is an own one and in no tree yet, or the end of a
     // path. Claims on other ranks' rows and columns are sent; one on a column makes the tree
     // pending. If a send buffer is full, the column is released, and the row marked, its number
-    // inverted, to be expanded again. Safe: the thread that sets a row's bit writes its parent and
-    // queues it.
+    // inverted, to be expanded again. Safe: who sets a row's bit writes its parent and queues it.
     DEVICE void process(int size) {
         sync_warp();
         n -= size;
@@ -311,9 +310,8 @@ KERNEL set_columns(Forest f, const Step* pairs, long long n) {
 }
 
 // ---- Between phases. Grafting: trees without a path stay, and all their rows are expanded again;
-// without it only their roots stay.
-// Writes: the queue, from tail 0 on; reached, all zero before; kept, a bit for each column that is
-// matched with one of these rows, all zero before.
+// without it only their roots stay. Writes: the queue, from tail 0 on; reached, all zero before;
+// kept, a bit for each column that is matched with one of these rows, all zero before.
 KERNEL retain(Forest f, const Step* old, long long n_old, bool graft, Bits* kept) {
     for (long long k = thread_index(); k < n_old; k += thread_count()) {
         const Step step = old[k];
