@@ -106,7 +106,7 @@ struct Claims {
     // Behind a column is a row, reached if it is an own one and in no tree yet, or the end of a
     // path. Claims on other ranks' rows and columns are sent; one on a column makes the tree
     // pending. If a send buffer is full, the column is released, and the row marked, its number
-    // inverted, to be expanded again. Safe: who sets a row's bit writes its parent and queues it.
+    // inverted, to be expanded again. Safe: the thread that sets a row's bit links and queues it.
     DEVICE void process(int size) {
         sync_warp();
         n -= size;

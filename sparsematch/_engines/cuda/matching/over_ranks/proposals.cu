@@ -86,7 +86,7 @@ KERNEL clamp(long long n_cols, Bits most, Byte* degree) {
 
 // ---- Rare columns: those of fewest entries.
 // Lists own entries of rare columns, at most `capacity`, and counts them all. Reads: lists, rare.
-// Writes: list, found, which is zero before. Time: O(nnz / threads), and O(log(rows)) for each listed.
+// Writes: list, found, zero before. Time: O(nnz / threads), and O(log(rows)) for each listed.
 KERNEL list_rare(Proposals s, long long nnz, const Bits* __restrict__ rare, Pair* list,
                  long long capacity, long long* found) {
     list_rare_entries(nnz, s.indices, rare, found, [&](long long at, long long p, Index col) {
