@@ -125,6 +125,25 @@ def scrambled_chains(n, seed):
     return sp.csr_array(A[rng.permutation(3 * n)][:, rng.permutation(3 * n)])
 
 
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_one_pair_that_forces_all_is_shared(form):
+    """A tree from its root: the worker that comes to it has all, and gives it away as it grows."""
+    n, children = 40_000, 30
+    v = np.arange(n)
+    entries = np.ones(2 * n - 1), (np.r_[v, (v[1:] - 1) // children], np.r_[v, v[1:]])
+    p, q = (np.random.default_rng(seed).permutation(n) for seed in (3, 5))
+    A = sp.csr_array(entries)[p][:, q].asformat(form)
+    for workers in (1, *(2, 3, 8) * 3):
+        _, matching, _, left = start(A, workers, degree_one_only=True)
+        oracle.assert_matching(A, matching.row_mate, matching.col_mate)
+        assert matching.cardinality == n
+        assert left.finished[0].all()
+        assert left.finished[1].all()
+        blocks = sm.block_triangular_form(A, workers=workers)
+        assert blocks.n_blocks == n
+        assert sm.is_block_form(A, blocks)
+
+
 @pytest.mark.parametrize("workers", [1, 2, 3, 8])
 @pytest.mark.parametrize("seed", range(4))
 def test_what_forces_a_pair_was_forced_before(workers, seed):
