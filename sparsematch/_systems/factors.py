@@ -42,7 +42,7 @@ class BlockFactors:
     """The factors of all diagonal blocks, and the plan that they are made by."""
 
     # `preference` is that for the diagonal: `DIAGONAL` or `PARTIAL`. Blocks with pivots below the
-    # share `small` of their largest entry count as ill-conditioned. `factorise` makes factors.
+    # share `small` of their largest entry count as ill-conditioned. No factors before `factorise`.
     def __init__(
         self,
         begun: FactorisationPlan | tuple[BlockLU, Beginning],

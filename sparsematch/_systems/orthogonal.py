@@ -44,7 +44,7 @@ _AT_ONCE = 64
 #: Largest entry of a null vector, the least being 1, above which another column had better be dead:
 #: the space of null vectors is known to a rounding error times their condition.
 _LARGEST = 100
-#: Elements of null vectors that are rounding errors of R, without which they are sparse.
+#: Elements of null vectors that are rounding errors of R; without these, vectors are sparse.
 _ROUNDING = 2 * EPSILON
 #: Seconds that `lstsq` takes, for an entry of R, and for each product of two of a row; and those of
 #: a step of SciPy's lsmr, for an entry of B; steps to ten digits, times the least singular value.

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-
 #include <thread>
 
 #if defined(__linux__)

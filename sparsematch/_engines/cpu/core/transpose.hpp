@@ -124,7 +124,7 @@ template <class Index> class Transposer {
         std::vector<std::vector<Index>> place;
     };
 
-    // Each by one worker, but those with more than its share of all entries, by hubs, by all.
+    // Each by one worker; by all where hubs fill it with more than one's share of all entries.
     void sort_buckets() {
         const Index share = a_.nnz() / team_.size();
         const auto size = [&](Index b) { return begin_[b + 1] - begin_[b]; };

@@ -8,7 +8,7 @@
 // pass over the edges.
 // Invariant: a column is visited at most once a phase. A search that failed, without being blocked
 // by a column that a successful or unfinished search has claimed, can never succeed, nor can any
-// search through its columns: these stay visited, its root is given up, deficient ones are cheap.
+// search through its columns: these stay visited, its root is given up: deficiency is cheap.
 #pragma once
 
 #include <algorithm>

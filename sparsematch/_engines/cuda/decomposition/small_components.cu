@@ -4,7 +4,7 @@
 // all of them: thousands run at the same time, each in memory of its own processor. Pieces by union
 // and find (union_find.cuh); components after Pearce, A space-efficient algorithm for finding
 // strongly connected components (Information Processing Letters 116, 2016).
-// Invariant: as in strong_components.cu. A piece becomes a segment, and stays one if it is large.
+// Invariant: as in strong_components.cu. A piece becomes a segment, and stays one if too large.
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 

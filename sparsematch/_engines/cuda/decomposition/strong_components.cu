@@ -175,7 +175,7 @@ KERNEL __launch_bounds__(THREADS) find_pivot(Index n_rows, const Index* __restri
 }
 
 // Reads: what was reached forward and backward. Writes: class of its own row: 0 leads to the pivot,
-// 1 is its component, 2 neither, 3 it leads there, 4 not in question; how many, but of the last.
+// 1 is its component, 2 neither, 3 it leads there, 4 not in question; how many of 0 to 3.
 KERNEL __launch_bounds__(512)
     classify(Index n_rows, const Index* __restrict__ row_mate, const Bits* rows_in,
              const Bits* ahead_cols, const Bits* behind_rows, signed char* of_row, Index* count) {

@@ -125,7 +125,7 @@ class Choice:
 
     steps: tuple[Step, ...]  #: One after the other.
     host: bool  #: Whether what is deep may be left to the host, by block forms as well.
-    #: Levels of the search (in `one_block`: of a phase) after which the host goes on, or None.
+    #: Levels of the search (in `one_block`: of a phase) before the host gets the rest; None: all.
     levels: int | None
 
 

@@ -166,7 +166,7 @@ DEVICE Index list_majors(const Team& grid, PushRelabel& s, Progress& at, Index n
 }
 
 // Exact labels, while none pushes; the active majors stand in n places of the list. Returns how
-// many levels there were. Once all of these are reached, that the rest is farther is enough.
+// many levels there were. Once all of these are reached, the rest is farther: label enough.
 DEVICE Index relabel(const Team& grid, PushRelabel& s, Index n, Progress& at) {
     Tally* tally = tally_of(grid, s.forest.control, at);
     for (long long k = grid.index; k < n; k += grid.count) {
