@@ -118,7 +118,14 @@ def deficient(n, rng):
     return i, j, (n + 2, n + 3)
 
 
-FAMILIES = (chain, triangle, blocks, scattered, wide, deficient)
+def large_blocks(n, rng):
+    """Three of them, and a column without entries: a block without rows."""
+    i, a = np.repeat(np.arange(n), 2), n // 3 + 1
+    j = np.minimum(n - 1, i // a * a + rng.integers(0, a, i.size))
+    return np.r_[i, np.arange(n)], np.r_[j, np.arange(n)], (n, n + 1)
+
+
+FAMILIES = (chain, triangle, blocks, scattered, wide, deficient, large_blocks)
 
 
 @pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)

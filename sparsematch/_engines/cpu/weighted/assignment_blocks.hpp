@@ -125,7 +125,7 @@ template <class Index> class AssignmentBlocks {
             if (!own.counter.add(s_.a.degree(i) + 1)) return false;
         }
         SPARSEMATCH_ASSERT(n_rows <= n_cols);
-        if (n_cols == 1) {
+        if (n_rows == 1 && n_cols == 1) {  // a column without entries is a block without rows
             s_.u[*rows] = *std::min_element(own.cost.begin(), own.cost.end()) - s_.col[*cols].v;
             own.matched.push_back({*rows, *cols});
             return true;
