@@ -10,7 +10,7 @@ from sparsematch._api.arguments import check_flags
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import report
 from sparsematch._api.transversal import maximum_matching
-from sparsematch._api.workers import resolve_workers
+from sparsematch._api.workers import one_team, resolve_workers
 from sparsematch._base.arrays import advising, n_set, namespace
 from sparsematch._base.docstrings import documented
 from sparsematch._engines.operations import DecompositionOps
@@ -123,10 +123,12 @@ def block_triangular_form(
     settings: Any = {"method": method, "workers": workers, "options": options}
     if ranks := over_ranks(A, "transversal"):
         return ranks.block_triangular_form(A, matching, return_info=return_info, **settings)
-    begin = perf_counter()
-    graph = as_bipartite(A, threads=resolve_workers(workers, A))
-    read = perf_counter() - begin
-    form, run = block_form(graph, matching, detailed=bool(return_info), **settings)
+    threads = resolve_workers(workers, A)
+    with one_team(threads, A):
+        begin = perf_counter()
+        graph = as_bipartite(A, threads=threads)
+        read = perf_counter() - begin
+        form, run = block_form(graph, matching, detailed=bool(return_info), **settings)
     if not return_info:
         return form
     run.steps.insert(0, StepInfo("reading", read))
@@ -209,8 +211,10 @@ def coarse_dulmage_mendelsohn(
     """
     if ranks := over_ranks(A, "transversal"):
         return ranks.coarse_dulmage_mendelsohn(A, matching, method=method, workers=workers)
-    graph = as_bipartite(A, threads=resolve_workers(workers, A))
-    maximum, _, labels = _labelled(graph, matching, method=method, workers=workers)
+    threads = resolve_workers(workers, A)
+    with one_team(threads, A):
+        graph = as_bipartite(A, threads=threads)
+        maximum, _, labels = _labelled(graph, matching, method=method, workers=workers)
     xp = namespace(graph.indptr)
     row_part = xp.full(graph.n_rows, SQUARE, "int8")
     row_part[labels.row_group == 0] = HORIZONTAL
@@ -254,8 +258,10 @@ def is_reducible(A: SparseLike | DistributedCSR, *, workers: int | None = None) 
     """
     if ranks := over_ranks(A, "transversal"):
         return ranks.block_triangular_form(A, workers=workers, call="is_reducible").is_reducible
-    graph = as_bipartite(A, threads=resolve_workers(workers, A))
-    matching, _, labels = _labelled(graph, workers=workers)
+    threads = resolve_workers(workers, A)
+    with one_team(threads, A):
+        graph = as_bipartite(A, threads=threads)
+        matching, _, labels = _labelled(graph, workers=workers)
     rank = matching.cardinality
     return (rank < graph.n_cols) + labels.n_square + (rank < graph.n_rows) > 1
 

@@ -11,7 +11,7 @@ from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._api.check import read_matching
 from sparsematch._api.ranks import over_ranks
 from sparsematch._api.runs import improve, report
-from sparsematch._api.workers import resolve_workers
+from sparsematch._api.workers import one_team, resolve_workers
 from sparsematch._base.docstrings import documented
 from sparsematch._engines import registry
 from sparsematch._engines.operations import MatchingOps
@@ -143,13 +143,14 @@ def maximum_transversal(
         if found and found[1]:
             return matching.freeze()
     threads = resolve_workers(workers, A)
-    graph = as_bipartite(A, threads=threads)
-    chosen = plan(graph.backend, method, init)
-    settings = registry.read_options(options, *chosen)
-    how: Any = {"warm": initial is not None, "handed_over": found is not None}
-    run = Run(threads, read_seed(rng), settings, bool(return_info), **how)
-    matching = _start(graph, initial, "initial")
-    improve(graph, matching, chosen, run)
+    with one_team(threads, A):
+        graph = as_bipartite(A, threads=threads)
+        chosen = plan(graph.backend, method, init)
+        settings = registry.read_options(options, *chosen)
+        how: Any = {"warm": initial is not None, "handed_over": found is not None}
+        run = Run(threads, read_seed(rng), settings, bool(return_info), **how)
+        matching = _start(graph, initial, "initial")
+        improve(graph, matching, chosen, run)
     return (matching, report(chosen, run, matching.cardinality)) if return_info else matching
 
 
@@ -232,9 +233,11 @@ def _rank(A: Any, call: str, method: str, workers: int | None) -> tuple[int, tup
     found, _ = _match_small(A, method, workers)
     if found and found[1]:
         return found[0], A.shape
-    graph = as_bipartite(A, threads=resolve_workers(workers, A))
     settings: Any = {"method": method, "workers": workers, "handed_over": found is not None}
-    return maximum_matching(graph, **settings)[0].cardinality, graph.shape
+    threads = resolve_workers(workers, A)
+    with one_team(threads, A):
+        graph = as_bipartite(A, threads=threads)
+        return maximum_matching(graph, **settings)[0].cardinality, graph.shape
 
 
 def _match_small(A: Any, method: str, workers: int | None) -> tuple[Any, Any]:

@@ -4,13 +4,15 @@ from __future__ import annotations  # readable names in help()
 
 import operator
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
 from sparsematch._api.cores import usable_cores
 from sparsematch._base.arrays import on_gpu
 from sparsematch._base.errors import wrong_type
+from sparsematch._engines.operations import MatchingOps
+from sparsematch._engines.registry import operations
 
 _LARGEST = 1024
 #: That of `set_workers`; 0 outside.
@@ -84,6 +86,13 @@ def resolve_workers(workers: int | None, given: Any = None) -> int:
     wanted = _default.get() if workers is None else _read(workers)
     wanted = wanted or (_read(-1) if given is not None and on_gpu(given) else 1)
     return wanted if wanted == 1 else min(wanted, usable_cores())
+
+
+def one_team(threads: int, given: Any) -> AbstractContextManager[object]:
+    """Keep the threads that work on a matrix in host memory from one stage to the next."""
+    if threads == 1 or on_gpu(given):
+        return nullcontext()
+    return operations(MatchingOps, "numpy").kept_team()
 
 
 @contextmanager

@@ -8,6 +8,7 @@ TypeError.
 from __future__ import annotations  # the types below are not imported to run
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ class MatchingOps(Operations):
     #: if it is large, or not consistent. Given the fields of a `BipartiteCSR` that nobody has
     #: checked, and a matching to be written.
     match_small: Callable[[tuple[Any, ...], Matching], Any]
+    #: A context within which calls share the threads that the first of them starts.
+    kept_team: Callable[[], AbstractContextManager[object]]
 
 
 class DecompositionOps(Operations):
@@ -118,8 +121,7 @@ class WeightedOps(Operations):
     #: Whether the entries of each row ascend, hence none is repeated, the least magnitude,
     #: and the largest, NaN if one is not finite.
     read_values: Callable[[BipartiteCSR, FloatArray, int], tuple[bool, float, float]]
-    #: A maximum matching of least cost, given a finite cost for each entry, and its duals. No entry
-    #: may be repeated.
+    #: A maximum matching of least cost and its duals, given finite costs of entries, none twice.
     least_cost: Callable[..., weighted.LeastCost]
     #: The weighted transversal with the largest product; whether factors are wanted, whether
     #: magnitudes are rounded, the run, tolerance, what to begin with.
@@ -199,8 +201,7 @@ class StreamOps(Operations):
 
     package = "stream"
 
-    #: The weight, given a file, mates to be written, whether weights count, the folder of scratch
-    #: files, and the run.
+    #: The weight, given a file, mates to be written, whether weights count, scratch folder, run.
     match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run], float]
 
 

@@ -22,8 +22,7 @@ class RankOps(Operations):
     forest_over_ranks: Callable[..., Any]
     #: Augmentation along the paths of a forest, given the same arrays and owners, mates to write.
     augmentation_over_ranks: Callable[..., Any]
-    #: The heuristic, given lists, mates and degrees of rows and of columns, the owners of both, a
-    #: limit and a seed.
+    #: The heuristic, given lists, mates and degrees of rows and columns, owners, limit and seed.
     karp_sipser_over_ranks: Callable[..., Any]
     #: Given lists, the owners of both sides, the ends of the lists of the result so far, these,
     #: whether to fill them or to count their lengths, and a limit.
@@ -32,8 +31,7 @@ class RankOps(Operations):
     trimming_over_ranks: Callable[..., Any]
     #: Label propagation in a directed graph, given lists, labels, the owners, a limit.
     propagation_over_ranks: Callable[..., Any]
-    #: Write the stable order of keys by owner, and how many each rank owns, given the owners, the
-    #: keys and their number.
+    #: Write the stable order of keys by owner, and how many each owns, given owners, keys, number.
     owner_order: Callable[..., None]
     #: Write the places of elements in the lists of their keys, given these, their number, and the
     #: ends of the lists, moved on.

@@ -171,8 +171,7 @@ class Engine(EngineInfo):
     counts edges by a `WorkCounter`; the rest is added for it. ``"auto"`` has no step of its own.
     """
 
-    #: Of options that are numbers, the least and the largest value; an option that is missing here
-    #: is any positive number.
+    #: Of options that are numbers, the least and the largest value; of others, any positive one.
     ranges: Ranges = field(default_factory=dict, repr=False)
     #: Of a matrix, a matching of it, the run, and the by-products of the step before, or None; it
     #: returns the by-products for the next step, and those of the last are for the block form. Of

@@ -162,8 +162,7 @@ def _factorise(A: Any) -> _System | None:
 
 def _best_scaled(system: _System, A: Any) -> _System:
     """Return another scaling, or none, if the condition is much better with that."""
-    # That by logarithms suffers where entries of a row differ much, that by the transversal where
-    # weak entries are on it.
+    # That by logarithms suffers where entries of a row differ, the other where weak ones are on it.
     ones = np.ones(A.shape[0])
     if (rcond := system.rcond(ones, ones)) > HALF_OF_THE_DIGITS:
         return system

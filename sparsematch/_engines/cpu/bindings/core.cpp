@@ -1,6 +1,7 @@
 // The module, and what Python calls of the core package.
 #include "bindings/lent_pattern.hpp"
 #include "core/certificates.hpp"
+#include "core/free_rows.hpp"
 #include "core/transpose.hpp"
 
 using namespace sparsematch;
@@ -18,6 +19,7 @@ template <class Index> std::int64_t count_entries_of(const nb::tuple& graph, int
 
 template <class Index> void bind(nb::module_& m) {
     m.def("transpose", Bound<transpose<Index>>::by_workers);
+    m.def("count_free", Bound<count_free<Index>>::by_workers);
     m.def("check_matching", Bound<check_matching<Index>>::alone);
     m.def("free_entry", Bound<free_entry<Index>>::alone);
     m.def("vertex_cover", Bound<koenig_cover<Index>>::by_workers);

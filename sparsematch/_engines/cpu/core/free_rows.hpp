@@ -2,12 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
-#include "core/thread_team.hpp"
+#include "core/run_context.hpp"
 
 namespace sparsematch {
 
@@ -37,6 +38,18 @@ template <class Index> void mark_free(Bitmap& free, Index n, const Index* mate, 
     team.loop(n, mates_at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
         free.mark(begin, end, [&](std::size_t k) { return mate[k] == UNMATCHED<Index>; });
     });
+}
+
+// Those of n vertices that are free, and not `done`. Time: O(n).
+template <class Index>
+Index count_free(Index n, const Index* mate, const bool* done, RunContext& run) {
+    std::atomic<Index> found{0};
+    run.team.loop(n, mates_at_a_time, [&](int, Index k, Index end) {
+        Index free = 0;
+        for (; k < end; ++k) free += (mate[k] < 0) > done[k];
+        found.fetch_add(free, std::memory_order_relaxed);
+    });
+    return found;
 }
 
 // Drops the rows that are matched, keeping the order; returns how many are left of the first n.

@@ -125,12 +125,11 @@ def block_permutation(
     rows = labels.row_group if one_block else np.empty_like(matching.row_mate)
     row_perm, col_perm = rows, np.empty_like(matching.col_mate)
     starts = np.empty(n_square + 4, row_perm.dtype)
-    given = labels.row_group, matching.row_mate, *matching.shape, n_square
+    pair = matching.row_mate, matching.col_mate
+    given = labels.row_group, pair, *matching.shape, n_square
     threads = worthwhile(workers, row_perm.size)
     _core.block_permutation(*given, row_perm, col_perm, starts, threads)
     first_square, first_vertical, rank = map(starts.item, (1, n_square + 1, n_square + 2))
-    if rank < n_cols:
-        col_perm[: n_cols - rank] = np.flatnonzero(matching.col_mate < 0)
     first, end = kinds.groups_of_blocks(n_square, matching.shape, rank)
     row_blocks = starts[first : end + 1]
     row_blocks[-1] = row_perm.size

@@ -233,8 +233,7 @@ template <class Index> class Amd {
         room_ = std::max(room_, 2 * pool_.size());
     }
 
-    // If p has no neighbours, or one and no elements, it leaves no element: its neighbour only
-    // loses it. False: neither.
+    // A p without neighbours, or with one and no elements, leaves none: its neighbour loses it.
     bool eliminate_leaf(Index p) {
         if (v_[p].n_elements > 0) return false;
         Index only = no_vertex;

@@ -1,5 +1,4 @@
-// The products and triangular solves of dense matrices that factorisations by fronts need, by the
-// BLAS that SciPy brings.
+// Dense products and triangular solves for factorisations by fronts, by the BLAS of SciPy.
 #pragma once
 
 #include <mutex>

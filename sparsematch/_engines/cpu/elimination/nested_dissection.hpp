@@ -140,8 +140,7 @@ template <class Index> class NestedDissection {
         if (!by[rank]) by[rank] = std::make_unique<Dissector>(run_, rank);
         return by[rank]->of;
     }
-    // Writes: separators, those that come last first, and the parts left. Pieces of a level
-    // are separated side by side.
+    // Writes: separators, last ones first, and parts left. A level's pieces go side by side.
     void dissect(Piece all, std::vector<Index>& separators, std::vector<std::vector<Index>>& parts,
                  Dissectors& by) {
         std::vector<Piece> level, next;

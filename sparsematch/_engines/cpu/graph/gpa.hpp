@@ -105,8 +105,7 @@ template <class Index, bool Weighted> class GlobalPaths {
         match_best(0, length - 1);
     }
 
-    // The greatest weight of a matching of the edges begin to end of the path: best[k + 2] is that
-    // of those before and with k.
+    // The greatest weight of a matching of edges begin to end of the path: best[k + 2], up to k.
     double solve(std::int64_t begin, std::int64_t end) {
         best_[begin] = best_[begin + 1] = 0;
         for (std::int64_t k = begin; k < end; ++k)

@@ -86,8 +86,7 @@ template <class Index> class Entries {
         has_zeros_ = true;
     }
 
-    // Finds the values of the columns: those given, or, written to `room`, some of them in another
-    // order. Time: O(nnz).
+    // Finds the values of columns: as given, or in `room`, some in another order. Time: O(nnz).
     template <class Value>
     Taken take(const Value* given, std::vector<Value>& room, const Value*& values) const {
         if (!are_columns()) room.resize(place_.size());

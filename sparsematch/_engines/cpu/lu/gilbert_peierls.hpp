@@ -72,8 +72,7 @@ template <class Index, class Value> struct AddedEntry {
     Value value;
 };
 
-// Of each entry of the blocks, its row by pivots; of each pivot row within its block, which these
-// are, and their columns.
+// Of each entry of the blocks, its row by pivots; of each pivot row in its block, entries, columns.
 template <class Index> struct Located {
     std::once_flag made;
     std::vector<Index> place, col, row_start, row_entry, row_col;
@@ -588,8 +587,7 @@ template <class Index, class Value> class BlockLU {
                search_->followed[j] == 1;
     }
 
-    // Columns of L that hold the new pivot row, and whose row of U has an entry in column c: rows
-    // that are pivots come first.
+    // Columns of L with the new pivot row, whose row of U has an entry in column c: pivots first.
     void prune(Index c) {
         const Index row = row_of[c];
         for (Index t = top_; t < plan.n; ++t) {

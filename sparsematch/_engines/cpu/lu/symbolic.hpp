@@ -163,8 +163,7 @@ template <class Index> class Planner {
         plan_.expected_entries += column_[m_];
         reorder(order_, order_);
     }
-    // Of ways that are worth looking for, that of the least time. The order by minimum degree is
-    // made, or has been begun.
+    // Of ways worth looking for, that of least time. The order by minimum degree is made or begun.
     void choose(EliminationCost& cost, bool is_ordered) {
         if (!is_ordered && !amd_.resume(graph_, {}, order_.data(), cost, counter_)) return;
         look();

@@ -23,5 +23,5 @@ for _name, _entry in ENGINES.items():
     _init = "cheap" if _entry["kind"] == "exact" else "none"
     register(Engine(**_entry, backend="numpy", default_init=_init, improve=_improve(_name)))
 
-register_operations("numpy", MatchingOps, vars(auto))
+register_operations("numpy", MatchingOps, vars(auto), {"kept_team": _core.KeptTeam})
 register_operations("numpy", RankOps, vars(_core))

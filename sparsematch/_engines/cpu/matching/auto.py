@@ -248,11 +248,9 @@ class Progress:
         if not self.has_core or not finished:
             return self.graph.n_major - self.rank, self.graph.n_minor - self.rank
         if self._unfinished is None:
-            pair = mates(self.graph, self.matching)
-            rows, columns = (
-                int(np.count_nonzero((mate < 0) > done))
-                for done, mate in zip(finished, pair, strict=True)
-            )
+            given = zip(mates(self.graph, self.matching), finished, strict=True)
+            workers = self.run.workers
+            rows, columns = (_core.count_free(len(m), m, done, workers) for m, done in given)
             self._unfinished = rows, columns
         return self._unfinished
 

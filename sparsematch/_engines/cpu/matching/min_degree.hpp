@@ -1,5 +1,4 @@
-// The static minimum degree start: rows in order of ascending degree, each takes its free column of
-// smallest degree.
+// The static minimum degree start: rows by ascending degree, each with its free column of least.
 //
 // Duff, Kaya, Ucar (ACM TOMS 38, 2011), section 3.3, in its static form: degrees are those of the
 // matrix, never updated, so that two passes over the edges are all it costs.
@@ -38,8 +37,7 @@ template <bool Threads, class Index> class ColumnKeys {
             d += d < max_degree;
         }
     }
-    // Adds to the first worker's what the others have counted of some columns, and marks those of
-    // them that are matched.
+    // Adds to the first worker's what others have counted of columns, marking the matched.
     static void complete(std::vector<ColumnKeys>& all, const Matching<Index>& m, Index begin,
                          Index end) {
         Key* const key = all[0].key_.data();

@@ -1,6 +1,5 @@
 // MS-BFS-Graft: an alternating forest grown from all free rows at once; trees that found a path are
-// augmented and their vertices grafted onto the trees that did not, instead of growing all of them
-// again.
+// augmented and their vertices grafted onto the trees that did not, instead of growing all again.
 //
 // Azad, Buluc, Pothen: A parallel tree grafting algorithm for maximum cardinality matching in
 // bipartite graphs (IPDPS 2015), Algorithms 3 to 7. Paper's X: rows; Y: columns; visited: the same;

@@ -105,8 +105,7 @@ template <class Index> class ParallelSingleSourceBfs {
         const std::lock_guard lock(lock_);
         account(worker, 0, 0);
     }
-    // Ever fewer roots at a time: the last ones, for which few columns are left, take as long as
-    // hundreds of the first.
+    // Ever fewer roots at a time: the last, with few columns left, take as long as hundreds.
     Share next_share() {
         const std::size_t n = roots_.size();
         std::size_t begin = next_.load(), end = n;
@@ -204,8 +203,7 @@ template <class Index> std::vector<Index> interleaved(const std::vector<Index>& 
     return mixed;
 }
 
-// Reads: the matrix. Writes: both mates. Workspace, for each worker: four indices and a bit per
-// column. Time: O(n nnz).
+// Writes: both mates. Workspace of each worker: four indices, a bit per column. Time: O(n nnz).
 template <class Index>
 void parallel_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
     // Roots above which there are free columns nearby for all.

@@ -1,5 +1,4 @@
-// Pothen-Fan: in each phase, a depth-first search from every free row, vertex-disjoint, with
-// lookahead.
+// Pothen-Fan: in each phase a depth-first search from every free row, disjoint, with lookahead.
 //
 // Pothen, Fan: Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990); fairness
 // after Duff, Kaya, Ucar (2011); threads after Azad et al. (IPDPS 2012): a column is claimed before
@@ -160,8 +159,7 @@ template <bool Threads, class Index> class PothenFan {
         lane.path.clear();
     }
 
-    // Puts a row on the path, reached through column `via`. True if its lookahead meets a free
-    // column: the path's end.
+    // Puts a row on the path, reached through column `via`. True if its lookahead ends the path.
     bool enter(Lane& lane, Index i, Index via) {
         const Index first = a_.indptr[i], last = a_.indptr[i + 1];
         lane.path.push_back({i, first, last, via});
@@ -203,8 +201,7 @@ template <bool Threads, class Index> class PothenFan {
         return found;
     }
 
-    // Augments along the path. Safe: its columns were claimed by this search, and its rows are
-    // reached only through them.
+    // Augments along the path. Safe: this search claimed its columns, which alone lead to its rows.
     void augment(Lane& lane) {
         Index j = lane.leaf;
         open_.release<Threads>(j);

@@ -100,8 +100,7 @@ template <class Index> class SearchTree {
     bool is_cut = false;       // before it had a path or was whole
 
   private:
-    // Enqueues the mates of the columns from place k of the trail to n, until one has none: those
-    // that follow are in no tree.
+    // Enqueues the mates of columns from place k of the trail to n, until one has none.
     template <std::memory_order order> void enqueue_mates(Index head, Index k, Index n) {
         for (; k < n; ++k) {
             const Index mate = peek(col_mate_[trail[k]], order);

@@ -6,10 +6,9 @@
 // maximum matching has as many entries as possible: the structural rank.
 //
 // An alternating path goes from a free row along an entry to a column, along the matched entry of
-// that column to its mate, along another entry to another column, and so on. One that ends in a
-// free column is an augmenting path: unmatching its matched entries and matching the others makes
-// the matching one larger. Berge (1957): a matching is maximum if and only if there is no
-// augmenting path.
+// that column to its mate, along another entry to a column, and so on. One that ends in a free
+// column is an augmenting path: unmatching its matched entries and matching the others makes the
+// matching one larger. Berge (1957): a matching is maximum if and only if there is none.
 //
 //          1 2 3
 //     a  [ x o . ]    x matched, o not.   c --- 1 === a --- 2 === b --- 3   augmenting path

@@ -72,8 +72,7 @@ KERNEL meet(Index n_rows, const Index* __restrict__ row_mate, const Bits* rows_i
     }
 }
 
-// Marks what arcs lead to from the roots marked. Safe: bits are set by atomics, and a thread that
-// sees one late tries again.
+// Marks what arcs lead to from marked roots. Safe: bits are set by atomics; seen late, tried again.
 DEVICE void close_marks(const Bits* arcs, Bits* marked) {
     for (bool more = true; more;) {
         more = false;

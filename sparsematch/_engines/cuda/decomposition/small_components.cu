@@ -73,8 +73,7 @@ KERNEL divide(Index n, const Index* __restrict__ list, const Index* __restrict__
     }
 }
 
-// Writes: the label of each row: where its piece begins, or what is left of its segment behind the
-// pieces; the rows by piece.
+// Writes: each row's label: where its piece begins, or the rest of its segment; the rows by piece.
 KERNEL sort_rows(Index n, const Index* __restrict__ list, const Index* __restrict__ up,
                  const Index* __restrict__ begin, const Index* __restrict__ assigned,
                  const Index* __restrict__ place, Index* label, Index* order) {

@@ -1,5 +1,4 @@
-// Cheap start: each free row is matched with a free column of its own, the first that it finds or
-// one drawn at random.
+// Cheap start: each free row is matched with a free column, its first or one drawn at random.
 //
 // Duff, Kaya, Ucar (ACM TOMS 38, 2011), simple greedy, without order. Invariant: a column is
 // claimed by one atomic on its bit, never released, and its row alone writes both mates; a row

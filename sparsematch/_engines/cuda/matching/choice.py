@@ -83,8 +83,7 @@ class ListFeatures(NamedTuple):
     skew: float
     linked: int  #: Rows of slots that long lists need beside their first, in `ms_bfs`.
     has_diagonal: bool  #: Whether the matrix is square and its diagonal has no zero.
-    #: Whether the pattern is symmetric; not known, and False, if it `has_diagonal` or there are
-    #: `hubs_with_leaves`.
+    #: Whether the pattern is symmetric; False, unknown, if it `has_diagonal` or `hubs_with_leaves`.
     symmetric: bool
     #: Whether hubs have most of the entries, and many lists one, which is mostly with a hub.
     hubs_with_leaves: bool

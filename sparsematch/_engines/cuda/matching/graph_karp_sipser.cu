@@ -21,8 +21,7 @@ enum { FEW_PARTS = 8, FEW_TIMES = 3, ALL_PARTS = 4, ALL_TIMES = 3 };
 // Passes for vertices of degree one after the first, before any pick; all passes.
 enum { FORCED = 3, PASSES = 1 + FORCED + 2 * FEW_TIMES + 1 + 2 * ALL_TIMES + 1 };
 
-// What a pass has done: vertices that it has matched whose lists are long; whether it has left
-// vertices of degree one.
+// Of a pass: vertices that it has matched whose lists are long; whether degree one is left.
 struct Tally {
     int n_long, left;
 };

@@ -11,8 +11,7 @@
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
-// In entries of a list: from where on a thread would take too long to lower the columns' words;
-// what is read at a time.
+// Entries of a list: with more a thread takes too long to lower the columns' words; read at a time.
 enum { LONG = 1024, AT_ONCE = 4 };
 
 struct KarpSipser {

@@ -1,5 +1,4 @@
-// Minimum-degree start: rows with short lists first, each with the free column that the fewest rows
-// have.
+// Minimum-degree start: rows with short lists first, each with the free column of the fewest rows.
 //
 // Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), all rows of a class of
 // lengths at once. Invariant: a column is claimed by one atomic on its bit, never released, and its
@@ -20,9 +19,8 @@ KERNEL narrow(long long n_cols, const Bits* __restrict__ exact, Bits most, Byte*
         degree[c] = static_cast<Byte>(exact[c] < most ? exact[c] : most);
 }
 
-// ---- Rare columns. The k-th in the order of their numbers is number k.
-// How many there are before each word of their bits, once the counts are summed. Reads: rare.
-// Writes: before, own entry.
+// ---- Rare columns. The k-th by number is k.
+// How many before each word of bits, once they are summed. Reads: rare. Writes: before, own entry.
 KERNEL count_rare(Index words, const Bits* __restrict__ rare, Index* before) {
     for (Index w = thread_index(); w < words; w += thread_count())
         before[w + 1] = count_bits(rare[w]);

@@ -1,5 +1,4 @@
-// What the search of ms_bfs is made of: the graph as it reads it, the entries of a frontier, and
-// what is counted.
+// Of the search of ms_bfs: the graph as it reads it, entries of a frontier, what is counted.
 //
 // Macros: LOCKSTEP, whether a level begins when the last one is complete, as in apfb; WIDTH, slots
 // of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of
@@ -102,8 +101,7 @@ struct Done {
     Index found, deep;
 };
 
-// Adds what the block's warps found to the round, and waits for all blocks; `found` is the same in
-// all lanes of a warp.
+// Adds what warps found to the round, and waits for all blocks; `found` is the same in a warp.
 DEVICE void end_round(LevelCounter<Tally>& rounds, const Done& done, int* barrier) {
     SHARED Index sum;
     Tally* now = rounds.written();

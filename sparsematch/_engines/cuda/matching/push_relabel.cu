@@ -1,5 +1,4 @@
-// G-PR: free majors push themselves onto the minor that seems nearest to a free one, all at once,
-// round after round.
+// G-PR: free majors push themselves onto the minor that seems nearest to a free one, in rounds.
 //
 // Deveci, Kaya, Ucar, Catalyurek: A push-relabel-based maximum cardinality bipartite matching
 // algorithm on GPUs (ICPP 2013), Algorithms 3 to 9. The paper's columns are the majors here and its
@@ -148,8 +147,7 @@ DEVICE void push_all(const Team& team, const PushRelabel& s, Index n, Tally* tal
 }
 
 // Lists the majors that pass a test, out of n that are on the active list, or out of all of them:
-// in the spare list, which takes the place of the active one. Where `bits` are given, in an order
-// that means nothing.
+// in the spare list, which takes the place of the active one. Where `bits` are given, in any order.
 template <class Wanted>
 DEVICE Index list_majors(const Team& grid, PushRelabel& s, Progress& at, Index n, const Index* from,
                          int bits, Wanted wanted) {
@@ -227,8 +225,7 @@ DEVICE Index certify(const Team& grid, PushRelabel& s, Progress& at, Index* dept
     });
 }
 
-// Rounds with the same list until exact labels are due, none is active or none can push. Few majors
-// are left to one block.
+// Rounds with one list until labels are due, none is active or none can push; few by one block.
 DEVICE void push_rounds(const Team& grid, PushRelabel& s, Index n, Index due, Index& round,
                         bool& active, bool& pushed, Progress& at) {
     const bool alone = s.use_list && n <= s.forest.alone;

@@ -8,8 +8,7 @@ KERNEL mark(Index n_cols, const Index* __restrict__ col_mate, Bits* matched) {
     make_set(matched, n_cols, nullptr, [&](long long j) { return col_mate[j] != UNMATCHED; });
 }
 
-// Stretches of rows that a warp reads together, in an order that leaves no trace of theirs: drift
-// needs more than one.
+// Stretches of rows that a warp reads together, in an order without trace of theirs: drift needs 2.
 DEVICE long long stretches(Index n_rows) {
     return (static_cast<long long>(n_rows) + STRETCH - 1) / STRETCH;
 }

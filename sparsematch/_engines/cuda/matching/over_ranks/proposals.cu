@@ -137,8 +137,7 @@ KERNEL list_long(Proposals s, long long above, Index* list, long long* found) {
              s.indptr[r + 1] - s.indptr[r] > above);
 }
 
-// Free rows of a list with more than `above` entries and at most `upto`, each by one warp, window
-// by window. As `propose`.
+// As `propose`, rows with more than `above` entries, at most `upto`: a warp each, by windows.
 KERNEL propose_long(Proposals s, const Index* list, long long count, long long above,
                     long long upto) {
     const int lane = lane_in_warp();
