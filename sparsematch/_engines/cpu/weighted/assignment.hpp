@@ -61,9 +61,9 @@ void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunConte
 // paths takes but one for each tree. The others are what an algorithm for matchings without weights
 // finds, and far sooner: the primal step of the Hungarian method, Kuhn (Nav. Res. Logist. Q. 2,
 // 1955).
-// Keeps the duals. Of a wide matrix only columns with the largest dual may be free: not for these.
-// False: the run was stopped. Workspace: two indices for each such entry, and three a vertex. Time:
-// O(nnz), and that of match_pattern on these entries.
+// Keeps the duals. Of a wide matrix only columns with the largest dual may be free: not afresh, as
+// matched ones stay so. False: the run was stopped. Workspace: two indices for each such entry, and
+// three a vertex. Time: O(nnz), and that of match_pattern on these entries.
 template <class Index> bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
     const auto timer = s.run.time("ties");
     const auto& a = s.a;
@@ -237,7 +237,8 @@ template <class Index> class Assignment {
         return static_cast<std::int64_t>(scans(ns, policy_.search_scan));
     }
     // Columns of a wide matrix start from 0; ties are ties by any duals.
-    bool has_alternatives() const { return !s_.wide() && s_.n_tied <= s_.a.n_rows / 2; }
+    bool has_alternatives() const { return !s_.wide() && !is_tied(); }
+    bool is_tied() const { return s_.n_tied > s_.a.n_rows / 2; }
 
     Saved copy() const {
         Saved saved{Buffer<typename State::Column>(s_.a.n_cols), Buffer<Index>(s_.a.n_rows),
@@ -261,7 +262,7 @@ template <class Index> class Assignment {
 
     bool search() {
         started_ = s_.free.size();
-        return search_on(!s_.wide() && !has_alternatives());
+        return search_on(is_tied());
     }
 
     bool search_on(bool tied) { return one_by_one(tied) && all_together(tied); }
@@ -278,7 +279,7 @@ template <class Index> class Assignment {
             if (!search.match_all(searches(slice))) return false;
             const double left = rest(before, s_.work - start);
             if (tied && left > policy_.worth_tight && std::exchange(may_tighten_, false)) {
-                if (!match_all_tight(s_, true)) return false;
+                if (!match_all_tight(s_, !s_.wide())) return false;
                 if (!leaves(policy_.tied_gain, before)) return by_blocks(tied);
             } else if (left > policy_.worth_rows_first && may_begin_again_ && has_alternatives()) {
                 if (!rows_first()) return false;
