@@ -86,7 +86,7 @@ template <class Index, bool Weighted, bool Threads> class RedBlue {
         });
     }
 
-    // The red neighbour that a blue vertex proposes to: the best; without weights, after a hash.
+    // The red neighbour that a blue vertex proposes to: the best, or without weights by a hash.
     Pick select(Index v, WorkCounter& counter) const {
         if constexpr (Weighted) {
             counter.add(g_.degree(v));

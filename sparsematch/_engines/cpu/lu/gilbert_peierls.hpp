@@ -72,7 +72,7 @@ template <class Index, class Value> struct AddedEntry {
     Value value;
 };
 
-// Of each entry of the blocks, its row by pivots; of each pivot row in its block, entries, columns.
+// Of each entry of the blocks, its row by pivots; of each pivot row, its entries in the block.
 template <class Index> struct Located {
     std::once_flag made;
     std::vector<Index> place, col, row_start, row_entry, row_col;

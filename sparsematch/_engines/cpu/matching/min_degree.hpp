@@ -1,4 +1,4 @@
-// The static minimum degree start: rows by ascending degree, each with its free column of least.
+// Static minimum degree: rows by ascending degree, each with its free column of least degree.
 //
 // Duff, Kaya, Ucar (ACM TOMS 38, 2011), section 3.3, in its static form: degrees are those of the
 // matrix, never updated, so that two passes over the edges are all it costs.

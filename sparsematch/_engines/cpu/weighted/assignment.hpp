@@ -61,10 +61,10 @@ void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunConte
 // paths takes but one for each tree. The others are what an algorithm for matchings without weights
 // finds, and far sooner: the primal step of the Hungarian method, Kuhn (Nav. Res. Logist. Q. 2,
 // 1955).
-// Keeps the duals. Of a wide matrix only columns with the largest dual may be free: not afresh, as
-// matched ones stay so. False: the run was stopped. Workspace: two indices for each such entry, and
-// three a vertex. Time: O(nnz), and that of match_pattern on these entries.
+// Keeps the duals, and in a wide matrix the matched columns: not afresh. False: stopped. Workspace:
+// two indices for each such entry, three a vertex. Time: O(nnz), and match_pattern's on these.
 template <class Index> bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
+    SPARSEMATCH_ASSERT(!afresh || !s.wide());  // only columns with the largest dual may be free
     const auto timer = s.run.time("ties");
     const auto& a = s.a;
     Buffer<Index> indptr(a.n_rows + 1, 0), col_mate(a.n_cols);
