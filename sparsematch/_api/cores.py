@@ -35,9 +35,8 @@ def _own_quota() -> int:
 
 def quota_in_cores(root: Path) -> int:
     """Return the least quota of the control groups of this process in whole cores, rounded up."""
-    # That of a group holds for all within it. Read are the files of version 2 of the kernel's
-    # interface (``cpu.max``) and of version 1 (``cpu.cfs_quota_us``), under `root`. Without a
-    # quota: a number larger than any machine has.
+    # A group's holds for all in it. Read are version 2 (``cpu.max``) and 1 (``cpu.cfs_quota_us``)
+    # of the kernel's interface, under `root`. Without a quota: more than any machine has.
     try:
         groups = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -392,8 +392,7 @@ class _Fit(NamedTuple):
 
     def without_spare(self, goal: float) -> "_Fit":
         """Return the combination without members that cost no more than a residual."""
-        # Without a member the square of the residual is larger by that of its coefficient over the
-        # norm of its row of the inverse of R.
+        # Without a member the squared residual grows by (coefficient / norm of its row of R^-1)**2.
         fit, at_once = self, self.members.size
         while fit.members.size > 2 and at_once:
             r = fit.triangle[:-1, :-1]
@@ -421,8 +420,7 @@ class _Fit(NamedTuple):
 
 def in_units(coefficients: Array, factors: FloatArray) -> Array:
     """Return coefficients in the units of rows that have these factors, the largest 1."""
-    # Factors are powers of two up to 2**1000, either way: by half of them at a time, nothing that
-    # counts leaves the range of doubles.
+    # Factors are powers of two up to 2**1000 either way: half at a time keeps what counts in range.
     own = exponents_of(coefficients)
     exponents = np.log2(factors).astype(int) + own
     exponents -= exponents[coefficients != 0].max(initial=-5000)

@@ -32,8 +32,7 @@ _READABLE, _ALIKE, _EQUAL = 1000, 1e-3, 1e-9
 
 def numerical_rank(A: Any, *, tolerance: float = 1e-10) -> NumericalRank:
     """Find the rank of a CSC matrix of any shape, and what depends on each other."""
-    # It is of float64 or complex128, without duplicates and stored zeros. Time: that of two QR
-    # factorisations, and of the combinations.
+    # Float64 or complex128, no repeats or stored zeros. Time: two QR factorisations, combinations.
     m, n = A.shape
     transposed = sp.csc_array(A.T)
     by_row, by_col = (find_circuits(B, tolerance, _SHARE * tolerance) for B in (transposed, A))

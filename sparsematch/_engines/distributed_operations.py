@@ -23,15 +23,13 @@ class DistributionOps(Operations):
 
     package = "matching"
 
-    #: The matrix of a communicator and of a shape, made of batches of entries that each rank has:
-    #: rows, columns and perhaps values.
+    #: The matrix, given a communicator, a shape, batches of each rank: rows, columns, maybe values.
     assemble: Callable[[Any, tuple[int, int], Iterable[tuple[Array, ...]]], DistributedCSR]
     #: The matrix with its rows where a matching puts them.
     permute_and_redistribute: Callable[[DistributedCSR, DistributedMatching], DistributedCSR]
     #: The matrix with its values multiplied by factors of the own rows and columns.
     scale: Callable[[DistributedCSR, FloatArray, FloatArray], DistributedCSR]
-    #: The mates of the columns that a rank owns, given those of its rows, in a square matrix whose
-    #: rows and columns are the same vertices.
+    #: The mates of own columns, given those of own rows, where both are the same vertices.
     mates_by_column: Callable[[DistributedCSR, IndexArray], IndexArray]
 
 
@@ -42,8 +40,7 @@ class GraphPartOps(Operations):
 
     #: What one pass over its entries finds.
     part_properties: Callable[[GraphPart, Run], GraphProperties]
-    #: The sum of the absolute values of the matched edges whose smaller end is its own vertex,
-    #: given the mates of its own.
+    #: The sum of magnitudes of matched edges whose smaller end is its own, given mates of its own.
     part_weight: Callable[[GraphPart, IndexArray], float]
     #: Local max on its vertices, to be started.
     local_max_part: Callable[[GraphPart, Run], LocalMaxPart]

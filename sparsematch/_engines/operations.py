@@ -76,9 +76,8 @@ class MatchingOps(Operations):
 
     package = "matching"
 
-    #: The number of pairs of a small pattern, and whether that is the most, first in a tuple; None
-    #: if it is large, or not consistent. Given the fields of a `BipartiteCSR` that nobody has
-    #: checked, and a matching to be written.
+    #: How many pairs of a small pattern, whether that is the most, first in a tuple; None if large
+    #: or inconsistent. Given unchecked fields of a `BipartiteCSR`, and a matching to be written.
     match_small: Callable[[tuple[Any, ...], Matching], Any]
     #: A context within which calls share the threads that the first of them starts.
     kept_team: Callable[[], AbstractContextManager[object]]
@@ -118,8 +117,7 @@ class WeightedOps(Operations):
 
     package = "weighted"
 
-    #: Whether the entries of each row ascend, hence none is repeated, the least magnitude,
-    #: and the largest, NaN if one is not finite.
+    #: Whether rows ascend, so without repeats; least magnitude; largest, NaN if one is not finite.
     read_values: Callable[[BipartiteCSR, FloatArray, int], tuple[bool, float, float]]
     #: A maximum matching of least cost and its duals, given finite costs of entries, none twice.
     least_cost: Callable[..., weighted.LeastCost]
@@ -146,18 +144,16 @@ class WeightedOps(Operations):
     maximum_sum: Callable[..., weighted.WeightedTransversal]
     #: The weighted transversal whose smallest magnitude is largest.
     bottleneck: Callable[[weighted.WeightedCSR, Run], weighted.WeightedTransversal]
-    #: The matching of greatest or least weight, given what rows and columns cost if unmatched,
-    #: whether the weight is greatest, whether the cardinality is maximum, the run, what to begin
-    #: with, and capacities of columns.
+    #: Matching of greatest or least weight, given what rows and columns cost if unmatched, whether
+    #: weight is greatest and cardinality maximum, the run, what to begin with, column capacities.
     maximum_weight: Callable[..., weighted.WeightedMatching]
     #: What the duals of such a matching prove, or None, given its tolerance; it must be a matching
     #: of the graph, and maximum if that is what it says.
     prove: Callable[[weighted.SignedCSR, weighted.WeightedMatching, float | None], Proof | None]
     #: Whether the cover of a bottleneck transversal, a maximum one, proves it optimal.
     is_bottleneck: Callable[[weighted.WeightedCSR, weighted.WeightedTransversal], bool]
-    #: The symmetric transversal with the largest product, given sorted rows, whether factors are
-    #: wanted, workers, what to begin with, and that of the matrix if known; ValueError if
-    #: magnitudes are not symmetric.
+    #: Symmetric transversal of largest product, given sorted rows, if factors are wanted, workers,
+    #: what to begin with, the matrix's if known; ValueError unless magnitudes are symmetric.
     symmetric_product: Callable[..., SymmetricTransversal]
     #: The magnitudes on the diagonal, given sorted rows; ValueError if they are not symmetric.
     symmetric_diagonal: Callable[[weighted.WeightedCSR], FloatArray]
@@ -239,6 +235,5 @@ class QrOps(Operations):
     solve_upper: Callable[[Any, Array, Array, int, bool], None]
     #: ``y -= A x``, of vectors so, or with the transpose (T) or the conjugate transpose (H).
     subtract_product: Callable[[Any, Array, Array, Array, int, str], None]
-    #: Solves with a triangular R by columns, for sparse right-hand sides; elements of solutions up
-    #: to a size become zero.
+    #: Triangular solves with R by columns, sparse right-hand sides; elements up to a size become 0.
     solve_upper_sparse: Callable[[Any, Any, float], Any]

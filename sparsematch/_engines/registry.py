@@ -173,12 +173,11 @@ class Engine(EngineInfo):
 
     #: Of options that are numbers, the least and the largest value; of others, any positive one.
     ranges: Ranges = field(default_factory=dict, repr=False)
-    #: Of a matrix, a matching of it, the run, and the by-products of the step before, or None; it
-    #: returns the by-products for the next step, and those of the last are for the block form. Of
-    #: an approximate engine: of a `Graph`, an array of mates, all -1, and the run. If ``transpose``
-    #: is ``"required"`` it reads the transpose in every run, and ``info.transposes_built`` is 1;
-    #: ``"optional"``: only on some matrices; ``"unused"``: never. It is built when an engine first
-    #: needs it, and is then a by-product.
+    #: Of a matrix, a matching of it, the run, and the last step's by-products, or None; it returns
+    #: those for the next step, the last's are for the block form. Of an approximate engine: of a
+    #: `Graph`, an array of mates, all -1, and the run. If ``transpose`` is ``"required"`` every run
+    #: reads the transpose, and ``info.transposes_built`` is 1; ``"optional"``: only on some
+    #: matrices; ``"unused"``: never. It is built when first needed, and is then a by-product.
     improve: Callable[..., ByProducts | None] = field(repr=False, compare=False)
 
 

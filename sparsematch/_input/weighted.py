@@ -107,8 +107,7 @@ def as_signed(
 
 def as_symmetric(A: Any, triangle: str | None, *, threads: int = 1) -> WeightedCSR:
     """View a square matrix, or one triangle and its mirror image, by sorted rows."""
-    # Columns of CSC are rows of the transpose, whose magnitudes are the same. Whether both
-    # triangles agree is not checked here.
+    # CSC is CSR of the transpose, of equal magnitudes. Whether triangles agree is not checked.
     weighted = as_weighted(A, threads=threads)
     graph, n = weighted.graph, weighted.graph.n_rows
     if graph.shape != (n, n):

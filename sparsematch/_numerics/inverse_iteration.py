@@ -40,9 +40,8 @@ def iterate_inverse(
     known: tuple[Array, Array] | None = None,
 ) -> SmallValues:
     """Return what `steps` at most make of a block of vectors, or raise NotFinite."""
-    # ``is_settled(inverse)`` ends it. `known`: left and right vectors to which all others are kept
-    # orthogonal. Time: that of two solves a step. What multiplies in the place of ``solve`` finds
-    # the largest singular values.
+    # ``is_settled(inverse)`` ends it. `known`: left, right vectors all others stay orthogonal to.
+    # Time: two solves a step. A product in place of ``solve`` finds the largest singular values.
     sides = known or (start[:, :0], start[:, :0])
 
     def half(x: Array, adjoint: bool) -> tuple[Array, Array]:

@@ -22,9 +22,8 @@ def refine(
     x: Values, measure: Callable[[Values], tuple[Values, Values]], correct: Change, *, good: float
 ) -> tuple[Values, Values, Values]:
     """Add what `correct` makes of what is left, to each column as long as its error shrinks."""
-    # ``measure(x)`` returns the errors of the columns and what is left of them, residuals or such.
-    # Columns with errors up to `good`, or that are not finite, are not worth a step. Returns the
-    # solution with its errors and what is left.
+    # ``measure(x)`` returns column errors and what is left of them, residuals or such. Columns with
+    # errors up to `good` or not finite take no step. Returns the solution, errors and what is left.
     xp = namespace(x)
     errors, left = measure(x)
     for _ in range(_STEPS):

@@ -22,8 +22,7 @@ _DENSITY = 10
 
 def cut_dense_rows(B: Any, right: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     """Return a matrix, a csr_array, with dense rows in pieces, and right-hand sides for it."""
-    # Columns added are behind the others. The same matrix where no row is dense, or more columns
-    # would come in than there are.
+    # Added columns are last. The same matrix if no row is dense, or columns would more than double.
     n_rows, n = B.shape
     lengths = np.diff(B.indptr)
     is_dense = lengths > _DENSITY * np.sqrt(n)

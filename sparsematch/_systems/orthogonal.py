@@ -108,10 +108,9 @@ class OrthogonalFactors:
         self._upper = (indptr.size - 1, indptr, where), values
         of, shape = self.dead.searchsorted(columns[beside]), (self._live.size, self.dead.size)
         self._beside = compressed_matrix("csr", shape, before, of, found.values[beside])
-        # R1^-1 is at most, entry by entry, the inverse of what has -|r| beside |r| on the diagonal:
+        # R1^-1 is entrywise at most the inverse of what has -|r| beside |r| on the diagonal:
         # Higham, A survey of condition number estimation for triangular matrices (SIAM Review 29,
-        # 1987). So these are at least its row sums, and the 2-norm is at most their largest times
-        # the square root of how many there are.
+        # 1987). So these bound its n row sums, and the 2-norm is at most sqrt(n) times the largest.
         sums, least = np.ones(self._live.size), -np.abs(values)
         least[indptr[:-1]] *= -1
         self._ops.solve_upper(self._upper[0], least, sums, 1, False)

@@ -43,8 +43,7 @@ class PardisoFactor:
         """Factorise new values; where pivots were replaced, try whether that did harm."""
         n = self._indptr.size - 1
         arrays = values, self._rows, self._indptr
-        # The same arrays are the columns of the block and the rows of its transpose, and one
-        # factorisation serves both.
+        # The arrays are the block's columns, its transpose's rows: one factorisation serves both.
         self._A = sp.csc_matrix(arrays, shape=(n, n)), sp.csr_matrix(arrays, shape=(n, n))
         interruptible(n**3, self._call, self._solver.factorize, self._A[0])
         self.nnz = max(0, int(self._solver.get_iparm(_NONZEROS)))

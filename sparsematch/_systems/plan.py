@@ -116,8 +116,7 @@ def begin(
     workers: int | None = None,
 ) -> tuple[BlockLU, Found, Beginning]:
     """Analyse a matrix as `analyse` does; factorise it if `pivots`, as of factors, are wanted."""
-    # Calls without * and **, and elements one by one: each other operation of Python's costs a
-    # microsecond where caches are empty.
+    # Calls without * or **, elements singly: other Python operations cost 1 us in empty caches.
     searches, count, begun, converted = matching is None, resolve_workers(workers), None, None
     find: Any = _remembered_settings
     also: Any = ()

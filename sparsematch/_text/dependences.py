@@ -28,8 +28,7 @@ def paragraph(
     found: Sequence[Dependence], chosen: IndexArray, wording: Wording, by_reference: bool = False
 ) -> list[Line]:
     """Describe the dependences of one side, each by what it says, and what to do."""
-    # `chosen` are the members that are an example of what resolves all of them; `by_reference`:
-    # nothing but references are missing.
+    # `chosen`: members, example of what resolves all; `by_reference`: only references are missing.
     if not found:
         return []
     lines, n_sets = described(found, wording)

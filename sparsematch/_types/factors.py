@@ -60,8 +60,7 @@ class BlockLU(Protocol):
 
     def refactorise(self, indptr: Any, indices: Any, values: Any, /) -> Found | Literal[False]:
         """Factorise the values of a matrix with the same entries, by the same pivots if they do."""
-        # `indices` are None where there are only values. False, nothing being changed, where arrays
-        # are of other types or another pattern.
+        # `indices`: None with values alone. False, nothing changed, if types or the pattern differ.
 
     def repeat(self, preference: float, /) -> "BlockLU":
         """Return other factors of the same values, the diagonal preferred so much."""

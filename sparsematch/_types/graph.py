@@ -12,8 +12,7 @@ import numpy as np
 
 from sparsematch._base.arrays import FloatArray, IndexArray, on_gpu
 
-#: Of the greatest weight, a matching by local max has this share at least, as a maximal one has of
-#: the greatest number of pairs.
+#: Least share of the greatest weight in a matching by local max; of most pairs in a maximal one.
 GUARANTEE = 0.5
 
 
@@ -56,8 +55,7 @@ class GraphProperties(NamedTuple):
     #: Whether the neighbours of each vertex ascend strictly: there are no duplicates.
     ascending: bool
     finite: bool  #: Whether all weights off the diagonal are.
-    #: A fingerprint of the entries above the diagonal less that of those below, modulo 2**64; those
-    #: of all parts add up to that of the whole.
+    #: Fingerprint of entries above the diagonal less below, modulo 2**64; parts sum to the whole's.
     balance: int
 
     @property

@@ -12,9 +12,8 @@ from sparsematch._base.arrays import IndexArray
 class BlockLabels(NamedTuple):
     """Where each row stands in the block triangular form; a matched column is with its mate."""
 
-    #: Shape (n_rows,). 0 for the horizontal part, 1 to `n_square` for the blocks of the square part
-    #: from the upper left, ``n_square + 1`` for the matched rows of the vertical part,
-    #: ``n_square + 2`` for the unmatched rows.
+    #: Shape (n_rows,). 0: horizontal part, 1 to `n_square`: blocks of the square part from upper
+    #: left, ``n_square + 1``: matched rows of the vertical part, ``n_square + 2``: unmatched rows.
     row_group: IndexArray
     n_square: int  #: Number of blocks of the square part.
 

@@ -53,8 +53,7 @@ class LeastCost(NamedTuple):
     #: matched one. None is above that of an unmatched row, or column.
     row_dual: FloatArray
     col_dual: FloatArray
-    #: What 1 of the duals is in units of the costs: 1, or a greater power of two where duals would
-    #: be beyond the range of doubles.
+    #: Units of cost in 1 of the duals: 1, or a greater power of two where doubles would overflow.
     unit: float
 
     def in_units_of_costs(self) -> "LeastCost":

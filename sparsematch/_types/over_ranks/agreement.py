@@ -33,12 +33,11 @@ def check_communicator(comm: Any) -> None:
 
 def collect(comm: Any, call: str, make: Callable[[], _T], **same: Any) -> list[_T]:
     """Return what `make` returns on each rank; if it raises on one, raise that on all."""
-    # Collective. The results are pickled, so they should be small. `call` says what the ranks do,
-    # and on which objects: it must be one text on all of them, as must be the ``repr`` of each of
-    # `same`. All is in one message, of some 100 bytes beside the results. Raises RuntimeError if
-    # the ranks are in different calls, or in a call on different objects; ValueError if one of
-    # `same` differs; else what the first rank that failed has raised, with its number in front of
-    # the text if there are several.
+    # Collective. The results are pickled, so should be small. `call` says what the ranks do, and on
+    # which objects: it must be one text on all, as must the ``repr`` of each of `same`. All is in
+    # one message, of some 100 bytes beside the results. Raises RuntimeError if the ranks are in
+    # different calls, or on different objects; ValueError if one of `same` differs; else what the
+    # first rank that failed raised, with its number in front of the text if there are several.
     error, made, given = None, None, {}
     try:
         made = make()

@@ -10,9 +10,8 @@
 
 namespace sparsematch {
 
-// A BipartiteCSR, or a tuple of its fields, with arrays of any type, length and content. It does
-// not fit where they are not all of these indices, or a side is longer than other users of the
-// numbers bear: INT32_MAX of compressed.py.
+// A BipartiteCSR, or a tuple of its fields, arrays of any type, length and content. It fits only if
+// all are of these indices, no side longer than other users bear: INT32_MAX of compressed.py.
 template <class Index> struct LentPattern {
     explicit LentPattern(const nb::tuple& graph)
         : starts(graph[2]), lists(graph[3]), flipped(nb::cast<bool>(graph[5])) {

@@ -1,5 +1,4 @@
-// Bindings of the solvers: block plans and factorisations as Python objects, their arrays copied
-// out, the GIL released in between.
+// Bindings of solvers: block plans, factorisations as objects, arrays copied out, the GIL released.
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>

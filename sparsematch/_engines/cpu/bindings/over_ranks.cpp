@@ -1,5 +1,4 @@
-// Bindings for a matrix over several ranks: kernels that Python steps, exchanging their messages in
-// between, and the sorts of elements to send.
+// Bindings over ranks: kernels that Python steps, exchanging messages; sorts of elements to send.
 #include <nanobind/stl/string.h>
 
 #include "bindings/nanobind_helpers.hpp"
@@ -53,8 +52,7 @@ template <class Index> struct Passed<const KarpSipserSide<Index>&> {
 
 namespace {
 
-// The methods of every kernel: see Kernel of mpi/core/exchange.py. Arrays are the kernel's, to be
-// used before it is stepped again.
+// Methods of every kernel: Kernel in mpi/core/exchange.py. Its arrays are valid until it steps.
 template <class Kernel> nb::class_<Kernel> bind_kernel(nb::module_& m, const std::string& name) {
     nb::class_<Kernel> kernel(m, name.c_str());
     kernel.def("step", &Kernel::step, nb::call_guard<ReleasedGil>())

@@ -1,5 +1,4 @@
-// Bindings of sparse QR factorisations: R and what Q does to right-hand sides as arrays, and solves
-// with R, the GIL released meanwhile.
+// Bindings of sparse QR: R, Q on right-hand sides as arrays, solves with R; the GIL released.
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/pair.h>
 

@@ -1,5 +1,4 @@
-// The aggregates of coarsening: the two ends of each matched edge, single vertices, and those that
-// join a pair of their neighbours.
+// Aggregates of coarsening: matched pairs, single vertices, those that join a pair of neighbours.
 //
 // Aggregates are numbered by the smaller vertex of their pair. A vertex that joins goes to the pair
 // of its heaviest matched neighbour, so that the leaves of a star do not remain.

@@ -132,9 +132,8 @@ template <class Index, class Value> class GalerkinProduct {
         return size;
     }
 
-    // Sorts columns in ascending order, and their sums with them. Short rows by counting, for each
-    // column, those before it: more comparisons than a sort makes, but branch-free. In long rows
-    // the marker of a column leads to its sum.
+    // Sorts columns, ascending, with their sums. Short rows by counting those before each: more
+    // comparisons than a sort, but branch-free. In long rows a column's marker leads to its sum.
     static void sort(Index size, Scratch& s, Index base, Index* to, Value* sums) {
         const Index* columns = s.columns.data();
         std::copy(sums, sums + size, s.sums.data());

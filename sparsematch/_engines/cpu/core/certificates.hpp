@@ -105,9 +105,8 @@ bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached
            run_alone(search_from_free(a, m, row_reached, col_reached, run), run);
 }
 
-// Koenig's cover: the rows not reached and the columns reached. It covers every entry, and has as
-// many vertices as the matching has pairs, so that neither can be improved. False, and nothing
-// written, if the matching is not maximum.
+// Koenig's cover: rows not reached, columns reached. It covers all entries by as many vertices as
+// the matching has pairs, so neither can be improved. False, nothing written: it is not maximum.
 template <class Index>
 bool koenig_cover(const Csr<Index>& a, const Matching<Index>& m, bool* row_cover, bool* col_cover,
                   RunContext& run) {

@@ -25,9 +25,8 @@ class HelpingTeam {
 
     explicit HelpingTeam(RunContext& run) : run_(run), offers_(run.team.size()) {}
 
-    // Calls body(rank, k) for each task k, of those ready the first: after it was called for all
-    // tasks j with parent[j] == k. Of those not begun by then, none after a stop. The parents make
-    // a forest. One run at a time.
+    // Calls body(rank, k) for each task k, of those ready the first: after all tasks j with
+    // parent[j] == k. None is begun after a stop. Parents make a forest. One run at a time.
     template <class Body> void run(const std::vector<std::size_t>& parent, const Body& body) {
         parent_ = &parent, left_ = parent.size();
         waits_for_.assign(parent.size(), 0);

@@ -1,5 +1,4 @@
-// What compilers and systems spell differently: GCC, Clang and MSVC; Linux, macOS and Windows.
-// Everything else is standard C++20.
+// What differs between GCC, Clang and MSVC; Linux, macOS and Windows. The rest is standard C++20.
 #pragma once
 
 #include <cstddef>

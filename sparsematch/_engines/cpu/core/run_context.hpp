@@ -48,9 +48,8 @@ struct Finished {
     explicit operator bool() const { return row != nullptr; }
 };
 
-// Rows whose pair was forced, in the order in which that was found: from the front of an array with
-// room for all those that had come down to one column, from its back those whose column had come
-// down to one row. Null unless requested.
+// Rows with forced pairs, in the order found: from the front of an array with room for all those
+// down to one column, from its back those whose column was down to one row. Null unless requested.
 struct Forced {
     void* rows = nullptr;                 // of the engine's index type
     std::int64_t by_row = 0, by_col = 0;  // how many

@@ -61,11 +61,10 @@ def run_engine(
     # `before` are those of the step before, to which this one adds. If they have flags of finished
     # rows and columns, Karp-Sipser, from the empty matching, writes them, and the forced pairs if
     # the run is for blocks; depth-first and single-source searches read them, unless one-sided, and
-    # the latter add their trees that failed. `sides`: exchanged, the engine's rows are what
-    # `indices` names, which needs the transpose; one, the transpose is left out, also of
-    # push-relabel, which may give up then. After about `edge_limit` entries (0: never) it stops
-    # short of the goal, and is ``exhausted``. `options` and `workers` are in place of the run's;
-    # `reason`: why it runs.
+    # the latter add their failed trees. `sides`: exchanged, the engine's rows are what `indices`
+    # names, which needs the transpose; one, the transpose is left out, also of push-relabel, which
+    # may give up then. After about `edge_limit` entries (0: never) it stops short of the goal,
+    # ``exhausted``. `options` and `workers` replace the run's; `reason`: why it runs.
     known = before or HostByProducts()
     transposed = known.transposed
     needs = "unused" if sides == "one" else ENGINES[name]["transpose"]

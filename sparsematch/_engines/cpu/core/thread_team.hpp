@@ -1,11 +1,10 @@
 // Threads for one call: started by it and joined at its end, so that fork is safe.
 //
-// Work comes as parallel loops. The calling thread is rank 0 and works too; the others wait between
-// loops: they spin for about as long as waking all of them takes, as the next level of a
-// breadth-first search mostly follows at once, and then sleep in the kernel (futex through
-// std::atomic::wait). A loop too short to repay waking them runs on the caller alone, which keeps
-// narrow levels cheap. A crowded team, of more threads than cores, sleeps soon: one that spins
-// keeps another from working.
+// Work comes as parallel loops. The calling thread is rank 0 and works too; others wait between
+// loops: they spin about as long as waking all takes, as the next level of a breadth-first search
+// mostly follows at once, then sleep in the kernel (futex through std::atomic::wait). A loop too
+// short to repay waking them runs on the caller alone, keeping narrow levels cheap. A crowded team,
+// of more threads than cores, sleeps soon: a spinning one keeps another from working.
 //
 // What a rank throws ends that rank's part; the first exception is thrown on the caller once all
 // ranks have returned. A rank that waits for another must look at failed().

@@ -3,13 +3,12 @@
 // Hall (J. London Math. Soc. 10, 1935); Dulmage, Mendelsohn: Coverings of bipartite graphs (1958).
 // With a maximum matching, the rows S that alternating paths reach from one free row have entries
 // in the mates of S only, of which there are |S| - 1. No proper subset of S violates Hall's
-// condition: it would have to contain the free row, since all others have a mate of their own, and
-// with each row the mates of all its columns, hence everything that is reached. Each free row has
-// one such set, and other matchings have others: the smallest of all is not sought. A free row with
-// few entries is matched instead of one with more that is near to it, since rows with few entries
-// make short sets. Then the free rows of a piece are searched from with a limit that doubles, until
-// one search is complete or the budget is spent. The set found is reduced as long as that is cheap
-// (minimal_violator.hpp).
+// condition: it would contain the free row, as all others have a mate of their own, and with each
+// row the mates of all its columns, hence all that is reached. Each free row has one such set,
+// other matchings others: the smallest of all is not sought. A free row with few entries is matched
+// instead of a near one with more, as rows with few entries make short sets. Then the free rows of
+// a piece are searched from with a limit that doubles, until one search is complete or the budget
+// is spent. The set found is reduced while that is cheap (minimal_violator.hpp).
 #pragma once
 
 #include <algorithm>
@@ -102,8 +101,7 @@ template <class Index> class HallViolators {
         return 0;
     }
 
-    // For each free row: if one of the rows near to it has more entries, augments along the path
-    // there, so that that one is free.
+    // For each free row: if a row near it has more entries, augments along the path, to free that.
     void exchange(std::int64_t budget) {
         if (parent_.size() == 0) parent_ = Buffer<Index>(queue_.size());
         work_ = 0;
@@ -172,9 +170,8 @@ template <class Index> class HallViolators {
         return smaller;
     }
 
-    // Queues the rows that alternating paths reach from row i, until they have more than `limit`
-    // entries or are more than `most`, with the places from which they were reached if there is
-    // room for these. Returns how many.
+    // Queues rows that alternating paths reach from row i, until they have more than `limit`
+    // entries or exceed `most`, and whence each was reached, if there is room. Returns how many.
     Index reach(Index i, std::int64_t limit, Index most) {
         Index tail = 1;
         std::int64_t read = 0;

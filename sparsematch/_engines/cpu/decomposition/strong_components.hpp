@@ -1,10 +1,9 @@
 // Strong components by depth-first search, for what is left when easy vertices are settled.
 //
-// Tarjan (SIAM J. Comput. 1, 1972) with an explicit stack. Since components are completed sinks
-// first, one belongs to the horizontal part when one of its arcs leads to a vertex of it or to a
-// component that does. Memory latency bounds it: the places of the lists of all neighbours are
-// prefetched when these are scanned, and the lists of vertices on the path before the search
-// returns to them (decision 0005).
+// Tarjan (SIAM J. Comput. 1, 1972) with an explicit stack. As components are completed sinks first,
+// one belongs to the horizontal part when one of its arcs leads there or to a component that does.
+// Memory latency bounds it: the places of all neighbours' lists are prefetched when these are
+// scanned, and the lists of vertices on the path before the search returns (decision 0005).
 #pragma once
 
 #include <algorithm>

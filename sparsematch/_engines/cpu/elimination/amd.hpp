@@ -1,5 +1,4 @@
-// In which order to eliminate the vertices of a symmetric graph so that little fill comes:
-// approximate minimum degree.
+// An elimination order of a symmetric graph that makes little fill: approximate minimum degree.
 //
 // Amestoy, Davis, Duff, An approximate minimum degree ordering algorithm (SIAM J. Matrix Anal.
 // Appl. 17, 1996), Algorithm 2.
@@ -9,8 +8,7 @@
 // from the start are merged first: Ashcraft, Compressed graphs and the minimum degree algorithm
 // (SIAM J. Sci. Comput. 16, 1995). What has absorbed an element is its parent in a tree, of which
 // the order is a postorder: it fills as the order of the pivots does.
-// Invariant: L_e of a living element holds living variables only, and degree[e] is their number,
-// merged ones counted.
+// Invariant: a living element's L_e has living variables only; degree[e] counts them, merged too.
 #pragma once
 
 #include <algorithm>
@@ -252,8 +250,7 @@ template <class Index> class Amd {
         return true;
     }
 
-    // L_p, the union of A_p and of the L_e of all e in E_p, which it absorbs. Its variables have nv
-    // < 0 from here to finish.
+    // L_p: A_p and all L_e, e in E_p, which it absorbs. Its variables have nv < 0 until finish.
     Index form_element(Index p) {
         const Index weight = v_[p].nv;
         eliminated_ += weight, v_[p].nv = -weight;
@@ -410,8 +407,7 @@ template <class Index> class Amd {
         pivots_.push_back({p, weight, weight, 0, cost_.entries - before});
     }
 
-    // A postorder of the pivots, each followed by the vertices that were merged into it. Dense
-    // vertices come last, by degree.
+    // A postorder of pivots, each followed by what merged into it. Dense vertices last, by degree.
     void write_order(Index* order) {
         std::vector<Index>& turn = hash_;  // of a pivot
         std::fill(turn.begin(), turn.end(), no_vertex);

@@ -18,8 +18,7 @@ struct EliminationCost {
         work += k * (d * (d + k - 1) + (k - 1) * (2 * k - 1) * (1.0 / 6));
     }
 
-    // What all of it will cost if `left` vertices are left and have this degree: degrees hardly
-    // fall until few vertices are left.
+    // The whole cost if `left` vertices have this degree: degrees hardly fall until few are left.
     EliminationCost predicted(double degree, double left) const {
         const double d = degree, rest = std::max(left - d, 0.0);
         return {entries + rest * d + d * d / 2, work + d * d * (rest + d * (1.0 / 3))};

@@ -1,5 +1,4 @@
-// The fronts of a multifrontal factorisation: which columns are eliminated together, and which
-// places rows and columns have there.
+// Fronts of a multifrontal factorisation: columns eliminated together, places of rows and columns.
 //
 // Duff, Reid, The multifrontal solution of indefinite sparse symmetric linear equations (ACM TOMS
 // 9, 1983); Davis, Algorithm 915: SuiteSparseQR (ACM TOMS 38, 2011). Column k of the factor has the

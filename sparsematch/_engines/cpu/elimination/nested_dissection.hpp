@@ -4,9 +4,8 @@
 // George, Nested dissection of a regular finite element mesh (SIAM J. Numer. Anal. 10, 1973);
 // separators by the multilevel scheme of Karypis, Kumar (SIAM J. Sci. Comput. 20, 1998): the graph
 // is coarsened by matchings (level_graph.hpp), separated where it is small
-// (initial_separator.hpp), and the separator refined on every level on the way back
-// (separator.hpp). What is left of the graph is ordered by minimum degree, part by part, separators
-// counted as neighbours (amd.hpp).
+// (initial_separator.hpp), and the separator refined on each level on the way back (separator.hpp).
+// The rest is ordered by minimum degree, part by part, separators counted as neighbours (amd.hpp).
 // Invariant: vertices of different parts are joined by paths through separators only.
 #pragma once
 

@@ -1,11 +1,10 @@
 // A vertex separator of a graph, and its refinement: vertices move out of the separator one by one,
 // and pull their neighbours on the other side into it.
 //
-// Fiduccia, Mattheyses, A linear-time heuristic for improving network partitions (DAC 1982), in the
-// form for separators of Hendrickson, Rothberg, Improving the run time and quality of nested
-// dissection ordering (SIAM J. Sci. Comput. 20, 1998). Moves with the best gain come first, even if
-// it is a loss; a vertex moves once in a pass; the best state of the pass is returned to.
-// Invariant: no edge joins the two sides.
+// Fiduccia, Mattheyses, A linear-time heuristic for improving network partitions (DAC 1982), for
+// separators as Hendrickson, Rothberg, Improving the run time and quality of nested dissection
+// ordering (SIAM J. Sci. Comput. 20, 1998). The best gain moves first, even a loss; a vertex moves
+// once a pass; the pass's best state is returned to. Invariant: no edge joins the two sides.
 #pragma once
 
 #include <algorithm>

@@ -102,9 +102,8 @@ template <class Index, bool Weighted, class Number = SameNumber> class EdgeOrder
         Index vertex;
     };
 
-    // The first of the edges of u that lead to an eligible neighbour, and that neighbour;
-    // UNMATCHED: there is none. Branch-free selection (decision 0005): a neighbour that is not
-    // eligible bids 0, all others 2 or more.
+    // The first edge of u to an eligible neighbour, and that neighbour; UNMATCHED: none.
+    // Branch-free selection (decision 0005): an ineligible neighbour bids 0, others 2 or more.
     template <class Eligible> Pick best(Index u, const Eligible& eligible) const {
         Index best = UNMATCHED<Index>, hashed = UNMATCHED<Index>;
         std::uint64_t best_bid = 1, best_hash = 0;

@@ -1,5 +1,4 @@
-// Heavy edge matching: the vertices in a random order, each is matched along the heaviest of its
-// edges that lead to a free neighbour.
+// Heavy edge matching: in random order, each vertex is matched by its heaviest edge to a free one.
 //
 // Karypis, Kumar (SIAM J. Sci. Comput. 20, 1998), section 3.1; HEM in Birn et al. (Euro-Par 2013).
 // Without weights it is random matching, Algorithm 1 of Fagginger Auer, Bisseling (2012).

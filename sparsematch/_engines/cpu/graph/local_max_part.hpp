@@ -166,8 +166,7 @@ template <class Index> class LocalMaxPart {
             if (!matched_.test(u)) released_.push_back(u);
     }
 
-    // Tells other ranks which vertices are matched. The owner of the mate has been sent a request,
-    // and so matches both by itself.
+    // Tells other ranks what is matched. The mate's owner, sent a request, matches both by itself.
     void announce_all() {
         for (std::size_t k = 0; k < paired_.size(); ++k) {
             prefetch(paired_, k);

@@ -1,10 +1,9 @@
 // Suitor: a vertex proposes to the best neighbour without a better suitor; if displaced, again.
 //
 // Manne, Halappanavar, New effective multithreaded matching algorithms (IPDPS 2014), Alg. 3. A
-// displaced vertex does not propose at once but in the next pass: the lists of many proposers can
-// be prefetched. At first all propose to their best neighbour whatever its suitor, which reads no
-// suitors. Invariant: in the end each matched vertex is its suitor's suitor, as the strict order
-// leaves one stable matching.
+// displaced vertex proposes in the next pass, not at once: the lists of many proposers can be
+// prefetched. At first all propose to their best neighbour, reading no suitors. Invariant: in the
+// end each matched vertex is its suitor's suitor, as the strict order leaves one stable matching.
 #pragma once
 
 #include "core/worklist.hpp"

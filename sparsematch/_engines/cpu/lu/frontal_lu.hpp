@@ -607,13 +607,11 @@ template <class Index, class Value> class FrontWorker {
 // Who has none helps in those that others have begun.
 //
 // Geist, Ng, Task scheduling for parallel sparse Cholesky factorization (Int. J. Parallel Program.
-// 18, 1989): the subtree that would end last is split, over and over; of these cuts, the one that
-// is predicted to take the least time is taken. L'Excellent, Sid-Lakhdar, A study of shared-memory
-// parallelism in a multifrontal solver (Parallel Comput. 40, 2014): idle cores join the fronts
-// above.
-// Invariant: parts and tiles change who computes a number, but not how. Memory: a stack for each
-// worker, of the largest subtree that it has met, beside the fronts at the roots of subtrees, and
-// those above them that wait for others.
+// 18, 1989): the subtree that would end last is split, over and over; of these, the one predicted
+// to take least time is taken. L'Excellent, Sid-Lakhdar, A study of shared-memory parallelism in a
+// multifrontal solver (Parallel Comput. 40, 2014): idle cores join the fronts above.
+// Invariant: parts and tiles change who computes a number, not how. Memory: a stack for each
+// worker, of the largest subtree it met, beside fronts at subtree roots, and those above that wait.
 template <class Index, class Value> class FrontTeam {
   public:
     struct Job {

@@ -206,10 +206,9 @@ template <class Index> class Planner {
         return history_.repeated > 0 ? way.again : way.seconds;
     }
 
-    // The share of its time that the diagonal of the largest product may save a block whose
-    // matching was looked for: more symmetry, where there are as many rows as columns of each
-    // length. A quarter on 42 matrices of which rows and columns were scrambled; more than half on
-    // cubes of 25 points a side.
+    // The share of its time the diagonal of the largest product may save a block whose matching was
+    // looked for: more symmetry, where as many rows as columns have each length. A quarter on 42
+    // matrices, rows and columns scrambled; over half on cubes of 25 points a side.
     double hidden_symmetry() {
         constexpr double saved = 0.25;
         if (is_as_given()) return 0;

@@ -8,9 +8,8 @@
 // Hopcroft, Karp: An n^5/2 algorithm for maximum matchings in bipartite graphs (SIAM J. Comput. 2,
 // 1973). The paper's layers of rows L_0, L_2, ... -> levels base_, base_ + 1, ...; the last layer
 // i* -> deepest_. Levels are counted on from phase to phase: a row whose level is older than the
-// phase has not been reached, so that nothing is cleared and a phase costs what it visits. `hkdw`:
-// Duff, Wiberg: Remarks on implementations of O(n^1/2 tau) assignment algorithms (ACM TOMS 14,
-// 1988).
+// phase has not been reached, so nothing is cleared and a phase costs what it visits. `hkdw`: Duff,
+// Wiberg: Remarks on implementations of O(n^1/2 tau) assignment algorithms (ACM TOMS 14, 1988).
 // Invariant: entries before a row's pointer lead to nothing new in this phase; the rows of a path
 // found are taken out.
 // Time: O(sqrt(n) nnz).

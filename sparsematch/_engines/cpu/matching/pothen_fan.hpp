@@ -2,9 +2,8 @@
 //
 // Pothen, Fan: Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990); fairness
 // after Duff, Kaya, Ucar (2011); threads after Azad et al. (IPDPS 2012): a column is claimed before
-// it is entered, so the searches are disjoint. Lookahead: each row keeps a pointer into its list; a
-// matched column stays matched, so the pointer only moves on, and all lookaheads of a run cost one
-// pass over the edges.
+// it is entered, so searches are disjoint. Lookahead: each row keeps a pointer into its list, which
+// only moves on, as matched columns stay so: all lookaheads of a run cost one pass over the edges.
 // Invariant: a column is visited at most once a phase. A search that failed, without being blocked
 // by a column that a successful or unfinished search has claimed, can never succeed, nor can any
 // search through its columns: these stay visited, its root is given up: deficiency is cheap.

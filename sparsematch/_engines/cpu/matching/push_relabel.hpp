@@ -278,8 +278,7 @@ template <bool Threads, class Index> class PushRelabel {
         }
     }
 
-    // No column has label d: from those above it no free column can be reached any more. At most
-    // once per n_cols edges scanned.
+    // No column has label d: those above reach no free one. At most once per n_cols edges scanned.
     void close_gap(Index d) {
         const std::int64_t edges = run_.edges() + workers_[0]->counter.unflushed();
         if (edges < next_gap_) return;

@@ -1,10 +1,8 @@
-// The QR factorisation of a sparse matrix B, front by front: R, and Q^H applied to right-hand sides
-// on the way. Q itself is not kept.
+// QR of a sparse matrix B, front by front: R, and Q^H applied to right-hand sides; Q is not kept.
 //
-// Davis, Algorithm 915: SuiteSparseQR (ACM TOMS 38, 2011). A front is made of the rows of B that
-// begin there and of what is left of the rows of its children; its own rows of R go to the result,
-// the rest to its parent. Columns of which less is left than a tolerance are dead: R has no row for
-// them, and no entry below the rows there are.
+// Davis, Algorithm 915: SuiteSparseQR (ACM TOMS 38, 2011). A front has the rows of B that begin
+// there and what is left of its children's; its rows of R go to the result, the rest to the parent.
+// Columns with less left than a tolerance are dead: R has no row for them, no entry below its rows.
 // Invariant: what is left of a front ends in its parent, and then is freed.
 #pragma once
 

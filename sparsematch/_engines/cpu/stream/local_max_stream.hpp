@@ -2,11 +2,10 @@
 //
 // Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 2, its first pass: an edge
 // that precedes the candidate C[v] of one of its ends replaces it. The second pass needs no edges:
-// two vertices that are each other's candidates are matched. The third, which drops the edges of
-// matched vertices, is the beginning of the next round's pass. What is left is written to a scratch
-// file as soon as it is less than half, so that all rounds together read a few times the size of
-// the user's file. Invariant: after a pass the candidate of a free vertex is its first edge, in the
-// strict order of graph.hpp, to a free one.
+// each other's candidates are matched. The third, dropping the edges of matched vertices, begins
+// the next round's pass. What is left is written to a scratch file once it is less than half, so
+// all rounds together read a few times the user's file. Invariant: after a pass the candidate of a
+// free vertex is its first edge, in the strict order of graph.hpp, to a free one.
 #pragma once
 
 #include <cmath>

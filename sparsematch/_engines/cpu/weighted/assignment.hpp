@@ -1,9 +1,8 @@
 // Assignment of least total cost: every row is matched to a column of its own.
 //
-// Which of the steps below wins differs by a hundred on matrices of one size, and none of them is
-// right for all; what they share is a state (AssignmentState): feasible duals, and a matching along
-// entries whose reduced cost is 0. So each is run within a budget, and leaves to the next what it
-// has found:
+// Which of the steps below wins differs by a hundred on matrices of one size, and none is right for
+// all; they share a state (AssignmentState): feasible duals, and a matching along entries whose
+// reduced cost is 0. So each is run within a budget, and leaves what it found to the next:
 //   1. duals that fit rows and columns, and row reduction (initial_duals, reduce_rows);
 //   2. searches from one row after the other (path_search), while those to come are expected to
 //      take less time than what else there is: where costs are tied a largest matching along
@@ -35,10 +34,9 @@
 
 namespace sparsematch {
 
-// A maximum matching, from the one at hand, or afresh: Karp and Sipser's leaves few rows, which
-// searches in depth match where paths are long and many, as in meshes, and searches from all rows
-// where these scan the matrix again and again, as in random ones. Time: O(nnz), and a search by
-// phases, O(n_rows nnz) at worst.
+// A maximum matching, from that at hand, or afresh: Karp-Sipser leaves few rows, which searches in
+// depth match where paths are long and many (meshes), and searches from all rows where these scan
+// the matrix again and again (random ones). Time: O(nnz), and phases, O(n_rows nnz) at worst.
 template <class Index>
 void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunContext& run) {
     if (!afresh) return ms_bfs_graft<Index>(a, nullptr, m, {}, run);
@@ -58,9 +56,8 @@ void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunConte
 
 // A largest matching along the entries whose reduced cost is 0: where costs take few values many
 // entries have one, and of the paths of length 0 from free rows to free columns a round of shortest
-// paths takes but one for each tree. The others are what an algorithm for matchings without weights
-// finds, and far sooner: the primal step of the Hungarian method, Kuhn (Nav. Res. Logist. Q. 2,
-// 1955).
+// paths takes but one a tree. The others are what an algorithm for unweighted matchings finds, and
+// far sooner: the primal step of the Hungarian method, Kuhn (Nav. Res. Logist. Q. 2, 1955).
 // Keeps the duals, and in a wide matrix the matched columns: not afresh. False: stopped. Workspace:
 // two indices for each such entry, three a vertex. Time: O(nnz), and match_pattern's on these.
 template <class Index> bool match_all_tight(AssignmentState<Index>& s, bool afresh) {
@@ -149,9 +146,8 @@ struct AssignmentPolicy {
     // Searches after an auction; ns.
     double short_searches = 480;
 
-    // Rounds of all rows: the largest matching by the duals at hand is worth its time while it
-    // leaves less than this share of the rows; rounds in a wide matrix while they leave at most
-    // this share, as they do where there are ties.
+    // Rounds of all rows: the largest matching by the duals at hand pays while it leaves less than
+    // this share of rows; rounds in a wide matrix while they leave no more, as with ties.
     double tight_gain = 0.75, wide_gain = 0.875;
 };
 
@@ -160,10 +156,9 @@ template <class Index> class Assignment {
     Assignment(AssignmentState<Index>& s, const AssignmentPolicy& policy)
         : s_(s), policy_(policy), started_(s.free.size()) {}
 
-    // Reads: the matrix, n_rows <= n_cols, and a cost for each entry. Writes: mates and duals.
-    // Returns whether every row is matched; free columns, if there are more columns than rows, then
-    // have the largest v. warm: row mates and v hold those of a matrix with similar costs. Time:
-    // O(n_rows nnz log n_cols) at worst, rarely.
+    // Reads: the matrix, n_rows <= n_cols, a cost per entry. Writes: mates and duals. Returns
+    // whether all rows are matched; free columns then have the largest v. warm: row mates and v
+    // hold those of a matrix with similar costs. Time: O(n_rows nnz log n_cols) at worst, rarely.
     bool solve(Matching<Index> m, double* v, bool warm = false) {
         const bool feasible = start(warm ? m.row_mate : nullptr, v) && search();
         for (Index j = 0; j < s_.a.n_cols; ++j) {

@@ -1,13 +1,12 @@
 // An assignment by the blocks of its pattern.
 //
 // Entries between the diagonal blocks of the block triangular form are in no matching of all rows:
-// without them each block is a smaller assignment. What they still ask for are duals: adding a
-// potential to the row duals of a block, and taking it from the column duals, changes no reduced
-// cost within the block, and an entry from block g to a later block h is feasible if the potential
-// of h is that of g at least, and what the entry exceeds its duals by. So potentials are longest
-// paths from block to block, found in one pass in the order of the form. In a wide matrix the
-// horizontal part is the first block, and potentials also keep the duals of all other columns at
-// most those of its free ones.
+// without them each block is a smaller assignment. They still bind the duals: adding a potential to
+// the row duals of a block, and taking it from the column duals, changes no reduced cost within it,
+// and an entry from block g to a later h is feasible if the potential of h is that of g at least,
+// and what the entry exceeds its duals by. So potentials are longest paths from block to block,
+// found in one pass in the form's order. In a wide matrix the horizontal part is the first block,
+// and potentials also keep duals of other columns at most those of its free ones.
 // Duff, Koster: On algorithms for permuting large entries to the diagonal of a sparse matrix (SIAM
 // J. Matrix Anal. Appl. 22, 2001), section 5: block triangular forms first. Pothen, Fan: Computing
 // the block triangular form of a sparse matrix (ACM TOMS 16, 1990).

@@ -189,11 +189,10 @@ template <class Index> class Auction {
     double increment_ = 0, alone_ = 0;  // of a bid; of that of a row with one column, beyond it
 };
 
-// Augmenting row reduction: a free row is matched to its best column, whose dual is lowered until
-// the second best is as good; the row displaced is next. It is an auction with increments of 0.
-// Where best and second best are equal from the start, the row displaced waits for the next round.
-// Jonker, Volgenant: A shortest augmenting path algorithm for dense and sparse linear assignment
-// problems (Computing 38, 1987).
+// Augmenting row reduction: a free row takes its best column, whose dual is lowered until the
+// second best is as good; the row displaced is next. An auction with increments 0. Where both are
+// equal from the start, the row displaced waits for the next round. Jonker, Volgenant: A shortest
+// augmenting path algorithm for dense and sparse linear assignment problems (Computing 38, 1987).
 // Returns the row that is free now, if any. strictly: the best column was better than the second.
 template <class Index>
 Index reduce_row(AssignmentState<Index>& s, Index i, int rank, bool& strictly) {

@@ -20,10 +20,9 @@
 
 namespace sparsematch {
 
-// The least cost less u (0 if null) of each column, infinite where it has none: one array for each
-// of several parts of the rows, of which the least is to be taken. Up to four workers have a part
-// each, for one array that they share would keep moving between their caches. Workspace: a double
-// per column and part. Time: O(n_cols + nnz).
+// The least cost less u (0 if null) of each column, infinite if none: an array for each part of the
+// rows, the least to be taken. Up to four workers have a part each, as a shared array would keep
+// moving between their caches. Workspace: a double per column and part. Time: O(n_cols + nnz).
 template <class Index>
 std::vector<Buffer<double>> column_minima(const Csr<Index>& a, const double* cost, const double* u,
                                           RunContext& run) {
@@ -170,9 +169,8 @@ template <class Index> bool means_of_rows(AssignmentState<Index>& s) {
 }
 
 // Begins where the assignment of a matrix with similar costs ended. Column duals are those of the
-// other matrix; row duals are the least that they leave, which is feasible whatever the costs are.
-// Pairs with that least are kept, other rows get a free column with it; few rows are free if the
-// costs have changed little.
+// other matrix; row duals the least that they leave, feasible whatever the costs. Pairs with that
+// least are kept, other rows get a free column with it; few rows are free if costs changed little.
 //
 // Of a square matrix. Reads: mates of rows, of which none need be right or known, and finite duals
 // of columns. Writes: duals, pairs and free rows. False if a wide matrix, more than half of the

@@ -1,8 +1,7 @@
 // Transversals with the largest product, or of least cost, of many matrices with one pattern.
 //
-// Each of many is matched by one thread, from costs of its own, and begins from the same given
-// matching and duals (initial_duals.hpp): so the results depend neither on how many threads there
-// are nor on which of them was first.
+// Each of many is matched by one thread, from its own costs and the same given matching and duals
+// (initial_duals.hpp): so results depend neither on the number of threads nor on which was first.
 #pragma once
 
 #include <algorithm>
@@ -142,8 +141,7 @@ template <class Index> class ProductBatchSearch {
             return true;
         }
 
-        // Costs, and the pattern of those that are not infinite. False: one is NaN, or so large in
-        // magnitude that duals might not be finite.
+        // Costs, and the pattern of finite ones. False: NaN, or one too large for finite duals.
         bool read_costs(const double* value, const std::int64_t* order, const Csr<Index>& a) {
             bool good = true, all = true;
             for (Index p = 0; p < a.nnz(); ++p) {

@@ -15,8 +15,7 @@
 
 namespace sparsematch {
 
-// Factors of both sides, in the user's rows and columns; those of a flipped matrix (core/csr.hpp)
-// are its stored columns and rows.
+// Factors of the user's rows and columns: if flipped (core/csr.hpp), the stored columns and rows.
 struct ScaleFactors {
     const double *row_dual, *col_dual;
     double *row_scale, *col_scale;

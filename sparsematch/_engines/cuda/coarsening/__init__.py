@@ -27,9 +27,8 @@ def galerkin_product(
     graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run
 ) -> tuple[Any, Any, Any, Any]:
     """Return aggregates of vertices; indptr, indices and values of the coarse matrix."""
-    # Entries are sorted by their coarse place, then by their fine place as an unordered pair: both
-    # triangles of a symmetric matrix are added up in the same order, so that the coarse one is
-    # symmetric to the last bit.
+    # Entries are sorted by coarse, then by fine place as an unordered pair: both triangles of a
+    # symmetric matrix are added in the same order, so the coarse one is symmetric to the last bit.
     xp, n, dtype = namespace(graph.indptr), graph.n_rows, graph.dtype
     rows, cols = places(graph)
     target = _joined(rows, cols, values, mate) if join else xp.full(n, -1, dtype)

@@ -1,10 +1,9 @@
 // Device operations, spelled once.
 //
-// The same kernel text compiles in two ways: by NVRTC for a GPU, and as threaded C++ where
-// SPARSEMATCH_HOST is defined (a block is one thread then, a warp has one lane), so that tests and
-// sanitizers run it without a GPU. A kernel therefore uses no operations but these, works with
-// blocks of any size, and lets no thread leave before a barrier that others reach. Index is int or
-// long long, given on the compiler's command line.
+// A kernel compiles in two ways: by NVRTC for a GPU, and as threaded C++ where SPARSEMATCH_HOST is
+// defined (one thread a block, one lane a warp), so that tests and sanitizers run it without a GPU.
+// So it uses only these operations, works with blocks of any size, and lets no thread leave before
+// a barrier that others reach. Index is int or long long, by the compiler's command line.
 #pragma once
 
 #define UNMATCHED (static_cast<Index>(-1))
@@ -136,8 +135,7 @@ DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (
         if (wanted[u]) queue[at[u]] = values[u];
 }
 
-// Adds one to a counter that the thread names, once for all active lanes that name the same.
-// Returns a number of its own for each.
+// Adds one to the counter named, once for all active lanes naming it. Returns each its own number.
 template <class T> DEVICE T draw_number(T* counts, T at) {
     const unsigned same = __match_any_sync(__activemask(), at);
     const int leader = __ffs(same) - 1;
@@ -209,8 +207,7 @@ DEVICE Index drawn_below(Index n, Index v, unsigned seed) {
     return n > 1 ? scatter(static_cast<unsigned>(v) ^ seed) % static_cast<unsigned>(n) : 0;
 }
 
-// A bijection of 0 .. n-1 that leaves no trace of the order: mixes `bits` bits, the fewest that
-// hold n - 1, until it falls below n.
+// A bijection of 0 .. n-1 hiding the order: mixes `bits` bits, the fewest for n - 1, until below n.
 DEVICE Index shuffle(Index v, Index n, int bits, unsigned seed) {
     const Wide mask = (Wide(1) << bits) - 1;
     const int half = (bits + 1) / 2;
@@ -300,8 +297,7 @@ DEVICE void insert(Bits* set, Index v) { bit_or(set + (v >> 5), 1u << (v & 31));
 DEVICE void remove(Bits* set, Index v) { bit_and(set + (v >> 5), ~(1u << (v & 31))); }
 // Whether v is in a set that no thread changes meanwhile.
 DEVICE bool is_in(const Bits* set, Index v) { return set[v >> 5] >> (v & 31) & 1; }
-// Makes a set of those of n vertices that are wanted, and of what another has, if there is one.
-// Each thread writes its own words.
+// Makes a set of the wanted of n vertices, and of another's, if any. Each thread writes own words.
 template <class Wanted>
 DEVICE void make_set(Bits* set, long long n, const Bits* other, Wanted wanted) {
     for (long long w = thread_index(); w < n / 32 + 1; w += thread_count()) {

@@ -2,9 +2,8 @@
 // queue that grows level by level, and the threads of two searches at a time.
 #pragma once
 
-// What the threads count from barrier to barrier, a Tally in three slots in rotation: one is
-// written; the one before is complete, and read by threads that lag behind the barrier; the one
-// after is cleared. So a turn costs one barrier.
+// What threads count from barrier to barrier, a Tally in three slots in rotation: one is written;
+// the last is complete, read by threads that lag; the next is cleared. So a turn costs a barrier.
 template <class Tally> struct LevelCounter {
     Tally* slots;  // three, zero at the launch
     int turn;

@@ -14,8 +14,7 @@ DEVICE int owner(const Owners& of, Index v) {
     return rank;
 }
 
-// A send buffer for each other rank, of `capacity` messages. A count may exceed the capacity: the
-// messages beyond it were not stored.
+// A send buffer of `capacity` messages per other rank; of a larger count the rest is not stored.
 struct SendBuffers {
     Index* messages;
     long long* counts;  // by rank

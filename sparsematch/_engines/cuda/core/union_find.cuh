@@ -22,8 +22,7 @@ template <class T> DEVICE T root_of(const T* up, T v) {
     return v;
 }
 
-// Safe: a root is put under another by one compare-and-swap; the loser searches for the root again.
-// Returns the root of a then, as far as is known.
+// Safe: a compare-and-swap puts a root under another; losers retry. Returns a's root as known then.
 template <class T> DEVICE T join(T* up, T a, T b) {
     a = find(up, a), b = find(up, b);
     while (a != b) {

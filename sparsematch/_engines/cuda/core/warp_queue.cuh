@@ -27,8 +27,7 @@ template <class T> struct WarpQueue {
     }
 };
 
-// Values stay with the block, in shared memory, as long as there is room; the others go to a queue
-// in global memory. All lanes must call.
+// Values fill the block's shared memory, then a queue in global memory. All lanes must call.
 template <class T, int CAPACITY> struct BlockQueue {
     T *buffer, *values;
     int* near;  // values of the block, those that found no room included

@@ -15,8 +15,7 @@ KERNEL tally(Index n_rows, const Index* __restrict__ group, Index* count, Index*
         place[i] = draw_number(count, group[i]);
 }
 
-// Where the blocks begin: rows, of which n - 2 are given, and columns, of which the unmatched ones
-// are in the first. Writes: own entries.
+// Where blocks begin: rows, n - 2 given; columns, unmatched ones in the first. Writes: own entries.
 KERNEL bound_blocks(Index n, Index n_rows, Index n_cols, Index n_free, Index* rows, Index* cols) {
     for (Index k = thread_index(); k < n; k += thread_count()) {
         if (k == n - 1) rows[k] = n_rows;
@@ -24,9 +23,8 @@ KERNEL bound_blocks(Index n, Index n_rows, Index n_cols, Index n_free, Index* ro
     }
 }
 
-// Reads: groups, places, where each of the n_square + 3 groups begins, the mates. Writes: the
-// permutations, each entry once; bounds: the rows before the square part, before the vertical one,
-// before the unmatched ones.
+// Reads: groups, places, where the n_square + 3 groups begin, mates. Writes: the permutations, each
+// entry once; bounds: the rows before the square part, the vertical one, the unmatched ones.
 KERNEL permute(Index n_rows, Index n_cols, Index n_square, BlockOrder o, Index* n_free,
                Index* bounds) {
     const Index rank = o.begin[n_square + 2];

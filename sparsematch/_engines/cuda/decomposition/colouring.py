@@ -15,10 +15,9 @@ load = compile.declare("decomposition/colouring")
 
 def colour_components(square: Square, rest: IndexArray) -> None:
     """Label the components of the rows listed, those of all segments in the same rounds."""
-    # None of them is in a small component of the symmetric graph; those that become small are
-    # solved by `solve_components`. Each round finds one component at least for every colour of the
-    # others; the colours are in no order, so that the rounds grow with the logarithm of the number
-    # of components. Workspace: eight indices per row.
+    # None is in a small component of the symmetric graph: `solve_components` solves what becomes
+    # small. Each round finds a component at least for every colour of the others; colours are in no
+    # order, so rounds grow with the log of the number of components. Workspace: 8 indices a row.
     xp, dtype = namespace(rest), rest.dtype
     n_rows = square.by_row.n_rows if rest.size else 0
     colour, queued = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)

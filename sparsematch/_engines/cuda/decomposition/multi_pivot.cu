@@ -1,11 +1,10 @@
 // Many rows of one strong component, so that searches from all take few levels, not thousands.
 //
-// ROOTS rows drawn at random grow regions, each row of the graph joining that of the first root
-// that reaches it; the same along the columns. A row in two regions shows that the root that
-// reached it leads to the root that it reaches. Roots that lead to each other in the graph of these
-// arcs are in one component. All that follows from it is sound; that it finds many is likely where
-// one component is nearly everything. After the multi-pivot searches of Slota,
-// Rajamanickam, Madduri (IPDPS 2014).
+// ROOTS rows drawn at random grow regions, each row joining that of the first root that reaches it;
+// the same along the columns. A row in two regions shows that the root that reached it leads to the
+// root that it reaches. Roots that lead to each other in the graph of these arcs are in one
+// component. All that follows is sound; that it finds many is likely where one component is nearly
+// everything. After the multi-pivot searches of Slota, Rajamanickam, Madduri (IPDPS 2014).
 #include "core/device.cuh"
 
 #define WORDS (ROOTS / 32)

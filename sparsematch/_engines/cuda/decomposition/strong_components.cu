@@ -10,9 +10,8 @@
 #include "core/level_queue.cuh"
 #include "core/warp_queue.cuh"
 
-// Reads: the mates, the coarse parts. Writes: label of its own row: 0 in the square part, -1 and -2
-// in the horizontal and the vertical one; the bits of the square part, by atomics; how many rows it
-// has; from_row of the others.
+// Reads: mates, coarse parts. Writes: label of own row: 0 in the square part, -1 and -2 in the
+// horizontal and vertical one; bits of the square part, by atomics; its size; from_row of others.
 KERNEL __launch_bounds__(512)
     square_part(Index n_rows, const Index* __restrict__ row_mate, const Bits* vertical_cols,
                 const Bits* horizontal_rows, Index* label, Index* from_row, Bits* rows_in,
@@ -219,8 +218,7 @@ KERNEL mark(Index n_rows, const Index* __restrict__ label, Index* begins) {
             store(begins + label[i], static_cast<Index>(1));
 }
 
-// Reads: labels, the running sum of what `mark` wrote, and its end: how many blocks there are.
-// Writes: the group of its own row.
+// Reads: labels, the running sum of `mark`, its end: how many blocks. Writes: own row's group.
 KERNEL number(Index n_rows, const Index* __restrict__ row_mate, const Index* __restrict__ label,
               const Index* __restrict__ blocks, const Index* __restrict__ n_blocks, Index* group) {
     for (Index i = thread_index(); i < n_rows; i += thread_count()) {

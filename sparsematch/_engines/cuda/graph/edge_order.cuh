@@ -1,10 +1,9 @@
 // What the kernels for general graphs share: the one strict order of the edges, bit by bit that of
 // the core's graph.hpp, and the choice of the best edge of each vertex of a list.
 //
-// LANES neighbouring threads scan the list of a vertex, and UNROLL entries each at once. Lists of
-// more than LONG entries are cut to parts, which warps process after the others; the results of the
-// parts are combined at last. Macros: WEIGHT, bytes of a weight, 0: all edges weigh the same;
-// LANES; UNROLL; LONG; PART, entries of a part.
+// LANES neighbouring threads scan a vertex's list, UNROLL entries each at once. Lists above LONG
+// entries are cut to parts, which warps process after the others; results are combined at last.
+// Macros: WEIGHT, bytes of a weight, 0: all the same; LANES; UNROLL; LONG; PART, entries of a part.
 #pragma once
 
 // as a choice: no neighbour may be chosen, but not all are taken
@@ -103,9 +102,8 @@ DEVICE Best best_of(Best mine, int lanes, Index u, Wide seed) {
     return mine;
 }
 
-// The best that may be chosen among entries p, p + step, ... of the list of u, `left` places to its
-// end. may(v): v itself if it may, else ALIVE or UNMATCHED. The key of an edge is compared
-// first: most need no more.
+// The best choice among entries p, p + step, ... of u's list, `left` places to its end. may(v): v
+// itself if it may, else ALIVE or UNMATCHED. Edge keys are compared first: most need no more.
 template <class May>
 DEVICE Best scan(const Adjacency& g, Index u, Index p, Index left, Index step, May may) {
     Best best = {0, UNMATCHED};
@@ -178,8 +176,7 @@ DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide
     return scanned;
 }
 
-// The same for the lists that were cut, by the whole grid between barriers. Safe: each part, and
-// each list, by one warp.
+// The same for the lists cut, by the grid between barriers. Safe: a part, and a list, by one warp.
 template <class Rule>
 DEVICE void choose_long(const Adjacency& g, const Rule& rule, const Cuts& cuts, const Tally* tally,
                         int* barrier) {

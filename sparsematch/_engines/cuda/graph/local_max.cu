@@ -28,9 +28,8 @@ KERNEL point(Index n, Adjacency g, Cuts cuts, Index* choice, Control* control) {
     choose(g, rule, nullptr, static_cast<Wide>(n), cuts, control->tallies);
 }
 
-// Matches pairs that point at each other, and parts the rest of the open vertices (nullptr: all):
-// those that still wait, and those whose choice was taken. Safe: choices are only read; a vertex
-// writes its own mate, its bit by an atomic.
+// Matches pairs that point at each other, parts other open vertices (nullptr: all): still waiting,
+// choice taken. Safe: choices are only read; a vertex writes own mate, its bit by an atomic.
 DEVICE Wide match(const LocalMax& s, const Index* open, Wide count, Index* next, Index* lost,
                   Tally* tally) {
     Wide matched = 0;
@@ -58,10 +57,9 @@ DEVICE Wide match(const LocalMax& s, const Index* open, Wide count, Index* next,
     return matched;
 }
 
-// Rounds by one block, while few vertices have lost their choice: those choose, pairs match, and
-// the neighbours that pointed at them are the next. Writes how many are left, and in which of two
-// lists. Safe: steps are separated by the block's barrier, a pair is matched by the thread that
-// sets the bit of its smaller end.
+// Rounds by one block, while few vertices have lost their choice: those choose, pairs match,
+// vertices that pointed at them are next. Writes how many are left, in which of two lists. Safe:
+// the barrier separates steps; the thread that sets the bit of its smaller end matches a pair.
 DEVICE void go_alone(const Adjacency& g, const Free& rule, const LocalMax& s, Index* from,
                      Index* to, Wide count, Wide rounds, Wide limit, Control* control) {
     SHARED Index met[2 * NARROW];

@@ -1,5 +1,4 @@
-// Red-blue: vertices are coloured at random, the blue propose to red neighbours, the red choose
-// one of those that propose to them.
+// Red-blue: colours are random, blue vertices propose to red neighbours, the red choose a proposal.
 //
 // Fagginger Auer, Bisseling (Facing the Multicore-Challenge II, 2012), Alg. 3. The colour of a
 // vertex is a hash of its number and the round, so it is not stored (the paper: MD5). A red vertex
@@ -120,9 +119,8 @@ DEVICE void respond(Index n, const Propose& rule, const Index* blue, Wide count)
     }
 }
 
-// Rounds until no vertex is active, or as many as `limit` in all launches; mutual picks of the last
-// round of a launch are matched by the next. Reads: the graph. Writes: mate, and the workspace.
-// Time: O(nnz / threads) a round.
+// Rounds until none is active, or `limit` in all launches; mutual picks of a launch's last round
+// match in the next. Reads: the graph. Writes: mate, workspace. Time: O(nnz / threads) a round.
 KERNEL __launch_bounds__(512, 2)
     match_rounds(Index n, Adjacency g, Cuts cuts, RedBlue s, Wide limit, Control* control) {
     int* const barrier = control->barrier;

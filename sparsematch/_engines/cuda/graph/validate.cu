@@ -1,5 +1,4 @@
-// Properties of a graph that matching relies on, from one pass over its entries; weights and live
-// edges of a matching of it.
+// What matching relies on in a graph, in one pass over entries; weights, live edges of a matching.
 //
 // Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place and
 // magnitude as an unordered pair: equal sums show that each entry has its partner.

@@ -109,9 +109,8 @@ DEVICE auto visit(const Apfb& s) {
     };
 }
 
-// Without roots a tree may have many ends. Each walks up until it meets the trace of another; the
-// one that comes to the root is flipped. Safe: a major is claimed by one walk. Every tree with an
-// end has one walk that arrives.
+// Without roots a tree may have many ends. Each walks up until it meets another's trace; the one to
+// reach the root is flipped. Safe: one walk claims a major. In a tree with an end one arrives.
 DEVICE void settle_all(const Team& team, const Apfb& s, Index n, Tally* tally) {
     for (long long k = team.index; k < n; k += team.count) {
         Index j = s.ends[k];
@@ -160,8 +159,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS) apfb(Apfb s, int* barrier) {
         control->phases = phase + 1, control->levels = at.levels, control->found = found;
 }
 
-// One step of a phase, with as many threads as it has vertices; the host reads the tally of the
-// turn after each, and decides on the next.
+// One step of a phase, a thread per vertex; after it the host decides on the next by the tally.
 KERNEL step(Apfb s, Step step) {
     const Team team = whole_grid(nullptr);
     const LevelCounter<Tally> counter = {s.forest.control->of_grid, step.turn};

@@ -9,9 +9,8 @@
 
 typedef unsigned char Byte;
 
-// The column of fewest rows that is not taken among `size` entries of a list, which lanes share of
-// which this is one: degree, a number drawn for the pair, entry; all ones if there is none. Without
-// degrees (nullptr) all have as many.
+// The column of fewest rows not taken among `size` entries of a list, which this lane shares:
+// degree, number drawn for the pair, entry; all ones if none. nullptr: all degrees are equal.
 template <class Size>
 DEVICE Wide least(const Bits* taken, const Byte* degree, const Index* list, Size size, int lane,
                   int lanes, unsigned seed) {

@@ -30,8 +30,7 @@ DEVICE unsigned rows_left(Wide residual) { return static_cast<unsigned>(residual
 // `fewest` of a row that has more free columns than are asked for.
 #define TOO_MANY (static_cast<Index>(-2))
 
-// The free column of a row with the fewest residual rows, if the row has no more free columns than
-// `most`, but one.
+// A row's free column with the fewest residual rows, if it has 1 to `most` free columns.
 DEVICE Index fewest(const KarpSipser& s, Index i, Index most) {
     const Index first = s.lists.indptr[i], degree = s.lists.indptr[i + 1] - first;
     Index at = drawn_below(degree, i, s.seed), best = UNMATCHED, n = 0;

@@ -85,9 +85,8 @@ struct MinDegree {
     Bits* matched;
 };
 
-// Rows with more than `above` and at most `upto` entries, each by one thread. Reads: lists, degree.
-// Writes: matched, by atomics; mates of pairs that it made. Time: O(nnz / threads), times the
-// attempts in which another thread was first.
+// Rows of `above` + 1 to `upto` entries, each by one thread. Reads: lists, degree. Writes: matched,
+// by atomics; mates of its pairs. Time: O(nnz / threads), times attempts where another was first.
 KERNEL choose(Index n_rows, MinDegree s, Index above, Index upto, int bits, unsigned seed) {
     for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
         const Index i = visited(t, n_rows, bits, seed);

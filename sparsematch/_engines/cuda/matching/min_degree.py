@@ -32,9 +32,8 @@ load = compile.declare("matching/min_degree", STRETCH=start_common.STRETCH, RARE
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
     """Make the matching maximal."""
-    # From the empty matching, the columns of fewest entries come before all others. Reads: the
-    # graph. Writes: both mates. Workspace: a byte and a bit for each column, and that of
-    # `match_rare_columns`. Time: O(nnz).
+    # From the empty matching, columns of fewest entries come first. Reads: the graph. Writes: both
+    # mates. Workspace: a byte and a bit a column, and that of `match_rare_columns`. Time: O(nnz).
     before, warm = before or DeviceByProducts(), bool(run.matched)
     _, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, index, n_rows = load(graph.dtype), graph.dtype.type, graph.n_major

@@ -12,8 +12,7 @@
 #include "matching/ms_bfs.cuh"
 #include "matching/ms_bfs_schedules.cuh"
 
-// The state of the launch, the same in all threads: the round, the vote, the barrier of the grid;
-// shared memory of the block.
+// State of the launch, the same in all threads: round, vote, grid barrier; a block's shared memory.
 struct Launch {
     LevelCounter<Tally> rounds;
     GridVote vote;
@@ -77,8 +76,7 @@ DEVICE Index visit(const MsBfs& s, const Origin& from, const Index (&list)[N], Q
     return found;
 }
 
-// The part of a list that an entry stands for, beyond the slots; a first part queues the others.
-// Returns the paths found.
+// An entry's part of a list, beyond the slots; a first part queues the others. Returns paths found.
 template <bool EAGER, class Queue>
 DEVICE Index visit_list(const MsBfs& s, const Origin& at, Index part, bool wanted, unsigned turn,
                         Queue& next) {
@@ -110,8 +108,7 @@ DEVICE Index visit_list(const MsBfs& s, const Origin& at, Index part, bool wante
     return found;
 }
 
-// Expands the entries of a frontier, a few by each warp at a time; `warp` of `warps` that share
-// them. Returns the paths found.
+// Expands a frontier's entries, a few by a warp at a time; `warp` of `warps`. Returns paths found.
 template <bool EAGER, class Queue>
 DEVICE Index expand(const MsBfs& s, const Entry* from, Index count, Index warp, Index warps,
                     unsigned turn, bool own, Queue& next) {
@@ -266,10 +263,9 @@ DEVICE void run_round(const MsBfs& s, const Frontier& f, const Limits& limits, L
     end_round(launch.rounds, done, launch.barrier);
 }
 
-// Grows the trees from `count` entries at the head of the queue, round by round, until all are
-// stuck, or `enough` have a path, or the phase has become so deep since it last found one that the
-// rest is left to the next, or the allowance is used up. Returns how many have a path, and in
-// `level` how many levels the trees have.
+// Grows trees from `count` entries at the head of the queue, round by round, until all are stuck,
+// `enough` have a path, the phase is so deep since it last found one that the rest is left to the
+// next, or the allowance is used up. Returns how many have a path, in `level` the trees' levels.
 DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enough, unsigned turn,
                   bool own, Index& level, Launch& launch) {
     Index begin = 0, found = 0, last = 0;

@@ -1,11 +1,10 @@
 // Of the search of ms_bfs: the graph as it reads it, entries of a frontier, what is counted.
 //
-// Macros: LOCKSTEP, whether a level begins when the last one is complete, as in apfb; WIDTH, slots
-// of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of
-// a warp that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long
-// list that make an entry of the frontier; ROOM, entries of its own frontier that are not too many
-// for a block; LINKED, rows of slots that a list may have beside its first; THREADS of a block,
-// BLOCKS of a processor.
+// Macros: LOCKSTEP, whether a level begins when the last is complete, as in apfb; WIDTH, slots of a
+// row standing in a row of their own, 0: lists are read from indices; LANES, threads of a warp that
+// share a row; UNROLL, entries read by a thread at once; PART, entries of a long list that make an
+// entry of the frontier; ROOM, entries of its own frontier that are not too many for a block;
+// LINKED, rows of slots a list may have past its first; THREADS of a block, BLOCKS of a processor.
 //
 // Rows of slots, here with WIDTH 8; row i of the matrix is row i of the slots:
 //
@@ -35,8 +34,7 @@ struct Entry {
     Index row, root, at;
 };
 
-// Where columns are reached from: a row, its mate, its tree; the only free column that the tree may
-// end in, UNMATCHED if it may in any.
+// What reaches columns: a row, its mate, tree; the only free column it may end in, UNMATCHED: any.
 struct Origin {
     Index row, mate, root, own;
 };
@@ -55,15 +53,14 @@ struct Control {
     Wide votes[2];
 };
 
-// When a frontier is narrow, in entries for each block; how many levels a block then goes on by
-// itself; at how many eighths of the depth at which it found its last path a phase ends, 0: with
-// the level that finds one; the levels of a phase from which on its trees are kept. In lockstep, up
-// to how many entries are left to the first block, and narrow frontiers are shared by all. A level
-// costs 1, and 1 more for every `wide` entries, a round as much as a level more; after a cost of
-// more than `allowance` the search stops: the host will finish it. In the first phase, which has
-// `own_levels`, a tree ends in the column of its root's number or not at all; these columns are in
-// `visited` then. 0: there is no such phase. The search ends when no more free columns than `left`,
-// which no matching has, are left.
+// When a frontier is narrow, in entries a block; how many levels a block then goes on by itself; at
+// how many eighths of the depth at which it found its last path a phase ends, 0: with the level
+// that finds one; the levels of a phase from which its trees are kept. In lockstep, up to how many
+// entries are left to the first block, and narrow frontiers are shared by all. A level costs 1, 1
+// more for every `wide` entries, a round as much as a level more; after a cost of more than
+// `allowance` the host finishes the search. In the first phase, which has `own_levels`, a tree ends
+// in the column of its root's number or not at all; these columns are in `visited` then. 0: no such
+// phase. The search ends when no more free columns than `left`, which no matching has, are left.
 struct Limits {
     int narrow, stay, depth_eighths, graft, alone, wide, allowance, own_levels;
     Index left;

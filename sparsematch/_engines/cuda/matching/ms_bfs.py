@@ -105,8 +105,7 @@ def search(
     given: Given, limits: dict[str, int] | None = None, linked: int | None = None, **macros: int
 ) -> Callable[[], Any]:
     """Run the kernels; return what reads their control."""
-    # `linked` is what `features` counts, if it is known. Where the memory does not suffice for rows
-    # of slots, lists are read in place.
+    # `linked` is what `features` counts, if known. If slots do not fit, lists are read in place.
     graph, lockstep = given[0], macros
     macros = shape(graph) | macros
     try:

@@ -39,8 +39,7 @@ struct LevelEnd {
     Index& enough;
 };
 
-// Each block goes on with its part, until one has more than it can do at once: it sets a word that
-// all read, and all share again.
+// Blocks go on with their parts until one has too much: it sets a word all read, all share again.
 struct FreeRunning {
     static constexpr bool COUNTS_PATHS = false, IN_STEP = false;
     DEVICE static int blocks() { return block_count(); }

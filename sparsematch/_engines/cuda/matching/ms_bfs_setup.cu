@@ -1,14 +1,12 @@
 // What ms_bfs prepares by launches of their own: roots, and lists in rows of slots.
 //
-// A module apart from the search, so that the two compile side by side. Macros: WIDTH, LANES and
-// LINKED as in ms_bfs.cuh.
+// A module of its own: the search compiles beside it. Macros WIDTH, LANES, LINKED as in ms_bfs.cuh.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "matching/ms_bfs.cuh"
 #include "matching/start_common.cuh"
 
-// Finished vertices, see ByProducts of the registry: no search is needed from there nor enters
-// them; nullptr: none is known.
+// Finished vertices, see ByProducts of the registry: no search needs them; nullptr: none is known.
 struct Finished {
     const Bits *rows, *columns;
 };
@@ -60,9 +58,8 @@ KERNEL collect(Index n_rows, int bits, unsigned seed, Finished finished,
     }
 }
 
-// The columns that no tree may enter at first: finished ones; if `own`, those that are free as the
-// rows of their number are, each of which is for the tree of that row. Reads: mates. Writes:
-// visited, own word. Time: O(n_cols / threads).
+// Columns no tree may enter at first: finished; if `own`, those free as the rows of their number,
+// each for that row's tree. Reads: mates. Writes: visited, own word. Time: O(n_cols / threads).
 KERNEL close_columns(Index n_cols, Finished finished, bool own, const Index* __restrict__ row_mate,
                      const Index* __restrict__ col_mate, Bits* visited) {
     make_set(visited, n_cols, finished.columns, [&](long long v) {
@@ -75,9 +72,8 @@ KERNEL close_columns(Index n_cols, Finished finished, bool own, const Index* __r
 DEVICE Index linked_rows(Index degree) { return degree > WIDTH ? (degree - 2) / (WIDTH - 2) : 0; }
 #endif
 
-// Reserves the linked rows of each list, unless they are too many, and links the first of them. All
-// blocks together. Reads: indptr. Writes: the last slot of own rows, where there are linked ones.
-// Time: O(n_rows / threads).
+// Reserves the linked rows of each list, unless too many; links the first. All blocks together.
+// Reads: indptr. Writes: last slot of own rows, where some are linked. Time: O(n_rows / threads).
 KERNEL link_rows(Index n_rows, const Index* __restrict__ indptr, Index* slots, Control* control) {
 #if WIDTH
     for (long long base = static_cast<long long>(block_index()) * threads_in_block(); base < n_rows;

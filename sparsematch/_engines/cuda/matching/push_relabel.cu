@@ -15,8 +15,7 @@
 
 #define UNREACHABLE (static_cast<Index>(-2))  // the mate of a major that was given up
 
-// The forest of a relabelling: from the free minors along the transposed lists; `seen` and `mates`
-// are those of the majors.
+// A relabelling's forest: from free minors along transposed lists; `seen` and `mates` of majors.
 struct PushRelabel {
     Forest forest;
     Csr majors;

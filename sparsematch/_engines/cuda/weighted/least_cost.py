@@ -63,9 +63,8 @@ def least_cost(
 ) -> tuple[LeastCost, float]:
     """Return a maximum matching, its duals, and by how much it may cost more than the best."""
     # Its pairs cost at most `tolerance` more than their duals, but for rounding. Duals of unmatched
-    # rows and columns are the largest of their side. Workspace: 4 indices and 4 doubles for each
-    # row and column, where some stay unmatched twice as much again as the matrix. Time: that of the
-    # phases.
+    # rows and columns are the largest of their side. Workspace: 4 indices and 4 doubles a row and
+    # column, where some stay unmatched twice as much again as the matrix. Time: that of the phases.
     # What will be launched compiles beside what CuPy compiles. About one entry a row is tight.
     tight = graph._replace(indices=graph.indices[: graph.n_major], known_nnz=graph.n_major)
     auto.preload(graph)
@@ -220,9 +219,8 @@ def _join(
     free: tuple[BoolArray, BoolArray],
 ) -> None:
     """Shift the duals of one part against the other's, to prove the whole optimal."""
-    # Entries that couple rows above with columns below must not cost less than their duals add up
-    # to, and no dual may be above those of the unmatched rows, all of which are below, and columns,
-    # all of which are above.
+    # Entries that couple rows above with columns below must cost no less than the sum of their
+    # duals; no dual may be above those of the unmatched rows, all below, and columns, all above.
     i, j, cost = coupled
     u, v = duals
     above, below = ~parts.major_below, parts.minor_below

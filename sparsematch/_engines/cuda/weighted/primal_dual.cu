@@ -1,5 +1,4 @@
-// The phases that make an assignment exact: duals of rows, the entries whose reduced cost is 0,
-// and shortest distances from all free rows.
+// Phases to an exact assignment: row duals, entries of reduced cost 0, distances from free rows.
 //
 // Kuhn: The Hungarian method for the assignment problem (Naval Res. Logist. Quart. 2, 1955), with
 // all free rows at once: between two calls of `distances` a maximum matching of the tight entries
@@ -140,10 +139,9 @@ DEVICE void sweep(Index n_cols, const Duals& d, const Spread& s, double from, do
     add_of_block(&tally->beyond, beyond);
 }
 
-// Shortest distances from the free rows, up to the least radius of those tried within which there
-// are `enough` free columns; each is twice the last. If `prune`, up to the nearest of these.
-// `limit` rounds in all: each scans the rows whose column came nearer in the last one. Time:
-// O(scanned / threads + rounds).
+// Shortest distances from free rows, up to the least radius tried with `enough` free columns within
+// it; each is twice the last. If `prune`, up to the nearest of these. `limit` rounds in all: each
+// scans the rows whose column came nearer in the last one. Time: O(scanned / threads + rounds).
 KERNEL __launch_bounds__(512, 2) distances(Index n_rows, Costs a, Duals d, Spread s, Wide enough,
                                            bool prune, int shift, Wide limit, Levels* control) {
     Wide round = load(&control->round), turn = load(&control->sweep), scanned = 0, done = 0;

@@ -17,10 +17,9 @@ from sparsematch._types.matching import Matching
 #: alike on five families of 12 to 21 million entries on an H100, 0.5 up to twice as slow.
 REACHED = 0.9
 
-#: The first radius of the first phase, in units of the largest cost; of a later one, in units of
-#: the last radius of the phase before: smaller where that scanned more than `DEEP` times the
-#: entries. Evidence: as above, 1/2 before 1/16 and 1/64; sums of values over 16 orders, which are
-#: deep, took half the time with 1/64.
+#: The first radius of the first phase, in largest costs; of a later one, in last radii of the phase
+#: before: smaller where that scanned more than `DEEP` times the entries. Evidence: as above, 1/2
+#: before 1/16 and 1/64; sums of values over 16 orders, deep, took half the time with 1/64.
 FIRST, NEXT, NEXT_DEEP, DEEP = 2.0**-16, 0.5, 2.0**-6, 16
 
 load = compile.declare("weighted/primal_dual", NARROW=NARROW)

@@ -108,9 +108,8 @@ class Exchange:
 
     def alltoallv(self, starts: IndexArray, keys: Array, *columns: Array) -> tuple[Array, ...]:
         """Send each key, and the elements that go with it, to the owner of the key."""
-        # `starts` says where the keys of each rank begin: int64, shape (size + 1,). Keys come in
-        # any order, repeated or not. Returns the keys and columns that arrived here, by ascending
-        # sender, and in the order in which each sent them.
+        # `starts`: where each rank's keys begin, int64, shape (size + 1,). Keys: any order, maybe
+        # repeated. Returns keys and columns that arrived, by ascending sender, in the order sent.
         if self.size == 1:
             return keys, *columns
         order, counts = self._by_owner(starts, keys)

@@ -29,9 +29,8 @@ def slice_size(n: int) -> int:
 class Side:
     """The own lists of one side."""
 
-    # The minors of each own major are numbered within the whole matrix. Starts say where the majors
-    # and minors of each rank begin, int64 of shape (ranks + 1,); the first ones and the numbers are
-    # those that this rank owns.
+    # Minors of own majors are numbered within the whole matrix. Starts say where each rank's majors
+    # and minors begin, int64, shape (ranks + 1,); the first ones and the numbers are this rank's.
     def __init__(
         self, indptr: IndexArray, indices: IndexArray, starts: IndexPair, exchange: Exchange
     ) -> None:

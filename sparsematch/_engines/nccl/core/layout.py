@@ -25,8 +25,7 @@ def owners(kernels: Kernels, A: DistributedCSR, side: str) -> Struct:
 
 def capacity_for(messages: int, entries: int, size: int) -> int:
     """Return the capacity of each send buffer, given the most messages written at once."""
-    # Destinations are about even. At most an eighth of the entries in all: messages that meet a
-    # full buffer are sent in the next exchange.
+    # Destinations are about even. At most 1/8 of all entries: the next exchange sends the rest.
     others = max(size - 1, 1)
     share = messages // size + (messages // (4 * size) if others > 1 else 0) + 1
     return max(min(share, entries // (8 * others)), min(messages, LEAST_CAPACITY))
@@ -66,9 +65,8 @@ class SendBuffers:
 class Counts:
     """Counters of kernels on the device, which a kernel reports to the host."""
 
-    # The array `device` has the counts of messages, for each of the `buffers` and each rank, and
-    # then the fields of the struct ``Progress``. A report clears the counts of messages, and the
-    # first `cleared` fields.
+    # The array `device` has the counts of messages, for each of the `buffers` and each rank, then
+    # the fields of struct ``Progress``. A report clears the counts and the first `cleared` fields.
     def __init__(
         self, kernels: Kernels, exchange: Exchange, xp: Any, *, buffers: int, cleared: int
     ) -> None:

@@ -24,8 +24,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 #: Length above which a list is cut into parts, of this length, for a warp each; entries.
 LONG = 512
 
-#: Least depth of a phase after which trees without a path stay; levels. To grow them again from
-#: their roots takes as many.
+#: Least depth of a phase after which trees without a path stay; levels: as many regrow them.
 DEEP = 12
 
 #: Least ratio of the widest frontier to the present one at which a phase that has found paths ends.
@@ -47,9 +46,8 @@ def lanes_of(mean: float) -> int:
 class Forest:
     """The part of a forest on one rank: trees from all free rows."""
 
-    # `width` is an upper bound on the rows of this rank's frontier; `n_roots` are the trees of all
-    # ranks, `most` bounds their paths, `found` counts their leaves, of which a tree may have
-    # several, and `paths` those augmented.
+    # `width` bounds the rows of this rank's frontier; `n_roots` are all ranks' trees, `most` bounds
+    # their paths, `found` counts their leaves, maybe several a tree, `paths` those augmented.
     def __init__(
         self, A: DistributedCSR, matching: DistributedMatching, exchange: Exchange, account: Account
     ) -> None:

@@ -19,8 +19,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Rows of fewest entries first propose to the columns of fewest entries, in rounds."
 
-#: Largest degree of the rows that propose in each round; entries; then a round of all rows. Hubs
-#: are last: most columns suit them.
+#: Most entries of rows proposing in each round, then all. Hubs are last: most columns suit them.
 CLASSES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096)
 
 

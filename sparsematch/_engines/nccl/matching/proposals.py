@@ -67,8 +67,7 @@ class Proposals:
     def make(self, account: Account, classes: tuple[int, ...] = ()) -> None:
         """Propose until no free row has a free column. Collective."""
         # In the first rounds, one for each of the `classes`, own rows of up to that number of
-        # entries may propose, then all own rows; in the others those whose proposals of the round
-        # before were not granted.
+        # entries may propose, then all; in the others those whose last proposals were not granted.
         n, going_on, largest = self.n_rows, np.zeros(0), np.iinfo(np.int64).max
         while account.phases <= len(classes) or going_on.any():
             upto = np.int64([*classes, largest][min(account.phases, len(classes))])

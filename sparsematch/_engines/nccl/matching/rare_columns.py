@@ -27,10 +27,9 @@ LISTED = GATHERED // 8
 
 def match_rare_columns(A: DistributedCSR, proposals: Proposals, run: Run) -> int | None:
     """Match the columns of fewest entries; return an upper bound on matched columns. Collective."""
-    # None, and no pair is matched, if the approximate degrees were wrong. No vertex may be matched
-    # before. Reads: the matrix, and degrees. Writes: both mates, and the bits of `proposals`.
-    # Workspace: a bit for each column; two indices for each entry of rare ones, on rank 0 that of
-    # the engines. Time: O(own entries).
+    # None, and no pair matched, if approximate degrees were wrong. No vertex may be matched before.
+    # Reads: matrix, degrees. Writes: both mates, bits of `proposals`. Workspace: a bit a column;
+    # two indices an entry of rare ones, on rank 0 that of the engines. Time: O(own entries).
     xp, n_cols, nnz = namespace(A.indptr), np.int64(A.n_cols), A.local_nnz
     exchange, kernels, degree = proposals.exchange, proposals.kernels, proposals.degree
     columns, rare = xp.zeros(RARE + 1, np.int64), bit_set(xp, A.n_cols)

@@ -2,8 +2,7 @@
 // all their predecessors are (McLendon, Hendrickson, Plimpton, Rauchwerger, Finding strongly
 // connected components in distributed graphs, JPDC 65, 2005), by topological sorting.
 //
-// A rank trims its own vertices one after the other; a successor on another rank gets a message
-// that it has lost a predecessor.
+// A rank trims its vertices one by one; messages tell successors on others of a lost predecessor.
 //
 // Invariant: a vertex is trimmed after all its predecessors, and its level is one more than the
 // largest of theirs, so levels sort the trimmed vertices topologically, and none is skipped.

@@ -13,12 +13,11 @@
 // Memory latency bounds it, so vertices are processed in batches, each step prefetching what the
 // next reads (decision 0005). The state of a vertex is one word (residual_words.hpp).
 //
-// Several workers share the words. Each has a stack of the vertices that it has brought down to
-// degree one, of which it gives half to workers that have none. Such a vertex has one neighbour
-// that has not been removed, so no other worker can match it without claiming that one: to claim it
-// by one compare-and-swap claims both. A pick claims its row first, which excludes all others, then
-// a column; if that has been claimed meanwhile, another one. A row without any is dead, and so are
-// all its columns: nothing needs to be undone.
+// Several workers share the words. Each has a stack of the vertices it brought down to degree one,
+// of which it gives half to workers that have none. Such a vertex has one neighbour left, so no
+// other worker can match it without claiming that: to claim it by one compare-and-swap claims both.
+// A pick claims its row first, which excludes all others, then a column; if that was claimed
+// meanwhile, another. A row without any is dead, and so are all its columns: nothing is undone.
 // Invariant: between steps the word of a free vertex has its residual degree and neighbours.
 // Time: O(nnz).
 #pragma once

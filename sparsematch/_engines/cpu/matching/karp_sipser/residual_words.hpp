@@ -58,9 +58,8 @@ template <bool Threads, class Word, class Index> class ResidualWords {
     ResidualWords(const Csr<Index>& lists, Index* mate)
         : lists(lists), mate(mate), word_(lists.n_rows) {}
 
-    // Of vertices v to end - 1, in the empty matching. The exclusive or runs on over blocks of
-    // entries, and that of a list is the difference of two: the ends of short lists are
-    // mispredicted by a loop over each.
+    // Of vertices v to end - 1, in the empty matching. The exclusive or runs over blocks of
+    // entries; a list's is the difference of two: a loop over each mispredicts short lists' ends.
     void count(Index v, Index end, WorkCounter& counter) {
         constexpr Index block = 1 << 11;  // entries: the running words fit in the first-level cache
         const Index stop = lists.indptr[end];

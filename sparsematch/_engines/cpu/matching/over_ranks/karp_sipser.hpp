@@ -9,9 +9,8 @@
 // Names: a vertex proposes to its last neighbour, or to a picked one, on another rank, whose owner
 // accepts or denies by a message. Until then its mate is -2 - that neighbour.
 // Invariant: a vertex with one free neighbour left gets proposals from that neighbour only, so
-// mutual proposals can both be accepted. A vertex that waits for an answer defers proposals to it,
-// by one exchange at most; a cycle of waiting vertices is impossible, since only picked rows have
-// proposals from several vertices.
+// mutual proposals can both be accepted. A vertex waiting for an answer defers proposals, by one
+// exchange at most; waiting vertices form no cycle, as only picked rows get several proposals.
 #pragma once
 
 #include <array>
@@ -38,9 +37,8 @@ template <class Index> class KarpSipser {
     enum Kind : int { MATCHED, PROPOSE, ACCEPT, DENY, KINDS };
     // Most columns that a picked row tries; columns.
     static constexpr int tries = 8;
-    // Rows picked at a time: for each exchange since the last pick `least` or 1 / least_share of
-    // the remaining ones, and at most 1 / largest_share; rows. Long chains take many exchanges, so
-    // more of them have to run at the same time.
+    // Rows per pick: for each exchange since the last, `least` or 1 / least_share of those left, at
+    // most 1 / largest_share; rows. Long chains take many exchanges, so more must run at once.
     static constexpr Index least = 32, least_share = 2048, largest_share = 16;
 
   public:

@@ -1,8 +1,7 @@
 // Local max over several GPUs: the kernels of one GPU between two exchanges.
 //
-// The algorithm of local_max.cu on the own vertices. Every rank stores the choices of all vertices;
-// changes are sent to all. So every rank knows which vertices are matched, and its own vertices
-// choose among the others.
+// The algorithm of local_max.cu on own vertices. Each rank stores all vertices' choices; changes
+// are sent to all. So each knows which are matched, and its own vertices choose among the others.
 // Invariant: after an exchange all ranks have the same choices, and the same bits of `taken`.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"

@@ -1,5 +1,4 @@
-// Alternating forests over several GPUs, and the augmentation along their paths: the kernels of one
-// GPU between two exchanges.
+// Alternating forests over GPUs, and augmentation along paths: kernels of a GPU between exchanges.
 //
 // Azad, Buluc (IPDPS 2016), Algorithms 2 to 4, with the grafting of Azad, Buluc, Pothen (IPDPS
 // 2015, Algorithm 3), top down. A rank owns consecutive rows, with their lists, and consecutive

@@ -1,11 +1,10 @@
 // Maximal matching by proposals over several GPUs: the kernels of one GPU between two exchanges.
 //
-// Azad, Buluc (IEEE Cluster 2015), in rounds. A free row proposes to the column of fewest rows
-// among those of its list that are not known to be matched, or to any (static minimum degree and
-// simple greedy: Duff, Kaya, Ucar, ACM TOMS 38, 2011). The owner grants the column to the first
-// proposal. A column with a proposal is matched at the end of the round, so its bit of `taken` is
-// set once the proposal is stored in a send buffer. Invariant: the thread that sets the bit of an
-// own column writes its mate.
+// Azad, Buluc (IEEE Cluster 2015), in rounds. A free row proposes to the column of fewest rows in
+// its list not known to be matched, or to any (static minimum degree and simple greedy: Duff, Kaya,
+// Ucar, ACM TOMS 38, 2011). The owner grants the column to the first proposal. A column with a
+// proposal is matched at the end of the round, so its bit of `taken` is set once the proposal is in
+// a send buffer. Invariant: the thread that sets the bit of an own column writes its mate.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 #include "matching/column_degrees.cuh"
