@@ -40,13 +40,15 @@ template <class Index> void mark_free(Bitmap& free, Index n, const Index* mate, 
     });
 }
 
-// Those of n vertices that are free, and not `done`. Time: O(n).
+// Those of n vertices that are free, and not `done`, if that is known. Time: O(n).
 template <class Index>
 Index count_free(Index n, const Index* mate, const bool* done, RunContext& run) {
     std::atomic<Index> found{0};
     run.team.loop(n, mates_at_a_time, [&](int, Index k, Index end) {
         Index free = 0;
-        for (; k < end; ++k) free += (mate[k] < 0) > done[k];
+        if (!done) free = std::count(mate + k, mate + end, UNMATCHED<Index>);
+        else
+            for (; k < end; ++k) free += (mate[k] < 0) > done[k];
         found.fetch_add(free, std::memory_order_relaxed);
     });
     return found;

@@ -79,8 +79,7 @@ template <class Index> class ParallelSingleSourceBfs {
     ParallelSingleSourceBfs(const Csr<Index>& a, Matching<Index> m, RunContext& run,
                             const std::vector<Index>& roots, const Bitmap& finished)
         : a_(a), m_(m), run_(run), roots_(roots), finished_(finished),
-          projection_(a, m, run, roots.size(), finished),
-          left_(std::count(m.col_mate, m.col_mate + a.n_cols, UNMATCHED<Index>)) {
+          projection_(a, m, run, roots.size()), left_(projection_.n_targets) {
         for (int rank = 0; rank < run.team.size() && workers_.size() < roots.size(); ++rank)
             workers_.push_back(std::make_unique<Worker>(a, m, run, rank));
         failed_ = PublishedLists<Index>(workers_.size(), a.n_cols);
@@ -185,7 +184,7 @@ template <class Index> class ParallelSingleSourceBfs {
     RunContext& run_;
     const std::vector<Index>& roots_;
     const Bitmap& finished_;
-    CostProjection<Index> projection_;
+    CostProjection projection_;
     std::vector<std::unique_ptr<Worker>> workers_;
     PublishedLists<Index> failed_;      // columns of trees that failed
     std::atomic<std::size_t> next_{0};  // of the roots

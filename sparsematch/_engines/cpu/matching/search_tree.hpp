@@ -119,12 +119,13 @@ template <class Index> class SearchTree {
 // columns: 0.4 of the time; 106 matrices: 0.99). Only searches that succeed count, where columns of
 // failed ones are never visited again. They are taken to cost the same each, where free columns are
 // near; where the last search has to find the last column, one with r left costs about 1 / r.
-template <class Index> class CostProjection {
+class CostProjection {
   public:
-    // `visited`: the columns that no search enters any more.
-    CostProjection(const Csr<Index>& a, Matching<Index> m, RunContext& run, std::size_t n_roots,
-                   const Bitmap& visited)
-        : a_(a), m_(m), visited_(visited), run_(run), n_roots_(static_cast<double>(n_roots)),
+    template <class Index>
+    CostProjection(const Csr<Index>& a, Matching<Index> m, RunContext& run, std::size_t n_roots)
+        : n_targets(count_free(a.n_cols, m.col_mate, run.finished.col, run)), run_(run),
+          n_roots_(static_cast<double>(n_roots)),
+          n_free_rows_(count_free(a.n_rows, m.row_mate, run.finished.row, run)),
           budget_(static_cast<double>(run.edge_limit())), next_(budget_ / first_sample) {}
 
     // Adds the numbers of searches that have succeeded and failed, and the edges that they scanned.
@@ -143,6 +144,9 @@ template <class Index> class CostProjection {
         next_ = 2 * now_.cost;
     }
 
+    // The free columns that an augmenting path may need, and those without entries.
+    const std::int64_t n_targets;
+
   private:
     static constexpr int first_sample = 64;  // the budget over the cost of the first projection
     struct Sample {
@@ -150,42 +154,23 @@ template <class Index> class CostProjection {
     };
 
     // The cost of the searches left, of which as many succeed as of the last, if there are targets.
-    double remaining() {
+    double remaining() const {
         const double found = now_.found - before_.found, failed = now_.failed - before_.failed;
         const double searches_left = n_roots_ - now_.found - now_.failed;
-        if (n_targets_ < 0)
-            n_targets_ =
-                count_with_found(m_.col_mate, a_.n_cols, [&](Index j) { return visited_.test(j); });
-        const double left =
-            std::min(searches_left * found / (found + failed), n_targets_ - now_.found);
+        const double left = std::min(searches_left * found / (found + failed),
+                                     static_cast<double>(n_targets) - now_.found);
         const double cost = now_.cost - before_.cost;
         if (!ends_with_last_column()) return cost * left / found;
         return cost * std::log(left + 1) / std::log((left + found + 1) / (left + 1));
     }
-    bool ends_with_last_column() {
+    bool ends_with_last_column() const {
         if (now_.failed > now_.found / 4 || now_.failed_cost > now_.cost / 4) return false;
-        if (n_free_rows_ < 0)
-            n_free_rows_ = count_with_found(m_.row_mate, a_.n_rows, [&](Index i) {
-                return run_.finished && peek(run_.finished.row[i]);
-            });
-        return n_targets_ < 1.2 * n_free_rows_;
-    }
-    // The free vertices of a side that are not finished, those without entries, too, and those that
-    // searches have matched.
-    template <class Done>
-    double count_with_found(const Index* mate, Index n, const Done& done) const {
-        std::int64_t free = 0;
-        for (Index v = 0; v < n; ++v) free += (peek(mate[v]) < 0) & !done(v);
-        return static_cast<double>(free) + now_.found;
+        return static_cast<double>(n_targets) < 1.2 * (n_free_rows_ - now_.failed);
     }
 
-    const Csr<Index>& a_;
-    const Matching<Index> m_;
-    const Bitmap& visited_;
     RunContext& run_;
-    const double n_roots_, budget_;
-    double n_targets_ = -1, n_free_rows_ = -1;  // counted when that is asked for
-    double next_;                               // the cost at which the projection is made again
+    const double n_roots_, n_free_rows_, budget_;
+    double next_;  // the cost at which the projection is made again
     Sample before_, now_;
 };
 

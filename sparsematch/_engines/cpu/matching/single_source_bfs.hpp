@@ -81,14 +81,13 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, bool s
     if (roots.empty()) return;
     SearchTree<Index> tree(a, m);
     mark_finished_columns(tree.visited, a.n_cols, run);
-    CostProjection projection(a, m, run, roots.size(), tree.visited);
+    CostProjection projection(a, m, run, roots.size());
     WorkCounter counter(run);
-    const std::int64_t nnz = a.nnz(), free_columns = std::count(m.col_mate, m.col_mate + a.n_cols,
-                                                                UNMATCHED<Index>);
+    const std::int64_t nnz = a.nnz();
     std::int64_t most = 0, spare = short_first ? 0 : -1;  // below zero: no search is cut
     std::size_t failed = 0;                               // searches since the last that did not
     const auto goes_on = [&] {
-        return run.stats.augmentations < free_columns && !run.exhausted() && !run.stopped();
+        return run.stats.augmentations < projection.n_targets && !run.exhausted() && !run.stopped();
     };
     for (std::size_t n = roots.size(), left = 0; n > 0 && goes_on(); n = std::exchange(left, 0)) {
         most = std::max(growth * most, nnz / (passes * static_cast<std::int64_t>(n)) + 1);
