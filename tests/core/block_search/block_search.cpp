@@ -445,6 +445,7 @@ std::vector<Way> drawn_ways(Random& random) {
         s.sweeps = static_cast<int>(random() % 9);
         s.candidates = 1 + static_cast<int>(random() % 64);
         s.rows_at_a_time = 1 + static_cast<std::int64_t>(random() % 20);
+        s.strip = 1 + static_cast<std::int64_t>(random() % 20);
         BlockLimits& b = way.limits;
         for (double* value : {&b.horizontal_gain, &b.likely, &b.copied, &b.go_on, &b.large})
             *value = share(*value);

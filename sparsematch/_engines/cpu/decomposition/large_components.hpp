@@ -22,14 +22,13 @@ namespace sparsematch {
 using Pivots = unsigned char;
 inline constexpr Pivots first_pivot = 1, second_pivot = 2, any_pivot = 3;
 
-// What is known of a vertex: seven flags, none of which changes what another one means. Of each
-// pivot p, three that are true where they are set:
+// What is known of a vertex: eight flags. Of each pivot p, three that are true where they are set:
 //   reached_by p    p reaches the vertex;
 //   leads_to p      the vertex reaches p;
-//   scanned_by p    all its neighbours are reached_by p.
+//   scanned_by p    all its neighbours are reached_by p, but for those elsewhere if it is_outer.
 // And is_open: neither settled nor in a component; others keep their flags, but are not scanned.
 class VertexState {
-    static constexpr unsigned leads = 4, scan = 16, settled_bit = 64,
+    static constexpr unsigned leads = 4, scan = 16, settled_bit = 64, outer_bit = 128,
                               every_first = 1 + leads + scan;
     constexpr explicit VertexState(unsigned bits) : bits_(static_cast<unsigned char>(bits)) {}
 
@@ -38,7 +37,8 @@ class VertexState {
     static constexpr VertexState settled() { return VertexState(settled_bit); }
     static constexpr VertexState of_pivot(Pivots p) { return VertexState(p | p * leads); }
 
-    bool is_open() const { return bits_ < settled_bit; }
+    bool is_open() const { return !(bits_ & settled_bit); }
+    bool is_outer() const { return bits_ & outer_bit; }
     bool is_unknown() const { return bits_ == 0; }
 
     Pivots reached_by() const { return bits_ & any_pivot; }
@@ -56,19 +56,24 @@ class VertexState {
     [[nodiscard]] VertexState or_known(VertexState other) const {
         return VertexState(bits_ | other.bits_);
     }
-    // Its neighbours, all of whose states are joined in `heads`, are reached now.
-    [[nodiscard]] VertexState scanned(VertexState heads) const {
-        return VertexState(bits_ | (heads.bits_ & any_pivot * leads) | reached_by() * scan);
+    // Its neighbours, but for those elsewhere, have the states joined in `heads`, and are reached.
+    [[nodiscard]] VertexState scanned(VertexState heads, bool outer) const {
+        return VertexState(bits_ | (heads.bits_ & any_pivot * leads) | reached_by() * scan |
+                           outer * outer_bit);
+    }
+    // All neighbours of one that is outer are reached by these pivots, and by no others.
+    [[nodiscard]] VertexState confirmed(Pivots p) const {
+        return VertexState(bits_ & ~(outer_bit | (any_pivot - p) * scan));
     }
     [[nodiscard]] VertexState settled_if(bool yes) const {
         return VertexState(bits_ | yes * settled_bit);
     }
-    // The pivots reach each other: what is true of the second is true of the first. Of all vertices
-    // at once, settled ones too, as scanned_by says something of the neighbours.
-    [[nodiscard]] VertexState pivots_united() const {
-        return VertexState(((bits_ | bits_ / 2) & every_first) | (bits_ & settled_bit));
+    // What is true of the first and of the second pivot is true of these, too, and of no others. Of
+    // all vertices at once, settled ones too, as scanned_by says something of the neighbours.
+    [[nodiscard]] VertexState renamed(Pivots first, Pivots second) const {
+        return VertexState((bits_ & every_first) * first | (bits_ / 2 & every_first) * second |
+                           (bits_ & (settled_bit | outer_bit)));
     }
-    [[nodiscard]] VertexState without_pivots() const { return VertexState(bits_ & settled_bit); }
 
   private:
     bool matches(unsigned set, unsigned clear) const {

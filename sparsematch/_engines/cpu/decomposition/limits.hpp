@@ -22,6 +22,7 @@ struct SweepLimits {
     double rest = 1 / 16.;         // not in a component of the pivots: no further sweep
     int sweeps = 8;                // over all rows, at most
     int candidates = 64;           // rows, of which that with the most entries is the pivot
+    std::int64_t strip = 1 << 15;  // columns that a worker sweeps over by itself, at least
     std::int64_t rows_at_a_time = 1 << 12;  // between two checks for a stop
 };
 
