@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracle
 import sparsematch as sm
-from calls import random_matrix
+from calls import few, random_matrix
 from gallery import pattern
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.matching.auto import nothing_finished
@@ -133,7 +133,7 @@ def test_one_pair_that_forces_all_is_shared(form):
     entries = np.ones(2 * n - 1), (np.r_[v, (v[1:] - 1) // children], np.r_[v, v[1:]])
     p, q = (np.random.default_rng(seed).permutation(n) for seed in (3, 5))
     A = sp.csr_array(entries)[p][:, q].asformat(form)
-    for workers in (1, *(2, 3, 8) * 3):
+    for workers in (1, *few(2, 3, 8) * 3):
         _, matching, _, left = start(A, workers, degree_one_only=True)
         oracle.assert_matching(A, matching.row_mate, matching.col_mate)
         assert matching.cardinality == n
@@ -184,7 +184,7 @@ def test_vertices_with_numbers_of_more_than_three_bytes():
     pairs, rows, _ = degree_one_by_hand(A)
     far = ((1 << 24) - 1 - 500 * A.indices, A.indptr)
     A = sp.csr_array((A.data, *far), shape=(A.shape[0], 1 << 24))
-    for workers in (1, 8):
+    for workers in few(1, 8):
         _, matching, _, left = start(A, workers, degree_one_only=True)
         assert matching.cardinality == pairs
         assert np.array_equal(left.finished[0], ~rows)

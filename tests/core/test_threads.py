@@ -14,7 +14,16 @@ import scipy.sparse as sp
 
 import oracle
 import sparsematch as sm
-from calls import grid, in_a_new_process, random_matrix, scrambled, solve, ticks_during
+from calls import (
+    SANITIZED,
+    few,
+    grid,
+    in_a_new_process,
+    random_matrix,
+    scrambled,
+    solve,
+    ticks_during,
+)
 from graphs import random_graph
 from sparsematch._api import cores
 from sparsematch._base import pieces
@@ -31,7 +40,7 @@ RANKS = [oracle.rank(A) for A in MATRICES]
 
 can_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 no_sanitizer = pytest.mark.skipif(
-    "san.so" in os.environ.get("LD_PRELOAD", ""),
+    SANITIZED,
     reason="a sanitizer holds locks of its own, and needs all the addresses",
 )
 
@@ -203,7 +212,7 @@ def test_blocks_by_any_number_of_workers(name, layout):
     A = LARGE[name]().asformat(layout)
     start = sm.maximum_transversal(A)
     expected = oracle.canonical(sm.block_triangular_form(A, matching=start))
-    for workers in (2, 3, 8):
+    for workers in few(2, 3, 8):
         form = sm.block_triangular_form(A, matching=start, workers=workers)
         assert oracle.canonical(form) == expected
         assert sm.is_block_form(A, form)
@@ -223,7 +232,7 @@ def test_weighted_results_by_any_number_of_workers(shape, layout):
     A = A.asformat(layout)
     for function in (sm.maximum_product_transversal, sm.maximum_sum_transversal):
         alone = function(A)
-        for workers in (2, 5):
+        for workers in few(2, 5):
             together = function(A, workers=workers)
             assert together.objective == pytest.approx(alone.objective, rel=1e-13)
             assert sm.is_optimal_transversal(A, together, workers=workers)

@@ -1,5 +1,6 @@
 """How the tests run one engine alone, and make the matrices that several of them need."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -15,6 +16,14 @@ from sparsematch._systems.named_solvers import find_solver
 
 #: What conftest.py has calls believe, so that no test depends on the machine.
 CORES = 64
+
+#: Whether the core was built with a sanitizer: calls take ten times as long.
+SANITIZED = "san.so" in os.environ.get("LD_PRELOAD", "")
+
+
+def few(*workers):
+    """Numbers of workers to try; under a sanitizer the last alone."""
+    return workers[-1:] if SANITIZED else workers
 
 
 def solve(A, engine, options=None, **how):
