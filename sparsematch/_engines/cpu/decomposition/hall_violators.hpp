@@ -101,7 +101,8 @@ template <class Index> class HallViolators {
         return 0;
     }
 
-    // For each free row: if a row near it has more entries, augments along the path, to free that.
+    // For each free row: if one of the rows near it has more entries, augments along the path
+    // there, so that the other row is free.
     void exchange(std::int64_t budget) {
         if (parent_.size() == 0) parent_ = Buffer<Index>(queue_.size());
         work_ = 0;
@@ -170,8 +171,9 @@ template <class Index> class HallViolators {
         return smaller;
     }
 
-    // Queues rows that alternating paths reach from row i, until they have more than `limit`
-    // entries or exceed `most`, and whence each was reached, if there is room. Returns how many.
+    // Queues the rows that alternating paths reach from row i, until they have more than `limit`
+    // entries or are more than `most`, and the place that each was reached from, if there is room.
+    // Returns how many.
     Index reach(Index i, std::int64_t limit, Index most) {
         Index tail = 1;
         std::int64_t read = 0;

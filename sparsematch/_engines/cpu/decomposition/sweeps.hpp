@@ -135,10 +135,11 @@ template <class Index> class Sweeps {
             std::clamp((n + strips - 1) / strips, std::min(limits_.strip, n), n));
     }
 
-    // Each worker sweeps over a strip. False if the pivots that are one have no large component:
-    // nor has any been found then by sweeps over all rows (forty families).
+    // Each worker sweeps over a strip. False if the pivots that are one have no large component;
+    // sweeps over all rows had found none either (six natural orders in which strips failed).
     bool sweep_strips(Index width) {
         const Index n = a_.n_cols;
+        SPARSEMATCH_ASSERT((n - 1) / width < most_strips);
         Names name{};
         run_.team.loop(n, width, [&](int rank, Index begin, Index end) {
             sweep_within(strip_of(begin, end, rank));

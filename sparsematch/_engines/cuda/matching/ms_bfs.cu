@@ -263,9 +263,10 @@ DEVICE void run_round(const MsBfs& s, const Frontier& f, const Limits& limits, L
     end_round(launch.rounds, done, launch.barrier);
 }
 
-// Grows trees from `count` entries at the head of the queue, round by round, until all are stuck,
-// `enough` have a path, the phase is so deep since it last found one that the rest is left to the
-// next, or the allowance is used up. Returns how many have a path, in `level` the trees' levels.
+// Grows trees from `count` entries at the head of the queue, round by round. It ends when no tree
+// can grow, when `enough` trees have an augmenting path, when the phase has gone deeper since the
+// last one was found than its limits let it (the next phase does the rest), or when the allowance
+// is used up. Returns the number of trees with a path, and in `level` the number of levels.
 DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enough, unsigned turn,
                   bool own, Index& level, Launch& launch) {
     Index begin = 0, found = 0, last = 0;

@@ -56,11 +56,12 @@ struct Control {
 // When a frontier is narrow, in entries a block; how many levels a block then goes on by itself; at
 // how many eighths of the depth at which it found its last path a phase ends, 0: with the level
 // that finds one; the levels of a phase from which its trees are kept. In lockstep, up to how many
-// entries are left to the first block, and narrow frontiers are shared by all. A level costs 1, 1
-// more for every `wide` entries, a round as much as a level more; after a cost of more than
-// `allowance` the host finishes the search. In the first phase, which has `own_levels`, a tree ends
-// in the column of its root's number or not at all; these columns are in `visited` then. 0: no such
-// phase. The search ends when no more free columns than `left`, which no matching has, are left.
+// entries are left to the first block, and all share a frontier of few entries. A level costs 1,
+// and 1 more for every `wide` entries; a round costs as much as one more level. After a cost of
+// more than `allowance` the search stops: the host will finish it. In the first phase, which has
+// `own_levels`, a tree ends in the column of its root's number or not at all; these columns are in
+// `visited` then. 0: there is no such phase. The search ends when no more free columns than `left`,
+// which no matching has, are left.
 struct Limits {
     int narrow, stay, depth_eighths, graft, alone, wide, allowance, own_levels;
     Index left;
