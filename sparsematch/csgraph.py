@@ -169,20 +169,19 @@ def structural_rank(graph: SparseLike) -> np.int64:
     >>> print(structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]])))
     2
     """
-    graph = from_other_library(graph)
-    if not _is_sparse(graph):
-        raise TypeError("Input must be sparse")
+    graph = _as_sparse(graph, "Input must be sparse")
     return np.int64(maximum_matching(as_bipartite(graph, name="graph"))[0].cardinality)
 
 
-def _is_sparse(graph: Any) -> bool:
-    return issparse(graph) or (on_gpu(graph) and hasattr(graph, "format"))
+def _as_sparse(graph: Any, refusal: str) -> Any:
+    graph = from_other_library(graph)
+    if not (issparse(graph) or (on_gpu(graph) and hasattr(graph, "format"))):
+        raise TypeError(refusal)
+    return graph
 
 
 def _as_graph(graph: Any) -> Any:
-    graph = from_other_library(graph)
-    if not _is_sparse(graph):
-        raise TypeError("graph must be sparse")
+    graph = _as_sparse(graph, "graph must be sparse")
     if graph.format not in ("csr", "csc", "coo"):
         raise TypeError("graph must be in CSC, CSR, or COO format.")
     return graph

@@ -104,8 +104,7 @@ def _check(row: Any, col: Any, weight: Any, num_nodes: int | None) -> int:
                 "for each edge"
             )
     largest = max(int(row.max()), int(col.max())) if row.size else -1
-    if num_nodes is None:
-        num_nodes = largest + 1
+    num_nodes = largest + 1 if num_nodes is None else num_nodes
     check_count("num_nodes", num_nodes)
     least = min(int(row.min()), int(col.min())) if row.size else 0
     if least < 0 or largest >= num_nodes:

@@ -217,8 +217,7 @@ def _match_by_weight(
     G: Any, weight: str, maximize: bool, cardinality: Literal["any", "maximum"]
 ) -> set[tuple[Any, Any]]:
     _refuse_multigraph(G)
-    graph = _plain(G)
-    colors = nx.bipartite.color(graph)  # of each component by itself
+    colors = nx.bipartite.color(_plain(G))  # of each component by itself
     sides = _read(G, [node for node, color in colors.items() if color])
     pattern, weights = sides.matrix, _weights(G, sides, weight)
     if not np.isfinite(weights).all():

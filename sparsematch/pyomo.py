@@ -18,7 +18,7 @@ from sparsematch import Explanation, explain_singularity
 from sparsematch._base.tolerances import HALF_OF_THE_DIGITS
 from sparsematch._text.name_lists import Names, count, counted_family, family
 from sparsematch._types.html import Page
-from sparsematch._types.singularity import Dependence
+from sparsematch._types.singularity import members_of
 
 __all__ = ["ModelExplanation", "explain_model"]
 
@@ -63,14 +63,16 @@ class ModelExplanation(Page):
         """The constraints of the over-determined part, or those that depend on each other."""
         why = self.explanation
         found = why.numbers.equations if why.numbers and not why.overdetermined else ()
-        return [self.equations[i] for i in _members(found) or why.overdetermined.rows.tolist()]
+        rows = members_of(each.indices for each in found) if found else why.overdetermined.rows
+        return [self.equations[i] for i in rows.tolist()]
 
     @property
     def free_variables(self) -> list[Any]:
         """The variables of the under-determined part, or those that no equation determines."""
         why = self.explanation
         found = why.numbers.variables if why.numbers and not why.underdetermined else ()
-        return [self.variables[j] for j in _members(found) or why.underdetermined.cols.tolist()]
+        cols = members_of(each.indices for each in found) if found else why.underdetermined.cols
+        return [self.variables[j] for j in cols.tolist()]
 
     def text(self, *, max_pieces: int = 3, max_names: int = 12) -> str:
         """Say what is wrong; what is long, by families: ``flow[*]`` for ``flow[1]``, ``flow[2]``...
@@ -94,8 +96,7 @@ class ModelExplanation(Page):
             lines += ["", "Zeros are derivatives at the current values; others may do better."]
         if self.n_inequalities:
             are = "is" if self.n_inequalities == 1 else "are"
-            constraints = count(self.n_inequalities, "inequality constraint")
-            lines += ["", f"{constraints} {are} left out."]
+            lines += ["", f"{count(self.n_inequalities, 'inequality constraint')} {are} left out."]
         return "\n".join(lines)
 
     def _decided_text(self, max_names: int) -> list[str]:
@@ -314,7 +315,3 @@ def _most_likely_first(suspects: Sequence[Any], variables: Iterable[Any]) -> tup
     fixed = Counter(families)
     shares = [fixed[shared] / (fixed[shared] + unfixed[shared]) for shared in families]
     return tuple(suspects[k] for k in np.argsort(shares, kind="stable").tolist())
-
-
-def _members(dependences: Iterable[Dependence]) -> list[int]:
-    return sorted({k for dependence in dependences for k in dependence.indices.tolist()})

@@ -109,11 +109,10 @@ def coarsen(
     if matrix.data.dtype.kind == "u" and sums.dtype.kind == "i":
         sums = sums.view(np.uint64)
     n, form = indptr.size - 1, "csc" if graph.flipped else "csr"
-    real = np.empty(0, sums.dtype).real.dtype
     module = sp if sp.issparse(matrix) else sys.modules["cupyx.scipy.sparse"]
     kind = "array" if isinstance(matrix, sp.sparray) else "matrix"
     csr, own = (getattr(module, f"{each}_{kind}") for each in ("csr", form))
-    P = coarsening.aggregation_operator(csr, labels, n, real)
+    P = coarsening.aggregation_operator(csr, labels, n, sums.real.dtype)
     return Coarsening(coarsening.compressed(own, (n, n), sums, indices, indptr), P)
 
 

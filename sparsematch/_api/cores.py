@@ -53,11 +53,10 @@ def _quotas(mount: Path, line: str) -> Iterator[float]:
     parts = PurePosixPath(path).parts[1:]
     if ".." in parts:  # a group outside the process's own view of the tree
         parts = ()
-    names: tuple[str, ...]
     if not controllers:
-        names, tops = ("cpu.max",), (mount, mount / "unified")
+        names, tops = ["cpu.max"], (mount, mount / "unified")
     elif "cpu" in controllers.split(","):
-        names = "cpu.cfs_quota_us", "cpu.cfs_period_us"
+        names = ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
         tops = mount / controllers, mount / "cpu"
     else:
         return

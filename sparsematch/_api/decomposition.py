@@ -156,8 +156,7 @@ def _labelled(
     """Return a maximum matching, the run that found it, and the block of each row."""
     maximum, run, by_products = maximum_matching(graph, matching, name="matching", **settings)
     block_labels = operations(DecompositionOps, graph.backend).block_labels
-    given = graph, maximum, run, by_products
-    return maximum, run, run.timed("block labels", block_labels, *given)
+    return maximum, run, run.timed("block labels", block_labels, graph, maximum, run, by_products)
 
 
 @documented

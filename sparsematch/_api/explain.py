@@ -10,7 +10,7 @@ import numpy as np
 from sparsematch._api.arguments import check_share
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._base.above import above
-from sparsematch._base.arrays import IndexArray, IndexPair
+from sparsematch._base.arrays import IndexArray, IndexPair, inverse
 from sparsematch._base.docstrings import documented
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
@@ -200,9 +200,7 @@ def _rank_pieces(graph: BipartiteCSR, sizes: IndexArray, totals: Any) -> IndexAr
     for key in totals.astype(graph.dtype), sizes:
         by_key, _ = order_by_label(key[order], int(key.max()) + 1)
         order = order[by_key]
-    rank = np.empty(sizes.size, graph.dtype)
-    rank[order] = np.arange(sizes.size)
-    return rank
+    return inverse(order)
 
 
 def _listed(labels: IndexArray) -> IndexPair:

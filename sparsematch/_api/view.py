@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # readable names in help()
 
-from typing import TYPE_CHECKING, Any, get_args, overload
+from typing import TYPE_CHECKING, get_args, overload
 
 from sparsematch._api.ranks import over_ranks
 from sparsematch._base.errors import check_choice
@@ -70,5 +70,5 @@ def view(
         check_choice("device", device, ("cuda",))
     if isinstance(A, MatrixView):  # what either asks for
         zeros, device = zeros if A.zeros == "keep" else A.zeros, device or A.device
-    matrix: Any = A.matrix if isinstance(A, MatrixView) else A
-    return MatrixView(matrix, zeros, device)
+        A = A.matrix
+    return MatrixView(A, zeros, device)

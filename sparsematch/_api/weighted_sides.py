@@ -64,9 +64,8 @@ def _side(name: str, given: Any, size: int) -> FloatArray:
     if numbers.shape not in ((), (size,)):
         text = f"{name} has shape {numbers.shape}, but must be a number or have ({size},)"
         raise ValueError(text)
-    if numbers.dtype != np.float64:
-        with np.errstate(over="ignore"):
-            numbers = numbers.astype(np.float64)
+    with np.errstate(over="ignore"):
+        numbers = numbers.astype(np.float64, copy=False)
     if not (finite := np.isfinite(numbers)).all():
         first = "" if numbers.ndim == 0 else f"[{int(finite.argmin())}]"
         raise ValueError(f"{name}{first} is {numbers[~finite][0]}, but must be finite")

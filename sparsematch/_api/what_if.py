@@ -174,9 +174,8 @@ def what_if(
     start = None if matching is None else _within(copied(graph, matching, "matching"), rows, cols)
     matrix = entries.matrix
     if isinstance(matrix, BipartiteCSR):
-        form, ones = "csc" if graph.flipped else "csr", np.ones(graph.nnz, bool)
-        arrays = graph.indptr, graph.indices[: graph.nnz], ones
-        matrix = compressed_matrix(form, graph.shape, *arrays)
+        arrays = graph.indptr, graph.indices[: graph.nnz], np.ones(graph.nnz, bool)
+        matrix = compressed_matrix("csc" if graph.flipped else "csr", graph.shape, *arrays)
     smaller = read_entries(matrix[rows][:, cols], valued=numeric)
     settings: Any = {"matching": start, "method": method, "workers": workers}
     return explain(smaller, *names, numeric, tolerance, drops_zeros, **settings)
@@ -238,8 +237,7 @@ def _within(matching: Matching, rows: IndexArray, cols: IndexArray) -> Matching:
     """Return what is left of a matching, in the numbers of the smaller matrix."""
     mates = []
     for mate, own, other in ((matching.row_mate, rows, cols), (matching.col_mate, cols, rows)):
-        n_other = max(matching.row_mate.size, matching.col_mate.size) + 1
-        number = np.full(n_other, UNMATCHED, mate.dtype)  # the last stands for -1
+        number = np.full(max(matching.shape) + 1, UNMATCHED, mate.dtype)  # the last stands for -1
         number[other] = np.arange(other.size)
         mates.append(number[mate[own]])
     return Matching(*mates)

@@ -18,10 +18,7 @@ from sparsematch._io.formats import FORMATS, Reader, read_archive, reader_of, sn
 
 _Opener = Callable[..., Any]
 _OPENERS: dict[str, _Opener] = {".gz": gzip.open, ".bz2": bz2.open}
-_PACKED: dict[bytes, Callable[[bytes], bytes]] = {
-    b"\x1f\x8b": gzip.decompress,
-    b"BZh": bz2.decompress,
-}
+_PACKED = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress}
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Any:

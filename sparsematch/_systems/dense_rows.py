@@ -34,8 +34,7 @@ def cut_dense_rows(B: Any, right: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     cut = is_dense[row]
     key, piece = np.unique(row[cut] * width + B.indices[cut] // width, return_inverse=True)
     row_of = key // width
-    n_pieces = np.bincount(row_of, minlength=n_rows)
-    factor = np.sqrt(n_pieces)
+    factor = np.sqrt(np.bincount(row_of, minlength=n_rows))
     data = B.data * np.where(cut, factor[row], 1)
     row[cut] = n_rows + piece
     linked = np.flatnonzero(row_of[1:] == row_of[:-1])  # pieces with another behind them

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._api.decomposition import block_form
-from sparsematch._base.arrays import are_equal, on_gpu
+from sparsematch._base.arrays import are_equal, namespace, on_gpu
 from sparsematch._base.docstrings import documented
 from sparsematch._base.errors import check_choice, warn, wrong_type
 from sparsematch._base.tolerances import GOOD_ERROR, POOR_ERROR
@@ -247,12 +247,10 @@ class DeviceLU:
         return refused
 
     def _refuse_infinite(self, values: Any) -> None:
-        import cupy
-
-        wrong = cupy.flatnonzero(~cupy.isfinite(values))
+        (wrong,) = (~np.isfinite(values)).nonzero()
         if wrong.size:
             p, (indptr, indices) = int(wrong[0]), self._pattern
-            row, col = int(cupy.flatnonzero(indptr <= p)[-1]), int(indices[p])
+            row, col = int((indptr <= p).nonzero()[0][-1]), int(indices[p])
             text = f"A[{row}, {col}] is {values[p].item()}, but values must be finite"
             raise NotFiniteError(text, row, col)
 
@@ -263,12 +261,10 @@ class DeviceLU:
 
     def _cut(self, A: Any) -> None:
         """Cut the permuted matrix into six parts: three diagonal ones, and those above them."""
-        import cupy
-
         n = self.shape[0]
         permuted = self.form.permute(numbered(A))
         starts = self.form.row_blocks
-        large = cupy.flatnonzero(starts[1:] - starts[:-1] > 1)
+        (large,) = (starts[1:] - starts[:-1] > 1).nonzero()
         first, last = (int(starts[large[0]]), int(starts[large[-1] + 1])) if large.size else (n, n)
         self._bounds = first, last
         self.n_factorised: int = last - first
@@ -284,7 +280,7 @@ class DeviceLU:
                 if max(part.nnz, n) < 2**31:  # the solvers know no other
                     part.indices = part.indices.astype("int32")
                     part.indptr = part.indptr.astype("int32")
-                self._pieces[i, j] = part, part.data.astype(cupy.int64) - 1
+                self._pieces[i, j] = part, part.data.astype("int64") - 1
 
     def _new_values(self, A: Any) -> Any:
         """Return values in the order of the pattern, of a matrix or in the order of its data."""
@@ -337,21 +333,19 @@ class DeviceLU:
 
     def _measure(self) -> None:
         """Read the norms; raise SingularMatrixError if a block of one entry is zero."""
-        import cupy
-
-        ones = cupy.ones(self.shape[0])
+        xp = namespace(self._A.data)
+        ones = xp.ones(self.shape[0])
         numbers = [(self._absolute @ ones).max(), (self._absolute.T @ ones).max()]
         outer = [(k, begin) for k, begin in ((0, 0), (2, self._bounds[1])) if (k, k) in self._parts]
         zeros = [self._parts[k, k].diagonal() == 0 for k, _ in outer]
         numbers += [flags.astype("float64").sum() for flags in zeros]
-        row_norm, col_norm, *counts = cupy.stack(numbers).tolist()
+        row_norm, col_norm, *counts = xp.stack(numbers).tolist()
         self._norms: tuple[float, float] = row_norm, col_norm
         for (_, begin), flags, count in zip(outer, zeros, counts, strict=True):
             if not count:
                 continue
-            place = begin + int(flags.nonzero()[0][0])
-            orders = self.form.row_perm, self.form.col_perm
-            rows, cols = (order[place : place + 1] for order in orders)
+            k = begin + int(flags.nonzero()[0][0])
+            rows, cols = self.form.row_perm[k : k + 1], self.form.col_perm[k : k + 1]
             where = f"row {int(rows[0])}; column {int(cols[0])}"
             text = f"numerically singular: a block of one entry ({where}) is 0"
             raise SingularMatrixError(text, rows, cols)
@@ -374,8 +368,7 @@ class DeviceLU:
         return x
 
     def _solve_one(self, b: Any, trans: str) -> Any:
-        import cupy
-
+        xp = namespace(b)
         gather, scatter = (self.form.row_perm, self.form.col_perm)[:: 1 if trans == "N" else -1]
         first, last = self._bounds
         permuted = b[gather]
@@ -387,8 +380,8 @@ class DeviceLU:
                     x[i] = x[i] - (part if trans == "N" else part.T) @ x[j]
             if x[i].size:
                 x[i] = self._solve_part(i, x[i], trans)
-        out = cupy.empty_like(b)
-        out[scatter] = cupy.concatenate(x)
+        out = xp.empty_like(b)
+        out[scatter] = xp.concatenate(x)
         return out
 
     def _solve_part(self, i: int, b: Any, trans: str) -> Any:

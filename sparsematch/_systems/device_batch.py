@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._api.weighted import maximum_product_transversal
-from sparsematch._base.arrays import FloatArray
+from sparsematch._base.arrays import FloatArray, namespace
 from sparsematch._base.tolerances import GOOD_ERROR
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._numerics.backward_error import normwise
@@ -25,10 +25,9 @@ class UniformBatch:
     def __init__(
         self, A: Any, matching: Matching, product: bool, trans: str, k: int, kind: type
     ) -> None:
-        import cupy
-
         self.size, self._trans, self._all = (k, kind), trans, _stacked(A, k)
-        self._ones, self._row, self._col = (cupy.ones(n * A.shape[0]) for n in (k, 1, 1))
+        ones = namespace(A.data).ones
+        self._ones, self._row, self._col = (ones(n * A.shape[0]) for n in (k, 1, 1))
         if product and (best := maximum_product_transversal(A)).is_perfect:
             matching, self._row, self._col = best.matching, best.row_scale, best.col_scale
         self._order = matching.as_permutation()
@@ -71,19 +70,15 @@ class UniformBatch:
 
 def numbered(A: Any) -> Any:
     """Return a copy whose values count the entries, from 1: zeros might get lost."""
-    import cupy
-
     A = A.copy()
-    A.data = cupy.arange(1, A.nnz + 1, dtype=cupy.float64)
+    A.data = namespace(A.data).arange(1, A.nnz + 1, dtype=np.float64)
     return A
 
 
 def _stacked(A: Any, k: int) -> tuple[Any, Any]:
     """Return the index arrays of a matrix whose k diagonal blocks have the pattern of A."""
-    import cupy
-
-    dtype = cupy.int32 if k * max(A.nnz, A.shape[0]) < 2**31 else cupy.int64
-    item = cupy.arange(k, dtype=dtype)[:, np.newaxis]
+    xp, dtype = namespace(A.data), np.int32 if k * max(A.nnz, A.shape[0]) < 2**31 else np.int64
+    item = xp.arange(k, dtype=dtype)[:, np.newaxis]
     starts = (A.indptr[:-1].astype(dtype) + A.nnz * item).ravel()
-    end = cupy.full(1, k * A.nnz, dtype)
-    return cupy.concatenate([starts, end]), (A.indices + A.shape[0] * item).ravel()
+    end = xp.full(1, k * A.nnz, dtype)
+    return xp.concatenate([starts, end]), (A.indices + A.shape[0] * item).ravel()

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from sparsematch._base.arrays import namespace
 from sparsematch._base.errors import check_choice
 from sparsematch._systems.external import Singular, superlu_errors
 from sparsematch._types.upstream_warnings import upstream_warnings_raised
@@ -63,12 +64,11 @@ class CudssFactor:
     def _solver(self, trans: str) -> tuple[Any, Any]:
         if trans in self._solvers:
             return self._solvers[trans]
-        import cupy
         from nvmath.bindings import cudss
         from nvmath.sparse.advanced import DirectSolver
 
         matrix = self._turned(trans).copy()
-        b = cupy.zeros(matrix.shape[0], matrix.dtype)
+        b = namespace(matrix.data).zeros(matrix.shape[0], matrix.dtype)
         solver = DirectSolver(matrix, b, options={"multithreading_lib": _threading_library()})
         weakref.finalize(self, solver.free)
         kinds = cudss.MatchingAlg
@@ -124,10 +124,8 @@ class CudssBatch:
         return self._x.copy()
 
     def _run(self, phase: str) -> None:
-        import cupy
-
         handle, *objects = self._objects
-        self._cudss.set_stream(handle, cupy.cuda.get_current_stream().ptr)
+        self._cudss.set_stream(handle, namespace(self._x).cuda.get_current_stream().ptr)
         self._cudss.execute(handle, self._cudss.Phase[phase], *objects)
 
 

@@ -222,6 +222,10 @@ class BlockFactors:
         parts = columns.view(self.dtype), x.view(self.dtype)
         return x.reshape(b.shape), self.solve_copied(*parts, trans, check)
 
+    def solve_unrefined(self, b: Array, adjoint: bool) -> Array:
+        """Return solutions, or those with the conjugate transpose, as they come out."""
+        return self.solve(b, "H" if adjoint else "N", False)[0]
+
     def solve_each(self, b: Array, trans: str) -> Solutions:
         """Solve for the columns of a matrix one by one; return the error of each, too."""
         found = [self.solve(column, trans) for column in b.T]

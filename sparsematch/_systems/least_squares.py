@@ -72,10 +72,9 @@ def _solve(own: scaling.OwnUnits, rcond: float, minimum_norm: bool) -> _Solved:
     if not minimum_norm:
         return _by_columns(own.A, own.b, rcond, minimum_norm)
     parts = operations(DecompositionOps, "numpy").coarse_parts(own.graph)
-    n = sum(own.A.shape)
 
     def count(side: int, which: BoolArray | None = None) -> Array:
-        return np.bincount(own.labels[side], which, n)
+        return np.bincount(own.labels[side], which, sum(own.A.shape))
 
     n_rows, n_cols = count(0), count(1)
     shape = np.where(n_rows < n_cols, HORIZONTAL, VERTICAL)
@@ -158,8 +157,7 @@ def _with_square(S: Any, b: Array, rcond: float) -> _Solved | None:
         return size * factors.solve(x, "H", False)[0]
 
     # |S^-1| |S|, which no scaling of rows changes (Skeel, J. ACM 26, 1979)
-    is_singular = any(factors.singular_blocks())
-    if is_singular or inverse_norm(solve, n, S.dtype) * max(rcond, SINGULAR) > 1:
+    if any(factors.singular_blocks()) or inverse_norm(solve, n, S.dtype) * max(rcond, SINGULAR) > 1:
         return None
     right = row[:, np.newaxis] * b
     strict: BlockFactors | None = factors

@@ -464,13 +464,8 @@ class BlockTriangularLU(InverseOperator):
         Higham, FORTRAN codes for estimating the one-norm of a real or complex matrix (ACM TOMS 14,
         1988). Costs a few solves. That of the matrix as it is: units count; see `rcond`.
         """
-        n, factors = self.shape[0], self._factors
-        norm = float(abs(factors.matrix()).sum(axis=0).max(initial=0))
-
-        def solve(b: Array, adjoint: bool) -> Array:
-            return factors.solve(b, "H" if adjoint else "N", False)[0]
-
-        return norm * inverse_norm(solve, n, self.dtype)
+        norm = float(abs(self._factors.matrix()).sum(axis=0).max(initial=0))
+        return norm * inverse_norm(self._factors.solve_unrefined, self.shape[0], self.dtype)
 
     @property
     def L(self) -> Any:

@@ -96,8 +96,7 @@ class MumpsFactor:
         """Solve; MUMPS knows the transpose, and no conjugates."""
         if trans == "H":
             return self.solve(b.conj(), "T").conj()
-        instance = self._context.mumps_instance
-        instance.icntl[_TRANSPOSED] = 1 if trans == "N" else 2
+        self._context.mumps_instance.icntl[_TRANSPOSED] = 1 if trans == "N" else 2
         kind = self._context.data.dtype
         return np.asarray(self._context.solve(np.asfortranarray(b, kind))).reshape(b.shape)
 

@@ -186,8 +186,7 @@ class OrthogonalFactors:
                 self.smallest = 1 / (found.inverse * self._largest)
                 break
             if width == live.size or not tiny.all():
-                largest = pivots(found.right[:, tiny].conj().T)
-                return live[largest[: np.count_nonzero(tiny)]]
+                return live[pivots(found.right[:, tiny].conj().T)[: np.count_nonzero(tiny)]]
             width *= 4
         return live[:0]
 

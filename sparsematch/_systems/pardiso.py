@@ -62,8 +62,7 @@ class PardisoFactor:
         x = self._apply(A, b)
         if not self.perturbed:
             return x
-        norm = self._norm[trans != "N"]
-        measure = lambda x: (normwise(r := b - A @ x, x, b, norm), r)
+        measure = lambda x: (normwise(r := b - A @ x, x, b, self._norm[trans != "N"]), r)
         x, errors, _ = refine(x, measure, functools.partial(self._apply, A), good=GOOD_ERROR)
         if not (errors <= _BAD).all():
             raise Unreliable(

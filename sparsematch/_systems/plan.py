@@ -130,8 +130,7 @@ def begin(
         find, also = _settings, _as_one_block(order, solver, getattr(A, "shape", (0,))[-1])
     factorise, chooser, wishes = find(solver, pivoting, searches, count, pivots, available, also)
     if layout and len(shape := A.shape) == 2 and (n := shape[0]) == shape[1]:
-        by_rows = layout == "csr"
-        begun = factorise(A.indptr, A.indices, A.data, n, by_rows, drops_zeros, wishes)
+        begun = factorise(A.indptr, A.indices, A.data, n, layout == "csr", drops_zeros, wishes)
     if begun is None:
         converted, values = convert(A)
         graph = converted.graph
@@ -149,8 +148,7 @@ def begin(
         for k in (blocks := numbers.analysis).outside:
             chooser.choose(blocks.chosen[k][2])
         if available != installed():
-            policy = matching, pivoting, solver, *names, drops_zeros, pivots, order, workers
-            return begin(A, *policy)
+            return begin(A, matching, pivoting, solver, *names, drops_zeros, pivots, order, workers)
     return numbers, found, beginning
 
 
@@ -161,8 +159,7 @@ def _settings(
     check_choice("pivoting", pivoting, PIVOTING)
     chooser, lu = find_solver(solver), operations(LuOps, "numpy")
     policy = chooser.policy | DIAGONALS[pivoting if searches else "structure"] | dict(also)
-    wishes = lu.wishes(policy | {"workers": workers}, searches, *pivots)
-    return lu.factorise, chooser, wishes
+    return lu.factorise, chooser, lu.wishes(policy | {"workers": workers}, searches, *pivots)
 
 
 #: What is installed is one of the arguments, as one that turns out to be broken is left out.

@@ -47,8 +47,7 @@ def paragraph(
         which = f"one of these {noun}s ({choice}){how}"
     else:
         which = f"one {noun} of each" if n_sets == d else count(d, noun)
-        names = wording.names(one.side).first(chosen, wording.most_names)
-        which += f"{how}, for example {names}"
+        which += f"{how}, for example {wording.names(one.side).first(chosen, wording.most_names)}"
     lines.append(f"  to do: {verb} {which}{rest}")
     if over:
         exact = max(each.residual for each in found) <= ROUNDING_OF_RESIDUALS

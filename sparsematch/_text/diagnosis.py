@@ -213,8 +213,7 @@ def _rank(found: Diagnosis) -> list[str]:
         return []
     spectrum, (rank, ratio) = found.spectrum, found.gap
     shown = " ".join(f"{value:.1e}" for value in spectrum.smallest[-5:])
-    how = "" if spectrum.exact else "about "
-    values = f"largest {spectrum.largest:.1e}, smallest {how}{shown}"
+    values = f"largest {spectrum.largest:.1e}, smallest {'' if spectrum.exact else 'about '}{shown}"
     lines = [f"Rank      {found.rank:,} to working precision"]
     lines.append(wrapped(f"{'':10}singular values, scaled: {values}", 12))
     if ratio >= _GAP:

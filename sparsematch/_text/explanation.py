@@ -246,9 +246,8 @@ class Explanation(Page, Ranked):
         }
 
     def _part_dict(self, part: DeficientPieces, max_pieces: int | None) -> dict[str, Any]:
-        pieces = [self._piece_dict(piece) for piece in part[:max_pieces]]
         counts = {"surplus": part.surplus, "n_pieces": len(part), "n_empty": part.n_empty}
-        return {**counts, "pieces": pieces}
+        return {**counts, "pieces": [self._piece_dict(piece) for piece in part[:max_pieces]]}
 
     def _piece_dict(self, piece: DeficientPiece) -> dict[str, Any]:
         arrays = piece.rows, piece.cols, *piece.conflict

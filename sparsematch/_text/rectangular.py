@@ -53,10 +53,9 @@ def account(found: NumericalRank, wording: Wording) -> list[Line]:
             lines, n_sets = described(others, wording, of=(n, surplus))
             if n_sets > 1:  # measurements, say, of which there are more on purpose
                 lines[0] = f"Dependent: {n:,} {noun}s, {surplus:,} of which follow from others"
-            paragraphs.append(lines)
         else:
-            chosen = one_of_each(others, np.empty(0, np.intp))
-            paragraphs.append(paragraph(others, chosen, wording))
+            lines = paragraph(others, one_of_each(others, np.empty(0, np.intp)), wording)
+        paragraphs.append(lines)
     paragraphs.append(_redundancy(found, wording))
     return [line for lines in paragraphs if lines for line in ("", *lines)]
 
@@ -89,5 +88,4 @@ def _redundancy(found: NumericalRank, wording: Wording) -> list[Line]:
 
 
 def _listed(rows: IndexArray, wording: Wording, which: str) -> str:
-    names = wording.rows.list(rows, wording.most_names)
-    return f"{count(rows.size, 'equation')}, {which}: {names}"
+    return f"{count(rows.size, 'equation')}, {which}: {wording.rows.list(rows, wording.most_names)}"

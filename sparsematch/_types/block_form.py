@@ -325,10 +325,9 @@ class BlockForm(Blocks):
 def square_form(row_perm: IndexArray, col_perm: IndexArray, row_blocks: IndexArray) -> BlockForm:
     """Put together the block form of a square matrix whose rows and columns are all matched."""
     n, dtype = row_perm.size, row_perm.dtype
-    mates = _mates(row_perm, col_perm, n)
     coarse = np.array([0, 0, n, n, n], dtype), np.array([0, 0, 0, n, n], dtype)
     arrays = row_perm, col_perm, row_blocks, row_blocks.copy(), coarse[1], coarse[0]
-    return frozen(BlockForm(*arrays, Matching(*mates)))
+    return frozen(BlockForm(*arrays, Matching(*_mates(row_perm, col_perm, n))))
 
 
 def block_of_each(order: IndexArray, ends: IndexArray) -> IndexArray:

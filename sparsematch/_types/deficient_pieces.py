@@ -88,8 +88,7 @@ class DeficientPieces(Sequence[DeficientPiece]):
     @property
     def empty(self) -> IndexArray:
         """The rows, or columns, without entries, ascending."""
-        members = self._grouped[2 if self.side == "rows" else 3]
-        return np.sort(members[: self.n_empty])
+        return np.sort(self._grouped[2 if self.side == "rows" else 3][: self.n_empty])
 
     @property
     def conflicts(self) -> Part:

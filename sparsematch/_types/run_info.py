@@ -55,10 +55,9 @@ class EngineList(tuple[EngineInfo, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        heads = ["name", "kind", "backend", "workers", "summary"]
         many = {True: "many", False: "1"}
         rows = [[e.name, e.kind, e.backend, many[e.multithreaded], e.summary] for e in self]
-        return table(heads, rows)
+        return table(["name", "kind", "backend", "workers", "summary"], rows)
 
 
 class StepInfo(NamedTuple):

@@ -76,13 +76,10 @@ class TransversalBatch(_Batch[WeightedTransversal]):
     @classmethod
     def empty(cls, graph: BipartiteCSR, k: int, scaling: bool) -> "TransversalBatch":
         """Return arrays to be written, for matrices with the pattern of a graph."""
-        sizes = graph.n_rows, graph.n_cols
-        row_mate, col_mate = (np.empty((k, n), graph.dtype) for n in sizes)
-        row_dual, col_dual = (np.empty((k, n)) for n in sizes)
-        row_scale, col_scale = (np.empty((k, n)) if scaling else None for n in sizes)
-        cardinality, objective = np.empty(k, np.int64), np.empty(k)
-        mates, scales = (row_mate, col_mate), (row_scale, col_scale)
-        return cls(*mates, cardinality, objective, row_dual, col_dual, *scales)
+        shapes = (k, graph.n_rows), (k, graph.n_cols)
+        row_mate, col_mate = (np.empty(shape, graph.dtype) for shape in shapes)
+        sides: Any = map(np.empty, shapes * (2 if scaling else 1))  # duals, and factors
+        return cls(row_mate, col_mate, np.empty(k, np.int64), np.empty(k), *sides)
 
     def _one(self, k: int) -> WeightedTransversal:
         matching = Matching(self.row_mate[k], self.col_mate[k])

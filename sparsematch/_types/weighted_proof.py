@@ -75,8 +75,7 @@ def left_over(costs: Any, matching: Matching, capacities: IndexArray | None) -> 
 
 def objectives(matched: FloatArray, left: list[FloatArray], maximize: bool) -> tuple[float, float]:
     """Return the weight of the pairs, and the objective, given what is left unmatched costs."""
-    weights = -matched if maximize else matched
-    least = _sum(namespace(matched).concatenate([weights, *left]))
+    least = _sum(namespace(matched).concatenate([-matched if maximize else matched, *left]))
     return _sum(matched), 0.0 - least if maximize else least
 
 

@@ -96,6 +96,8 @@ def _options() -> dict[str, dict[str, Any]]:
     save = "write the arrays for numpy.load (-: to standard output)"
     vanishes = "of --numeric: what vanishes up to X, relative to its terms (default 1e-10)"
     threads = "threads, -1 for all the cores (default 1)"
+    alone = "exact engine (default auto; none: the initialisation alone, only maximal)"
+    backend = "numpy" if ranks.communicator() is None else "mpi"
 
     def flag(text: str) -> dict[str, Any]:
         return {"action": "store_true", "help": text}
@@ -106,10 +108,17 @@ def _options() -> dict[str, dict[str, Any]]:
     def count(least: int, default: int | None, text: str) -> dict[str, Any]:
         return given("N", text, type=_at_least(least), default=default)
 
+    def engine(text: str, kind: str, *more: str) -> dict[str, Any]:
+        offered = [engine.name for engine in sparsematch.engines(kind, backend=backend)]
+        choices = list(dict.fromkeys(["auto", *more, *offered]))
+        return {"choices": choices, "default": "auto", "help": text}
+
     return {
         "file": given("FILE", FORMATS),
         "files": given("FILE", f"{FORMATS}; of several, a line for each", nargs="+"),
-        **_engine_options(),
+        "--method": engine("exact engine (default auto)", "exact"),
+        "match --method": engine(alone, "exact", "none"),
+        "--init": engine("heuristic for the initialisation (default auto)", "heuristic", "none"),
         "--workers": given("N", threads, type=_workers, default=1),
         "--seed": count(0, None, "seed of random starts"),
         "--drop-zeros": flag("drop stored zeros, which count as entries otherwise"),
@@ -125,22 +134,6 @@ def _options() -> dict[str, dict[str, Any]]:
         "--row-names": given("NAMES", names.format("rows (equations)")),
         "--col-names": given("NAMES", names.format("columns (variables)")),
         "--pieces": count(1, 3, "conflicts or dependences of each kind to show (default 3)"),
-    }
-
-
-def _engine_options() -> dict[str, dict[str, Any]]:
-    alone = "exact engine (default auto; none: the initialisation alone, only maximal)"
-    backend = "numpy" if ranks.communicator() is None else "mpi"
-
-    def engine(text: str, kind: str, *more: str) -> dict[str, Any]:
-        names = [engine.name for engine in sparsematch.engines(kind, backend=backend)]
-        choices = list(dict.fromkeys(["auto", *more, *names]))
-        return {"choices": choices, "default": "auto", "help": text}
-
-    return {
-        "--method": engine("exact engine (default auto)", "exact"),
-        "match --method": engine(alone, "exact", "none"),
-        "--init": engine("heuristic for the initialisation (default auto)", "heuristic", "none"),
     }
 
 

@@ -41,9 +41,8 @@ def match(arguments: Namespace) -> int:
     """Maximum transversal of a file's matrix."""
     progress, matrix, zeros, matching, run = _matched(arguments)
     fields = summary.match_fields(arguments.file, matrix, matching, arguments.method != "none")
-    arrays = {}
-    if whole := _whole(arguments, matching):
-        arrays = _mates(whole) | {"permutation": whole.as_permutation()}
+    whole = _whole(arguments, matching)
+    arrays = _mates(whole) | {"permutation": whole.as_permutation()} if whole else {}
     return _finish(arguments, fields | zeros, run, progress, arrays)
 
 
@@ -230,8 +229,7 @@ def _finish(
         write(output, lambda stream: np.savez_compressed(stream, shape=shape, **arrays))
     account = summary.run_fields(run, progress.rounded(), 1 if comm is None else comm.Get_size())
     fields = {"command": arguments.name, **fields, **account}
-    words = summary.one_line if arguments.brief else summary.text
-    print_result(arguments, fields, words, arrays)
+    print_result(arguments, fields, summary.one_line if arguments.brief else summary.text, arrays)
     return _SINGULAR if arguments.check and fields["structurally_singular"] else _DONE
 
 

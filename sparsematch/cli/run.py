@@ -5,7 +5,7 @@ import io
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TextIO
 
 from sparsematch._io import UnreadableFile
@@ -62,14 +62,12 @@ def _check_files(arguments: Namespace) -> None:
             raise WrongUsage(f"--{name} is for one file, but {len(files)} are given")
 
 
-def _split(arguments: Namespace) -> Iterator[Namespace]:
-    """Yield the arguments of the run of each file; `brief` says that it is one of several."""
+def _split(arguments: Namespace) -> list[Namespace]:
+    """Return the arguments of the run of each file; `brief` says that it is one of several."""
     files = getattr(arguments, "files", None)
     if files is None:
-        yield Namespace(**vars(arguments), brief=False)
-        return
-    for file in files:
-        yield Namespace(**vars(arguments), file=file, brief=len(files) > 1)
+        return [Namespace(**vars(arguments), brief=False)]
+    return [Namespace(**vars(arguments), file=file, brief=len(files) > 1) for file in files]
 
 
 def _run_one(arguments: Namespace) -> int:

@@ -169,8 +169,7 @@ def _draw_outlines(ax: Any, form: BlockForm) -> int:
     heights, widths = np.diff(tops), np.diff(lefts)
     large = np.flatnonzero(np.maximum(heights, widths) >= _OUTLINED * max(form.shape))
     parts, last = _coarse_boxes(form), len(heights) - 1
-    ends = {0: "horizontal"} if "horizontal" in parts else {}
-    ends |= {last: "vertical"} if "vertical" in parts else {}
+    ends = {k: name for k, name in ((0, "horizontal"), (last, "vertical")) if name in parts}
     styles = [cells.PARTS[ends.get(k, "square")] for k in large.tolist()]
     boxes = [Rectangle((lefts[k] - 0.5, tops[k] - 0.5), widths[k], heights[k]) for k in large]
     faces, edges = [style[1] for style in styles], [style[2] for style in styles]

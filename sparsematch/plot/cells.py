@@ -126,8 +126,7 @@ def draw_entries(
     places = -(-n_rows // shown_rows), -(-n_cols // shown_cols)
     lightest, darkest = 1.0, 2.0
     if places != (1, 1):  # where most cells have entries, ink is lighter
-        filled = np.count_nonzero(counts) / counts.size
-        lightest = np.interp(filled, [0.02, 0.5], [0.5, 0.1])
+        lightest = np.interp(np.count_nonzero(counts) / counts.size, [0.02, 0.5], [0.5, 0.1])
         # as dark as a diagonal: what is spread evenly over all cells stays lighter than that
         darkest = max(counts.max(), (places[0] * places[1]) ** 0.5, 2)
     elif max(shape) <= COUNTABLE:
@@ -146,15 +145,14 @@ def draw_strip(ax: Any, members: NDArray[Any], side: str, colour: str, strength:
     # above the entries, which would hide them where they are dense.
     from matplotlib.colors import to_rgb
 
-    n_rows, n_cols = round(ax.get_ylim()[0] + 0.5), round(ax.get_xlim()[1] + 0.5)
-    size = n_rows if side == "rows" else n_cols
+    size = round((ax.get_ylim()[0] if side == "rows" else ax.get_xlim()[1]) + 0.5)
     shown = min(size, _CELLS // 2)  # lines of two cells: a thinner one may be lost in a small file
     share = np.bincount(members.astype(np.int64) * shown // size, minlength=shown) * shown / size
     strip = np.zeros((shown, 4))
     strip[:, :3] = to_rgb(colour)
     strip[:, 3] = np.where(share > 0, strength * np.maximum(np.minimum(share, 1), 0.5), 0)
     image = strip[:, None] if side == "rows" else strip[None]
-    extent = (-0.5, n_cols - 0.5, n_rows - 0.5, -0.5)
+    extent = (*ax.get_xlim(), *ax.get_ylim())
     zorder = 2.5 if size > COUNTABLE and np.count_nonzero(share) < shown / 2 else 1.5
     ax.imshow(image, extent=extent, aspect="auto", interpolation="nearest", zorder=zorder)
 

@@ -45,8 +45,7 @@ class _Group(NamedTuple):
     @property
     def style(self) -> tuple[str, str]:
         """The colours of its face and edge."""
-        _, face, edge, _ = cells.PARTS["vertical" if self.side == "rows" else "horizontal"]
-        return face, edge
+        return cells.PARTS["vertical" if self.side == "rows" else "horizontal"][1:3]
 
     @property
     def label(self) -> str:
@@ -155,8 +154,7 @@ def _of_dependences(alike: tuple[Dependence, ...], entries: Any) -> _Group:
 
 def _panels(shape: tuple[int, int], groups: list[_Group], figure: Any) -> tuple[Any, ...]:
     """Side by side: the matrix, and an axes for each group, narrower if it has a few members."""
-    few = [max(group.rows.size, group.cols.size) <= _FEW for group in groups]
-    widths = [1.0, *(0.6 if small else 1.0 for small in few)]
+    widths = [1.0, *(0.6 if max(g.rows.size, g.cols.size) <= _FEW else 1.0 for g in groups)]
     figure = cells.new_figure(figure, (4.5 * sum(widths) + 1, 5.5))
     whole, *close = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
     cells.frame_matrix(whole, shape, 1 / 4)

@@ -256,8 +256,7 @@ def spsolve(
         refuse_on_gpu(row_names, col_names)
         lu = splu(given, matching=matching, pivoting=pivoting, solver=solver)
         return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
-    is_vector = type(b) is np.ndarray and b.ndim == 1
-    right, is_sparse = (b, False) if is_vector else right_hand_sides(b)
+    right, is_sparse = (b, False) if type(b) is np.ndarray and b.ndim == 1 else right_hand_sides(b)
     try:
         begun = begin(
             given, matching, pivoting, solver, row_names, col_names, True, PIVOTS, "blocks", workers

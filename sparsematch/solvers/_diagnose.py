@@ -119,8 +119,9 @@ def diagnose(
         rank = min(why.structural_rank, why.numbers.rank if why.numbers else n)
         return Diagnosis(**basics, rank=rank, explanation=why)
     generator = np.random.default_rng(rng)
-    system = _factorise(columns)
-    if system is None:
+    try:
+        system = _best_scaled(_System(columns, *logarithmic_scaling(columns)), columns)
+    except SingularMatrixError:
         return _singular(columns, basics)
     return _regular(system, columns, right, generator, basics)
 
@@ -142,22 +143,11 @@ class _System:
     def __init__(self, A: Any, rows: FloatArray, cols: FloatArray) -> None:
         self.matrix, self.row_scale, self.col_scale = scaled(A, rows, cols), rows, cols
         self.factors = BlockFactors.of(begin(self.matrix, pivots=PIVOTS))
-
-    def solve(self, b: Array, adjoint: bool) -> Array:
-        """Solve for the columns of a matrix, without refinement."""
-        return self.factors.solve(b, "H" if adjoint else "N", False)[0]
+        self.solve = self.factors.solve_unrefined
 
     def rcond(self, rows: FloatArray, cols: FloatArray) -> float:
         """Estimate the reciprocal condition with further factors for rows and columns."""
-        rcond = scaled_rcond(self.solve, self.matrix, rows, cols)
-        return min(rcond, 1.0) if rows.size else 1.0
-
-
-def _factorise(A: Any) -> _System | None:
-    """Factorise a matrix in the scaling that suits it best; None if that cannot be."""
-    with suppress(SingularMatrixError):
-        return _best_scaled(_System(A, *logarithmic_scaling(A)), A)
-    return None
+        return min(scaled_rcond(self.solve, self.matrix, rows, cols), 1.0) if rows.size else 1.0
 
 
 def _best_scaled(system: _System, A: Any) -> _System:

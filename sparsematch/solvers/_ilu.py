@@ -268,8 +268,7 @@ def _ways(pivoting: str, options: dict[str, Any]) -> Iterator[tuple[str, str, di
     drop_tol, fill = options.get("drop_tol", _DROP_TOL), options.get("fill_factor")
     fill = 2 * (_FILL_FACTOR if fill is None else fill)
     if drop_tol > _LEAST_DROP_TOL:  # else nothing is dropped
-        for times in _LOWER:
-            lower = drop_tol / times
+        for lower in (drop_tol / times for times in _LOWER):
             less = options | {"drop_tol": lower, "fill_factor": fill}
             yield f"{pivoting}, drop_tol={lower:.0e}", pivoting, less
     other = "product" if pivoting == "structure" else "structure"

@@ -34,9 +34,8 @@ def approximate_matching(
         engine = select(method, G.backend, "approximate", also=("auto",))
         settings = read_options(options, engine)
         run = Run(resolve_workers(workers), read_seed(rng), settings, bool(flags["return_info"]))
-    seed = {"the seed drawn from rng": run.seed}  # it makes the order of the edges
-    with agreed(G, "approximate_matching with a seed", **seed):
-        pass
+    with agreed(G, "approximate_matching with a seed", **{"the seed drawn from rng": run.seed}):
+        pass  # it makes the order of the edges
     mate, rest = matched(checked(graph, run, flags["symmetrize"]), engine, method, run)
     mate = mate.astype(G.dtype, copy=False)
     weight, guarantee, info = rest
@@ -61,7 +60,5 @@ def _part(G: DistributedCSR, weights: bool) -> GraphPart:
     # the same type on all ranks, which send each other numbers
     dtype = G.dtype if G.largest_nnz <= INT32_MAX else np.dtype(np.int64)
     xp = namespace(G.indptr)
-    indptr, indices = (
-        xp.ascontiguousarray(a.astype(dtype, copy=False)) for a in (G.indptr, G.indices)
-    )
+    indptr, indices = (xp.ascontiguousarray(a, dtype) for a in (G.indptr, G.indices))
     return GraphPart(G.n_rows, indptr, indices, weight, G.backend, G.local_nnz, G)

@@ -63,8 +63,7 @@ def block_triangular_form(
     form = operations(DistributedDecompositionOps, A.backend).block_form(A, maximum, run)
     if not run.detailed:
         return form
-    chosen = plan_exact(A.backend, settings["method"])
-    return form, report(chosen, run, maximum.cardinality)
+    return form, report(plan_exact(A.backend, settings["method"]), run, maximum.cardinality)
 
 
 def coarse_dulmage_mendelsohn(A: DistributedCSR, matching: Any, **settings: Any) -> CoarseParts:

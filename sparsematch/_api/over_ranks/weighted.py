@@ -29,7 +29,6 @@ def _magnitudes(A: DistributedCSR) -> DistributedCSR:
     """Return the magnitudes of the entries that are not zero, as values of a matrix. Collective."""
     # Entries in the same place are added up, and lists ascend. Raises TypeError or ValueError if
     # the matrix has no values, or they are no finite numbers, on all ranks.
-    found: list[Any] = []
     with agreed(A, "maximum_product_transversal"):
         if A.values is None:
             raise TypeError("A has no values, which are the weights of its entries")
@@ -41,7 +40,7 @@ def _magnitudes(A: DistributedCSR) -> DistributedCSR:
                 f"A[{i}, {A.indices[p]}] is {values[p]}, which is not finite; weights must be "
                 "finite"
             )
-        found.append(as_weighted(A.to_local()))
-    graph, magnitude = found[0].graph, found[0].magnitude
+        weighted = as_weighted(A.to_local())
+    graph, magnitude = weighted.graph, weighted.magnitude
     arrays = graph.indptr, graph.indices[: graph.nnz].astype(A.dtype, copy=False)
     return DistributedCSR(A.comm, *arrays, A.first_row, A.shape, magnitude)

@@ -125,10 +125,8 @@ def block_permutation(
     rows = labels.row_group if one_block else np.empty_like(matching.row_mate)
     row_perm, col_perm = rows, np.empty_like(matching.col_mate)
     starts = np.empty(n_square + 4, row_perm.dtype)
-    pair = matching.row_mate, matching.col_mate
-    given = labels.row_group, pair, *matching.shape, n_square
-    threads = worthwhile(workers, row_perm.size)
-    _core.block_permutation(*given, row_perm, col_perm, starts, threads)
+    given = labels.row_group, (matching.row_mate, matching.col_mate), *matching.shape, n_square
+    _core.block_permutation(*given, row_perm, col_perm, starts, worthwhile(workers, row_perm.size))
     first_square, first_vertical, rank = map(starts.item, (1, n_square + 1, n_square + 2))
     first, end = kinds.groups_of_blocks(n_square, matching.shape, rank)
     row_blocks = starts[first : end + 1]

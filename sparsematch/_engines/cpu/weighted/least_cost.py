@@ -69,8 +69,7 @@ def round_duals(row_dual: FloatArray, col_dual: FloatArray) -> FloatPair:
     Down in rows, up in columns: a sum that was at most a whole number still is, one that was equal
     to it too. Duals too large to tell a rounding error from a fraction are left as they are.
     """
-    largest = max(np.abs(side).max(initial=0.0) for side in (row_dual, col_dual))
-    if largest >= 2.0**30:
+    if max(np.abs(side).max(initial=0.0) for side in (row_dual, col_dual)) >= 2.0**30:
         return row_dual, col_dual
     near = 2.0**-20
     return np.floor(row_dual + near), np.ceil(col_dual - near) + 0.0  # no negative zeros

@@ -145,8 +145,7 @@ def _with_own_columns(
 ) -> tuple[BipartiteCSR, FloatArray]:
     """Return the stored rows with one entry more in each, of one column or their own, and costs."""
     n, size, width = graph.n_major, graph.nnz + graph.n_major, graph.n_minor + n_own
-    large = max(size, width) > np.iinfo(graph.dtype).max
-    dtype = np.dtype(np.int64) if large else graph.dtype
+    dtype = np.dtype(np.int64) if max(size, width) > np.iinfo(graph.dtype).max else graph.dtype
     indptr = graph.indptr + np.arange(n + 1, dtype=dtype)
     own = indptr[1:] - 1
     given = np.ones(size, bool)

@@ -44,12 +44,10 @@ def write_products(
     scales_of: tuple[FloatArray | None, FloatArray | None] = None, None
     if isinstance(batch, TransversalBatch):
         scales_of = batch.row_scale, batch.col_scale
-    scaling = scales_of[0] is not None
-    none = np.empty((0, 0))
     sides = (
         (batch.row_mate[rows], batch.col_mate[rows]),
         (batch.row_dual[rows], batch.col_dual[rows]),
-        tuple(none if side is None else side[rows] for side in scales_of),
+        tuple(np.empty((0, 0)) if side is None else side[rows] for side in scales_of),
     )
     mates, duals, scales = (graph.orient(*(side.reshape(-1) for side in pair)) for pair in sides)
     start = np.empty(0, graph.dtype), np.empty(0)
@@ -58,7 +56,7 @@ def write_products(
             graph.orient(first.matching.row_mate, first.matching.col_mate)[0],
             graph.orient(first.row_dual, first.col_dual)[1],
         )
-    in_range = np.ones(len(values) if scaling else 0, bool)
+    in_range = np.ones(0 if scales_of[0] is None else len(values), bool)
     given = values.reshape(-1), np.empty(0, np.int64) if order is None else order
     numbers, flags = (batch.objective[rows], in_range), (graph.flipped, auction_first, costs)
     arrays = given, mates, duals, scales, numbers, start, flags

@@ -50,8 +50,7 @@ def symmetric_product(
     if cut_off and scaling:
         warn_of_cut_factors("dual holds")
     scaled, given = _scaled_diagonal(diagonal, factors), factors if scaling else None
-    found = SymmetricTransversal(matching, best.objective, partner, dual, scaled, given)
-    return found.freeze()
+    return SymmetricTransversal(matching, best.objective, partner, dual, scaled, given).freeze()
 
 
 def symmetric_diagonal(weighted: WeightedCSR) -> FloatArray:

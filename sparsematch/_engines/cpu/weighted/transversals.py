@@ -63,8 +63,7 @@ def maximum_sum(
     """Return the transversal with the largest sum, within any tolerance. Time: see `least_cost`."""
     graph, cost = weighted.graph, abs(weighted.values)
     np.negative(cost, out=cost)
-    found = costs.least_cost(graph, cost, run, weighted.largest, start)
-    matching, row_dual, col_dual, unit = found
+    matching, row_dual, col_dual, unit = costs.least_cost(graph, cost, run, weighted.largest, start)
     whole = unit == 1 and costs.are_whole(cost[:_FEW]) and costs.are_whole(cost)
     if whole:
         row_dual, col_dual = costs.round_duals(row_dual, col_dual)
@@ -100,9 +99,8 @@ def is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bo
     matched = magnitude[pairs_among(graph, transversal.matching)]
     fewer = u.sum() + v.sum() < transversal.cardinality or transversal.cardinality == 0
     signs = u.min(initial=0) >= 0 and v.min(initial=0) >= 0
-    larger = magnitude > transversal.objective
     exact = matched.min(initial=np.inf) == transversal.objective
-    return bool(exact and fewer and signs and covered[larger].all())
+    return bool(exact and fewer and signs and covered[magnitude > transversal.objective].all())
 
 
 def read_values(graph: BipartiteCSR, values: FloatArray, workers: int) -> tuple[bool, float, float]:

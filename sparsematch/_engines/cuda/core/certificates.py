@@ -35,9 +35,8 @@ def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] 
     none = np.iinfo(np.int64).max
     first = namespace(graph.indptr).full(1, none, np.int64)
     sizes = graph.dtype.type(n_major), graph.dtype.type(n_minor)
-    _load(graph.dtype).launch(
-        "wrong_pair", n_major + n_minor, *sizes, graph.indptr, graph.indices, *mates, first
-    )
+    arrays = graph.indptr, graph.indices, *mates, first
+    _load(graph.dtype).launch("wrong_pair", n_major + n_minor, *sizes, *arrays)
     place = int(first[0])
     if place == none:
         return None
@@ -53,9 +52,8 @@ def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None
     """Return an entry whose row and column are both unmatched. Time: O(n_major + nnz)."""
     if not graph.n_major:
         return None
-    mates = graph.orient(matching.row_mate, matching.col_mate)
     pair = namespace(graph.indptr).full(2, -1, graph.dtype)
-    arrays = graph.indptr, graph.indices, *mates, pair
+    arrays = graph.indptr, graph.indices, *graph.orient(matching.row_mate, matching.col_mate), pair
     _load(graph.dtype).launch("free_pair", graph.n_major, graph.dtype.type(graph.n_major), *arrays)
     major, minor = (int(v) for v in pair.tolist())
     return None if major < 0 else graph.orient(major, minor)

@@ -40,12 +40,9 @@ def _build(graph: BipartiteCSR) -> BipartiteCSR:
     place, begin = count_entries(graph.indices[:nnz], graph.n_minor)
     indices = xp.empty(nnz, dtype)
     if nnz:
-        shift = lanes_of(graph)
-        arrays = graph.indptr, graph.indices, place, begin, indices
+        shift, n = lanes_of(graph), dtype.type(graph.n_major)
         long = xp.empty(nnz // LONG + 1, dtype), xp.zeros(1, dtype)
-        launch(
-            "fill", graph.n_major << int(shift), dtype.type(graph.n_major), *arrays, *long, shift
-        )
-        launch("fill_long", compile.FILLING, *arrays, *long, threads=1024)
-    how = graph.backend, not graph.flipped, nnz
-    return BipartiteCSR(graph.n_rows, graph.n_cols, begin, indices, *how)
+        arrays = graph.indptr, graph.indices, place, begin, indices, *long
+        launch("fill", graph.n_major << int(shift), n, *arrays, shift)
+        launch("fill_long", compile.FILLING, *arrays, threads=1024)
+    return graph._replace(indptr=begin, indices=indices, flipped=not graph.flipped, known_nnz=nnz)

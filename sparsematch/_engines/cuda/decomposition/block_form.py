@@ -77,8 +77,7 @@ def block_permutation(matching: Matching, labels: BlockLabels, _workers: int) ->
     first_square, first_vertical, rank, _ = bounds.tolist()
     first, end = groups_of_blocks(labels.n_square, matching.shape, rank)
     row_blocks, col_blocks = begin[first : end + 1], xp.empty(end + 1 - first, dtype)
-    numbers = col_blocks.size, *matching.shape, col_mate.size - rank
-    given = (dtype.type(k) for k in numbers)
+    given = (dtype.type(k) for k in (col_blocks.size, *matching.shape, col_mate.size - rank))
     kernels.launch("bound_blocks", col_blocks.size, *given, row_blocks, col_blocks)
     coarse = first_square, first_vertical, rank
     return BlockPermutation(row_perm, col_perm, row_blocks, col_blocks, *coarse)

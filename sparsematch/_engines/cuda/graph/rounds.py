@@ -33,8 +33,7 @@ def shapes(weight: int) -> list[dict[str, int]]:
 
 
 def _macros(weight: int, lanes: int, unroll: int) -> dict[str, int]:
-    lists = {"LANES": lanes, "UNROLL": unroll, "LONG": 32 * lanes, "PART": PART}
-    return {"WEIGHT": weight} | lists
+    return {"WEIGHT": weight, "LANES": lanes, "UNROLL": unroll, "LONG": 32 * lanes, "PART": PART}
 
 
 def declare(name: str, **macros: int) -> Callable[[Graph], compile.Kernels]:
@@ -119,10 +118,9 @@ def survey(graph: Graph, first: int = 0) -> GraphProperties:
 def matched_weight(graph: Graph, mate: IndexArray, first: int = 0) -> Any:
     """Return the sum of the magnitudes of the matched edges, an array of shape ()."""
     # The lists are those of vertices from `first` on, and an edge counts at its smaller end.
-    xp = namespace(mate)
     if graph.weight is None or not graph.n:
         return (mate >= 0).astype(np.float64).sum() / 2.0
-    kernels, weights = _load(graph), xp.empty(graph.n, np.float64)
+    kernels, weights = _load(graph), namespace(mate).empty(graph.n, np.float64)
     n, g = graph.dtype.type(graph.n), adjacency(kernels, graph, 0, first)
     kernels.launch("pair_weights", graph.n, n, g, mate, weights)
     return weights.sum()

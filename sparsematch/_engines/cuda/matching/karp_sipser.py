@@ -40,9 +40,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
     warm = bool(run.matched)
     known = before or DeviceByProducts()
     with run.step("karp_sipser"):
-        if not warm:
-            known = with_symmetry(graph, known)
-        if not warm and known.symmetric:
+        if not warm and with_symmetry(graph, known).symmetric:
             finished = _match_graph(graph, matching, run, one_only)
             known.finished, known.free_together = (finished, finished), True
         elif pair := _match_sides(graph, matching, run, warm, one_only):

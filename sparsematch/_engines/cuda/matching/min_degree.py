@@ -47,8 +47,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
         state = start_common.state(kernels, "MinDegree", graph, matching, **fields)
         order = start_common.stretch_bits(n_rows), seed_of(run)
         for kernel, classes in (("choose", CLASSES), ("choose_long", LONG_CLASSES)):
-            for above, upto in pairwise(classes):
-                limits = index(above), index(upto)
+            for limits in pairwise(map(index, classes)):  # above, up to
                 kernels.launch(kernel, n_rows, index(n_rows), state, *limits, *order)
         before.most_pairs = most and most()  # waits, but not for these
     return before

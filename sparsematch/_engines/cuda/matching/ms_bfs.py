@@ -176,9 +176,8 @@ class Search:
             visited = self._lists["visited"]
             given = self._finished, np.bool_(own), *self._mates, visited
             self._setup.launch("close_columns", visited.size, index(graph.n_minor), *given)
-        bounds = kernels.struct("Limits", **(LIMITS | limits))
         how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
-        fixed = state, bounds, seed_of(run), self._barrier
+        fixed = state, kernels.struct("Limits", **(LIMITS | limits)), seed_of(run), self._barrier
         kernels.launch_resident("search", index(graph.n_minor), *fixed, **how)
         return functools.cache(lambda: kernels.read("Control", control))
 

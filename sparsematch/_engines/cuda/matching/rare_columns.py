@@ -56,15 +56,13 @@ def match_rare_columns(
     rows = xp.empty(listed, graph.dtype)
     given = index(listed), index(graph.n_major), graph.indptr, state, place, begin, rows
     kernels.launch("group_rare", listed, *given)
-    shape = sum(having), graph.n_major
-    rest = BipartiteCSR(*shape, begin, rows, graph.backend, known_nnz=listed)
+    rest = BipartiteCSR(sum(having), graph.n_major, begin, rows, graph.backend, known_nnz=listed)
     found, alone = Matching.start(rest), Run(run.workers, run.seed)
     cheap.improve(rest, found, alone)
     ms_bfs.search((rest, found, alone, None), None, 0, **ms_bfs.in_place(graph.dtype))
     free = xp.zeros(1, graph.dtype)
     mates = graph.orient(matching.row_mate, matching.col_mate)
-    kernels.launch(
-        "adopt_rare", rare.size, index(rare.size), state, found.row_mate, *mates, matched, free
-    )
+    arrays = found.row_mate, *mates, matched, free
+    kernels.launch("adopt_rare", rare.size, index(rare.size), state, *arrays)
     left = start_copy(free)
     return lambda: n_cols - int(left()[0])

@@ -76,8 +76,7 @@ def least_cost(
     matching, first = Matching.start(graph), Run(run.workers, detailed=run.detailed)
     auto.improve(graph, matching, first)
     run.include(first)
-    rank = matching.cardinality
-    if rank == graph.n_rows == graph.n_cols:
+    if matching.cardinality == graph.n_rows == graph.n_cols:
         whole = _problem(graph.indptr, graph.indices[: graph.nnz], cost)
         sides = run.timed("phases", _assign, whole, tolerance / unit, run)[3:]
     else:
@@ -158,15 +157,12 @@ def _hold_auction(problem: Assignment, largest: float, tolerance: float) -> None
 
 def _on_host(problem: Assignment, run: Run) -> Assignment:
     """Solve on the host what is left: the matrix and its costs are copied, all is copied back."""
-    n = problem.n
-    here = host_fallback.on_host(
-        BipartiteCSR(n, n, problem.indptr, problem.indices, "cupy", False, problem.indices.size)
-    )
+    n, indptr, indices = problem.n, problem.indptr, problem.indices
+    here = host_fallback.on_host(BipartiteCSR(n, n, indptr, indices, "cupy", False, indices.size))
     cost: Any = problem.cost
     found = operations(WeightedOps, "numpy").least_cost(here, cost.get(), run)
     mates = found.matching.row_mate, found.matching.col_mate
-    pairs = zip(problem[3:], (*mates, found.row_dual, found.col_dual), strict=True)
-    for there, array in pairs:
+    for there, array in zip(problem[3:], (*mates, found.row_dual, found.col_dual), strict=True):
         there[:] = host_fallback.to_device(array, there)
     return problem
 
@@ -224,9 +220,7 @@ def _join(
     i, j, cost = coupled
     u, v = duals
     above, below = ~parts.major_below, parts.minor_below
-    shift = 0.0
-    if cost.size:
-        shift = max(shift, float((u[i] + v[j] - cost).max()))
+    shift = max(0.0, float((u[i] + v[j] - cost).max())) if cost.size else 0.0
     for inner, outer in (v[below], v[free[1]]), (u[above], u[free[0]]):
         if inner.size and outer.size:
             shift = max(shift, float(inner.max()) - float(outer.min()))

@@ -33,9 +33,8 @@ def maximum_product(
     matched = _matched_values(graph, found.matching, magnitude)
     row_scale = col_scale = None
     if scaling:
-        power = xp.exp2 if approximate else xp.exp
         values = None if approximate or tolerance else matched
-        given = values, found.matching, duals, power
+        given = values, found.matching, duals, xp.exp2 if approximate else xp.exp
         row_scale, col_scale = run.timed("scale factors", _factors, *given)
     objective = float(xp.log(matched[matched > 0]).sum())
     sides = duals[0] * base, duals[1] * base, row_scale, col_scale

@@ -41,8 +41,7 @@ def coarsen(A: DistributedCSR, mate: IndexArray) -> tuple[DistributedCSR, Distri
     matrix = DistributedCSR(A.comm, *arrays[:2], first, (n, n), arrays[2])
     ones = np.ones(label.size, arrays[2].real.dtype)
     bounds = np.arange(label.size + 1)
-    P = DistributedCSR(A.comm, bounds, label, A.first_row, (A.n_rows, n), ones)
-    return matrix, P
+    return matrix, DistributedCSR(A.comm, bounds, label, A.first_row, (A.n_rows, n), ones)
 
 
 def _aggregates(A: DistributedCSR, mate: IndexArray, exchange: Exchange) -> IndexPair:

@@ -66,8 +66,7 @@ def _match_gathered(A: DistributedCSR, matching: DistributedMatching, run: Run, 
     matching.row_mate[:] = exchange.scatterv(A.row_starts, mates[0], A.dtype)
     matching.col_mate[:] = exchange.scatterv(A.col_starts, mates[1], A.dtype)
     (steps, *_) = exchange.allgather(run.steps[before:])
-    own = n_set(matching.row_mate >= 0)
-    sent, pairs = exchange.allreduce(exchange.bytes_sent, own)
+    sent, pairs = exchange.allreduce(exchange.bytes_sent, n_set(matching.row_mate >= 0))
     last = steps[-1]._replace(cardinality=pairs, reason=why, carrier=exchange.carrier)
     run.steps[before:] = [*steps[:-1], last._replace(rounds=exchange.rounds, bytes_sent=sent)]
 

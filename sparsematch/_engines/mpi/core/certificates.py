@@ -50,8 +50,7 @@ def _one_sided(
     """Return the first own vertex whose mate names another one. Collective."""
     mate, first = own
     here = exchange.xp.flatnonzero(mate >= 0)
-    named = exchange.lookup(starts, mate[here], their_mate)
-    wrong = here[named != here + first]
+    wrong = here[exchange.lookup(starts, mate[here], their_mate) != here + first]
     if not wrong.size:
         return None
     k = int(wrong[0])

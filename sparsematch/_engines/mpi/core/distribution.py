@@ -43,10 +43,8 @@ def assemble(comm: Any, shape: tuple[int, int], batches: Iterable[Batch]) -> Dis
 
 def _next(comm: Any, source: Iterator[Batch]) -> Batch | None:
     """Return the next batch, if there is one; an error in making it is raised on all ranks."""
-    batch = None
     with agreeing(comm, "assembling of a matrix"):
-        batch = next(source, None)
-    return batch
+        return next(source, None)
 
 
 def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> DistributedCSR:
@@ -60,14 +58,12 @@ def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> D
         degree = np.zeros(place.size, np.int64)
         degree[keys - A.first_row] = degrees
         side = Side.of_rows(A, exchange)
-        types = [A.dtype] if A.values is None else [A.dtype, A.values.dtype]
-        lists = Lists(degree, *types)
+        own = [A.indices] if A.values is None else [A.indices, A.values]
+        lists = Lists(degree, *(column.dtype for column in own))
         for begin, end in side.slices():
-            columns = [A.indices[begin:end]]
-            if A.values is not None:
-                columns.append(A.values[begin:end])
             to = place[side.majors_of_entries(begin, end) - A.first_row]
-            keys, *columns = exchange.alltoallv(A.row_starts, to, *columns)
+            sent = (column[begin:end] for column in own)
+            keys, *columns = exchange.alltoallv(A.row_starts, to, *sent)
             lists.append(keys - A.first_row, *columns)
     indptr, indices, *values = map(xp.asarray, (lists.indptr, *lists.columns))
     return DistributedCSR(A.comm, indptr, indices, A.first_row, A.shape, *values)

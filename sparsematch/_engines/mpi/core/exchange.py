@@ -52,8 +52,7 @@ def abort_on_error(comm: Any) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        agreed = isinstance(error, SystemExit) or getattr(error, "agreed", False)
-        if size_of(comm) == 1 or agreed:
+        if size_of(comm) == 1 or isinstance(error, SystemExit) or getattr(error, "agreed", False):
             raise
         interrupted = isinstance(error, KeyboardInterrupt)
         text = "interrupted\n" if interrupted else traceback.format_exc()
@@ -130,8 +129,7 @@ class Exchange:
 
     def lookup(self, starts: IndexArray, keys: Array, table: Array) -> Array:
         """Return for each key its element of the owner's table: two exchanges."""
-        first = int(starts[self.rank])
-        return self.query(starts, keys, lambda own: table[own - first])
+        return self.query(starts, keys, lambda own: table[own - int(starts[self.rank])])
 
     def starts_of(self, n: Any) -> IndexArray:
         """Return where the elements of each rank begin, given how many are own, and all end."""

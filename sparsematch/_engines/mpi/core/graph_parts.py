@@ -52,8 +52,7 @@ def mates_by_column(A: DistributedCSR, mate: IndexArray) -> IndexArray:
 def first_infinite(part: GraphPart) -> tuple[int, int, float]:
     """Return the first entry off the diagonal that is not finite, and its value. Collective."""
     with abort_on_error(part.layout.comm):
-        found = edges.first_infinite(part)
-        return Exchange(part.layout.comm).first(found)
+        return Exchange(part.layout.comm).first(edges.first_infinite(part))
 
 
 def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
@@ -61,8 +60,7 @@ def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
     part = part.get()
     with abort_on_error(part.layout.comm):
         exchange = Exchange(part.layout.comm)
-        place = edges.first_difference(part, *_mirrored(part, exchange))
-        return exchange.first(place)
+        return exchange.first(edges.first_difference(part, *_mirrored(part, exchange)))
 
 
 def take_larger(part: GraphPart) -> GraphPart:
@@ -78,8 +76,7 @@ def take_larger(part: GraphPart) -> GraphPart:
 def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[IndexArray, FloatArray | None]:
     """Return place and magnitude of the entries whose transposed entry is in an own row."""
     starts = part.layout.row_starts
-    side = Side(part.layout.indptr, part.indices, (starts, starts), exchange)
-    side.indptr = part.indptr.astype(np.int64)
+    side = Side(part.indptr.astype(np.int64), part.indices, (starts, starts), exchange)
     arrived = []
     for begin, end in side.slices():
         columns = [part.indices[begin:end], side.majors_of_entries(begin, end)]

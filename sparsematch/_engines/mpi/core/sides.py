@@ -62,13 +62,12 @@ class Side:
 
     def flipped(self) -> "Side":
         """Return the other side, by a transpose of the lists, slice by slice. Collective."""
-        starts = self.major_starts, self.minor_starts
         indptr = np.zeros(self.n_minors + 1, np.int64)
         self._transpose(indptr[1:])
         np.cumsum(indptr, out=indptr)
         indices = np.empty(int(indptr[-1]), self.dtype)
         self._transpose(indptr[:-1].copy(), indices)
-        return Side(indptr, indices, starts[::-1], self.exchange)
+        return Side(indptr, indices, (self.minor_starts, self.major_starts), self.exchange)
 
     def _transpose(self, filled: IndexArray, lists: IndexArray | None = None) -> None:
         """Fill the lists of the other side, or count their lengths. Collective."""
@@ -99,16 +98,14 @@ class Side:
         low = int(xp.searchsorted(self.indptr, xp.asarray(begin), side="right")) - 1
         high = int(xp.searchsorted(self.indptr, xp.asarray(end), side="left"))
         steps = xp.bincount(self.indptr[low + 1 : high] - begin, minlength=end - begin)
-        majors: Array = xp.cumsum(steps) + (low + self.first_major)
-        return majors.astype(self.dtype)
+        return (xp.cumsum(steps) + (low + self.first_major)).astype(self.dtype)
 
     def entries_of(self, majors: Array) -> tuple[Array, Array]:
         """Return the places of the entries of own majors, and how many each has."""
         starts = self.indptr[majors]
         counts = self.indptr[majors + 1] - starts
-        before = np.cumsum(counts) - counts
-        places = np.arange(int(counts.sum()), dtype=np.int64)
-        places += np.repeat(starts - before, counts)
+        places = np.repeat(starts - (np.cumsum(counts) - counts), counts)
+        places += np.arange(places.size)
         return places, counts
 
     def slices_of(self, majors: Array, *, together: bool = False) -> list[Array]:

@@ -60,8 +60,7 @@ def _numbered(order: Order, in_square: BoolArray, exchange: Exchange, dtype: Any
     own = np.flatnonzero(begins) + places.first
     # the last own block ends where the first one of a later rank begins
     ends = exchange.allgather_numbers([own[0] if own.size else -1])[rank + 1 :, 0]
-    n_places = int(places.starts[-1])
-    end = next((int(place) for place in ends if place >= 0), n_places)
+    end = next((int(place) for place in ends if place >= 0), int(places.starts[-1]))
     return _Blocks(block, np.diff(own, append=end).astype(dtype), first, n)
 
 
@@ -86,8 +85,7 @@ def _assembled(
         ((coarse.row_part == VERTICAL) & matched, h_rows + n_square),
         (free, h_rows + n_square + v_cols),
     )
-    for (rows, begin), before in zip(groups, _before(exchange, groups), strict=True):
-        row_place[rows] = begin + before + np.arange(np.count_nonzero(rows))
+    _number_groups(row_place, groups, exchange)
     row_block[groups[0][0]] = 0
     row_block[coarse.row_part == VERTICAL] = n_blocks - 1
     col_place, col_block = _of_columns(A, matching, row_place, row_block, h_cols - h_rows, exchange)
@@ -116,13 +114,13 @@ def _of_columns(
     mates = matching.col_mate[matched]
     for column, of_rows, shift in ((col_place, row_place, n_free), (col_block, row_block, 0)):
         column[matched] = exchange.lookup(A.row_starts, mates, of_rows) + A.dtype.type(shift)
-    free = matching.col_mate < 0
-    (before,) = _before(exchange, ((free, 0),))
-    col_place[free] = before + np.arange(np.count_nonzero(free))
+    _number_groups(col_place, ((matching.col_mate < 0, 0),), exchange)
     return col_place, col_block
 
 
-def _before(exchange: Exchange, groups: Any) -> list[int]:
-    """Return how many of each group are on earlier ranks. Collective."""
+def _number_groups(place: IndexArray, groups: Any, exchange: Exchange) -> None:
+    """Write the places of the vertices of groups, each from a place on, by rank. Collective."""
     counts = exchange.allgather_numbers([np.count_nonzero(flags) for flags, _ in groups])
-    return counts[: exchange.rank].sum(axis=0).tolist()
+    before = counts[: exchange.rank].sum(axis=0).tolist()
+    for (flags, begin), earlier, n in zip(groups, before, counts[exchange.rank], strict=True):
+        place[flags] = begin + earlier + np.arange(n)

@@ -33,8 +33,7 @@ def coarse_parts(A: DistributedCSR, given: DistributedMatching) -> CoarseParts:
             row_part[forest.minor_tree >= 0] = HORIZONTAL
         own = (int(np.count_nonzero(part == x)) for x in range(3) for part in (row_part, col_part))
         counts = exchange.allreduce(*own)
-        sizes = tuple(zip(counts[::2], counts[1::2], strict=True))
-        return CoarseParts(row_part, col_part, sizes)
+        return CoarseParts(row_part, col_part, tuple(zip(counts[::2], counts[1::2], strict=True)))
 
 
 def _reached(side: Side, major_mate: IndexArray, minor_mate: IndexArray) -> Forest:

@@ -24,13 +24,12 @@ def pair_graph(
     """Return the lists of successors, without loops. Collective."""
     # `is_vertex`: which own rows are in the square part; `mate`: the row of each own column of that
     # part, -1 for the others. Time: O(own entries). Workspace: the result, and slices.
-    rows = Side.of_rows(A, exchange)
 
     def translate(majors: Array, cols: Array) -> tuple[Array, BoolArray]:
         to = exchange.lookup(A.col_starts, cols, mate)
         return to, (to >= 0) & (to != majors) & is_vertex[majors - A.first_row]
 
-    return _rewritten(rows, np.empty_like(A.indices), translate)
+    return _rewritten(Side.of_rows(A, exchange), np.empty_like(A.indices), translate)
 
 
 def keep_within(side: Side, label: IndexArray) -> Side:
@@ -44,8 +43,7 @@ def keep_within(side: Side, label: IndexArray) -> Side:
         own = (ends >= first) & (ends < first + side.n_majors)
         keep[own] &= label[ends[own] - first] == here[own]
         away = np.flatnonzero(keep & ~own)
-        there = exchange.lookup(side.major_starts, ends[away], label)
-        keep[away] = there == here[away]
+        keep[away] = exchange.lookup(side.major_starts, ends[away], label) == here[away]
         return ends, keep
 
     return _rewritten(side, side.indices, judge)
@@ -60,10 +58,9 @@ def _rewritten(side: Side, out: IndexArray, rewrite: _Rewrite) -> Side:
         written, keep = rewrite(majors, side.indices[begin:end])
         written = written[keep]
         if majors.size:
-            low, high = int(majors[0]), int(majors[-1]) + 1
-            counts[low - side.first_major : high - side.first_major] += np.bincount(
-                majors[keep] - low, minlength=high - low
-            )
+            low = int(majors[0])
+            kept = np.bincount(majors[keep] - low)
+            counts[low - side.first_major :][: kept.size] += kept
         out[end_of_kept : end_of_kept + written.size] = written
         end_of_kept += written.size
     np.cumsum(counts, out=counts)

@@ -23,8 +23,7 @@ def order_on_rank_0(side: Side, active: IndexArray, low: IndexArray) -> IndexPai
     ends = exchange.gatherv(side.indices)
     place = start = None
     if vertices is not None and classes is not None and degrees is not None:
-        graph = _with_diagonal(vertices, degrees, ends, side.dtype)
-        place, start = _order(graph, classes)
+        place, start = _order(_with_diagonal(vertices, degrees, ends, side.dtype), classes)
     starts = exchange.starts_of(active.size)
     own_place = exchange.scatterv(starts, place, side.dtype)
     return own_place, exchange.scatterv(starts, start, side.dtype)

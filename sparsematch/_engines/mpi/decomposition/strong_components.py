@@ -152,8 +152,7 @@ class _Search:
         """Return the row with the largest product of degrees on all ranks, if this rank owns it."""
         out, into = (np.diff(side.indptr)[self.active] for side in self._both)
         product = (out + 1.0) * (into + 1.0)
-        own = float(product.max()) if product.size else 0.0
-        products = self.exchange.allgather(own)
+        products = self.exchange.allgather(float(product.max(initial=0)))
         if products.index(max(products)) != self.exchange.rank or not product.size:
             return self.active[:0]
         return self.active[[int(product.argmax())]]

@@ -38,12 +38,9 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: objec
 
 def lent(side: Side) -> tuple[int, int]:
     """Return the first minor lent to this rank, and the end."""
-    n_majors, n_minors = int(side.major_starts[-1]), int(side.minor_starts[-1])
-    begin, end = (
-        v * n_minors // max(n_majors, 1)
-        for v in (side.first_major, side.first_major + side.n_majors)
-    )
-    return begin, end
+    n_majors, n_minors = max(int(side.major_starts[-1]), 1), int(side.minor_starts[-1])
+    first, end = side.first_major, side.first_major + side.n_majors
+    return first * n_minors // n_majors, end * n_minors // n_majors
 
 
 def share_of_lent(side: Side) -> float:

@@ -41,12 +41,11 @@ def propose(
 ) -> None:
     """Propose until no free major has a free minor. Collective."""
     # `mates`: of majors, of minors; `majors`: the own free ones that may have one, if known.
-    exchange = side.exchange
     if majors is None:
         majors = np.flatnonzero((mates[0] < 0) & (np.diff(side.indptr) > 0))
     begin = side.indptr[majors]
     width = 1
-    while exchange.any(majors.size > 0):
+    while side.exchange.any(majors.size > 0):
         account.rounds += 1
         end = np.minimum(begin + width, side.indptr[majors + 1])
         left = np.empty(majors.size, bool)
@@ -75,8 +74,7 @@ def _round(
         answers = np.where(minor_mate[own] >= 0, _MATCHED, _DENIED).astype(np.int8)
         free = np.flatnonzero(answers)
         free = free[np.argsort(mixed(free, seed), kind="stable")]
-        stamp = np.empty(side.n_minors, np.int32)
-        answers[free[first_of_each(own[free], stamp)]] = _GRANTED
+        answers[free[first_of_each(own[free], np.empty(side.n_minors, np.int32))]] = _GRANTED
         return answers
 
     answers = exchange.query(side.minor_starts, minors, grant)

@@ -45,8 +45,7 @@ class Forest:
         self.minor_tree, self.minor_parent, self.minor_before = (
             np.empty(side.n_minors, side.dtype) for _ in range(3)
         )
-        exchange = side.exchange
-        limits = side.slice_size, max(1, _ANNOUNCED // exchange.size)
+        limits = side.slice_size, max(1, _ANNOUNCED // side.exchange.size)
         self._kernel = on_rank().forest_over_ranks(self.arrays, *side.owners, *limits, prune)
         self._kernel.plant()
         self.levels = 0  #: Exchanges in which it grew.

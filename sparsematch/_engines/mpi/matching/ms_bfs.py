@@ -16,7 +16,7 @@ import numpy as np
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import Before, Side
-from sparsematch._engines.mpi.core.steps import Account, step
+from sparsematch._engines.mpi.core.steps import step
 from sparsematch._engines.mpi.matching.forest import Forest
 from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matching import DistributedMatching
@@ -51,17 +51,11 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, before: 
         if from_columns(free_rows, free_cols):
             side, mates = side.transposed(run, before), mates[::-1]
         if free_rows and free_cols:
-            _search(Forest(side, *mates), account)
-
-
-def _search(forest: Forest, account: Account) -> None:
-    """Run phases until one finds no path."""
-    while True:
-        account.phases += 1
-        if not forest.grow():
-            break
-        paths, edges = forest.augment()
-        account.augmentations += paths
-        account.path_edges += edges
-        forest.release()
-    account.levels, account.edges = forest.levels, forest.edges
+            forest, account.phases = Forest(side, *mates), 1
+            while forest.grow():
+                paths, edges = forest.augment()
+                account.augmentations += paths
+                account.path_edges += edges
+                forest.release()
+                account.phases += 1
+            account.levels, account.edges = forest.levels, forest.edges

@@ -38,10 +38,8 @@ def best_duals(costs: ScaledCosts, matching: DistributedMatching, col_dual: Floa
     # These are the duals of the scaling alone, the given ones of the columns, and distances that
     # start from these. Time: O(own entries) a round. Workspace: some numbers for each own vertex.
     n_pairs = matching.cardinality
-    best = _with_bound(costs, np.zeros(col_dual.size), n_pairs)
-    for tried in (col_dual, _distances(costs, matching, col_dual)):
-        best = max(best, _with_bound(costs, tried, n_pairs), key=lambda duals: duals.bound)
-    return best
+    tried = np.zeros(col_dual.size), col_dual, _distances(costs, matching, col_dual)
+    return max((_with_bound(costs, each, n_pairs) for each in tried), key=lambda duals: duals.bound)
 
 
 def _with_bound(costs: ScaledCosts, col_dual: FloatArray, n_pairs: int) -> Duals:
@@ -99,5 +97,4 @@ def _least_sum(values: FloatArray, n: int, exchange: Exchange) -> float:
         middle = (least + most) / 2
         (below,) = exchange.allreduce(int(np.count_nonzero(values <= middle)))
         least, most = (least, middle) if below >= n else (middle, most)
-    under = np.minimum(values - most, 0)
-    return float(n * most + exchange.allreduce(under.sum())[0])
+    return float(n * most + exchange.allreduce(np.minimum(values - most, 0).sum())[0])

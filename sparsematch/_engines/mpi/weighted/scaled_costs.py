@@ -27,8 +27,7 @@ class ScaledCosts:
         self.row_dual, self.col_dual = np.zeros(self.side.n_majors), np.zeros(self.side.n_minors)
         if A.n_rows <= A.n_cols:
             self.row_dual = self.row_duals(self.col_dual)
-            for begin in range(0, self.cost.size, self.side.slice_size):
-                end = min(begin + self.side.slice_size, self.cost.size)
+            for begin, end in self.side.slices():
                 self.cost[begin:end] -= self.row_dual[self.rows_of(begin, end)]
         if A.n_rows >= A.n_cols:
             self.col_dual = self.least_of_cols(np.zeros(self.side.n_majors))
