@@ -157,12 +157,15 @@ BlockLimits searching(double likely, double wide) {
 }
 
 std::vector<Way> ways() {
-    BlockLimits direct, copied, brief = sweeping(0, 0), trimmed = searching(never, never);
+    BlockLimits direct, copied, brief = sweeping(0, 0), trimmed = searching(never, never), cut, own;
     direct.sweeps.start = copied.sweeps.start = never;
     direct.copied = any, copied.copied = never;
     brief.sweeps.gain = brief.sweeps.rest = never;
     brief.horizontal_gain = never;
     trimmed.go_on = never;
+    cut.sweeps.start = own.sweeps.start = own.copied = any;
+    cut.piece = own.many = 1;
+    cut.large = 0.99;
     return {{"default", false, {}},
             {"sweeps", false, sweeping(1, 8)},
             {"follow and pull", false, sweeping(0, 0)},
@@ -171,6 +174,8 @@ std::vector<Way> ways() {
             {"brief sweeps", false, brief},
             {"direct", false, direct},
             {"copied", false, copied},
+            {"pieces of the order", false, cut},
+            {"a transpose where sweeps fail", false, own},
             {"default, transposed", true, {}},
             {"forward and backward, in order", true, searching(any, 0)},
             {"trim, forward and backward", true, searching(never, never)},
@@ -449,6 +454,8 @@ std::vector<Way> drawn_ways(Random& random) {
         BlockLimits& b = way.limits;
         for (double* value : {&b.horizontal_gain, &b.likely, &b.copied, &b.go_on, &b.large})
             *value = share(*value);
+        b.piece = 1 + below(random, 20);
+        b.many = 1 + below(random, 4);
         b.many_arcs = static_cast<unsigned char>(1 + random() % 4);
         b.at_a_time = b.bits_at_a_time = 64;
         b.frontier = small_frontiers(share(1 / 16.) + (random() % 3 == 0));

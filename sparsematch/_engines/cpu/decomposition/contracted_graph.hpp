@@ -41,7 +41,7 @@ template <class Index> class ContractedGraph {
     // Writes: the number of each vertex (strong_components.hpp). `component` is the next one.
     void find_components(Index& component, RunContext& run) {
         StrongComponents<Index>(number_.data(), arcs_.data(), heads_.data(), all_)
-            .find(all_, component, run);
+            .find(0, all_, component, run);
     }
 
     // Writes their numbers to the groups of the vertices that are rows, and settles these.

@@ -34,11 +34,11 @@
 //       |  CoarseParts, numbers at both ends
 //       +---- with the transpose -------------+---- without, and most is left -----+
 //       v                                     v                                    |
-//     trim.hpp                              sweeps.hpp                             |
-//       |  rows without arcs: blocks of one   |  large components by passes        |
-//       v                                     |  over the rows                     |
-//     forward_backward.hpp                    |                                    |
-//       |  large components by searches       |                                    |
+//     trim.hpp                              sweeps.hpp                          pieces.hpp
+//       |  rows without arcs: blocks of one   |  large components by passes     several workers:
+//       v                                     |  over the rows; where they      the order cut where
+//     forward_backward.hpp                    |  fail, several workers          no block crosses it
+//       |  large components by searches       |  build the transpose               |
 //       +-------------------+-----------------+                                    |
 //                           |  LargeComponents (large_components.hpp)              |
 //                           v                                                      v
@@ -65,13 +65,16 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
+#include "core/transpose.hpp"
 #include "decomposition/coarse_parts.hpp"
 #include "decomposition/contracted_graph.hpp"
 #include "decomposition/forward_backward.hpp"
 #include "decomposition/limits.hpp"
+#include "decomposition/pieces.hpp"
 #include "decomposition/strong_components.hpp"
 #include "decomposition/sweeps.hpp"
 #include "decomposition/trim.hpp"
@@ -98,16 +101,20 @@ template <class Index> class Blocks {
         if (left == 0) return write([](Index) { return in_vertical<Index>; });
         LargeComponents<Index> large;
         large.left = left;
-        if (t) search_large(*t, large);
+        if (t) return search_large(*t, large), number(large);
+        // Without the transpose, part of the horizontal part may be left for depth-first search.
+        const bool many = run_.team.size() >= limits_.many && parts_.horizontal_col.count() == 0;
         // A large component is likely, and little else depends on it.
-        else if (is_above(limits_.sweeps.start, left)) {
+        if (is_above(limits_.sweeps.start, left)) {
+            const auto longest = static_cast<std::int64_t>(limits_.large * a_.n_cols);
+            std::vector<Index> bounds;  // of pieces too short for a large component
+            if (many && pieces_of_order(a_, m_, longest, limits_.piece, bounds, run_))
+                return direct(bounds);
             const auto timer = run_.time("sweeps");
             Sweeps(a_, m_, parts_, large, limits_.sweeps, run_).search();
         }
-        if (run_.stopped()) return 0;
-        const auto timer = run_.time("depth-first search");
-        return t || large.size > 0 || !is_above(limits_.copied, left) ? contracted(large)
-                                                                      : direct();
+        if (large.size > 0 || !is_above(limits_.copied, left)) return number(large);
+        return many ? transposed(large) : direct({0, a_.n_cols});
     }
 
   private:
@@ -193,24 +200,71 @@ template <class Index> class Blocks {
                             });
     }
 
-    // Depth-first search of all that is left, in the matrix as it is; nothing has been trimmed.
-    // Workspace: seven indices per column, of which four are written as deep as the search goes.
-    Index direct() {
-        Buffer<Index> number(a_.n_cols);
+    // Depth-first search of all that is left, in the matrix as it is, or in each piece without its
+    // arcs to others; nothing has been trimmed. Workspace: seven indices per column, of which four
+    // are written as deep as the search goes; with pieces one per entry.
+    Index direct(const std::vector<Index>& bounds) {
+        const auto timer = run_.time("depth-first search");
+        const std::size_t n_pieces = bounds.size() - 1;
+        const bool cut = n_pieces > 1;
+        Buffer<Index> number(a_.n_cols), copied(cut ? a_.nnz() : 0);
         Buffer<Arcs<Index>> arcs(a_.n_cols);
-        for (Index j = 0; j < a_.n_cols; ++j) {
+        Index* const heads = cut ? copied.data() : nullptr;
+        std::vector<Index> shift(n_pieces);  // at first how many blocks there are
+        const auto each_piece = [&](const auto& body) {
+            run_.team.loop(n_pieces, 1, [&](int rank, std::int64_t p, std::int64_t last) {
+                for (; p < last; ++p) {
+                    const auto [begin, end] = std::minmax(bounds[p], bounds[p + 1]);
+                    shift[p] = body(begin, end, shift[p], rank);
+                }
+            });
+        };
+        each_piece([&](Index begin, Index end, Index, int rank) {
+            Index next = set_out(begin, end, number.data(), arcs.data(), heads);
+            StrongComponents<Index>(number.data(), arcs.data(), cut ? heads : a_.indices,
+                                    end - begin)
+                .find(begin, end, next, run_, rank);
+            return end - next;
+        });
+        Index next = component_ -= std::accumulate(shift.begin(), shift.end(), Index{0});
+        for (std::size_t p = 0; p < n_pieces; ++p)
+            next += std::exchange(shift[p], next + shift[p] - std::max(bounds[p], bounds[p + 1]));
+        if (cut)
+            each_piece([&](Index j, Index end, Index by, int) {
+                for (; j < end; ++j) number[j] += number[j] == in_vertical<Index> ? 0 : by;
+                return by;
+            });
+        return write_direct(number.data());
+    }
+
+    // The numbers that are known at first, from `end` downwards, and the places of the arcs;
+    // of those within the piece, which are copied, if there are heads. Returns the next number.
+    Index set_out(Index j, Index end, Index* number, Arcs<Index>* arcs, Index* heads) const {
+        const Index begin = j;
+        Index next = end;
+        for (; j < end; ++j) {
             if (parts_.settled_col.test(j)) {
                 number[j] =
                     parts_.horizontal_col.test(j) ? in_horizontal<Index> : in_vertical<Index>;
                 continue;
             }
             const Index i = m_.col_mate[j], leaf = a_.degree(i) == 1;
-            number[j] = leaf ? component_ : 0;
-            arcs[j] = {a_.indptr[i], a_.indptr[i + 1]};
-            component_ -= leaf;
+            number[j] = leaf ? next : 0;
+            next -= leaf;
+            Index tail = a_.indptr[i];
+            arcs[j] = {tail, a_.indptr[i + 1]};
+            if (!heads) continue;
+            for (const Index k : a_.neighbours(i)) {
+                heads[tail] = k;
+                tail += k >= begin && k < end;
+            }
+            arcs[j].end = tail;
         }
-        StrongComponents<Index>(number.data(), arcs.data(), a_.indices, a_.n_cols)
-            .find(a_.n_cols, component_, run_);
+        return next;
+    }
+
+    // The groups of all rows, from the numbers of all columns.
+    Index write_direct(const Index* number) const {
         const Index n = count();
         run_.team.loop(a_.n_rows, limits_.at_a_time, [&](int, Index begin, Index end) {
             for (Index i = begin; i < end; ++i) {
@@ -221,8 +275,22 @@ template <class Index> class Blocks {
         return n;
     }
 
+    // By all workers where sweeps have found nothing: depth-first search is one's.
+    Index transposed(LargeComponents<Index>& large) {
+        Buffer<Index> indptr(static_cast<std::size_t>(a_.n_cols) + 1), indices(a_.nnz());
+        {
+            const auto timer = run_.time("transpose");
+            transpose(a_, indptr.data(), indices.data(), run_);
+        }
+        if (!run_.stopped())
+            search_large({a_.n_cols, a_.n_rows, indptr.data(), indices.data()}, large);
+        return number(large);
+    }
+
     // Depth-first search in a copy of what is left.
-    Index contracted(const LargeComponents<Index>& large) {
+    Index number(const LargeComponents<Index>& large) {
+        if (run_.stopped()) return 0;
+        const auto timer = run_.time("depth-first search");
         ContractedGraph<Index> graph(a_, m_, parts_, large, limits_, run_.team);
         graph.find_components(component_, run_);
         graph.settle_rows(group_, parts_.settled_row);

@@ -36,6 +36,8 @@ struct BlockLimits {
     // Of searches with the transpose. Of all columns: left over, for another search; of those left
     // over at first: a component that is kept.
     double go_on = 1 / 4., large = 1 / 8.;
+    std::int64_t piece = 1 << 14;  // columns and entries with at most one bound between pieces
+    int many = 4;  // workers that repay a pass for pieces, and a transpose where sweeps fail
     unsigned char many_arcs = 255;  // of a row that is never trimmed
     // Vertices of a level of trimming that repay waking the others; claimed at a time. Not varied.
     std::size_t trimmed_together = 1 << 11;

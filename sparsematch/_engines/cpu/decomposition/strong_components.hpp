@@ -39,12 +39,12 @@ template <class Index> class StrongComponents {
     StrongComponents(Index* number, const Arcs<Index>* arcs, const Index* heads, std::size_t size)
         : number_(number), arcs_(arcs), heads_(heads), waiting_(size), path_(size) {}
 
-    // Completes the components of the first n vertices and of all that they reach; `component` is
-    // the next number and counts down. Time: O(n + arcs).
-    void find(Index n, Index& component, RunContext& run) {
-        WorkCounter counter(run);
+    // Completes the components of these vertices and of all that they reach; `component` is the
+    // next number and counts down. Time: O(vertices + arcs).
+    void find(Index v, Index end, Index& component, RunContext& run, int rank = 0) {
+        WorkCounter counter(run, rank);
         component_ = component;
-        for (Index v = 0; v < n && !run.stopped(); ++v)
+        for (; v < end && !run.stopped(); ++v)
             if (number_[v] == 0) search(v, counter);
         component = component_;
     }

@@ -135,8 +135,7 @@ template <class Index> class Sweeps {
             std::clamp((n + strips - 1) / strips, std::min(limits_.strip, n), n));
     }
 
-    // Each worker sweeps over a strip. False if the pivots that are one have no large component;
-    // sweeps over all rows had found none either (six natural orders in which strips failed).
+    // Each worker sweeps over a strip. False if the pivots that are one have no large component.
     bool sweep_strips(Index width) {
         const Index n = a_.n_cols;
         SPARSEMATCH_ASSERT((n - 1) / width < most_strips);

@@ -30,7 +30,7 @@ SquareForm<Index> form_of_matching(const Csr<Index>& a, const Index* col_of, Run
     Buffer<Arcs<Index>> arcs(size);
     for (Index i = 0; i < n; ++i) arcs[i] = {a.indptr[col_of[i]], a.indptr[col_of[i] + 1]};
     Index lowest = n;  // numbers count down to here, sinks first
-    StrongComponents<Index>(number.data(), arcs.data(), a.indices, size).find(n, lowest, run);
+    StrongComponents<Index>(number.data(), arcs.data(), a.indices, size).find(0, n, lowest, run);
     const Index n_blocks = n - lowest;
     if (run.stopped()) return {};
     for (Index& k : number) k = n - k;

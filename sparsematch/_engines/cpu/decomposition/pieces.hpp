@@ -1,0 +1,90 @@
+// Pieces of the order: where no arc leads back over a place between two columns, or none leads on,
+// no block has columns on both sides. Systems that were put together part by part have such places.
+// Vertices and arcs: see large_components.hpp.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+
+namespace sparsematch {
+
+// Of the heads of some columns' arcs; the first place among the columns over which none of these
+// leads back, and the last over which none leads on.
+template <class Index> struct Places {
+    Index least, greatest, first, last;
+
+    Places(const Csr<Index>& a, Matching<Index> m, Index begin, Index end, WorkCounter&& counter)
+        : least(a.n_cols), greatest(0), first(begin), last(begin) {
+        for (Index j = begin; j < end; ++j) {
+            Index low = j;
+            if (const Index i = m.col_mate[j]; i != UNMATCHED<Index>) {
+                for (const Index k : a.neighbours(i)) {
+                    low = std::min(low, k);
+                    greatest = std::max(greatest, k);
+                }
+                counter.add(a.degree(i));
+            }
+            least = std::min(least, low);
+            greatest = std::max(greatest, j);
+            first = low < first ? j + 1 : first;
+            last = greatest == j ? j + 1 : last;
+        }
+    }
+};
+
+// Writes the bounds of pieces of at most `longest` columns, those of the columns among them, so
+// that arcs lead to later pieces: descending where they lead to earlier columns. False if there are
+// none. At most one place is looked for in as many columns as have `work` entries and columns.
+// Time: O(n_cols + nnz); less where the first columns have no place.
+template <class Index>
+bool pieces_of_order(const Csr<Index>& a, Matching<Index> m, std::int64_t longest,
+                     std::int64_t work, std::vector<Index>& bounds, RunContext& run) {
+    const auto timer = run.time("pieces");
+    const std::int64_t all = std::int64_t{a.nnz()} + a.n_cols,
+                       width = std::max<std::int64_t>(a.n_cols * work / std::max(all, work), 1);
+    const Places<Index> nowhere(a, m, 0, 0, WorkCounter(run));
+    std::vector<Places<Index>> places((a.n_cols + width - 1) / width, nowhere);
+    std::atomic<bool> found = false;
+    const auto look = [&](std::int64_t from, std::int64_t to) {
+        run.team.loop(to - from, width, [&](int rank, Index begin, Index end) {
+            begin += from, end += from;
+            const Places<Index> of(a, m, begin, end, WorkCounter(run, rank));
+            if ((of.first > 0 && of.first < end) || of.last > begin) found = true;
+            places[begin / width] = of;
+        });
+    };
+    const auto some = std::min<std::int64_t>((longest / width + 1) * width, a.n_cols);
+    look(0, some);
+    if (!found) return false;
+    look(some, a.n_cols);
+
+    std::vector<Index> on{a.n_cols}, back{0};
+    Index least = a.n_cols, greatest = 0;
+    for (auto of = places.rbegin(); of != places.rend(); ++of) {
+        if (of->first > 0 && of->first <= least && of->first < on.back()) on.push_back(of->first);
+        least = std::min(least, of->least);
+    }
+    for (const auto& of : places) {
+        if (of.last > std::max(greatest, back.back()) && of.last < a.n_cols)
+            back.push_back(of.last);
+        greatest = std::max(greatest, of.greatest);
+    }
+    on.push_back(0);
+    back.push_back(a.n_cols);
+    for (const auto* const all_bounds : {&on, &back}) {
+        bounds.assign(all_bounds->rbegin(), all_bounds->rend());
+        bool fit = true;
+        for (std::size_t p = 1; p < bounds.size(); ++p)
+            fit &= std::abs(bounds[p] - bounds[p - 1]) <= longest;
+        if (fit) return true;
+    }
+    return false;
+}
+
+}  // namespace sparsematch
