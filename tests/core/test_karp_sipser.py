@@ -103,7 +103,7 @@ def test_all_small_patterns_as_by_hand(couplings):
     A = side_by_side(list(small_patterns()), couplings, seed=couplings)
     pairs, rows, cols = degree_one_by_hand(A)
     assert 0 < pairs < A.shape[0] - np.count_nonzero(rows)
-    for form, workers in product((A, A.tocsc()), (1, *(2, 3, 8) * 4)):
+    for form, workers in product((A, A.tocsc()), (1, *few(2, 3, 8) * 4)):
         _, matching, _, left = start(form, workers, degree_one_only=True)
         oracle.assert_matching(A, matching.row_mate, matching.col_mate)
         assert matching.cardinality == pairs
@@ -171,7 +171,7 @@ def test_all_small_patterns_with_picks(couplings):
     """The matching is maximal, and maximum once the core has been searched."""
     A = side_by_side(list(small_patterns()), couplings, seed=couplings)
     rank = oracle.rank(A)
-    for workers in (1, *(2, 3, 8) * 4):
+    for workers in (1, *few(2, 3, 8) * 4):
         graph, matching, run, left = start(A, workers)
         oracle.assert_maximal(A, matching.row_mate, matching.col_mate)
         done, _ = run_engine("single_source_bfs", graph, matching, run, left)

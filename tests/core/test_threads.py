@@ -230,7 +230,7 @@ def test_weighted_results_by_any_number_of_workers(shape, layout):
     A.data = np.round(np.random.default_rng(241).uniform(1, 9, A.nnz))  # many ties
     A.data[np.random.default_rng(251).random(A.nnz) < 0.1] = 0
     A = A.asformat(layout)
-    for function in (sm.maximum_product_transversal, sm.maximum_sum_transversal):
+    for function in few(sm.maximum_sum_transversal, sm.maximum_product_transversal):
         alone = function(A)
         for workers in few(2, 5):
             together = function(A, workers=workers)

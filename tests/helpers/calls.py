@@ -21,9 +21,9 @@ CORES = 64
 SANITIZED = "san.so" in os.environ.get("LD_PRELOAD", "")
 
 
-def few(*workers):
-    """Numbers of workers to try; under a sanitizer the last alone."""
-    return workers[-1:] if SANITIZED else workers
+def few(*values):
+    """Values to try, mostly numbers of workers; under a sanitizer the last alone."""
+    return values[-1:] if SANITIZED else values
 
 
 def solve(A, engine, options=None, **how):
