@@ -35,7 +35,7 @@ def approximate_matching(
         settings = read_options(options, engine)
         run = Run(resolve_workers(workers), read_seed(rng), settings, bool(flags["return_info"]))
     with agreed(G, "approximate_matching with a seed", **{"the seed drawn from rng": run.seed}):
-        pass  # it makes the order of the edges
+        pass  # which makes the order of the edges
     mate, rest = matched(checked(graph, run, flags["symmetrize"]), engine, method, run)
     mate = mate.astype(G.dtype, copy=False)
     weight, guarantee, info = rest

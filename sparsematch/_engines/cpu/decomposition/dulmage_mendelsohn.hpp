@@ -102,19 +102,19 @@ template <class Index> class Blocks {
         LargeComponents<Index> large;
         large.left = left;
         if (t) return search_large(*t, large), number(large);
-        // Without the transpose, part of the horizontal part may be left for depth-first search.
-        const bool many = run_.team.size() >= limits_.many && parts_.horizontal_col.count() == 0;
+        // Of a horizontal part, some may be left for a single depth-first search.
+        const bool by_all = run_.team.size() >= limits_.many && parts_.horizontal_col.count() == 0;
         // A large component is likely, and little else depends on it.
         if (is_above(limits_.sweeps.start, left)) {
             const auto longest = static_cast<std::int64_t>(limits_.large * a_.n_cols);
             std::vector<Index> bounds;  // of pieces too short for a large component
-            if (many && pieces_of_order(a_, m_, longest, limits_.piece, bounds, run_))
+            if (by_all && pieces_of_order(a_, m_, longest, limits_.piece, bounds, run_))
                 return direct(bounds);
             const auto timer = run_.time("sweeps");
             Sweeps(a_, m_, parts_, large, limits_.sweeps, run_).search();
         }
         if (large.size > 0 || !is_above(limits_.copied, left)) return number(large);
-        return many ? transposed(large) : direct({0, a_.n_cols});
+        return by_all ? transposed(large) : direct({0, a_.n_cols});
     }
 
   private:
@@ -213,7 +213,7 @@ template <class Index> class Blocks {
         std::vector<Index> shift(n_pieces);  // at first how many blocks there are
         const auto each_piece = [&](const auto& body) {
             run_.team.loop(n_pieces, 1, [&](int rank, std::int64_t p, std::int64_t last) {
-                for (; p < last; ++p) {
+                for (; p < last && !run_.stopped(); ++p) {
                     const auto [begin, end] = std::minmax(bounds[p], bounds[p + 1]);
                     shift[p] = body(begin, end, shift[p], rank);
                 }
@@ -226,6 +226,7 @@ template <class Index> class Blocks {
                 .find(begin, end, next, run_, rank);
             return end - next;
         });
+        if (run_.stopped()) return 0;
         Index next = component_ -= std::accumulate(shift.begin(), shift.end(), Index{0});
         for (std::size_t p = 0; p < n_pieces; ++p)
             next += std::exchange(shift[p], next + shift[p] - std::max(bounds[p], bounds[p + 1]));
@@ -237,8 +238,8 @@ template <class Index> class Blocks {
         return write_direct(number.data());
     }
 
-    // The numbers that are known at first, from `end` downwards, and the places of the arcs;
-    // of those within the piece, which are copied, if there are heads. Returns the next number.
+    // Numbers leaves, from `end` downwards, and writes the places of the arcs; if there are heads,
+    // of those within the piece, which are copied. Returns the next number.
     Index set_out(Index j, Index end, Index* number, Arcs<Index>* arcs, Index* heads) const {
         const Index begin = j;
         Index next = end;
@@ -263,7 +264,6 @@ template <class Index> class Blocks {
         return next;
     }
 
-    // The groups of all rows, from the numbers of all columns.
     Index write_direct(const Index* number) const {
         const Index n = count();
         run_.team.loop(a_.n_rows, limits_.at_a_time, [&](int, Index begin, Index end) {
@@ -275,7 +275,7 @@ template <class Index> class Blocks {
         return n;
     }
 
-    // By all workers where sweeps have found nothing: depth-first search is one's.
+    // By all workers, where sweeps have found nothing. Presumes that there is no horizontal part.
     Index transposed(LargeComponents<Index>& large) {
         Buffer<Index> indptr(static_cast<std::size_t>(a_.n_cols) + 1), indices(a_.nnz());
         {

@@ -48,11 +48,12 @@ bool pieces_of_order(const Csr<Index>& a, Matching<Index> m, std::int64_t longes
     const auto timer = run.time("pieces");
     const std::int64_t all = std::int64_t{a.nnz()} + a.n_cols,
                        width = std::max<std::int64_t>(a.n_cols * work / std::max(all, work), 1);
-    const Places<Index> nowhere(a, m, 0, 0, WorkCounter(run));
-    std::vector<Places<Index>> places((a.n_cols + width - 1) / width, nowhere);
+    const Places<Index> none(a, m, 0, 0, WorkCounter(run));
+    std::vector<Places<Index>> places((a.n_cols + width - 1) / width, none);
     std::atomic<bool> found = false;
     const auto look = [&](std::int64_t from, std::int64_t to) {
         run.team.loop(to - from, width, [&](int rank, Index begin, Index end) {
+            if (run.stopped()) return;
             begin += from, end += from;
             const Places<Index> of(a, m, begin, end, WorkCounter(run, rank));
             if ((of.first > 0 && of.first < end) || of.last > begin) found = true;

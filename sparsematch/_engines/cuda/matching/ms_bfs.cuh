@@ -53,15 +53,14 @@ struct Control {
     Wide votes[2];
 };
 
-// When a frontier is narrow, in entries a block; how many levels a block then goes on by itself; at
-// how many eighths of the depth at which it found its last path a phase ends, 0: with the level
-// that finds one; the levels of a phase from which its trees are kept. In lockstep, up to how many
-// entries are left to the first block, and all share a frontier of few entries. A level costs 1,
-// and 1 more for every `wide` entries; a round costs as much as one more level. After a cost of
-// more than `allowance` the search stops: the host will finish it. In the first phase, which has
-// `own_levels`, a tree ends in the column of its root's number or not at all; these columns are in
-// `visited` then. 0: there is no such phase. The search ends when no more free columns than `left`,
-// which no matching has, are left.
+// `narrow`: entries a block up to which blocks go on by themselves, `stay` levels at most.
+// `depth_eighths`: of the depth of its last path, at which a phase ends; 0: with the level that
+// finds one. `graft`: levels of a phase from which its trees are kept. `alone`: entries up to which
+// the first block has the frontier to itself, in lockstep. A level costs 1, and 1 more for every
+// `wide` entries, a round 1; after a cost of `allowance` the host finishes the search. In a first
+// phase of `own_levels`, 0: none, a tree ends in the column of its root's number or not at all;
+// these columns are in `visited` then. `left`: free columns, which no matching has, with no more of
+// which the search ends.
 struct Limits {
     int narrow, stay, depth_eighths, graft, alone, wide, allowance, own_levels;
     Index left;
