@@ -137,7 +137,7 @@ struct Way {
 // Shares that no number is above, that every one but 0 is, and that every one is.
 constexpr double never = 2, any = 0, always = -1;
 
-FrontierLimits small_frontiers(double wide) { return {wide, 0, 1, 1, 64, 1, 64}; }
+FrontierLimits small_frontiers(double wide) { return {wide, 1, 1, 1, 64, 1, 64, 1, 2}; }
 
 // Sweeps as long as they may last, and what they find is kept, however small it is.
 BlockLimits sweeping(double near, int sweeps, int candidates = 1) {
@@ -459,8 +459,8 @@ std::vector<Way> drawn_ways(Random& random) {
         b.many_arcs = static_cast<unsigned char>(1 + random() % 4);
         b.at_a_time = b.bits_at_a_time = 64;
         b.frontier = small_frontiers(share(1 / 16.) + (random() % 3 == 0));
-        b.frontier.wide_least = random() % 8;
-        b.frontier.shared_out = 1 + random() % 16;
+        b.frontier.wide_least = 1 + random() % 8;
+        b.frontier.given = 1 + random() % 4;
     }
     return all;
 }

@@ -1,10 +1,11 @@
 // Alternating breadth-first search from rows: to all their unseen columns, to the mates of these.
 //
 // A narrow frontier is read in the order of the queue, with prefetching; a wide one by ascending
-// row, where many lists are near to each other in memory. With several workers, two searches run
-// side by side, and where there are workers left, wide frontiers are shared out.
+// row, where many lists are near to each other in memory. What is reached does not depend on the
+// order, so several workers have no levels while the frontier is narrow: each reads a part of it and
+// what it finds from there, in one or both of two searches, and gives a half to who has none.
 // Invariant: every row in row_seen, or marked by a worker, is a start or the mate of a column in
-// seen; the queue holds the columns whose mates are still to be read.
+// seen; the queues hold the columns whose mates are still to be read.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 #include "core/csr.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
-#include "core/worklist.hpp"
+#include "core/work_pool.hpp"
 
 namespace sparsematch {
 
@@ -29,13 +30,15 @@ namespace sparsematch {
 struct FrontierLimits {
     // Vertices for which passes over all bits pay: this share of all columns, plus `wide_least`.
     double wide = 1 / 16.;
-    std::size_t wide_least = 64;
-    std::size_t shared_out = 1 << 12;  // vertices that repay waking the others
-    std::int64_t turn = 1 << 18;       // entries one worker reads at a time: some milliseconds
+    std::size_t wide_least = 64;  // positive
+    int alone = 1 << 8;           // vertices that one worker reads before it wakes the others
+    std::size_t given = 1 << 5;   // vertices that repay giving them to another
     // Rows, vertices of the queue, and bits that a worker claims at a time.
     std::int64_t rows_at_a_time = 1 << 14;
     std::int64_t queue_at_a_time = 1 << 9;
     std::int64_t bits_at_a_time = 1 << 16;  // a multiple of 64
+    // Vertices that a worker reads before it says how many it has, and forgets those it has read.
+    std::size_t reported = 1 << 6, dropped = 1 << 12;
 };
 
 // Reads: the matrix, the columns' mates. Writes: `seen`, which holds the columns not to be entered
@@ -68,29 +71,43 @@ template <class Index> class AlternatingSearch {
     }
 
     bool is_done() const { return head_ == tail_; }
-    bool is_shared_out() const { return tail_ - head_ >= limits_.shared_out; }
+    bool is_wide() const { return tail_ - head_ >= wide_; }
 
     // Until nothing new is reached, or the run is stopped. False as soon as it meets a free column.
     bool run(RunContext& run) {
         WorkCounter counter(run);
         while (head_ < tail_ && !run.stopped())
-            if (!step(counter, wide_)) return false;
+            if (!(is_wide() ? in_order(counter)
+                            : one_by_one(counter, [](std::size_t) { return true; })))
+                return false;
         return true;
     }
-    // One worker's turn: as run, but for a few milliseconds, and with `share` only while the
-    // frontier is too narrow to be shared out.
-    bool turn(RunContext& run, int rank, bool share) {
-        WorkCounter counter(run, rank);
-        allowance_ = limits_.turn;
-        while (head_ < tail_ && allowance_ > 0 && !(share && is_shared_out()) && !run.stopped())
-            if (!step(counter, share ? limits_.shared_out : wide_)) return false;
-        allowance_ = unlimited;
-        return true;
+    // As run, of a narrow frontier, but for some microseconds.
+    bool begin(RunContext& run) {
+        WorkCounter counter(run);
+        return one_by_one(counter, [n = limits_.alone](std::size_t) mutable { return n-- > 0; });
     }
-    // The whole frontier, by all workers.
+    // Of a narrow frontier, columns whose mates one of several workers reads: all, if none is here.
+    struct Part {
+        AlternatingSearch* search;
+        std::vector<Index> queue;
+        bool read(RunContext& run, int rank, WorkPool<Part>& pool) {
+            return search->read_alone(queue, run, rank, pool) &&
+                   search->read_with_others(queue, run, rank, pool);
+        }
+    };
+    Part narrow(const ThreadTeam& team) {
+        marks_.resize(team.size());
+        pending_ = 0;
+        return {this, {}};
+    }
+    void put_back(const std::vector<Index>& queue) {
+        std::ranges::copy(queue, queue_.data() + tail_);
+        tail_ += queue.size();
+    }
+    // A wide frontier, by all workers.
     bool level(RunContext& run) {
         const std::size_t first = head_, end = tail_;
-        if (end - first < wide_) return claim_level(run);
         std::atomic<bool> maximum{true};
         together(run, end - first, limits_.queue_at_a_time, [&](std::size_t k, const auto& use) {
             PrefetchAhead<16>::mate_lists(a_, col_mate_, &queue_[0], first + k, end);
@@ -114,31 +131,68 @@ template <class Index> class AlternatingSearch {
     }
 
   private:
-    static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
-
-    bool step(WorkCounter& counter, std::size_t narrow) {
-        return tail_ - head_ < wide_ ? one_by_one(counter, std::min(narrow, wide_))
-                                     : in_order(counter);
-    }
-
     // In the order of the queue, while that is short.
-    bool one_by_one(WorkCounter& counter, std::size_t narrow) {
+    template <class GoesOn> bool one_by_one(WorkCounter& counter, GoesOn goes_on) {
         const Index *const queue = &queue_[0], *const mate = col_mate_;
         std::size_t head = head_, tail = tail_;
-        std::int64_t allowance = allowance_;
         bool going = true;
-        for (; head < tail && tail - head < narrow && going; ++head) {
+        for (; head < tail && tail - head < wide_ && going && goes_on(tail - head); ++head) {
             PrefetchAhead<16>::mate_lists(a_, mate, queue, head, tail);
             const Index i = mate[queue[head]];
             if (i == UNMATCHED<Index>) return false;
             row_seen_.set(i);
-            allowance -= a_.degree(i);
-            going = counter.add(a_.degree(i)) & (allowance > 0);
+            going = counter.add(a_.degree(i));
             tail = expand(i, tail);
         }
         head_ = head;
         tail_ = tail;
-        allowance_ = allowance;
+        return true;
+    }
+
+    // One worker, until it has enough for another that waits.
+    bool read_alone(std::vector<Index>& queue, RunContext& run, int rank,
+                    const WorkPool<Part>& pool) {
+        if (!queue.empty()) return true;
+        WorkCounter counter(run, rank);
+        if (!one_by_one(counter, [&](std::size_t left) {
+                return pool.is_open() && !(pool.is_wanted() && left >= 2 * limits_.given);
+            }))
+            return false;
+        const Index* const all = queue_.data();
+        queue.assign(all + std::exchange(head_, 0), all + std::exchange(tail_, 0));
+        return true;
+    }
+
+    // Its own marks of columns spare a worker most looks at those that all share, which move between
+    // caches. What has become wide is given back.
+    bool read_with_others(std::vector<Index>& queue, RunContext& run, int rank,
+                          WorkPool<Part>& pool) {
+        if (queue.empty()) return true;
+        WorkCounter counter(run, rank);
+        Marks& own = mark(rank);
+        const auto at = [&](std::size_t k) { return queue.begin() + static_cast<std::int64_t>(k); };
+        auto report = [&, last = std::size_t{0}](std::size_t left) mutable {
+            const std::size_t more = left - std::exchange(last, left);  // modulo 2^64
+            return std::atomic_ref(pending_).fetch_add(more, std::memory_order_relaxed) + more;
+        };
+        std::size_t head = 0, left;
+        for (; (left = queue.size() - head) > 0 && pool.is_open(); ++head) {
+            if (head % limits_.reported == 0 && report(left) >= wide_) pool.close();
+            if (left >= 2 * limits_.given && pool.is_wanted()) {
+                pool.give({this, {at(head + left / 2), queue.end()}});
+                queue.resize(head + left / 2);
+            }
+            PrefetchAhead<16>::mate_lists(a_, col_mate_, queue.data(), head, queue.size());
+            const Index i = col_mate_[queue[head]];
+            if (i == UNMATCHED<Index>) return false;
+            own.row.set(i);
+            for (const Index j : a_.neighbours(i))
+                if (own.col.insert(j) && seen_.template claim<true>(j)) queue.push_back(j);
+            if (!counter.add(a_.degree(i))) return true;
+            if (head >= limits_.dropped) queue.erase(queue.begin(), at(head)), head = 0;
+        }
+        report(0);
+        if (left > 0) pool.give({this, {at(head), queue.end()}});
         return true;
     }
 
@@ -156,7 +210,6 @@ template <class Index> class AlternatingSearch {
         each(rows, true, a_.n_rows, [&](Index i) {
             for (const Index j : a_.neighbours(i)) fresh.set(j);
             counter.add(a_.degree(i));
-            allowance_ -= a_.degree(i);
         });
         fresh.remove(seen_);
         seen_.merge(fresh);
@@ -167,32 +220,6 @@ template <class Index> class AlternatingSearch {
 
     std::size_t expand(Index i, std::size_t tail) {
         return append_unseen(a_.neighbours(i), seen_, &queue_[0], tail);
-    }
-
-    // A narrow frontier: who claims a column appends it.
-    bool claim_level(RunContext& run) {
-        const std::size_t first = head_;
-        std::atomic<bool> maximum{true};
-        marks_.resize(run.team.size());
-        queue_.resize(tail_);
-        const auto read = [&](int rank, std::int64_t k, std::int64_t end) {
-            WorkCounter counter(run, rank);
-            typename Worklist<true, Index>::Writer found(queue_);
-            Marks& own = mark(rank);
-            for (; k < end; ++k) {
-                PrefetchAhead<16>::mate_lists(a_, col_mate_, &queue_[0], first + k, tail_);
-                const Index i = col_mate_[queue_[first + k]];
-                if (i == UNMATCHED<Index>) return maximum.store(false, std::memory_order_relaxed);
-                own.row.set(i);
-                for (const Index j : a_.neighbours(i))
-                    if (seen_.template claim<true>(j)) found.push(j);
-                if (!counter.add(a_.degree(i))) return;
-            }
-        };
-        run.team.even_loop(tail_ - head_, 1 << 6, limits_.queue_at_a_time, read);
-        head_ = tail_;
-        tail_ = queue_.size();
-        return maximum.load(std::memory_order_relaxed);
     }
 
     // A wide one. rows(k, use): calls use(i) for the rows to be read in place k, of n places. Each
@@ -273,34 +300,38 @@ template <class Index> class AlternatingSearch {
     const Csr<Index>& a_;
     const Index* col_mate_;
     Bitmap &row_seen_, &seen_;
-    Worklist<true, Index> queue_;
-    // of each worker that has needed them; no columns between two levels
+    Buffer<Index> queue_;
+    // of each worker that has needed them; its columns are all in seen
     std::vector<std::optional<Marks>> marks_;
     std::size_t head_ = 0, tail_ = 0;
-    std::int64_t allowance_ = unlimited;
+    std::size_t pending_ = 0;  // of a narrow frontier, what workers have said that they have
     const FrontierLimits limits_;
     const std::size_t wide_;  // vertices of a wide frontier
 };
 
-// Runs searches that write to nothing in common on the team: each on a worker of its own, but where
-// there are more workers than searches left, wide frontiers by all. False: one meets a free column.
+// Runs searches that write to nothing in common on the team: narrow frontiers side by side, wide ones
+// one after the other. False: one meets a free column.
 template <class Index, std::size_t n>
 bool run_searches(const std::array<AlternatingSearch<Index>*, n>& searches, RunContext& run) {
-    for (std::atomic<bool> maximum{true}; maximum && run.flush(0, 0);) {
-        std::array<AlternatingSearch<Index>*, n> left{};
-        std::int64_t n_left = 0;
-        for (auto* search : searches)
-            if (!search->is_done()) left[n_left++] = search;
-        if (n_left == 0) break;
-        const bool share = run.team.size() > n_left;
-        for (std::int64_t k = 0; share && k < n_left; ++k)
-            while (left[k]->is_shared_out() && run.flush(0, 0))
-                if (!left[k]->level(run)) return false;
-        run.team.loop(n_left, 1, [&](int rank, std::int64_t k, std::int64_t end) {
-            for (; k < end; ++k)
-                if (!left[k]->turn(run, rank, share)) maximum = false;
+    using Part = typename AlternatingSearch<Index>::Part;
+    for (auto* search : searches)
+        if (!search->begin(run)) return false;
+    for (std::atomic<bool> maximum{true};;) {
+        std::vector<Part> parts;
+        for (auto* search : searches) {
+            while (search->is_wide() && run.flush(0, 0))
+                if (!search->level(run)) return false;
+            if (!search->is_done()) parts.push_back(search->narrow(run.team));
+        }
+        if (parts.empty() || run.stopped()) break;
+        WorkPool<Part> pool(run, std::move(parts));
+        pool.run([&](int rank, Part part) {
+            if (part.read(run, rank, pool)) return;
+            maximum = false;
+            pool.close();
         });
         if (!maximum) return false;
+        for (const Part& part : pool.left()) part.search->put_back(part.queue);
     }
     for (auto* search : searches) search->join_rows(run.team);
     return true;
