@@ -124,6 +124,22 @@ def test_the_interpreter_runs_while_an_engine_does():
     assert ticks_during(call) >= 5
 
 
+@pytest.mark.parametrize("order", ["natural", "scrambled"])
+def test_few_rows_are_searched_for_by_all_workers(order):
+    """Those that lost their partners find others, or are found to have none."""
+    A = grid(60) if order == "natural" else scrambled(grid(60), seed=5)
+    A = sp.csr_array(sp.vstack([A, A[:1]]))  # a row too many
+    maximum, rng = sm.maximum_transversal(A), np.random.default_rng(199)
+    for lost, workers in few((0, 2), (0, 4), (1, 4)):
+        known = np.asarray(maximum.row_mate).copy()
+        known[rng.choice(np.flatnonzero(known >= 0), lost, replace=False)] = -1
+        found = sm.maximum_transversal(
+            A, method="single_source_bfs", initial=known, workers=workers
+        )
+        assert found.cardinality == maximum.cardinality
+        assert sm.is_maximum(A, found)
+
+
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
 def test_no_thread_is_left_running(engine):
     before = len(os.listdir("/proc/self/task"))

@@ -2,8 +2,8 @@
 //
 // A narrow frontier is read in the order of the queue, with prefetching; a wide one by ascending
 // row, where many lists are near to each other in memory. What is reached does not depend on the
-// order, so several workers have no levels while the frontier is narrow: each reads a part of it and
-// what it finds from there, in one or both of two searches, and gives a half to who has none.
+// order, so several workers have no levels while the frontier is narrow: each reads a part of it
+// and what it finds from there, of either of two searches, and gives half to one that has nothing.
 // Invariant: every row in row_seen, or marked by a worker, is a start or the mate of a column in
 // seen; the queues hold the columns whose mates are still to be read.
 #pragma once
@@ -42,14 +42,15 @@ struct FrontierLimits {
 };
 
 // Reads: the matrix, the columns' mates. Writes: `seen`, which holds the columns not to be entered
-// and gets those that were; `row_seen`, which gets the mates of these. Workspace: an index per
-// column, written as far as the search goes, and two bits per vertex. Time: O(entries read), and
+// and gets those that were; `row_seen`, which gets the mates of these; `parent`, if given, the row
+// from which each column was reached, of narrow frontiers alone. Workspace: an index per column,
+// written as far as the search goes, and two bits per vertex. Time: O(entries read), and
 // O(n_rows + n_cols) bits for each wide frontier.
 template <class Index> class AlternatingSearch {
   public:
     AlternatingSearch(const Csr<Index>& a, const Index* col_mate, Bitmap& row_seen, Bitmap& seen,
-                      const FrontierLimits& limits = {})
-        : a_(a), col_mate_(col_mate), row_seen_(row_seen), seen_(seen),
+                      const FrontierLimits& limits = {}, Index* parent = nullptr)
+        : a_(a), col_mate_(col_mate), parent_(parent), row_seen_(row_seen), seen_(seen),
           queue_(static_cast<std::size_t>(a.n_cols) + 1), limits_(limits),
           wide_(static_cast<std::size_t>(limits.wide * static_cast<double>(a.n_cols)) +
                 limits.wide_least) {}
@@ -70,6 +71,8 @@ template <class Index> class AlternatingSearch {
         });
     }
 
+    // The free column that it has met, of a narrow frontier.
+    Index found() const { return found_; }
     bool is_done() const { return head_ == tail_; }
     bool is_wide() const { return tail_ - head_ >= wide_; }
 
@@ -139,7 +142,7 @@ template <class Index> class AlternatingSearch {
         for (; head < tail && tail - head < wide_ && going && goes_on(tail - head); ++head) {
             PrefetchAhead<16>::mate_lists(a_, mate, queue, head, tail);
             const Index i = mate[queue[head]];
-            if (i == UNMATCHED<Index>) return false;
+            if (i == UNMATCHED<Index>) return found_ = queue[head], false;
             row_seen_.set(i);
             going = counter.add(a_.degree(i));
             tail = expand(i, tail);
@@ -163,8 +166,8 @@ template <class Index> class AlternatingSearch {
         return true;
     }
 
-    // Its own marks of columns spare a worker most looks at those that all share, which move between
-    // caches. What has become wide is given back.
+    // Its own marks of columns spare a worker most looks at those that all share, which move
+    // between caches. What has become wide is given back.
     bool read_with_others(std::vector<Index>& queue, RunContext& run, int rank,
                           WorkPool<Part>& pool) {
         if (queue.empty()) return true;
@@ -184,10 +187,13 @@ template <class Index> class AlternatingSearch {
             }
             PrefetchAhead<16>::mate_lists(a_, col_mate_, queue.data(), head, queue.size());
             const Index i = col_mate_[queue[head]];
-            if (i == UNMATCHED<Index>) return false;
+            if (i == UNMATCHED<Index>) return poke(found_, queue[head]), false;
             own.row.set(i);
-            for (const Index j : a_.neighbours(i))
-                if (own.col.insert(j) && seen_.template claim<true>(j)) queue.push_back(j);
+            for (const Index j : a_.neighbours(i)) {
+                if (!own.col.insert(j) || !seen_.template claim<true>(j)) continue;
+                queue.push_back(j);
+                if (parent_) parent_[j] = i;
+            }
             if (!counter.add(a_.degree(i))) return true;
             if (head >= limits_.dropped) queue.erase(queue.begin(), at(head)), head = 0;
         }
@@ -219,7 +225,9 @@ template <class Index> class AlternatingSearch {
     }
 
     std::size_t expand(Index i, std::size_t tail) {
-        return append_unseen(a_.neighbours(i), seen_, &queue_[0], tail);
+        const std::size_t end = append_unseen(a_.neighbours(i), seen_, &queue_[0], tail);
+        for (; parent_ && tail < end; ++tail) parent_[queue_[tail]] = i;
+        return end;
     }
 
     // A wide one. rows(k, use): calls use(i) for the rows to be read in place k, of n places. Each
@@ -299,6 +307,8 @@ template <class Index> class AlternatingSearch {
 
     const Csr<Index>& a_;
     const Index* col_mate_;
+    Index* parent_;
+    Index found_ = UNMATCHED<Index>;
     Bitmap &row_seen_, &seen_;
     Buffer<Index> queue_;
     // of each worker that has needed them; its columns are all in seen
@@ -309,8 +319,8 @@ template <class Index> class AlternatingSearch {
     const std::size_t wide_;  // vertices of a wide frontier
 };
 
-// Runs searches that write to nothing in common on the team: narrow frontiers side by side, wide ones
-// one after the other. False: one meets a free column.
+// Runs searches that write to nothing in common on the team: narrow frontiers side by side, wide
+// ones one after the other. False: one meets a free column.
 template <class Index, std::size_t n>
 bool run_searches(const std::array<AlternatingSearch<Index>*, n>& searches, RunContext& run) {
     using Part = typename AlternatingSearch<Index>::Part;

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/alternating_search.hpp"
 #include "core/csr.hpp"
 #include "core/prefetch.hpp"
 #include "core/published_lists.hpp"
@@ -202,6 +203,36 @@ template <class Index> std::vector<Index> interleaved(const std::vector<Index>& 
     return mixed;
 }
 
+// From the last few rows at once, to one free column after the other, each time by all workers:
+// one worker for each row would leave most of them without work.
+template <class Index>
+void search_together(const Csr<Index>& a, Matching<Index> m, RunContext& run,
+                     std::vector<Index> roots, const Bitmap& finished) {
+    const FrontierLimits narrow{.wide = 2};  // never wide
+    Buffer<Index> parent(a.n_cols);
+    for (auto left = count_free(a.n_cols, m.col_mate, run.finished.col, run);
+         left > 0 && !roots.empty() && !run.exhausted(); --left) {
+        Bitmap rows(a.n_rows), cols(a.n_cols);
+        cols.copy(finished);
+        AlternatingSearch<Index> search(a, m.col_mate, rows, cols, narrow, parent.data());
+        for (const Index root : roots) search.from(root);
+        const bool fails = run_searches(std::array{&search}, run);
+        if (run.stopped()) return;
+        ++run.stats.phases;
+        if (fails) return;
+        Index i;
+        for (Index j = search.found(); j != UNMATCHED<Index>; run.stats.path_edges += 2) {
+            i = parent[j];
+            const Index before = m.row_mate[i];
+            m.match(i, j);
+            j = before;
+        }
+        --run.stats.path_edges;
+        ++run.stats.augmentations;
+        std::erase(roots, i);
+    }
+}
+
 // Writes: both mates. Workspace of each worker: four indices, a bit per column. Time: O(n nnz).
 template <class Index>
 void parallel_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
@@ -211,6 +242,8 @@ void parallel_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunConte
     std::vector<Index> roots = search_roots(a, m, run);
     Bitmap finished(a.n_cols);
     mark_finished_columns(finished, a.n_cols, run);
+    if (2 * roots.size() <= static_cast<std::size_t>(run.team.size()))
+        return search_together(a, m, run, std::move(roots), finished);
     if (roots.size() <= few_roots) roots = interleaved(roots);
     ParallelSingleSourceBfs<Index>(a, m, run, roots, finished).search_all();
 }
