@@ -45,8 +45,7 @@ def numerical_defects(
         row_scale, col_scale = logarithmic_scaling(lacking.added_to(A))
         B = scaled(A, row_scale, col_scale)
         B.data[np.abs(B.data) < TINY] = TINY  # none becomes zero, which changes the pattern
-        lines = lines_of(A, B, row_scale, col_scale)
-        found = _all_dependences(B, lacking, lines, tolerance)
+        found = _all_dependences(B, lacking, lines_of(A, B, row_scale, col_scale), tolerance)
     if min(len(found.rows), len(found.cols)) < rows.size:
         return None
     named = found.rows, found.cols, found.blocks, tolerance, found.is_complete
@@ -117,13 +116,10 @@ def _blocks(
     """Return the diagonal blocks that are singular by themselves, each as if it were alone."""
     inside = {side: _by_block(found[side], border, side) for side in lines}
     blocks = []
-    plan = border.plan
-    orders = plan.blocks.row_perm, plan.blocks.col_perm
     numbers, first = np.unique(border.blocks, return_index=True)
     groups = np.split(np.arange(border.blocks.size), first[1:])
     for k, which in zip(numbers.tolist(), groups, strict=True):
-        own_place = slice(*plan.starts[k : k + 2].tolist())
-        rows, cols = (np.sort(order[own_place]) for order in orders)
+        rows, cols = (np.sort(of_block) for of_block in border.plan.block(k))
         own: list[Dependences] = []
         least = 1.0
         for side, members, others in (("rows", rows, cols), ("columns", cols, rows)):

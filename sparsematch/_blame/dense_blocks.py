@@ -22,7 +22,7 @@ def dense_blocks(
     A: Any, factors: BlockFactors, blocks: IndexArray
 ) -> Iterator[tuple[IndexArray, Array]]:
     """Yield blocks, by ascending size, and what a CSC matrix has in them: shape (blocks, m, m)."""
-    # Rows and columns are in the order of ``factors.block``.
+    # Rows and columns are in the order of ``factors.plan.block``.
     if not blocks.size:
         return
     starts, plan = factors.plan.starts, factors.plan.blocks
@@ -71,6 +71,6 @@ def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
             found.append((min(factors.rcond(k), 1.0), k, False))
     worst = []
     for rcond, k, is_exact in sorted(found)[:_SHOWN]:
-        rows, cols = factors.block(k)
+        rows, cols = factors.plan.block(k)
         worst.append(BlockCondition(k, np.sort(rows), np.sort(cols), rcond, is_exact))
     return tuple(worst)

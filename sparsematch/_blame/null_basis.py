@@ -75,11 +75,8 @@ def sparse_basis(
     local = _LocalLines(lines, space.indices, tolerance, others)
     best: list[Dependence] = []
     count = space.values.size
-    while count:
-        found = _named(lines, space.first(count), local)
-        best = max(best, found, key=len)
-        if len(best) >= count:
-            break
+    while count > len(best):
+        best = max(best, _named(lines, space.first(count), local), key=len)
         count = before_gap(space.values[:count])
     return best
 
@@ -100,8 +97,7 @@ def _named(lines: Lines, space: NullSpace, local: "_LocalLines") -> list[Depende
     coordinates = np.zeros((pivots.size, len(found)), circuits.dtype)
     for column, one, place in zip(coordinates.T, found, places, strict=True):
         has = one.indices[np.minimum(place, one.size - 1)] == space.indices[pivots]
-        scaled = in_units(one.coefficients, 1 / lines.factors[one.indices])
-        column[has] = scaled[place[has]]
+        column[has] = in_units(one.coefficients, 1 / lines.factors[one.indices])[place[has]]
     return [found[k] for k in _first_independent(coordinates)]
 
 
@@ -113,8 +109,6 @@ def _first_independent(vectors: Array) -> list[int]:
         if (size := np.linalg.norm(left)) > _PIVOT * np.linalg.norm(vector):
             basis = np.column_stack([basis, left / size])
             chosen.append(k)
-        if len(chosen) == vectors.shape[0]:
-            break
     return chosen
 
 
@@ -230,8 +224,6 @@ def _best_pivot(circuits: Array, sizes: IndexArray, k: int, at: int) -> tuple[Ar
     counts = (digits[:, np.newaxis] == digits).sum(axis=0)
     gains = np.where(digits == 0, 0, counts - (digits == 0).sum(axis=0))
     gains[(gains > 0) & (gains <= rows.size // _FEW)] = 0
-    if not (gains > 0).any():
-        return circuits, -1, circuits[:, :0]
     others, total = np.flatnonzero(gains.max(axis=0) > 0), gains.sum(axis=1)
     best = ratios[gains[:, others].argmax(axis=0), others]
     short = circuits[:, others] - np.outer(own, best)
@@ -285,7 +277,9 @@ class _LocalLines:
     def _fewest(self, vectors: Array, pivots: IndexArray) -> Array:
         """Return the combinations without members that can be spared."""
         vectors = vectors / np.abs(vectors).max(axis=0)
-        shares = self._shares(vectors)
+        terms = np.abs(vectors) * self._largest[..., np.newaxis]
+        # what each member contributes, of the largest contribution
+        shares = (terms / np.maximum(terms.max(axis=1, keepdims=True), TINY)).max(axis=0)
         shares[pivots, np.arange(pivots.size)] = np.inf
         fewest = np.where(shares > _LARGE, vectors, 0)
         if (unsure := np.flatnonzero(self.residuals(fewest) > _ROUNDING)).size:
@@ -299,12 +293,6 @@ class _LocalLines:
                 if self.residual(fitted) <= self._tolerance:
                     fewest[:, k] = fitted
         return fewest
-
-    def _shares(self, vectors: Array) -> FloatArray:
-        """Return what each member contributes, of the largest contribution."""
-        terms = np.abs(vectors) * self._largest[..., np.newaxis]
-        shares: FloatArray = terms / np.maximum(terms.max(axis=1, keepdims=True), TINY)
-        return shares.max(axis=0)
 
     def _fitted(self, vector: Array, shares: FloatArray) -> Array:
         """Return a combination of the fewest first members that will do, with new coefficients."""
@@ -436,8 +424,7 @@ def _columns(
     entries = np.repeat(matrix.indptr[indices] - indptr[:-1], lengths) + np.arange(indptr[-1])
     rows, n = matrix.indices[entries], matrix.shape[0]
     if others is not None:
-        place = np.minimum(np.searchsorted(others, rows), others.size - 1)
-        keep = others[place] == rows
+        keep = others[np.minimum(np.searchsorted(others, rows), others.size - 1)] == rows
         indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
         entries, rows = entries[keep], rows[keep]
     if rows.size < n // 16:

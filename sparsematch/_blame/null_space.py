@@ -17,7 +17,7 @@ from sparsematch._base.arrays import Array, FloatArray, IndexArray
 from sparsematch._base.tolerances import EPSILON, GOOD_ERROR, TINY
 from sparsematch._blame.singular_blocks import Border, connected_parts
 from sparsematch._numerics.foreign_calls import qr, svd
-from sparsematch._numerics.refinement import refine
+from sparsematch._numerics.refinement import Change, refine
 
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 8
@@ -29,9 +29,7 @@ _GAP, _GAP_FLOOR = 100, 1e-16
 def before_gap(values: FloatArray) -> int:
     """Return how many values are before the widest gap; 0 if none is wide."""
     ratios = values[1:] / np.maximum(values[:-1], _GAP_FLOOR)
-    if not ratios.size or ratios.max() < _GAP:
-        return 0
-    return int(ratios.argmax()) + 1
+    return 0 if not ratios.size or ratios.max() < _GAP else int(ratios.argmax()) + 1
 
 
 class NullSpace(NamedTuple):
@@ -93,14 +91,8 @@ class BorderedMatrix:
         """Solve with the matrix with added entries, for the rows with its transpose."""
         trans, matrix = ("T", self._matrix.T) if side == "rows" else ("N", self._matrix)
         largest = np.maximum(np.abs(b).max(axis=0), TINY)
-
-        def correct(left: Array) -> Array:
-            return self._factors.solve(left, trans, check=False)[0]
-
-        def measure(x: Array) -> tuple[Array, Array]:
-            left = b - matrix @ x
-            return np.abs(left).max(axis=0) / largest, left
-
+        correct: Change = lambda left: self._factors.solve(left, trans, check=False)[0]
+        measure = lambda x: (np.abs(left := b - matrix @ x).max(axis=0) / largest, left)
         # of rounding, and of what the factors leave out
         x = refine(correct(b), measure, correct, good=GOOD_ERROR)[0]
         if not np.isfinite(x).all():

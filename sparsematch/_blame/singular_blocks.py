@@ -143,9 +143,7 @@ def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, In
     blocks = np.flatnonzero(doubtful)
     yield from _places_by_decomposition(B, factors, blocks[sizes[blocks] <= _DENSE])
     for k in blocks[sizes[blocks] > _DENSE].tolist():
-        rows, cols = _places_by_iteration(factors, k)
-        if rows.size:
-            yield k, rows, cols
+        yield k, *_places_by_iteration(factors, k)
 
 
 def _amplifying(B: Any, factors: BlockFactors) -> BoolArray:

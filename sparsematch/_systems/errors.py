@@ -10,8 +10,8 @@ from scipy.linalg import LinAlgWarning
 from scipy.sparse.linalg import MatrixRankWarning
 
 from sparsematch._base.above import above
-from sparsematch._base.arrays import IndexArray
-from sparsematch._input.names import Names
+from sparsematch._base.arrays import IndexArray, IndexPair
+from sparsematch._input.names import BothNames, Names
 
 if TYPE_CHECKING:
     from sparsematch._text.explanation import Explanation
@@ -190,20 +190,18 @@ def structurally_singular(system: NamedSystem, rank: int) -> SingularMatrixError
     return SingularMatrixError(text, system=system)
 
 
-def numerically_singular(
-    system: NamedSystem, rows: IndexArray, cols: IndexArray
-) -> SingularMatrixError:
+def numerically_singular(system: NamedSystem, block: IndexPair) -> SingularMatrixError:
     """Describe a matrix with a singular diagonal block."""
-    block = name_block(rows, cols, system.row_names, system.col_names)
-    return SingularMatrixError(f"numerically singular: {block} has no inverse", rows, cols, system)
+    name = name_block(block, (system.row_names, system.col_names))
+    return SingularMatrixError(f"numerically singular: {name} has no inverse", *block, system)
 
 
-def name_block(
-    rows: IndexArray, cols: IndexArray, row_names: Names = None, col_names: Names = None
-) -> str:
+def name_block(block: IndexPair, names: BothNames) -> str:
     """Say which rows and columns of the user's matrix a diagonal block has."""
-    size = f"{rows.size} row and column" if rows.size == 1 else f"{rows.size} rows and columns"
-    return f"a block of {size} (rows {_few(rows, row_names)}; columns {_few(cols, col_names)})"
+    n = block[0].size
+    size = f"{n} row and column" if n == 1 else f"{n} rows and columns"
+    rows, cols = map(_few, block, names)
+    return f"a block of {size} (rows {rows}; columns {cols})"
 
 
 def _few(indices: IndexArray, names: Names) -> str:

@@ -237,9 +237,7 @@ class BlockFactors:
         # it, if that is better: units are no reason to call a block singular.
         if np.diff(self.plan.starts[k : k + 2])[0] == 1:
             return 1.0
-        if k in self._external:
-            return self._external[k].rcond()
-        return self.numbers.rcond(k)
+        return self._external[k].rcond() if k in self._external else self.numbers.rcond(k)
 
     def singular_blocks(self) -> Iterator[tuple[int, float]]:
         """Yield the blocks that are singular to working precision, each with its estimate."""
@@ -272,7 +270,7 @@ class BlockFactors:
 
     def solve_block(self, k: int, b: Array, adjoint: bool) -> Array:
         """Solve with block k alone, scaled, or its conjugate transpose, for the columns of `b`."""
-        # Rows and columns are in the order of `block`.
+        # Rows and columns are in the order of ``plan.block``.
         if k in self._external:
             x = np.asfortranarray(b, self.dtype).copy(order="F")
             self._external[k].solve_in_place(x, "H" if adjoint else "N")
@@ -285,11 +283,6 @@ class BlockFactors:
             self.numbers.solve_scaled(k, whole, adjoint)
             x[row_of if adjoint else slice(None), column] = whole[first:end]
         return x
-
-    def block(self, k: int) -> IndexPair:
-        """Return the rows and columns of the user's matrix in block k."""
-        blocks, inside = self.plan.blocks, slice(*self.plan.starts[k : k + 2].tolist())
-        return blocks.row_perm[inside], blocks.col_perm[inside]
 
     def triangles(self) -> tuple[Any, Any]:
         """Return L and U of a matrix that is one block; AttributeError of any other."""
@@ -323,4 +316,4 @@ class BlockFactors:
         self._external[k].solve_in_place(x, side)
 
     def _singular(self, values: Array, k: int) -> RuntimeError:
-        return numerically_singular(self.plan.system(values), *self.block(k))
+        return numerically_singular(self.plan.system(values), self.plan.block(k))

@@ -262,7 +262,7 @@ class BlockTriangularLU(InverseOperator):
         self._coupled = 0.0 if None in estimates else self._coupled
         self._is_doubtful = bool(estimates) and self._coupled < NEAR * SINGULAR
         for k, rcond in self._factors.singular_blocks():
-            block = name_block(*self._factors.block(k), *self._factors.plan.names)
+            block = name_block(self._factors.plan.block(k), self._factors.plan.names)
             self._warn_singular(f"{block} has", rcond)
 
     def _warn_of_coupling(self, x: Array, trans: Side) -> None:

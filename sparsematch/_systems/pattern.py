@@ -20,12 +20,8 @@ from sparsematch._types.factors import BlockAnalysis
 from sparsematch._types.view import without_view
 
 #: Matrices that the core may read as they are, by how they are stored.
-LAYOUTS: dict[type, str] = {
-    sp.csc_array: "csc",
-    sp.csc_matrix: "csc",
-    sp.csr_array: "csr",
-    sp.csr_matrix: "csr",
-}
+LAYOUTS: dict[type, str] = dict.fromkeys((sp.csc_array, sp.csc_matrix), "csc")
+LAYOUTS |= dict.fromkeys((sp.csr_array, sp.csr_matrix), "csr")
 
 
 def convert(A: Any) -> tuple[Pattern, Array]:

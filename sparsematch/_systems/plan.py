@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from sparsematch._api.workers import resolve_workers
-from sparsematch._base.arrays import Array, IndexArray
+from sparsematch._base.arrays import Array, IndexArray, IndexPair
 from sparsematch._base.errors import check_choice
 from sparsematch._base.lazy import lazy_attribute
 from sparsematch._engines.operations import LuOps
@@ -75,6 +75,11 @@ class FactorisationPlan:
     def n_blocks(self) -> int:
         """Number of diagonal blocks."""
         return self.starts.size - 1
+
+    def block(self, k: int) -> IndexPair:
+        """Return the rows and columns of the user's matrix in block k."""
+        inside = slice(*self.starts[k : k + 2].tolist())
+        return self.blocks.row_perm[inside], self.blocks.col_perm[inside]
 
     @property
     def solvers(self) -> dict[int, str]:

@@ -3,6 +3,7 @@
 import argparse
 import platform
 from collections.abc import Callable
+from functools import partial
 from importlib import metadata
 from typing import Any
 
@@ -106,7 +107,7 @@ def _options() -> dict[str, dict[str, Any]]:
         return {"metavar": metavar, "help": text, **more}
 
     def count(least: int, default: int | None, text: str) -> dict[str, Any]:
-        return given("N", text, type=_at_least(least), default=default)
+        return given("N", text, type=partial(_at_least, least), default=default)
 
     def engine(text: str, kind: str, *more: str) -> dict[str, Any]:
         offered = [engine.name for engine in sparsematch.engines(kind, backend=backend)]
@@ -159,14 +160,11 @@ def _tolerance(text: str) -> float:
     return tolerance
 
 
-def _at_least(least: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        count = int(_number(int, text))
-        if count < least:
-            raise argparse.ArgumentTypeError(f"{count} is not {least} or more")
-        return count
-
-    return read
+def _at_least(least: int, text: str) -> int:
+    count = int(_number(int, text))
+    if count < least:
+        raise argparse.ArgumentTypeError(f"{count} is not {least} or more")
+    return count
 
 
 def _number(kind: type[float], text: str) -> float:

@@ -59,8 +59,7 @@ def btf(arguments: Namespace) -> int:
     arrays = {}
     if whole := _whole(arguments, form):
         names = "row_perm", "col_perm", "row_blocks", "col_blocks", "coarse_rows", "coarse_cols"
-        arrays = {name: np.asarray(getattr(whole, name)) for name in names}
-        arrays |= _mates(whole.matching)
+        arrays = {k: np.asarray(getattr(whole, k)) for k in names} | _mates(whole.matching)
     return _finish(arguments, fields, run, progress, arrays)
 
 
@@ -81,7 +80,7 @@ def explain(arguments: Namespace) -> int:
     if arguments.plot:
         _draw(arguments, progress, lambda title: plot.spy_conflicts(matrix, why, title=title))
     fields = {"command": "explain", **summary.rank_fields(arguments.file, matrix, matching)}
-    fields |= {**why.to_dict(max_pieces=arguments.pieces), **zeros}
+    fields |= why.to_dict(max_pieces=arguments.pieces) | zeros
     fields |= summary.run_fields(run, progress.rounded())
 
     def words(fields: Fields) -> str:
@@ -110,7 +109,7 @@ def diagnose(arguments: Namespace) -> int:
     if arguments.rhs:
         lines = read_names(arguments.rhs, matrix.shape[0], "rows", "number")
         right = [_number(arguments.rhs, line) for line in lines]
-    with progress.step("diagnose", f"factorising {summary.size_words(matrix)}"):
+    with progress.step("diagnose", f"factorising {summary.size_words(matrix.shape, matrix.nnz)}"):
         try:
             found = solvers.diagnose(matrix, right, row_names=rows, col_names=cols)
         except ValueError as error:  # not square, or a value is not finite
@@ -172,11 +171,8 @@ def _names_of(arguments: Namespace, matrix: Any) -> list[Any]:
 
 def _without_zeros(matrix: Any, drop: bool) -> tuple[Any, dict[str, Any]]:
     """Return a matrix that was read, its stored zeros perhaps dropped, and the fields of these."""
-    fields = {
-        "n_entries": int(matrix.nnz),
-        "stored_zeros": _count_zeros(matrix),
-        "explicit_zeros": "drop" if drop else "keep",
-    }
+    fields: Fields = {"n_entries": int(matrix.nnz), "stored_zeros": _count_zeros(matrix)}
+    fields["explicit_zeros"] = "drop" if drop else "keep"
     if drop:
         dropped: Any = sparsematch.view(matrix, zeros="drop")
         matrix = dropped if isinstance(dropped, DistributedCSR) else dropped.read()
@@ -201,7 +197,7 @@ def _matched(arguments: Namespace) -> tuple[Progress, Any, dict[str, Any], Any, 
 
 
 def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Any, RunInfo]:
-    with progress.step("match", f"matching {summary.size_words(matrix)}"):
+    with progress.step("match", f"matching {summary.size_words(matrix.shape, matrix.nnz)}"):
         engines: Any = {"method": arguments.method, "init": arguments.init, "rng": arguments.seed}
         how: Any = {"workers": arguments.workers, "return_info": True}
         return sparsematch.maximum_transversal(matrix, **engines, **how)

@@ -98,7 +98,7 @@ def explanation_text(fields: Fields, explanation: str) -> str:
 
 
 def _head(fields: Fields) -> str:
-    size = f"{fields['n_rows']:,} x {fields['n_cols']:,}, {fields['n_entries']:,} entries"
+    size = size_words((fields["n_rows"], fields["n_cols"]), fields["n_entries"])
     return f"{fields['file']}: {size}"
 
 
@@ -115,10 +115,9 @@ def _run_lines(fields: Fields) -> list[str]:
     return [line("method", words), line("time", ", ".join(times))]
 
 
-def size_words(matrix: Any) -> str:
+def size_words(shape: tuple[int, int], n_entries: int) -> str:
     """Word the size of a matrix."""
-    n_rows, n_cols = matrix.shape
-    return f"{n_rows:,} x {n_cols:,}, {matrix.nnz:,} entries"
+    return f"{shape[0]:,} x {shape[1]:,}, {n_entries:,} entries"
 
 
 def one_line(fields: Fields) -> str:
@@ -162,13 +161,10 @@ def _dropped(fields: Fields) -> str:
 
 
 def _part_lines(fields: Fields) -> list[str]:
-    lines: list[str] = []
-    rows, cols = fields["horizontal"]
-    if rows + cols:
-        lines.append(line("under-determined", _surplus_words(cols, "column", rows, "row")))
-    rows, cols = fields["vertical"]
-    if rows + cols:
-        lines.append(line("over-determined", _surplus_words(rows, "row", cols, "column")))
+    (few_rows, many_cols), (many_rows, few_cols) = fields["horizontal"], fields["vertical"]
+    under, over = (many_cols, "column", few_rows, "row"), (many_rows, "row", few_cols, "column")
+    parts = ("under-determined", under), ("over-determined", over)
+    lines = [line(name, _surplus_words(*part)) for name, part in parts if part[0]]
     if lines:
         lines.append(line("well-determined", "{:,} x {:,}".format(*fields["square"])))
     return lines

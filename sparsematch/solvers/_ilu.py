@@ -249,7 +249,7 @@ def _without_pivot(
     """Describe a matrix of which every attempt left no pivot."""
     everything = np.arange(system.matrix.shape[0])
     if options.get("drop_tol") == _LEAST_DROP_TOL:  # dropping is not to blame
-        return errors.numerically_singular(system, everything, everything)
+        return errors.numerically_singular(system, (everything, everything))
     text = (
         f"no incomplete factorisation of {everything.size} rows has all its pivots (tried: "
         f"{'; '.join(attempts)}): the matrix is numerically singular, or a smaller drop_tol is "

@@ -104,8 +104,7 @@ def _groups(indptr: IndexArray) -> list[tuple[int, int]]:
     """Return ranges of rows, each of about the entries of a slice, or of one row."""
     size = slice_size(int(indptr[-1]))
     bounds = np.searchsorted(indptr, np.arange(0, int(indptr[-1]), size), side="right") - 1
-    cuts = np.unique([*bounds.tolist(), indptr.size - 1])
-    return list(itertools.pairwise(cuts.tolist()))
+    return list(itertools.pairwise(np.unique([*bounds.tolist(), indptr.size - 1]).tolist()))
 
 
 register_operations("mpi", DistributedCoarseningOps, globals())

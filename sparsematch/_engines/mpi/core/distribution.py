@@ -30,9 +30,8 @@ def assemble(comm: Any, shape: tuple[int, int], batches: Iterable[Batch]) -> Dis
         while exchange.any(batch is not None):
             arrived.append(exchange.alltoallv(starts, *(example if batch is None else batch)))
             batch = _next(comm, source)
-        degree = np.zeros(n_own, np.int64)
-        for keys, *_ in arrived:
-            degree += np.bincount(keys - first, minlength=n_own)
+        counts = (np.bincount(keys - first, minlength=n_own) for keys, *_ in arrived)
+        degree = sum(counts, start=np.zeros(n_own, np.int64))
         lists = Lists(degree, *(column.dtype for column in example[1:]))
         while arrived:
             keys, *columns = arrived.pop(0)

@@ -95,10 +95,9 @@ class Exchange:
     def allgather_numbers(self, numbers: Sequence[Any]) -> IndexArray:
         """Return the integers of each rank, shape (ranks, numbers)."""
         mine = np.array(numbers, np.int64)
-        if self.size == 1:
-            return mine[None]
-        everyone = np.empty((self.size, mine.size), np.int64)
-        self.comm.Allgather(mine, everyone)
+        everyone = np.tile(mine, (self.size, 1))
+        if self.size > 1:
+            self.comm.Allgather(mine, everyone)
         return everyone
 
     def first(self, found: Any) -> Any:
@@ -165,8 +164,7 @@ class Exchange:
         if self.size == 1:
             return array
         sizes = self.allgather_numbers([array.size])[:, 0] if sizes is None else sizes
-        counts = np.zeros(self.size, np.int64)
-        counts[0] = array.size
+        counts = np.where(np.arange(self.size), 0, array.size)
         whole = self.alltoallv_parts(array, counts, sizes * (self.rank == 0))
         return None if self.rank else whole
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsematch._base.arrays import BoolArray, IndexArray, IndexPair
+from sparsematch._base.arrays import BoolArray, IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.decomposition.coarse_parts import coarse_parts
 from sparsematch._engines.mpi.decomposition.pair_graph import pair_graph
@@ -32,12 +32,13 @@ def block_form(A: DistributedCSR, given: DistributedMatching, run: Run) -> Distr
             order = strong_components(pair_graph(A, in_square, mate, exchange), in_square, run.seed)
         with run.step("block permutation"):
             blocks = _numbered(order, in_square, exchange, A.dtype)
-            return _assembled(A, given, coarse, order.place, blocks, exchange)
+            return _assembled(given, coarse, blocks, exchange)
 
 
 class _Blocks(NamedTuple):
     """Fine blocks of the square part: labels of own rows, sizes of own blocks, first, number."""
 
+    place: IndexArray  #: That of each own row.
     block: IndexArray
     sizes: IndexArray
     first: int
@@ -61,61 +62,42 @@ def _numbered(order: Order, in_square: BoolArray, exchange: Exchange, dtype: Any
     # the last own block ends where the first one of a later rank begins
     ends = exchange.allgather_numbers([own[0] if own.size else -1])[rank + 1 :, 0]
     end = next((int(place) for place in ends if place >= 0), int(places.starts[-1]))
-    return _Blocks(block, np.diff(own, append=end).astype(dtype), first, n)
+    return _Blocks(order.place, block, np.diff(own, append=end).astype(dtype), first, n)
 
 
 def _assembled(
-    A: DistributedCSR,
-    matching: DistributedMatching,
-    coarse: CoarseParts,
-    place: IndexArray,
-    square: _Blocks,
-    exchange: Exchange,
+    matching: DistributedMatching, coarse: CoarseParts, square: _Blocks, exchange: Exchange
 ) -> DistributedBlockForm:
     """Put the horizontal part in front of the square part, the vertical part behind. Collective."""
-    dtype, sizes = A.dtype, coarse.sizes
+    dtype, sizes = matching.layout.dtype, coarse.sizes
     (h_rows, h_cols), (n_square, _), (v_rows, v_cols) = sizes
     has_horizontal, has_vertical = int(h_cols > 0), int(v_rows > 0)
     n_blocks = has_horizontal + square.n + has_vertical
-    row_place = place + dtype.type(h_rows)
+    row_place = square.place + dtype.type(h_rows)
     row_block = square.block + dtype.type(has_horizontal)
-    free, matched = matching.row_mate < 0, matching.row_mate >= 0
     groups = (
         (coarse.row_part == HORIZONTAL, 0),
-        ((coarse.row_part == VERTICAL) & matched, h_rows + n_square),
-        (free, h_rows + n_square + v_cols),
+        ((coarse.row_part == VERTICAL) & (matching.row_mate >= 0), h_rows + n_square),
+        (matching.row_mate < 0, h_rows + n_square + v_cols),
     )
     _number_groups(row_place, groups, exchange)
     row_block[groups[0][0]] = 0
     row_block[coarse.row_part == VERTICAL] = n_blocks - 1
-    col_place, col_block = _of_columns(A, matching, row_place, row_block, h_cols - h_rows, exchange)
+    col_place, col_block = (np.zeros(matching.col_mate.size, dtype) for _ in range(2))
+    matched = matching.col_mate >= 0
+    row_starts, mates = matching.layout.row_starts, matching.col_mate[matched]
+    col_place[matched] = exchange.lookup(row_starts, mates, row_place) + dtype.type(h_cols - h_rows)
+    col_block[matched] = exchange.lookup(row_starts, mates, row_block)
+    # unmatched columns come first, the others as their mates
+    _number_groups(col_place, ((~matched, 0),), exchange)
     own_sizes = np.stack([square.sizes, square.sizes], axis=1)
     first = square.first + has_horizontal
     if has_horizontal and exchange.rank == 0:
         own_sizes, first = np.concatenate([np.array([sizes[0]], dtype), own_sizes]), 0
     if has_vertical and exchange.rank == exchange.size - 1:
         own_sizes = np.concatenate([own_sizes, np.array([sizes[2]], dtype)])
-    return DistributedBlockForm(
-        row_place, col_place, row_block, col_block, own_sizes, first, n_blocks, sizes, matching
-    ).freeze()
-
-
-def _of_columns(
-    A: DistributedCSR,
-    matching: DistributedMatching,
-    row_place: IndexArray,
-    row_block: IndexArray,
-    n_free: int,
-    exchange: Exchange,
-) -> IndexPair:
-    """Return place and block of the own columns: unmatched ones first, then as their mates."""
-    col_place, col_block = (np.zeros(matching.col_mate.size, A.dtype) for _ in range(2))
-    matched = np.flatnonzero(matching.col_mate >= 0)
-    mates = matching.col_mate[matched]
-    for column, of_rows, shift in ((col_place, row_place, n_free), (col_block, row_block, 0)):
-        column[matched] = exchange.lookup(A.row_starts, mates, of_rows) + A.dtype.type(shift)
-    _number_groups(col_place, ((matching.col_mate < 0, 0),), exchange)
-    return col_place, col_block
+    own = row_place, col_place, row_block, col_block, own_sizes
+    return DistributedBlockForm(*own, first, n_blocks, sizes, matching).freeze()
 
 
 def _number_groups(place: IndexArray, groups: Any, exchange: Exchange) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import Array, IndexArray, IndexPair
+from sparsematch._base.arrays import Array, IndexArray, IndexPair, groups
 from sparsematch._engines.mpi.core.host import local_pattern
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.operations import DecompositionOps
@@ -50,11 +50,10 @@ def _order(graph: Any, classes: Array) -> tuple[Array, Array]:
     labels = operations(DecompositionOps, "numpy").block_labels(graph, matching, Run(), None)
     order = np.lexsort((labels.row_group, classes))
     group, low = labels.row_group[order], classes[order]
-    begins = np.flatnonzero(np.diff(low, prepend=-1))
-    sorted_place = low + np.arange(n) - np.repeat(begins, np.diff(begins, append=n))
-    is_start = np.diff(low, prepend=-1).astype(bool) | np.diff(group, prepend=-1).astype(bool)
-    starts = np.flatnonzero(is_start)
+    begins, of_class = groups(low)
+    sorted_place = low + np.arange(n) - begins[of_class]
+    starts, of_block = groups(low, group)
     place, start = np.empty(n, graph.dtype), np.empty(n, graph.dtype)
     place[order] = sorted_place
-    start[order] = np.repeat(sorted_place[starts], np.diff(starts, append=n))
+    start[order] = sorted_place[starts[of_block]]
     return place, start

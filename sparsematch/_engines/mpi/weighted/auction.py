@@ -35,8 +35,7 @@ def auction(costs: ScaledCosts, matching: DistributedMatching) -> FloatArray:
     price = np.zeros(matching.col_mate.size)
     (largest,) = costs.exchange.allreduce(float(costs.cost.max(initial=0)), op="MAX")
     # a column that is free at the end must not keep a price of an earlier phase
-    is_square = costs.A.n_rows == costs.A.n_cols
-    for epsilon in EPSILONS if is_square else EPSILONS[-1:]:
+    for epsilon in EPSILONS if costs.A.n_rows == costs.A.n_cols else EPSILONS[-1:]:
         matching.row_mate[:] = matching.col_mate[:] = UNMATCHED
         bidding = np.diff(costs.side.indptr) > 0
         limit = _HIGHEST * largest + _STEPS * epsilon
@@ -74,9 +73,8 @@ def _bids(
     second = np.minimum.reduceat(total, starts)
     # the row has no other column: raise the price by epsilon alone
     second = np.where(np.isinf(second), least, second)
-    offers = second - costs.cost[entries[best]] + epsilon
     bid = least <= limit
-    return cols[best][bid], bidders[bid], offers[bid]
+    return cols[best][bid], bidders[bid], (second - costs.cost[entries[best]] + epsilon)[bid]
 
 
 def _sell(

@@ -45,10 +45,8 @@ def best_duals(costs: ScaledCosts, matching: DistributedMatching, col_dual: Floa
 def _with_bound(costs: ScaledCosts, col_dual: FloatArray, n_pairs: int) -> Duals:
     """Return the largest duals of rows and then of columns, with those of the scaling."""
     rows = costs.row_duals(col_dual)
-    cols = costs.least_of_cols(rows)
-    np.maximum(cols, col_dual, out=cols)
+    cols = np.maximum(costs.least_of_cols(rows), col_dual) + costs.col_dual
     rows += costs.row_dual
-    cols += costs.col_dual
     bound = sum(_least_sum(side, n_pairs, costs.exchange) for side in (rows, cols))
     return Duals(rows, cols, bound)
 

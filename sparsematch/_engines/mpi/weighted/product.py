@@ -36,8 +36,7 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
         select("auto", "mpi", "exact").improve(A, matching, extension)
         run.include(extension)
         matching.freeze(writeable=True)
-        np.negative(price, out=price)
-        duals = run.timed("duals", best_duals, costs, matching, price)
+        duals = run.timed("duals", best_duals, costs, matching, -price)
         rows = np.flatnonzero(matching.row_mate >= 0)
         places = costs.find(rows, matching.row_mate[rows])
         assert A.values is not None
@@ -61,11 +60,10 @@ def _on_one_rank(
         best = product(WeightedCSR(graph, magnitude, largest), False, False, run)
         whole = [best.matching.row_mate, best.matching.col_mate, best.row_dual, best.col_dual]
         objective = best.objective
-    types = A.dtype, A.dtype, np.float64, np.float64
-    row_mate, col_mate, row_dual, col_dual = (
-        exchange.scatterv(starts, array, dtype)
-        for starts, array, dtype in zip((A.row_starts, A.col_starts) * 2, whole, types, strict=True)
-    )
+    row_mate = exchange.scatterv(A.row_starts, whole[0], A.dtype)
+    col_mate = exchange.scatterv(A.col_starts, whole[1], A.dtype)
+    row_dual = exchange.scatterv(A.row_starts, whole[2], np.float64)
+    col_dual = exchange.scatterv(A.col_starts, whole[3], np.float64)
     # the account, too, is that of rank 0
     objective, run.steps[before:] = exchange.allgather((objective, run.steps[before:]))[0]
     matching = DistributedMatching(row_mate, col_mate, A).freeze()

@@ -51,8 +51,7 @@ class ScaledCosts:
             less = self.cost[begin:end] - row_dual[self.rows_of(begin, end)]
             cols, less = self.exchange.alltoallv(A.col_starts, A.indices[begin:end], less)
             np.minimum.at(least, cols - A.first_col, less)
-        least[np.isinf(least)] = 0
-        return least
+        return np.where(np.isinf(least), 0, least)
 
     def row_duals(self, col_dual: FloatArray) -> FloatArray:
         """Return the largest dual of each own row, given those of the columns. Collective."""
@@ -60,8 +59,7 @@ class ScaledCosts:
         for begin, end in self.side.slices():
             less = self.cost[begin:end] - self.of_cols(col_dual, begin, end)
             np.minimum.at(least, self.rows_of(begin, end), less)
-        least[np.isinf(least)] = 0
-        return least
+        return np.where(np.isinf(least), 0, least)
 
     def find(self, rows: Array, cols: Array) -> Array:
         """Return where own rows, counted from the first, have entries in columns; -1 for none."""
