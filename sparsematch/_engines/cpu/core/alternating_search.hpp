@@ -2,8 +2,8 @@
 //
 // A narrow frontier is read in the order of the queue, with prefetching; a wide one by ascending
 // row, where many lists are near to each other in memory. What is reached does not depend on the
-// order, so several workers have no levels while the frontier is narrow: each reads a part of it
-// and what it finds from there, of either of two searches, and gives half to one that has nothing.
+// order: while the frontier is narrow each of several workers reads a part of it and what it finds
+// from there, of either of two searches, and gives half to one that has nothing.
 // Invariant: every row in row_seen, or marked by a worker, is a start or the mate of a column in
 // seen; the queues hold the columns whose mates are still to be read.
 #pragma once
@@ -12,7 +12,6 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -80,29 +79,23 @@ template <class Index> class AlternatingSearch {
     bool run(RunContext& run) {
         WorkCounter counter(run);
         while (head_ < tail_ && !run.stopped())
-            if (!(is_wide() ? in_order(counter)
-                            : one_by_one(counter, [](std::size_t) { return true; })))
+            if (!(is_wide() ? in_order(counter) : one_by_one(counter, [](auto) { return true; })))
                 return false;
         return true;
     }
     // As run, of a narrow frontier, but for some microseconds.
     bool begin(RunContext& run) {
         WorkCounter counter(run);
+        marks_.resize(run.team.size());
         return one_by_one(counter, [n = limits_.alone](std::size_t) mutable { return n-- > 0; });
     }
     // Of a narrow frontier, columns whose mates one of several workers reads: all, if none is here.
     struct Part {
         AlternatingSearch* search;
         std::vector<Index> queue;
-        bool read(RunContext& run, int rank, WorkPool<Part>& pool) {
-            return search->read_alone(queue, run, rank, pool) &&
-                   search->read_with_others(queue, run, rank, pool);
-        }
     };
-    Part narrow(const ThreadTeam& team) {
-        marks_.resize(team.size());
-        pending_ = 0;
-        return {this, {}};
+    bool read(std::vector<Index>& queue, RunContext& run, int rank, WorkPool<Part>& pool) {
+        return read_alone(queue, run, rank, pool) && read_with_others(queue, run, rank, pool);
     }
     void put_back(const std::vector<Index>& queue) {
         std::ranges::copy(queue, queue_.data() + tail_);
@@ -331,12 +324,12 @@ bool run_searches(const std::array<AlternatingSearch<Index>*, n>& searches, RunC
         for (auto* search : searches) {
             while (search->is_wide() && run.flush(0, 0))
                 if (!search->level(run)) return false;
-            if (!search->is_done()) parts.push_back(search->narrow(run.team));
+            if (!search->is_done()) parts.push_back({search, {}});
         }
         if (parts.empty() || run.stopped()) break;
         WorkPool<Part> pool(run, std::move(parts));
         pool.run([&](int rank, Part part) {
-            if (part.read(run, rank, pool)) return;
+            if (part.search->read(part.queue, run, rank, pool)) return;
             maximum = false;
             pool.close();
         });

@@ -21,21 +21,19 @@ template <class Work> class WorkPool {
 
     // Calls body(rank, work) until there is no work, the pool is closed, or the run stopped.
     template <class Body> void run(const Body& body) {
-        waiting_ = run_.team.size();
-        update();
+        change([&] { waiting_ = run_.team.size(); });
         run_.team.each([&](int rank) {
             for (int idle = 0; is_open() && !run_.team.failed() && !run_.stopped(); ++idle) {
-                if (auto work = take()) body(rank, std::move(*work)), finish(), idle = 0;
-                else run_.rest(rank, idle);
+                auto work = take();
+                if (!work) run_.rest(rank, idle);
+                else body(rank, std::move(*work)), change([&] { ++waiting_, idle = 0; });
             }
         });
     }
     // Of a body: whether a worker waits for what it could give.
     bool is_wanted() const { return wanted_.load(std::memory_order_relaxed) > 0; }
     void give(Work work) {
-        const std::lock_guard lock(mutex_);
-        works_.push_back(std::move(work));
-        update();
+        change([&] { works_.push_back(std::move(work)); });
     }
     // No work is begun from now on; bodies give back what they have not done.
     void close() { open_.store(false, std::memory_order_relaxed); }
@@ -45,21 +43,18 @@ template <class Work> class WorkPool {
 
   private:
     std::optional<Work> take() {
-        if (offered_.load(std::memory_order_relaxed) == 0) return {};
-        const std::lock_guard lock(mutex_);
-        if (works_.empty() || !is_open()) return {};
-        std::optional<Work> work(std::move(works_.back()));
-        works_.pop_back();
-        --waiting_;
-        update();
+        std::optional<Work> work;
+        if (offered_.load(std::memory_order_relaxed) == 0) return work;
+        change([&] {
+            if (works_.empty() || !is_open()) return;
+            work = std::move(works_.back());
+            works_.pop_back(), --waiting_;
+        });
         return work;
     }
-    void finish() {
+    template <class Change> void change(const Change& change) {
         const std::lock_guard lock(mutex_);
-        ++waiting_;
-        update();
-    }
-    void update() {
+        change();
         const auto offered = static_cast<int>(works_.size());
         offered_.store(offered, std::memory_order_relaxed);
         wanted_.store(waiting_ - offered, std::memory_order_relaxed);
@@ -67,10 +62,10 @@ template <class Work> class WorkPool {
     }
 
     RunContext& run_;
-    std::mutex mutex_;  // of what follows, and of what is derived from it
+    std::mutex mutex_;  // of the works, and the number of workers that wait
     std::vector<Work> works_;
-    int waiting_ = 0;  // workers
-    // Read by all while they work.
+    int waiting_ = 0;
+    // read by all while they work
     alignas(64) std::atomic<int> wanted_{0}, offered_{0};
     std::atomic<bool> open_{true};
 };
