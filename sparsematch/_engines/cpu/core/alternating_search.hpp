@@ -101,8 +101,7 @@ template <class Index> class AlternatingSearch {
         std::ranges::copy(queue, queue_.data() + tail_);
         tail_ += queue.size();
     }
-    // A wide frontier, by all workers.
-    bool level(RunContext& run) {
+    bool level(RunContext& run) {  // of a wide frontier, by all workers
         const std::size_t first = head_, end = tail_;
         std::atomic<bool> maximum{true};
         together(run, end - first, limits_.queue_at_a_time, [&](std::size_t k, const auto& use) {

@@ -38,8 +38,7 @@ template <class Work> class WorkPool {
     // No work is begun from now on; bodies give back what they have not done.
     void close() { open_.store(false, std::memory_order_relaxed); }
     bool is_open() const { return open_.load(std::memory_order_relaxed); }
-    // What was not begun.
-    std::vector<Work>& left() { return works_; }
+    std::vector<Work>& left() { return works_; }  // not begun
 
   private:
     std::optional<Work> take() {
@@ -65,7 +64,6 @@ template <class Work> class WorkPool {
     std::mutex mutex_;  // of the works, and the number of workers that wait
     std::vector<Work> works_;
     int waiting_ = 0;
-    // read by all while they work
     alignas(64) std::atomic<int> wanted_{0}, offered_{0};
     std::atomic<bool> open_{true};
 };

@@ -208,18 +208,16 @@ template <class Index> std::vector<Index> interleaved(const std::vector<Index>& 
 template <class Index>
 void search_together(const Csr<Index>& a, Matching<Index> m, RunContext& run,
                      std::vector<Index> roots, const Bitmap& finished) {
-    const FrontierLimits narrow{.wide = 2};  // never wide
     Buffer<Index> parent(a.n_cols);
     for (auto left = count_free(a.n_cols, m.col_mate, run.finished.col, run);
          left > 0 && !roots.empty() && !run.exhausted(); --left) {
         Bitmap rows(a.n_rows), cols(a.n_cols);
         cols.copy(finished);
-        AlternatingSearch<Index> search(a, m.col_mate, rows, cols, narrow, parent.data());
+        AlternatingSearch<Index> search(a, m.col_mate, rows, cols, {.wide = 2}, parent.data());
         for (const Index root : roots) search.from(root);
         const bool fails = run_searches(std::array{&search}, run);
-        if (run.stopped()) return;
         ++run.stats.phases;
-        if (fails) return;
+        if (fails || run.stopped()) return;
         Index i;
         for (Index j = search.found(); j != UNMATCHED<Index>; run.stats.path_edges += 2) {
             i = parent[j];
@@ -227,8 +225,7 @@ void search_together(const Csr<Index>& a, Matching<Index> m, RunContext& run,
             m.match(i, j);
             j = before;
         }
-        --run.stats.path_edges;
-        ++run.stats.augmentations;
+        --run.stats.path_edges, ++run.stats.augmentations;
         std::erase(roots, i);
     }
 }
