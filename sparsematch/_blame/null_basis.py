@@ -109,6 +109,8 @@ def _first_independent(vectors: Array) -> list[int]:
         if (size := np.linalg.norm(left)) > _PIVOT * np.linalg.norm(vector):
             basis = np.column_stack([basis, left / size])
             chosen.append(k)
+        if len(chosen) == vectors.shape[0]:
+            break
     return chosen
 
 
@@ -224,6 +226,8 @@ def _best_pivot(circuits: Array, sizes: IndexArray, k: int, at: int) -> tuple[Ar
     counts = (digits[:, np.newaxis] == digits).sum(axis=0)
     gains = np.where(digits == 0, 0, counts - (digits == 0).sum(axis=0))
     gains[(gains > 0) & (gains <= rows.size // _FEW)] = 0
+    if not (gains > 0).any():
+        return circuits, -1, circuits[:, :0]
     others, total = np.flatnonzero(gains.max(axis=0) > 0), gains.sum(axis=1)
     best = ratios[gains[:, others].argmax(axis=0), others]
     short = circuits[:, others] - np.outer(own, best)

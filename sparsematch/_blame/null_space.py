@@ -17,7 +17,7 @@ from sparsematch._base.arrays import Array, FloatArray, IndexArray
 from sparsematch._base.tolerances import EPSILON, GOOD_ERROR, TINY
 from sparsematch._blame.singular_blocks import Border, connected_parts
 from sparsematch._numerics.foreign_calls import qr, svd
-from sparsematch._numerics.refinement import Change, refine
+from sparsematch._numerics.refinement import refine
 
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 8
@@ -91,8 +91,14 @@ class BorderedMatrix:
         """Solve with the matrix with added entries, for the rows with its transpose."""
         trans, matrix = ("T", self._matrix.T) if side == "rows" else ("N", self._matrix)
         largest = np.maximum(np.abs(b).max(axis=0), TINY)
-        correct: Change = lambda left: self._factors.solve(left, trans, check=False)[0]
-        measure = lambda x: (np.abs(left := b - matrix @ x).max(axis=0) / largest, left)
+
+        def correct(left: Array) -> Array:
+            return self._factors.solve(left, trans, check=False)[0]
+
+        def measure(x: Array) -> tuple[Array, Array]:
+            left = b - matrix @ x
+            return np.abs(left).max(axis=0) / largest, left
+
         # of rounding, and of what the factors leave out
         x = refine(correct(b), measure, correct, good=GOOD_ERROR)[0]
         if not np.isfinite(x).all():

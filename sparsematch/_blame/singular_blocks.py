@@ -143,7 +143,9 @@ def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, In
     blocks = np.flatnonzero(doubtful)
     yield from _places_by_decomposition(B, factors, blocks[sizes[blocks] <= _DENSE])
     for k in blocks[sizes[blocks] > _DENSE].tolist():
-        yield k, *_places_by_iteration(factors, k)
+        rows, cols = _places_by_iteration(factors, k)
+        if rows.size:
+            yield k, rows, cols
 
 
 def _amplifying(B: Any, factors: BlockFactors) -> BoolArray:

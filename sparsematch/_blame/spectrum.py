@@ -37,7 +37,10 @@ def estimated_spectrum(A: Any, solve: SolveColumns, rng: np.random.Generator) ->
     """Estimate the singular values at both ends; None if solutions are not finite."""
     # At least five of the small ones, and one above rounding errors unless more than 63 are not.
     n, adjoint = A.shape[0], sp.csr_array(A.conj().T)
-    multiply: SolveColumns = lambda x, back: (adjoint if back else A) @ x
+
+    def multiply(x: Array, back: bool) -> Array:
+        return (adjoint if back else A) @ x
+
     width = min(_SHOWN + _BESIDE, n)
     try:
         largest = float(_largest(multiply, A, width, rng)[0])

@@ -101,6 +101,7 @@ class DeviceLU:
         self._cut(matrix)
         self._factor: DeviceFactor | None = None
         self._kind: Any = None
+        self._parts: dict[tuple[int, int], Any] = {}
         self._batches: dict[str, UniformBatch] = {}
         self._A, self._absolute = matrix, matrix.copy()
         self._factorise(matrix.data)
@@ -269,8 +270,7 @@ class DeviceLU:
         self.n_factorised: int = last - first
         ends = [0, first, last, n]
         #: The parts, and the place of each of their entries in the user's values.
-        self._parts: dict[tuple[int, int], Any] = {}
-        self._sources: dict[tuple[int, int], Any] = {}
+        self._pieces: dict[tuple[int, int], tuple[Any, Any]] = {}
         # CuPy knows no matrices without rows
         sides = [k for k in range(3) if ends[k] < ends[k + 1]]
         for i, j in itertools.combinations_with_replacement(sides, 2):
@@ -280,7 +280,7 @@ class DeviceLU:
                 if max(part.nnz, n) < 2**31:  # the solvers know no other
                     part.indices = part.indices.astype("int32")
                     part.indptr = part.indptr.astype("int32")
-                self._parts[i, j], self._sources[i, j] = part, part.data.astype("int64") - 1
+                self._pieces[i, j] = part, part.data.astype("int64") - 1
 
     def _new_values(self, A: Any) -> Any:
         """Return values in the order of the pattern, of a matrix or in the order of its data."""
@@ -309,10 +309,17 @@ class DeviceLU:
     def _factorise(self, values: Any) -> None:
         """Factorise values in the order of the pattern."""
         values = values.astype("complex128" if values.dtype.kind == "c" else "float64", copy=False)
-        self.dtype: np.dtype[Any] = values.dtype
-        for where, places in self._sources.items():
-            self._parts[where].data = values[places]
-        self._A.data, self._absolute.data = values.copy(), abs(values)
+        if self._parts and values.dtype == self.dtype:
+            for where, (_, places) in self._pieces.items():
+                self._parts[where].data[...] = values[places]
+            self._A.data[...] = values
+            self._absolute.data[...] = abs(values)
+        else:
+            self.dtype: np.dtype[Any] = values.dtype
+            for where, (part, places) in self._pieces.items():
+                self._parts[where] = part.copy()
+                self._parts[where].data = values[places]
+            self._A.data, self._absolute.data = values.copy(), abs(values)
         self._measure()
         try:
             if self.n_factorised and (self._factor is None or self._kind != self.dtype):
@@ -335,12 +342,13 @@ class DeviceLU:
         row_norm, col_norm, *counts = xp.stack(numbers).tolist()
         self._norms: tuple[float, float] = row_norm, col_norm
         for (_, begin), flags, count in zip(outer, zeros, counts, strict=True):
-            if count:
-                k = begin + int(flags.nonzero()[0][0])
-                rows, cols = self.form.row_perm[k : k + 1], self.form.col_perm[k : k + 1]
-                where = f"row {int(rows[0])}; column {int(cols[0])}"
-                text = f"numerically singular: a block of one entry ({where}) is 0"
-                raise SingularMatrixError(text, rows, cols)
+            if not count:
+                continue
+            k = begin + int(flags.nonzero()[0][0])
+            rows, cols = self.form.row_perm[k : k + 1], self.form.col_perm[k : k + 1]
+            where = f"row {int(rows[0])}; column {int(cols[0])}"
+            text = f"numerically singular: a block of one entry ({where}) is 0"
+            raise SingularMatrixError(text, rows, cols)
 
     def _solve_checked(self, b: Any, trans: str) -> Any:
         """Solve and refine; refuse what solves nothing, and warn of what solves badly."""

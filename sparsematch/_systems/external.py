@@ -13,7 +13,7 @@ from sparsematch._base.tolerances import HALF_OF_THE_DIGITS, SINGULAR
 from sparsematch._input.assembled import compressed_matrix
 from sparsematch._numerics.foreign_calls import splu
 from sparsematch._numerics.scaling import largest_exponents, power_of_two, product_scaling
-from sparsematch._systems.condition import Solve, scaled_rcond
+from sparsematch._systems.condition import scaled_rcond
 
 _NO_MEMORY = (
     "SuperLU has no memory left for the factors: another solver= or pivoting='product' may make "
@@ -139,7 +139,10 @@ class ScaledFactor:
 
     def rcond(self) -> float:
         """Estimate the reciprocal condition in the 1-norm, by a product where that is better."""
-        solve: Solve = lambda b, adjoint: self._solve(b[:, np.newaxis], "NH"[adjoint])[:, 0]
+
+        def solve(b: Array, adjoint: bool) -> Array:
+            return self._solve(b[:, np.newaxis], "H" if adjoint else "N")[:, 0]
+
         block, ones = self._block(), np.ones(self._indptr.size - 1)
         rcond = scaled_rcond(solve, block, ones, ones)
         if rcond >= SINGULAR or (scaling := product_scaling(abs(block))) is None:

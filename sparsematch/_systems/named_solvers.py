@@ -65,8 +65,8 @@ class MumpsFactor:
 
     def __init__(self, indptr: IndexArray, rows: IndexArray, values: Array, memory: Memory) -> None:
         n = indptr.size - 1
-        self._shape = n, n
-        self._places = rows, np.repeat(np.arange(n, dtype=rows.dtype), np.diff(indptr))
+        self._shape, self._rows = (n, n), rows
+        self._columns = np.repeat(np.arange(n, dtype=rows.dtype), np.diff(indptr))
         mumps: Any = importlib.import_module("mumps")
         takes_comm = "comm" in inspect.signature(mumps.Context).parameters
         mpi = sys.modules.get("mpi4py.MPI") if takes_comm else None
@@ -77,8 +77,9 @@ class MumpsFactor:
 
     def refactorise(self, values: Array) -> None:
         """Factorise new values in the order found first."""
+        places = self._rows, self._columns
         try:
-            self._context.set_matrix(sp.coo_array((values, self._places), shape=self._shape))
+            self._context.set_matrix(sp.coo_array((values, places), shape=self._shape))
             self._context.factor(reuse_analysis=self._analysed)
         except RuntimeError as error:  # MUMPSError
             code = getattr(error, "error", None)

@@ -4,8 +4,9 @@
 // Liu, The role of elimination trees in sparse factorization (SIAM J. Matrix Anal. Appl. 11, 1990)
 // for the tree and its postorder; Gilbert, Ng, Peyton, An efficient algorithm to compute row and
 // column counts for sparse Cholesky factorization (SIAM J. Matrix Anal. Appl. 15, 1994), Fig. 3.
-// Paper's names: fst_desc, prev_p, prev_nbr and wt as there. Invariant: a postorder of the tree
-// makes the same fill, and every vertex still comes behind the neighbours that it came behind.
+// Paper's names: fst_desc, prev_p, prev_nbr and wt as there.
+// Invariant: a postorder of the tree makes the same fill, and every vertex still comes behind the
+// neighbours that it came behind.
 #pragma once
 
 #include <algorithm>

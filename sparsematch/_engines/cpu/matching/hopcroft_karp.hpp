@@ -11,7 +11,8 @@
 // phase has not been reached, so nothing is cleared and a phase costs what it visits. `hkdw`: Duff,
 // Wiberg: Remarks on implementations of O(n^1/2 tau) assignment algorithms (ACM TOMS 14, 1988).
 // Invariant: entries before a row's pointer lead to nothing new in this phase; the rows of a path
-// found are taken out. Time: O(sqrt(n) nnz).
+// found are taken out.
+// Time: O(sqrt(n) nnz).
 #pragma once
 
 #include <limits>

@@ -204,7 +204,8 @@ template <class Index> std::vector<Index> interleaved(const std::vector<Index>& 
 }
 
 // From the last few rows at once, to one free column after the other, each time by all workers:
-// one worker for each row would leave most of them without work.
+// one worker for each row would leave most of them without work. A search that fails, with which
+// the matching is maximum, does not count against the budget.
 template <class Index>
 void search_together(const Csr<Index>& a, Matching<Index> m, RunContext& run,
                      std::vector<Index> roots, const Bitmap& finished) {
@@ -215,8 +216,10 @@ void search_together(const Csr<Index>& a, Matching<Index> m, RunContext& run,
         cols.copy(finished);
         AlternatingSearch<Index> search(a, m.col_mate, rows, cols, {.wide = 2}, parent.data());
         for (const Index root : roots) search.from(root);
+        const std::int64_t edges = run.edges();
         const bool fails = run_searches(std::array{&search}, run);
         ++run.stats.phases;
+        if (fails) run.extend_budget(run.edges() - edges);
         if (fails || run.stopped()) return;
         Index i;
         for (Index j = search.found(); j != UNMATCHED<Index>; run.stats.path_edges += 2) {

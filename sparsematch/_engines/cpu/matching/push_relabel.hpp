@@ -19,8 +19,9 @@
 // row is out of date until pushing ends. Labels are raised without order, so one may be too high: a
 // row that finds none below infinite waits for the next global relabelling, and is dropped if that,
 // during which nothing is pushed, does not reach it. With one worker no label is too high, and such
-// a row is dropped at once. Invariant: labels only rise between two global relabellings; a matched
-// column stays matched. Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
+// a row is dropped at once.
+// Invariant: labels only rise between two global relabellings; a matched column stays matched.
+// Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
 #pragma once
 
 #include <algorithm>

@@ -117,8 +117,9 @@ template <class Index> DegreeStatistics degree_statistics(const Csr<Index>& a, R
 // Of each block of 2^shift columns one, at a hashed place: all up to 2048 columns, else 1024 to
 // 2048. So the relative standard error of the variance of the degrees is about 4% where these are
 // as in a random graph, and that of a share of 2% is 20%; a few columns that have most of the
-// entries are likely to be missed. Reads: the indices. Workspace: an index per column of the sample
-// and worker. Time: O(nnz), as a stream: 32 entries are tested at once, in 16 bits each.
+// entries are likely to be missed.
+// Reads: the indices. Workspace: an index per column of the sample and worker. Time: O(nnz), as a
+// stream: 32 entries are tested at once, in 16 bits each.
 template <class Index> DegreeStatistics column_statistics(const Csr<Index>& a, RunContext& run) {
     constexpr Index most = 1 << 11;  // columns
     constexpr int group = 32;        // entries

@@ -33,7 +33,8 @@ def galerkin_product(
     rows, cols = places(graph)
     target = _joined(rows, cols, values, mate) if join else xp.full(n, -1, dtype)
     own = xp.arange(n, dtype=dtype)
-    number = xp.cumsum((target < 0) & ((mate < 0) | (own < mate)), dtype=dtype) - 1
+    begins = (target < 0) & ((mate < 0) | (own < mate))
+    number = xp.cumsum(begins, dtype=dtype) - 1
     # the vertex of a pair, or alone, that stands for this one
     head = xp.where(target >= 0, target, own)
     head = xp.where(mate[head] >= 0, xp.minimum(head, mate[head]), head)

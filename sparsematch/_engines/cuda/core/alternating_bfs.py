@@ -38,10 +38,11 @@ def from_free(
     graph: BipartiteCSR, major_mate: IndexArray, minor_mate: IndexArray, count: IndexArray
 ) -> AlternatingSearch:
     """Prepare a search from all free majors, whose number is written to the first of the counts."""
-    xp, dtype, n = namespace(graph.indptr), graph.dtype, graph.n_major
-    queue = xp.empty(n, dtype)
-    if n:
-        load(dtype).launch("seed", -(-n // 8), dtype.type(n), major_mate, queue, count)
+    xp, dtype = namespace(graph.indptr), graph.dtype
+    queue = xp.empty(graph.n_major, dtype)
+    if graph.n_major:
+        sizes = dtype.type(graph.n_major)
+        load(dtype).launch("seed", -(-graph.n_major // 8), sizes, major_mate, queue, count)
     return AlternatingSearch(graph, minor_mate, bit_set(xp, graph.n_minor), queue)
 
 

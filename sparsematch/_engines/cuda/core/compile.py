@@ -47,8 +47,9 @@ class Kernels(Layouts):
         """Start the compiler for the architecture of a device."""
         capability = int(device.compute_capability)
         if capability not in self._files:
-            given = self._cupy.cuda.nvrtc, self._code, self._options, capability
-            self._files[capability] = nvrtc.pool().submit(nvrtc.binary_file, *given)
+            self._files[capability] = nvrtc.pool().submit(
+                nvrtc.binary_file, self._cupy.cuda.nvrtc, self._code, self._options, capability
+            )
         return self._files[capability]
 
     def ready(self) -> None:
@@ -61,8 +62,9 @@ class Kernels(Layouts):
         device = self._cupy.cuda.Device()
         key = device.id, kernel
         if key not in self._functions:
-            path = str(self._compile(device).result())
-            module = self._cupy.RawModule(path=path, enable_cooperative_groups=resident)
+            module = self._cupy.RawModule(
+                path=str(self._compile(device).result()), enable_cooperative_groups=resident
+            )
             self._functions[key] = module.get_function(kernel)
         return self._functions[key]
 
@@ -146,5 +148,8 @@ def compile_all() -> int:
 
 def options(dtype: np.dtype[Any], **macros: int) -> tuple[str, ...]:
     """Return the options of the compiler: the language and the macros."""
-    defined = ("Index", INDEX[dtype]), *sorted(macros.items())
-    return "-std=c++17", *(f"-D{key}={value}" for key, value in defined)
+    return (
+        "-std=c++17",
+        f"-DIndex={INDEX[dtype]}",
+        *(f"-D{key}={value}" for key, value in sorted(macros.items())),
+    )

@@ -83,24 +83,26 @@ def on_host(graph: BipartiteCSR) -> BipartiteCSR:
     """Return a copy of the graph in host memory."""
     there: Any = graph.indptr, graph.indices[: graph.nnz]
     indptr, indices = (array.get() for array in there)
-    return BipartiteCSR(*graph.shape, indptr, indices, "numpy", graph.flipped)
+    return BipartiteCSR(graph.n_rows, graph.n_cols, indptr, indices, "numpy", graph.flipped)
 
 
 def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: str) -> HostResult:
     """Replace the matching by that of the host's `auto`, grown from it if the run is warm."""
     # Steps are reported: "host_fallback", with the bytes copied both ways, and those of the host.
-    mates: Any = matching.row_mate, matching.col_mate
-    copied = bytes_to_copy(graph) + (1 + run.warm) * sum(mate.nbytes for mate in mates)
+    row_mate: Any = matching.row_mate
+    col_mate: Any = matching.col_mate
+    mates = row_mate.nbytes + col_mate.nbytes
+    copied = bytes_to_copy(graph) + (1 + run.warm) * mates
     with run.step("host_fallback", copied_bytes=copied, reason=reason) as counts:
         here = on_host(graph)
-        found = Matching(*(mate.get() for mate in mates)) if run.warm else Matching.start(here)
+        found = Matching(row_mate.get(), col_mate.get()) if run.warm else Matching.start(here)
         counts["cardinality"] = found.cardinality
     host = Run(run.workers, run.seed, detailed=run.detailed, warm=run.warm)
     host.for_blocks = run.for_blocks
     by_products = select("auto", "numpy", "exact").improve(here, found, host)
     run.include(host)
-    mates[0].set(found.row_mate)
-    mates[1].set(found.col_mate)
+    row_mate.set(found.row_mate)
+    col_mate.set(found.col_mate)
     return HostResult(here, found, by_products)
 
 

@@ -94,7 +94,6 @@ def layout(name: str, dtype: np.dtype[Any], struct: str) -> np.dtype[Any]:
     found = re.search(_STRUCT.format(struct), source(name), re.MULTILINE | re.DOTALL)
     if found is None:
         raise TypeError(f"{name} has no struct {struct}")
-    types: dict[str, Any] = _TYPES | {"Index": dtype}
     fields: list[Any] = []
     for statement in re.sub(r"//.*", "", found[1]).split(";")[:-1]:
         match = _FIELD.fullmatch(statement.strip())
@@ -104,8 +103,10 @@ def layout(name: str, dtype: np.dtype[Any], struct: str) -> np.dtype[Any]:
         for star, field, size in _DECLARATOR.findall(declarators):
             if star or template:
                 of = POINTER
+            elif kind in _TYPES:
+                of = np.dtype(_TYPES[kind])
             else:
-                of = np.dtype(types[kind]) if kind in types else layout(name, dtype, kind)
+                of = dtype if kind == "Index" else layout(name, dtype, kind)
             fields.append((field, of, (int(size),)) if size else (field, of))
     return np.dtype(fields, align=True)
 

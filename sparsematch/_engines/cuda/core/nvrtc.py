@@ -7,6 +7,7 @@ are modules. It would compile an empty file for each set of options by itself, 2
 import functools
 import hashlib
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ def binary_file(nvrtc: Any, text: str, options: tuple[str, ...], capability: int
     key = "\0".join([str(nvrtc.getVersion()), *options, text])
     file = _folder() / f"sparsematch-{hashlib.sha256(key.encode()).hexdigest()[:32]}.{kind}"
     if not file.exists():
-        binary = _compile(nvrtc, text, options, kind)
+        binary = _compile(nvrtc, text, options, nvrtc.getCUBIN if kind == "cubin" else nvrtc.getPTX)
         file.parent.mkdir(parents=True, exist_ok=True)
         partial = file.with_suffix(f".{os.getpid()}.tmp")
         partial.write_bytes(binary)
@@ -42,11 +43,13 @@ def binary_file(nvrtc: Any, text: str, options: tuple[str, ...], capability: int
     return file
 
 
-def _compile(nvrtc: Any, text: str, options: tuple[str, ...], kind: str) -> bytes:
+def _compile(
+    nvrtc: Any, text: str, options: tuple[str, ...], read: Callable[[int], bytes]
+) -> bytes:
     program = nvrtc.createProgram(text, "kernels.cu", (), ())
     try:
         nvrtc.compileProgram(program, options)
-        return nvrtc.getCUBIN(program) if kind == "cubin" else nvrtc.getPTX(program)
+        return read(program)
     except nvrtc.NVRTCError as error:
         raise RuntimeError(nvrtc.getProgramLog(program)) from error
     finally:

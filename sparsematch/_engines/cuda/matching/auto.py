@@ -1,7 +1,9 @@
 """The default on a GPU: it measures features, and runs the steps that `choice.py` chooses."""
 
+from collections.abc import Callable
+
 from sparsematch._engines.cuda.core import host_fallback
-from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts
+from sparsematch._engines.cuda.core.by_products import Before, DeviceByProducts, HostResult
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     cheap,
@@ -23,7 +25,11 @@ SUMMARY = (
 #: `host`: whether it may be.
 OPTIONS: dict[str, bool | float] = {"host": True}
 
-_STARTS = {"cheap": cheap, "karp_sipser": karp_sipser, "min_degree": min_degree}
+_STARTS: dict[str, Callable[..., Before]] = {
+    "cheap": cheap.improve,
+    "karp_sipser": karp_sipser.improve,
+    "min_degree": min_degree.improve,
+}
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
@@ -34,19 +40,13 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
     chosen = choice.choose(seen.features(), choice.POLICY)
     known.host = chosen.host
     for name, reason in chosen.steps:
-        why = ""  # the host gets the matrix, unless this stays empty
         if name == "one_block":
-            if one_block.search(graph, matching, run, chosen.levels):
-                why = f"a phase of more than {chosen.levels} levels"
-            run.steps.amend_last(reason=reason)
+            known.host_result = _search_small(graph, matching, run, reason, chosen.levels)
         elif name == "ms_bfs":
-            if _search(seen, matching, run, chosen.levels):
-                why = f"more than {chosen.levels} levels, of {host_fallback.WIDE} vertices each"
+            known.host_result = _search(seen, matching, run, chosen.levels)
         elif name != "transpose":  # it was there before the features of its lists
             _start(name, seen.searched, matching, run, known)
             run.steps.amend_last(reason=run.steps[-1].reason or reason)
-        if why:
-            known.host_result = host_fallback.finish_matching(graph, matching, run, why)
     known.finished = None  # they were those of the graph that was searched
     return known
 
@@ -103,16 +103,31 @@ def _start(
     elif name == "row_singletons":
         known.finished = features.match_row_singletons(graph, matching, run)
     else:
-        _STARTS[name].improve(graph, matching, run, known)
+        _STARTS[name](graph, matching, run, known)
 
 
-def _search(seen: _Seen, matching: Matching, run: Run, levels: int | None) -> bool:
-    """Search from all free rows; return whether that was stopped, after `levels` levels."""
+def _search(seen: _Seen, matching: Matching, run: Run, levels: int | None) -> HostResult | None:
+    """Search from all free rows; after `levels` levels the host gets the matrix."""
     limits = {} if levels is None else {"wide": host_fallback.WIDE, "allowance": levels}
     with run.step("ms_bfs") as counts:
         report = ms_bfs.search((seen.searched, matching, run, seen.known), limits, seen.linked)
         counts |= ms_bfs.account(report, run)
-    return levels is not None and bool(report()["stopped"])  # waits
+    if levels is None or not report()["stopped"]:  # waits
+        return None
+    why = f"more than {levels} levels, of {host_fallback.WIDE} vertices each"
+    return host_fallback.finish_matching(seen.graph, matching, run, why)
+
+
+def _search_small(
+    graph: BipartiteCSR, matching: Matching, run: Run, reason: str, levels: int | None
+) -> HostResult | None:
+    """Search in one launch; after a phase of `levels` levels the host gets the matrix."""
+    stopped = one_block.search(graph, matching, run, levels)
+    run.steps.amend_last(reason=reason)
+    if not stopped:
+        return None
+    why = f"a phase of more than {levels} levels"
+    return host_fallback.finish_matching(graph, matching, run, why)
 
 
 def preload(graph: BipartiteCSR) -> None:

@@ -140,10 +140,13 @@ class Search:
         self._setup.launch("count_free", -(-max(n_rows, n_cols) // 8), *sizes, *arrays)
         self._free = start_copy(self._control) if macros["WIDTH"] else None
         entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
-        slots = self._slots(linked) if macros["WIDTH"] else None
-        self._lists: dict[str, Any] = {"slots": slots, "finished": columns}
-        self._lists |= {"visited": bit_set(xp, n_cols), "link": xp.empty(2 * n_cols, dtype)}
-        self._lists |= {"queue": xp.empty(3 * entries, dtype)}
+        self._lists: dict[str, Any] = {
+            "slots": self._slots(linked) if macros["WIDTH"] else None,
+            "finished": columns,
+            "visited": bit_set(xp, n_cols),
+            "link": xp.empty(2 * n_cols, dtype),
+            "queue": xp.empty(3 * entries, dtype),
+        }
         self._barrier = xp.zeros(2, np.int32)
 
     def start(self, limits: dict[str, int]) -> Callable[[], Any]:

@@ -61,7 +61,8 @@ def match_rare_columns(
     cheap.improve(rest, found, alone)
     ms_bfs.search((rest, found, alone, None), None, 0, **ms_bfs.in_place(graph.dtype))
     free = xp.zeros(1, graph.dtype)
-    arrays = found.row_mate, *graph.orient(matching.row_mate, matching.col_mate), matched, free
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    arrays = found.row_mate, *mates, matched, free
     kernels.launch("adopt_rare", rare.size, index(rare.size), state, *arrays)
     left = start_copy(free)
     return lambda: n_cols - int(left()[0])

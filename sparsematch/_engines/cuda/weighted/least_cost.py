@@ -81,12 +81,14 @@ def least_cost(
         sides = run.timed("phases", _assign, whole, tolerance / unit, run)[3:]
     else:
         sides = run.timed("phases", _assign_parts, graph, cost, matching, tolerance / unit, run)
-    u, v = graph.orient(*sides[2:])
+    row_mate, col_mate = graph.orient(*sides[:2])
+    row_dual, col_dual = graph.orient(*sides[2:])
     if graph.n_rows and graph.n_cols:  # both sides around the same value
+        u, v = row_dual, col_dual
         shift = float(np.rint(float(v.max() + v.min() - u.max() - u.min()) / 4))
         u += shift
         v -= shift
-    found = LeastCost(Matching(*graph.orient(*sides[:2])), u, v, unit)
+    found = LeastCost(Matching(row_mate, col_mate), row_dual, col_dual, unit)
     return found.in_units_of_costs(), _gap(graph, cost, found) * unit
 
 
@@ -110,9 +112,10 @@ def _assign(problem: Assignment, tolerance: float, run: Run) -> Assignment:
     most = max(POLICY.least, problem.indices.size / POLICY.entries)
     left = [free]  # free rows, phase by phase
     while free and _phases_to_come(left) <= most:
+        before = free
         phases.move_duals()
         free = primal_dual.match_tight(problem, _near(problem, largest, tolerance), workers)
-        if may_bid and free > max(POLICY.slow * left[-1], POLICY.left * problem.n):
+        if may_bid and free > max(POLICY.slow * before, POLICY.left * problem.n):
             may_bid = False
             run.timed("auction", _hold_auction, problem, largest, tolerance)
             free = primal_dual.match_tight(problem, _near(problem, largest, tolerance), workers)
@@ -174,7 +177,7 @@ def _assign_parts(
     major, minor = places(graph)
     coupling = ~parts.major_below[major] & parts.minor_below[minor]
     inner = ~coupling
-    doubled = _double(major[inner], minor[inner], cost[inner], parts)
+    doubled = _double(major[inner], minor[inner], cost[inner], parts, graph.dtype)
     found = _assign(doubled, tolerance, run)
     major_mate = xp.where(found.row_mate[:n] < m, found.row_mate[:n], -1).astype(graph.dtype)
     minor_mate = xp.where(found.col_mate[:m] < n, found.col_mate[:m], -1).astype(graph.dtype)
@@ -185,7 +188,9 @@ def _assign_parts(
     return major_mate, minor_mate, u, v
 
 
-def _double(major: Any, minor: Any, cost: FloatArray, parts: Parts) -> Assignment:
+def _double(
+    major: Any, minor: Any, cost: FloatArray, parts: Parts, dtype: "np.dtype[Any]"
+) -> Assignment:
     """Return the square matrix of the entries, their transpose, and those of cost 0."""
     # Rows are the stored rows, then copies of the stored columns; columns the other way round.
     xp, n, m = namespace(cost), parts.major_mate.size, parts.minor_mate.size
@@ -197,7 +202,8 @@ def _double(major: Any, minor: Any, cost: FloatArray, parts: Parts) -> Assignmen
     cols = xp.concatenate([minor, m + major, m + below, above])
     costs = xp.concatenate([cost, cost, xp.zeros(below.size + above.size)])
     order = xp.argsort(rows, kind="stable")
-    dtype = parts.major_mate.dtype if costs.size < 2**31 else np.dtype(np.int64)
+    if costs.size > np.iinfo(dtype).max:
+        dtype = np.dtype(np.int64)
     indptr = xp.searchsorted(rows[order], xp.arange(n + m + 1)).astype(dtype)
     return _problem(indptr, cols[order].astype(dtype), costs[order])
 

@@ -34,9 +34,10 @@ class Places:
         order = np.arange(keys.size, dtype=self.dtype)
         self._rng.shuffle(order)
         places = np.empty(keys.size, self.dtype)
-        append = lambda keys: self._append(keys - self.first, ends)
         for part in self._slices(order):
-            places[part] = self.exchange.query(self.starts, keys[part], append)
+            places[part] = self.exchange.query(
+                self.starts, keys[part], lambda keys: self._append(keys - self.first, ends)
+            )
         return places
 
     def _append(self, own: Array, ends: IndexArray) -> Array:
