@@ -29,9 +29,9 @@ namespace sparsematch {
 struct FrontierLimits {
     // Vertices for which passes over all bits pay: this share of all columns, plus `wide_least`.
     double wide = 1 / 16.;
-    std::size_t wide_least = 64;  // positive
+    std::size_t wide_least = 64;  // at least one
     int alone = 1 << 8;           // vertices that one worker reads before it wakes the others
-    std::size_t given = 1 << 5;   // vertices that repay giving them to another
+    std::size_t given = 1 << 5;   // vertices that repay giving them to another; not varied
     // Rows, vertices of the queue, and bits that a worker claims at a time.
     std::int64_t rows_at_a_time = 1 << 14;
     std::int64_t queue_at_a_time = 1 << 9;
