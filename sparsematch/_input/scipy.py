@@ -46,9 +46,7 @@ def check_sparse(A: Any, name: str) -> Any:
 def _check_csr_or_csc(A: Any, name: str) -> Any:
     by_rows = A.format == "csr"
     sides = A.shape if by_rows else A.shape[::-1]
-    nnz = _check_pointers(A, sides, name, "row" if by_rows else "column")
-    _check_values(A.data, nnz, name, 1)
-    return _cut(A, nnz)
+    return _check_arrays(A, sides, name, "row" if by_rows else "column", 1)
 
 
 def _check_bsr(A: Any, name: str) -> Any:
@@ -60,9 +58,7 @@ def _check_bsr(A: Any, name: str) -> Any:
     if n_rows % height or n_cols % width:
         text = f"{name} has shape {A.shape}, which blocks of shape {(height, width)} do not divide"
         raise ValueError(text)
-    n_blocks = _check_pointers(A, (n_rows // height, n_cols // width), name, "block row")
-    _check_values(data, n_blocks, name, 3)
-    return _cut(A, n_blocks)
+    return _check_arrays(A, (n_rows // height, n_cols // width), name, "block row", 3)
 
 
 def _check_coo(A: Any, name: str) -> Any:
@@ -132,13 +128,19 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
 }
 
 
-def _check_pointers(A: Any, sides: tuple[int, int], name: str, major: str) -> int:
-    """Check `indptr` and `indices`, and return the number of entries, or blocks."""
+def _check_arrays(A: Any, sides: tuple[int, int], name: str, major: str, ndim: int) -> Any:
+    """Check a compressed matrix; return it without what lies beyond its entries, or blocks."""
     indptr, indices = (_integers(getattr(A, x), f"{name}.{x}") for x in ("indptr", "indices"))
     if not indptr.dtype == indices.dtype == np.int32:
         indptr, indices = as_int64(indptr, name, "indptr"), as_int64(indices, name, "indices")
     check_compressed(indptr, np.ascontiguousarray(indices), sides, name, major=major)
-    return int(indptr[-1])
+    n = int(indptr[-1])
+    _check_values(A.data, n, name, ndim)
+    if A.indices.size == n == A.data.shape[0]:
+        return A
+    A = copy.copy(A)
+    A.indices, A.data = A.indices[:n], A.data[:n]
+    return A
 
 
 def _check_indices(indices: Any, size: int, noun: str, name: str, place: str) -> None:
@@ -174,12 +176,3 @@ def _check_values(data: Any, n: int, name: str, ndim: int) -> None:
         raise TypeError(f"{name}.data must be an array, not {type(data).__name__}")
     if data.ndim != ndim or data.shape[0] < n:
         raise ValueError(f"{name}.data has shape {data.shape}, but there are {n} entries")
-
-
-def _cut(A: Any, n: int) -> Any:
-    """Return a compressed matrix without what its arrays hold beyond its entries."""
-    if A.indices.size == n == A.data.shape[0]:
-        return A
-    A = copy.copy(A)
-    A.indices, A.data = A.indices[:n], A.data[:n]
-    return A

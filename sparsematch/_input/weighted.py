@@ -68,9 +68,7 @@ def _doubles(
 ) -> tuple[FloatArray, bool, float, float]:
     """Return doubles of these magnitudes, whether no entry is repeated, the least, the largest."""
     # The numbers themselves if doubles, or `signed`. The largest is NaN if one is not finite.
-    if data.dtype == _DOUBLE:
-        values = np.ascontiguousarray(data)
-    elif signed:
+    if signed or data.dtype == _DOUBLE:
         with np.errstate(over="ignore"):
             values = np.ascontiguousarray(data, np.float64)
     else:

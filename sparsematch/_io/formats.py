@@ -6,6 +6,7 @@ import os
 import re
 import tarfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -57,13 +58,11 @@ def sniff(head: bytes) -> Reader:
 
 def read_matrix_market(source: Source) -> Any:
     """Read Matrix Market, coordinates or a dense array."""
-    if not isinstance(source, Path):
-        check_text(source)
-        return call_reader(scipy.io.mmread, source)
-    with source.open("rb") as stream:
+    with source.open("rb") if isinstance(source, Path) else nullcontext(source) as stream:
         check_text(stream)
         # SciPy's reader is faster with a name, but opens none that is not UTF-8
-        return call_reader(scipy.io.mmread, source if is_utf8(os.fspath(source)) else stream)
+        by_name = isinstance(source, Path) and is_utf8(os.fspath(source))
+        return call_reader(scipy.io.mmread, source if by_name else stream)
 
 
 def read_harwell_boeing(source: Source) -> Any:

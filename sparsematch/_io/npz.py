@@ -43,10 +43,8 @@ class SparseArchive:
                 "Matrix Market (.mtx)"
             )
         with zipfile.ZipFile(source) as archive:
-            self.members = {
-                info.filename.removesuffix(".npy"): _member(source, archive, info)
-                for info in archive.infolist()
-            }
+            members = [_member(source, archive, info) for info in archive.infolist()]
+        self.members = {member.name: member for member in members}
         if "format" not in self.members:
             raise UnreadableFile(
                 "holds arrays, but no matrix: write that with scipy.sparse.save_npz (what --save "

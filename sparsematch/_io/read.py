@@ -27,11 +27,9 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     path = Path(path)
     check_is_file(path)
     reader, opener = _reader_of(path)
-    with in_one_sentence(str(path)):
-        if opener is None:
-            return _as_compressed(reader(path))
-        with opener(path, "rb") as stream:
-            return _as_compressed(reader(stream))
+    unpacked = contextlib.nullcontext(path)
+    with in_one_sentence(str(path)), opener(path, "rb") if opener else unpacked as source:
+        return _as_compressed(reader(source))
 
 
 def read_stream(stream: BinaryIO) -> Any:

@@ -228,8 +228,11 @@ class BlockForm(Blocks):
         Named tuples of lists, for the rows and for the columns, with Pyomo's fields in its orders.
         Lists of the same name pair up to the matching, except those of the unmatched.
         """
-        coarse = self.coarse_rows, self.coarse_cols
-        return conventions.partitions(self.row_perm, self.col_perm, *coarse)
+        p, q, _, _, cc, rr = self
+        under, square, over, free = (p[rr[k] : rr[k + 1]].tolist() for k in range(4))
+        rows = conventions.RowPartition(free, over, under, square)
+        free, under, square, over = (q[cc[k] : cc[k + 1]].tolist() for k in range(4))
+        return rows, conventions.ColPartition(free, under, over, square)
 
     def to_pyomo_blocks(self) -> tuple[list[list[int]], list[list[int]]]:
         """Return what Pyomo's ``block_triangularize`` does: a block **lower** triangular form.

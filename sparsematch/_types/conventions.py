@@ -30,16 +30,6 @@ class ColPartition(NamedTuple):
     square: list[int]
 
 
-def partitions(
-    p: IndexArray, q: IndexArray, rr: IndexArray, cc: IndexArray
-) -> tuple[RowPartition, ColPartition]:
-    """Cut the permutations of a block form into Pyomo's partitions."""
-    under, square, over, free = (p[rr[k] : rr[k + 1]].tolist() for k in range(4))
-    rows = RowPartition(free, over, under, square)
-    free, under, square, over = (q[cc[k] : cc[k + 1]].tolist() for k in range(4))
-    return rows, ColPartition(free, under, over, square)
-
-
 def pairs_of(given: Any, name: str) -> Iterable[tuple[Any, Any]]:
     """Return the pairs (row, column) of a Pyomo matching: a dict, or its two partitions."""
     if isinstance(given, Mapping):

@@ -21,7 +21,6 @@ def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
 def frozen(result: _Result) -> _Result:
     """Make the arrays of a dataclass read-only, and return it. CuPy knows no read-only arrays."""
     kind: Any = type(result)
-    value: Any
     for value in _fields(kind)(result):
         if isinstance(value, np.ndarray):
             freeze: Any = value.setflags

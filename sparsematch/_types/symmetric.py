@@ -10,7 +10,7 @@ from sparsematch._base.above import above
 from sparsematch._base.arrays import FloatArray, IndexArray, scale_entries
 from sparsematch._base.docstrings import documented
 from sparsematch._types.matching import Matching
-from sparsematch._types.mates import MatchedResult, listed
+from sparsematch._types.mates import MatchedResult, free_of, listed
 from sparsematch._types.sparse_like import Sparse
 
 #: The magnitude of a scaled 1 x 1 pivot below which threshold pivoting delays it where the rest of
@@ -59,7 +59,8 @@ class SymmetricTransversal(MatchedResult):
     @property
     def singles(self) -> IndexArray:
         """Rows of the 1 x 1 pivots, in ascending order."""
-        return self._where(self.partner == np.arange(self.partner.size))
+        singles = np.flatnonzero(self.partner == np.arange(self.partner.size))
+        return singles.astype(self.partner.dtype, copy=False)
 
     @property
     def weak_singles(self) -> IndexArray:
@@ -68,15 +69,13 @@ class SymmetricTransversal(MatchedResult):
         They are left over from odd cycles, and get numbers on the diagonal only by elimination of
         others: a solver with threshold pivoting delays them.
         """
-        return self._where((self.partner == np.arange(self.partner.size)) & (self.diagonal < _WEAK))
+        singles = self.singles
+        return singles[self.diagonal[singles] < _WEAK]
 
     @property
     def unmatched(self) -> IndexArray:
         """Rows that are left out, in ascending order."""
-        return self._where(self.partner < 0)
-
-    def _where(self, flags: Any) -> IndexArray:
-        return np.flatnonzero(flags).astype(self.partner.dtype, copy=False)
+        return free_of(self.partner)
 
     @documented
     def scale(self, A: Sparse) -> Sparse:

@@ -6,7 +6,7 @@ each other goes through the exchange of the MPI back-end.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from sparsematch._base.errors import wrong_type
@@ -103,10 +103,8 @@ def _check_equal(given: list[dict[str, str]]) -> None:
 def _portable(error: Exception) -> tuple[type[Exception], str]:
     """Return the type and the text of an error, or of one that can be made of a text alone."""
     for kind in type(error).__mro__:
-        try:
+        with suppress(TypeError):
             if issubclass(kind, Exception) and "<locals>" not in kind.__qualname__:
                 kind(str(error))
                 return kind, str(error)
-        except TypeError:
-            continue
     return RuntimeError, str(error)

@@ -122,23 +122,21 @@ class DistributedCSR:
         parts: list[Any] = []
 
         def check() -> _BlockFields:
-            n_rows, n_cols = _read_shape(shape)
+            whole = _read_shape(shape)
             check_count("first_row", first_row)
-            parts[:] = _read_block(indptr, indices, values, n_rows, n_cols)
+            parts[:] = _read_block(indptr, indices, values, *whole)
             local, _, given = parts
             kind = "none" if given is None else str(given.dtype)
             sizes = int(first_row), local.size - 1, int(local[-1])
-            memory = _memory_of(local)
-            return _BlockFields((n_rows, n_cols), *sizes, kind, memory, next(_constructions))
+            return _BlockFields(whole, *sizes, kind, _memory_of(local), next(_constructions))
 
         blocks = agreement.collect(comm, "DistributedCSR", check)
         _check_together(blocks)
         ends = [block.first_row + block.n_rows for block in blocks]
         n_rows, n_cols = blocks[0].shape
-        rank, size = agreement.rank_of(comm), agreement.size_of(comm)
-        col_starts = balanced(n_cols, size)
+        col_starts = balanced(n_cols, len(blocks))
         backend = "nccl" if on_gpu(parts[0]) else "mpi"
-        firsts = int(first_row), int(col_starts[rank])
+        firsts = int(first_row), int(col_starts[agreement.rank_of(comm)])
         starts = np.array([0, *ends], np.int64), col_starts
         sizes = [block.nnz for block in blocks]
         totals = sum(sizes), max(sizes), blocks[0].serial
