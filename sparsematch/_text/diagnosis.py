@@ -109,9 +109,7 @@ class Diagnosis(Page):
         The ratio is that of the last singular value above the gap to the first below it. The rank
         is n, and the ratio 1, if nothing is known of them.
         """
-        if self.spectrum is None:
-            return self.n, 1.0
-        below, ratio = self.spectrum.gap
+        below, ratio = (0, 1.0) if self.spectrum is None else self.spectrum.gap
         return self.n - below, ratio
 
     @property
@@ -140,7 +138,17 @@ class Diagnosis(Page):
         TypeError, ValueError
             If `max_names` is no integer, or negative.
         """
-        return _page(self, max_names)
+        check_count("max_names", max_names)
+        zeros = f", {count(n, 'stored zero')} not counted" if (n := self.stored_zeros) else ""
+        entries = "1 entry" if self.n_entries == 1 else f"{self.n_entries:,} entries"
+        lines = [_headline(self), "", f"Matrix    {self.n:,} x {self.n:,}, {entries}{zeros}"]
+        lines += _rank(self) + _condition(self) + _digits(self, max_names)
+        lines += _blocks(self, max_names) + _scaling(self, max_names)
+        if self.explanation is not None:
+            lines += ["", self.explanation.text(max_pieces=2, max_names=max_names)]
+        elif self.row_names is None or self.col_names is None:
+            lines += ["", "Rows and columns are counted from 0."]
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in numbers, strings, lists and dicts, as `json` can write it.
@@ -169,22 +177,6 @@ class Diagnosis(Page):
         if self.digits is not None and (fewest := self.fewest_digits).size:
             about = f", at least {int(self.digits[fewest[0]])} digits"
         return f"Diagnosis({self.n}x{self.n}, rank {self.rank}{about})"
-
-
-def _page(found: Diagnosis, max_names: int) -> str:
-    """Return the page."""
-    check_count("max_names", max_names)
-    zeros = f", {count(n, 'stored zero')} not counted" if (n := found.stored_zeros) else ""
-    entries = "1 entry" if found.n_entries == 1 else f"{found.n_entries:,} entries"
-    lines = [_headline(found), "", f"Matrix    {found.n:,} x {found.n:,}, {entries}{zeros}"]
-    lines += _rank(found) + _condition(found) + _digits(found, max_names)
-    lines += _blocks(found, max_names) + _scaling(found, max_names)
-    if found.explanation is None:
-        if found.row_names is None or found.col_names is None:
-            lines += ["", "Rows and columns are counted from 0."]
-    else:
-        lines += ["", found.explanation.text(max_pieces=2, max_names=max_names)]
-    return "\n".join(lines)
 
 
 def _headline(found: Diagnosis) -> str:

@@ -310,13 +310,10 @@ def _not_told(why: Explanation, numbers: NumericalDefects, shown: int) -> Numeri
 
 def _parts(why: Explanation, wording: Wording) -> list[Line]:
     """Describe what is over-determined, and what is under-determined."""
-    lines: list[Line] = []
     free = map(why.col_name, why.underdetermined.cols.tolist())
     binds_states = why.col_names is not None and any(map(_DERIVATIVE.search, free))
-    for part in (why.overdetermined, why.underdetermined):
-        if part:
-            lines += ["", *_part(part, wording, binds_states)]
-    return lines
+    parts = (part for part in (why.overdetermined, why.underdetermined) if part)
+    return [line for part in parts for line in ("", *_part(part, wording, binds_states))]
 
 
 def _part(part: DeficientPieces, wording: Wording, binds_states: bool) -> list[str]:
@@ -383,9 +380,8 @@ def _repair(why: Explanation) -> list[str]:
     first = zip(rows[:3].tolist(), cols[:3].tolist(), strict=True)
     pairs = [f"{why.col_name(j)} in {why.row_name(i)}" for i, j in first]
     more = f" and {rows.size - len(pairs):,} more" if rows.size > len(pairs) else ""
-    rank = "rank"
-    if why.numbers is not None and why.numbers.rank < why.structural_rank:
-        rank = "structural rank"
+    is_less = why.numbers is not None and why.numbers.rank < why.structural_rank
+    rank = "structural rank" if is_less else "rank"
     return [
         f"To raise the {rank} by one, put a variable of the under-determined part ({under:,})",
         f"into an equation of the over-determined part ({over:,}); no other new entry helps.",

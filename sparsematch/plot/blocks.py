@@ -71,14 +71,13 @@ def spy_blocks(
     small = _small_parts(form)
     entries = checked(A, "A").tocoo()
     figure, before, after, *enlarged = _panels(entries.shape, len(small), figure)
-    rows, cols = entries.row, entries.col
-    cells.draw_entries(before, rows, cols, entries.shape, bar=True)
+    cells.draw_entries(before, entries.row, entries.col, entries.shape, bar=True)
     gap = ", " if cells.width_of(figure) >= 9 else ",\n"
     size = f"{form.shape[0]:,} x {form.shape[1]:,}{gap}{entries.nnz:,} entries"
     before.set_title(f"as given: {size}", fontsize=11)
     _number_small(after, form)
     _draw_parts(after, form)
-    rows, cols = inverse(form.row_perm)[rows], inverse(form.col_perm)[cols]
+    rows, cols = inverse(form.row_perm)[entries.row], inverse(form.col_perm)[entries.col]
     cells.draw_entries(after, rows, cols, entries.shape, bar=True)
     for ax, name in zip(enlarged, small, strict=True):
         top, left, height, width = _coarse_boxes(form)[name]

@@ -31,16 +31,11 @@ class _Group(NamedTuple):
     side: str  # of what there are too many: "rows", "columns"
     rows: Array
     cols: Array
+    # the rows, or columns, to be marked in the matrix: those that are too many, or that are in this
+    # dependence or in another of the kind
+    marked: Array
     factors: Array | None = None  # by which these rows, or columns, vanish together
-    everyone: Array | None = None  # that is in this dependence or in another of the kind
     n_alike: int = 1  # dependences of the kind
-
-    @property
-    def marked(self) -> Array:
-        """The rows, or columns, to be marked in the matrix: those that are too many."""
-        if self.everyone is not None:
-            return self.everyone
-        return self.rows if self.side == "rows" else self.cols
 
     @property
     def style(self) -> tuple[str, str]:
@@ -136,20 +131,20 @@ def _worth_seeing(why: Explanation, entries: Any) -> list[_Group]:
     parts = why.overdetermined, why.underdetermined
     over, under = (part[part.n_empty : part.n_empty + 2] for part in parts)
     chosen = over[:1] + under[:1] if over and under else over + under
-    return [_Group(piece.side, piece.conflict.rows, piece.conflict.cols) for piece in chosen]
+    return [_Group(piece.side, *piece.conflict, piece.candidates) for piece in chosen]
 
 
 def _of_dependences(alike: tuple[Dependence, ...], entries: Any) -> _Group:
     """Return the rows of the first and the columns that they have entries in, or the reverse."""
     first = alike[0]
-    side = 0 if first.side == "rows" else 1
-    inside = _places(first.indices, entries.shape[side])[(entries.row, entries.col)[side]] >= 0
-    others = np.unique((entries.col, entries.row)[side][inside])
-    rows, cols = (first.indices, others) if side == 0 else (others, first.indices)
+    over = first.side == "rows"
+    own, other = (entries.row, entries.col) if over else (entries.col, entries.row)
+    others = np.unique(other[np.isin(own, first.indices)])
+    rows, cols = (first.indices, others) if over else (others, first.indices)
     factors = readable(first.coefficients)
     sign = -1 if factors[0].real < 0 else 1
-    everyone = members_of(each.indices for each in alike)
-    return _Group(first.side, rows, cols, sign * factors, everyone, len(alike))
+    marked = members_of(each.indices for each in alike)
+    return _Group(first.side, rows, cols, marked, sign * factors, len(alike))
 
 
 def _panels(shape: tuple[int, int], groups: list[_Group], figure: Any) -> tuple[Any, ...]:
