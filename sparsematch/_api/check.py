@@ -177,8 +177,7 @@ def vertex_cover(A: SparseLike | DistributedCSR, matching: Any) -> VertexCover:
     """
     graph, read = _reader(A, "vertex_cover")
     given = read(matching)
-    cover = operations(CertificateOps, graph.backend).vertex_cover(graph, given)
-    if cover is None:
+    if (cover := operations(CertificateOps, graph.backend).vertex_cover(graph, given)) is None:
         raise not_maximum(given.cardinality)
     return cover
 

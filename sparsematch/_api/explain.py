@@ -198,8 +198,7 @@ def _rank_pieces(graph: BipartiteCSR, sizes: IndexArray, totals: Any) -> IndexAr
     order = np.arange(sizes.size, dtype=graph.dtype)
     order_by_label = operations(DecompositionOps, graph.backend).order_by_label
     for key in totals.astype(graph.dtype), sizes:
-        by_key, _ = order_by_label(key[order], int(key.max()) + 1)
-        order = order[by_key]
+        order = order[order_by_label(key[order], int(key.max()) + 1)[0]]
     return inverse(order)
 
 

@@ -35,11 +35,8 @@ def report(chosen: Chosen | str, run: Run, cardinality: int) -> RunInfo:
 
 def run_weighted(method: str, find: Callable[..., Any], run: Run, *given: Any) -> Any:
     """Return what an operation on weights finds, and the account of the run if that is wanted."""
-    if not run.detailed:
-        return find(*given)
-    with run.step("costs and duals"):
-        found = find(*given)
-    return found, report(method, run, found.matching.cardinality)
+    found = run.timed("costs and duals", find, *given)
+    return (found, report(method, run, found.matching.cardinality)) if run.detailed else found
 
 
 @advising

@@ -107,8 +107,7 @@ def _workers_set_to(count: int) -> Iterator[None]:
 def _read(workers: Any) -> int:
     if isinstance(workers, bool) or not hasattr(workers, "__index__"):
         raise wrong_type("workers", workers, "an integer")
-    count = operator.index(workers)
-    if count == -1:
+    if (count := operator.index(workers)) == -1:
         return min(usable_cores(), _LARGEST)
     if not 1 <= count <= _LARGEST:
         text = f"workers is {count}, but must be from 1 to {_LARGEST}, or -1 for all cores"

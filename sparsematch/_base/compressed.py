@@ -85,8 +85,7 @@ def _refuse_lengths(
 def _refuse_indptr(indptr: IndexArray, indices: IndexArray, name: str, major: str) -> NoReturn:
     if indptr[0] != 0:
         raise ValueError(f"{name}.indptr[0] is {int(indptr[0])}, but must be 0")
-    falls = np.flatnonzero(indptr[1:] < indptr[:-1])
-    if falls.size:
+    if (falls := np.flatnonzero(indptr[1:] < indptr[:-1])).size:
         k = int(falls[0])
         start, end = int(indptr[k]), int(indptr[k + 1])
         raise ValueError(f"{name}.indptr decreases at {major} {k}: from {start} to {end}")

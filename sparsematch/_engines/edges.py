@@ -19,15 +19,13 @@ def add_up_duplicates(graph: _Lists) -> _Lists:
     order = stable_order(code)
     code = code[order]
     first, group = groups(code)
-    if graph.weight is None:
-        return _from_codes(graph, code[first], None)
-    return _from_codes(graph, code[first], _add_up(graph.weight[order], first, group))
+    weight = None if graph.weight is None else _add_up(graph.weight[order], first, group)
+    return _from_codes(graph, code[first], weight)
 
 
 def take_larger(graph: Graph) -> Graph:
     """Return the graph whose edges weigh the larger of two entries, one of which may be absent."""
-    rows, cols = places(graph)
-    return merge_larger(graph, cols * graph.n + rows, graph.weight)
+    return merge_larger(graph, _codes(graph, across=True), graph.weight)
 
 
 def merge_larger(graph: _Lists, there: Any, weight: FloatArray | None) -> _Lists:
@@ -49,8 +47,7 @@ def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
     """Return the first entry whose partner across the diagonal is absent or of other magnitude."""
     # The entries must ascend. On a GPU they are copied to the host: this is the way to an error.
     graph = graph.get()
-    rows, cols = places(graph)
-    return first_difference(graph, cols * graph.n + rows, graph.weight)
+    return first_difference(graph, _codes(graph, across=True), graph.weight)
 
 
 def first_difference(graph: Graph, there: Any, weight: FloatArray | None) -> tuple[int, int] | None:
@@ -80,8 +77,7 @@ def first_infinite(graph: Graph) -> Any:
     rows, cols = places(graph)
     rows += graph.first_row
     wrong = np.flatnonzero(~np.isfinite(graph.weight) & (rows != cols))[:1]
-    found = ((int(rows[p]), int(cols[p]), float(graph.weight[p])) for p in wrong)
-    return next(found, None)
+    return next(((int(rows[p]), int(cols[p]), float(graph.weight[p])) for p in wrong), None)
 
 
 def places(graph: Graph | BipartiteCSR) -> tuple[Any, Any]:
@@ -90,9 +86,9 @@ def places(graph: Graph | BipartiteCSR) -> tuple[Any, Any]:
     return rows.astype(np.int64, copy=False), cols.astype(np.int64)
 
 
-def _codes(graph: Graph) -> Any:
-    """Return the places of the entries as numbers."""
-    rows, cols = places(graph)
+def _codes(graph: Graph, across: bool = False) -> Any:
+    """Return the places of the entries, or those across the diagonal, as numbers."""
+    rows, cols = places(graph)[::-1] if across else places(graph)
     return rows * graph.n + cols
 
 

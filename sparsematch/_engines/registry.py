@@ -233,8 +233,7 @@ def engines(backend: str | None = None, kind: str | None = None) -> tuple[Engine
 
 def operations(concept: type[_Ops], backend: str) -> _Ops:
     """Return what a back-end offers of a concept: one of the classes of the module `operations`."""
-    offered = _operations.get((concept, backend))
-    if offered is None:
+    if (offered := _operations.get((concept, backend))) is None:
         _load(backend, concept.package)
         if (concept, backend) not in _operations:
             _load(backend)

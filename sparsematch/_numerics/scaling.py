@@ -159,8 +159,7 @@ def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
 def row_maxima(values: Array, indptr: IndexArray) -> Array:
     """Return the largest of the values of each row of a CSR matrix, 0 where there are none."""
     largest = np.zeros(indptr.size - 1, values.dtype)
-    filled = np.flatnonzero(np.diff(indptr))
-    if filled.size:
+    if (filled := np.flatnonzero(np.diff(indptr))).size:
         largest[filled] = np.maximum.reduceat(values, indptr[filled])
     return largest
 

@@ -30,13 +30,11 @@ def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
         for _ in range(_MAX_STEPS):
             size = np.abs(x)
             z = np.abs(solve(np.where(size > 0, x / np.where(size > 0, size, 1), 1), True))
-            j = int(z.argmax())
-            if j == before:
+            if (j := int(z.argmax())) == before:
                 break
             before = j
             x = solve((np.arange(n) == j).astype(dtype), False)
-            norm = float(np.abs(x).sum())
-            if norm <= best:
+            if (norm := float(np.abs(x).sum())) <= best:
                 break
             best = norm
         # which the steps above may miss by exact cancellation

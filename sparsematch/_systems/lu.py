@@ -406,8 +406,7 @@ class BlockTriangularLU(InverseOperator):
         if self._whole is not None and adopted.any():  # whose errors were normwise
             rowwise = self._whole.rowwise_errors(x[:, adopted], b[:, adopted], trans)
             errors[adopted] = np.maximum(errors[adopted], rowwise)
-        poor = ~(errors <= UNSTABLE) & finite
-        if poor.any():
+        if (poor := ~(errors <= UNSTABLE) & finite).any():
             worst = np.max(errors[poor])
             what = f"a backward error of {worst:.0e}" if worst < np.inf else "no finite solution"
             text = f"solved with {what} after refinement and partial pivoting"

@@ -156,10 +156,9 @@ def _best_scaled(system: _System, A: Any) -> _System:
     ones = np.ones(A.shape[0])
     if (rcond := system.rcond(ones, ones)) > HALF_OF_THE_DIGITS:
         return system
-    others, rconds = (product_scaling(A) or (ones, ones), (ones, ones)), []
-    for rows, cols in others:
-        with np.errstate(all="ignore"):
-            rconds.append(system.rcond(rows / system.row_scale, cols / system.col_scale))
+    others = product_scaling(A) or (ones, ones), (ones, ones)
+    with np.errstate(all="ignore"):
+        rconds = [system.rcond(r / system.row_scale, c / system.col_scale) for r, c in others]
     if max(rconds) > 10 * rcond:
         with suppress(SingularMatrixError):
             return _System(A, *others[int(np.argmax(rconds))])

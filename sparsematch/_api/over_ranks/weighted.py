@@ -36,10 +36,8 @@ def _magnitudes(A: DistributedCSR) -> DistributedCSR:
         if values.dtype.kind in "fc" and not (finite := np.isfinite(values)).all():
             p = int(np.flatnonzero(~finite)[0])
             i = int(np.searchsorted(A.indptr, p, side="right")) - 1 + A.first_row
-            raise ValueError(
-                f"A[{i}, {A.indices[p]}] is {values[p]}, which is not finite; weights must be "
-                "finite"
-            )
+            entry = f"A[{i}, {A.indices[p]}] is {values[p]}"
+            raise ValueError(f"{entry}, which is not finite; weights must be finite")
         weighted = as_weighted(A.to_local())
     graph, magnitude = weighted.graph, weighted.magnitude
     arrays = graph.indptr, graph.indices[: graph.nnz].astype(A.dtype, copy=False)

@@ -26,8 +26,7 @@ def load_core() -> ModuleType | None:
         )
     if _NAME in sys.modules or find_spec(_NAME) is not None:
         return None
-    spec = _installed()
-    if spec is None or spec.loader is None:
+    if (spec := _installed()) is None or spec.loader is None:
         raise ImportError(
             f"sparsematch is not compiled for Python {sys.version_info[0]}.{sys.version_info[1]} "
             f"in {_ROOT}: run 'python -m pip install .' there, or start Python in another folder "

@@ -1,6 +1,6 @@
 """Engines for general graphs, and the other operations on such a graph."""
 
-from collections.abc import Callable
+from functools import partial
 
 from sparsematch._base.arrays import IndexArray
 from sparsematch._engines import edges
@@ -14,21 +14,16 @@ from sparsematch._types.run_info import StepInfo
 ENGINES = {row["name"]: row for row in _core.graph_engines()}
 
 
-def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
-    """Return the function of an engine."""
-
-    def match(graph: Graph, mate: IndexArray, run: Run) -> None:
-        how = run.workers, (0, run.detailed, run.seed), run.options
-        account = _core.match_graph(name, graph_arrays(graph), mate, *how)
-        run.steps.append(StepInfo._make(account))
-
-    return match
+def improve(name: str, graph: Graph, mate: IndexArray, run: Run) -> None:
+    """Run an engine, which writes the mates."""
+    how = run.workers, (0, run.detailed, run.seed), run.options
+    account = _core.match_graph(name, graph_arrays(graph), mate, *how)
+    run.steps.append(StepInfo._make(account))
 
 
 def validate_graph(graph: Graph, run: Run) -> GraphProperties:
     """Return what one pass over the entries finds. Time: O(n + nnz)."""
-    found = _core.validate_graph(graph_arrays(graph), graph.first_row, run.workers)
-    return GraphProperties(*found)
+    return GraphProperties(*_core.validate_graph(graph_arrays(graph), graph.first_row, run.workers))
 
 
 def matched_weight(graph: Graph, mate: IndexArray) -> float:
@@ -37,8 +32,8 @@ def matched_weight(graph: Graph, mate: IndexArray) -> float:
 
 
 for _entry in ENGINES.values():
-    register(Engine(**_entry, backend="numpy", improve=improve(_entry["name"])))
+    register(Engine(**_entry, backend="numpy", improve=partial(improve, _entry["name"])))
 _auto = ENGINES["local_max"] | {"name": "auto"}
-register(Engine(**_auto, backend="numpy", improve=improve("local_max")))
+register(Engine(**_auto, backend="numpy", improve=partial(improve, "local_max")))
 
 register_operations("numpy", GraphOps, vars(edges), globals())

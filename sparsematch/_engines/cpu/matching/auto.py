@@ -405,9 +405,8 @@ def went_far(p: Progress) -> bool:
 def chains_lead(p: Progress) -> bool:
     """Tell whether likewise, and chains lead through it, or workers are many and rows short."""
     f = p.features
-    if p.many_workers and f.rows.mean <= p.policy.sparse:
-        return p.gave_up
-    return p.gave_up and f.chains
+    has_short_rows = p.many_workers and f.rows.mean <= p.policy.sparse
+    return p.gave_up and (has_short_rows or f.chains)
 
 
 def few_are_free(p: Progress) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsematch._base.arrays import FloatArray, IndexArray
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import csr, worthwhile
+from sparsematch._engines.cpu.core.csr import csr, mates, worthwhile
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.transversal_batch import LeastCostBatch, TransversalBatch
 from sparsematch._types.weighted import WeightedMatching, WeightedTransversal
@@ -49,17 +49,14 @@ def write_products(
         (batch.row_dual[rows], batch.col_dual[rows]),
         tuple(np.empty((0, 0)) if side is None else side[rows] for side in scales_of),
     )
-    mates, duals, scales = (graph.orient(*(side.reshape(-1) for side in pair)) for pair in sides)
+    written = (graph.orient(*(side.reshape(-1) for side in pair)) for pair in sides)
     start = np.empty(0, graph.dtype), np.empty(0)
     if first is not None:
-        start = (
-            graph.orient(first.matching.row_mate, first.matching.col_mate)[0],
-            graph.orient(first.row_dual, first.col_dual)[1],
-        )
+        start = mates(graph, first.matching)[0], graph.orient(first.row_dual, first.col_dual)[1]
     in_range = np.ones(0 if scales_of[0] is None else len(values), bool)
     given = values.reshape(-1), np.empty(0, np.int64) if order is None else order
     numbers, flags = (batch.objective[rows], in_range), (graph.flipped, auction_first, costs)
-    arrays = given, mates, duals, scales, numbers, start, flags
+    arrays = given, *written, numbers, start, flags
     done, passes = _core.product_batch(csr(graph), *arrays, worthwhile(workers, values.size))
     if done == len(values) and not in_range.all():
         warn_of_cut_factors()
@@ -77,7 +74,7 @@ def central_duals(
     """
     if not transversal.is_perfect or graph.n_rows < 2:
         return transversal
-    mate, _ = graph.orient(transversal.matching.row_mate, transversal.matching.col_mate)
+    mate, _ = mates(graph, transversal.matching)
     u, v = (dual.copy() for dual in graph.orient(transversal.row_dual, transversal.col_dual))
     majors = np.repeat(np.arange(u.size), np.diff(graph.indptr))
     other = (graph.indices[: graph.nnz] != mate[majors]) & (magnitude > 0)

@@ -37,20 +37,19 @@ def symmetric_product(
     """
     diagonal = symmetric_diagonal(weighted)
     best = best or maximum_product(weighted, False, False, Run(workers), start=start)
-    matching = Matching(best.matching.row_mate.copy(), best.matching.col_mate.copy())
+    mates = best.matching.row_mate.copy(), best.matching.col_mate.copy()
     dual = (best.row_dual + best.col_dual) / 2
-    partner = np.empty_like(matching.row_mate)
-    mates = matching.row_mate, matching.col_mate
+    partner = np.empty_like(mates[0])
     factors, cut_off = _exponentials(dual)
     _core.split_pivots(_scaled_diagonal(diagonal, factors), mates, partner)
     if not cut_off:
-        pattern, row_mate = csr(weighted.graph), matching.row_mate
-        _core.make_pivots_ones(pattern, weighted.magnitude, diagonal, row_mate, partner, factors)
+        pattern = csr(weighted.graph)
+        _core.make_pivots_ones(pattern, weighted.magnitude, diagonal, mates[0], partner, factors)
         cut_off = _keep_below_one(weighted, partner, factors, workers)
     if cut_off and scaling:
         warn_of_cut_factors("dual holds")
-    scaled, given = _scaled_diagonal(diagonal, factors), factors if scaling else None
-    return SymmetricTransversal(matching, best.objective, partner, dual, scaled, given).freeze()
+    arrays = partner, dual, _scaled_diagonal(diagonal, factors), factors if scaling else None
+    return SymmetricTransversal(Matching(*mates), best.objective, *arrays).freeze()
 
 
 def symmetric_diagonal(weighted: WeightedCSR) -> FloatArray:
@@ -60,8 +59,7 @@ def symmetric_diagonal(weighted: WeightedCSR) -> FloatArray:
     """
     graph, magnitude = weighted.graph, weighted.magnitude
     diagonal = np.empty(graph.n_rows)
-    p = _core.unsymmetric_entry(csr(graph), magnitude, diagonal)
-    if p < 0:
+    if (p := _core.unsymmetric_entry(csr(graph), magnitude, diagonal)) < 0:
         return diagonal
     i, j = int(np.searchsorted(graph.indptr, p, side="right")) - 1, int(graph.indices[p])
     row = slice(*graph.indptr[j : j + 2].tolist())
@@ -117,10 +115,9 @@ def is_symmetric(
     """Tell whether pivots and factors are those of a matching that is proved to be one."""
     partner = transversal.partner
     row_mate, col_mate = transversal.matching.row_mate, transversal.matching.col_mate
-    rows = np.arange(row_mate.size)
-    if partner.min(initial=0) < -1 or partner.max(initial=-1) >= rows.size:
+    if partner.min(initial=0) < -1 or partner.max(initial=-1) >= row_mate.size:
         return False
-    kept = rows[partner >= 0]
+    kept = np.flatnonzero(partner >= 0)
     paired = kept[partner[kept] != kept]
     neighbours = (row_mate[paired] == partner[paired]) | (col_mate[paired] == partner[paired])
     covered = np.array_equal(row_mate >= 0, partner >= 0)
@@ -152,7 +149,5 @@ def _is_scaled(
     threads = worthwhile(workers, graph.nnz)
     _core.largest_scaled(csr(graph), weighted.magnitude, factors, largest, threads)
     low, high = np.sort([factors[side] for side in transversal.matching.pairs()], axis=0)
-    return bool(
-        largest.max(initial=0) <= 1 + _SCALED_TO
-        and (matched * low * high).min(initial=1) >= 1 - below
-    )
+    none_above = largest.max(initial=0) <= 1 + _SCALED_TO
+    return bool(none_above and (matched * low * high).min(initial=1) >= 1 - below)
