@@ -73,7 +73,8 @@ template <class Index> class AlternatingSearch {
     // The free column that it has met, of a narrow frontier.
     Index found() const { return found_; }
     bool is_done() const { return head_ == tail_; }
-    bool is_wide() const { return tail_ - head_ >= wide_; }
+    // Or nearly so, as it may have been when workers that go on reading have said that it is.
+    bool is_wide() const { return tail_ - head_ >= wide_ - wide_ / 8; }
 
     // Until nothing new is reached, or the run is stopped. False as soon as it meets a free column.
     bool run(RunContext& run) {
@@ -172,11 +173,13 @@ template <class Index> class AlternatingSearch {
         };
         std::size_t head = 0, left;
         for (; (left = queue.size() - head) > 0 && pool.is_open(); ++head) {
-            if (head % limits_.reported == 0 && report(left) >= wide_) pool.close();
             if (left >= 2 * limits_.given && pool.is_wanted()) {
-                pool.give({this, {at(head + left / 2), queue.end()}});
-                queue.resize(head + left / 2);
+                Part half{this, {at(head + left / 2), queue.end()}};
+                queue.resize(head + (left /= 2));
+                report(left);  // before another reports the half
+                pool.give(std::move(half));
             }
+            if (head % limits_.reported == 0 && report(left) >= wide_) pool.close();
             PrefetchAhead<16>::mate_lists(a_, col_mate_, queue.data(), head, queue.size());
             const Index i = col_mate_[queue[head]];
             if (i == UNMATCHED<Index>) return poke(found_, queue[head]), false;
