@@ -461,6 +461,7 @@ std::vector<Way> drawn_ways(Random& random) {
         b.frontier = small_frontiers(share(1 / 16.) + (random() % 3 == 0));
         b.frontier.wide_least = 1 + random() % 8;
         b.frontier.given = 1 + random() % 4;
+        b.frontier.known_after = 2 + random() % 8;
     }
     return all;
 }

@@ -36,8 +36,9 @@ struct FrontierLimits {
     std::int64_t rows_at_a_time = 1 << 14;
     std::int64_t queue_at_a_time = 1 << 9;
     std::int64_t bits_at_a_time = 1 << 16;  // a multiple of 64
-    // Vertices that a worker reads before it says how many it has, and forgets those it has read.
-    std::size_t reported = 1 << 6, dropped = 1 << 12;
+    // Vertices that a worker reads before it says how many it has, and forgets those it has read;
+    // of a wide frontier, one in so many are read, at most, before all know that it is. Two or more.
+    std::size_t reported = 1 << 6, dropped = 1 << 12, known_after = 8;
 };
 
 // Reads: the matrix, the columns' mates. Writes: `seen`, which holds the columns not to be entered
@@ -73,8 +74,7 @@ template <class Index> class AlternatingSearch {
     // The free column that it has met, of a narrow frontier.
     Index found() const { return found_; }
     bool is_done() const { return head_ == tail_; }
-    // Or nearly so, as it may have been when workers that go on reading have said that it is.
-    bool is_wide() const { return tail_ - head_ >= wide_ - wide_ / 8; }
+    bool is_wide() const { return tail_ - head_ >= wide_ - wide_ / limits_.known_after; }
 
     // Until nothing new is reached, or the run is stopped. False as soon as it meets a free column.
     bool run(RunContext& run) {
@@ -103,6 +103,7 @@ template <class Index> class AlternatingSearch {
         tail_ += queue.size();
     }
     bool level(RunContext& run) {  // of a wide frontier, by all workers
+        SPARSEMATCH_ASSERT(pending_ == 0);
         const std::size_t first = head_, end = tail_;
         std::atomic<bool> maximum{true};
         together(run, end - first, limits_.queue_at_a_time, [&](std::size_t k, const auto& use) {
