@@ -37,7 +37,7 @@ struct FrontierLimits {
     std::int64_t queue_at_a_time = 1 << 9;
     std::int64_t bits_at_a_time = 1 << 16;  // a multiple of 64
     // Vertices that a worker reads before it says how many it has, and forgets those it has read;
-    // of a wide frontier, at most one in so many, two or more, before all know that it is wide.
+    // of a wide frontier, at most one in `known_after` (from two on), before all know that it is.
     std::size_t reported = 1 << 6, dropped = 1 << 12, known_after = 8;
 };
 
