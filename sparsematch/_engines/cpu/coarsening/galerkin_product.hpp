@@ -65,12 +65,10 @@ template <class Index, class Value> class GalerkinProduct {
 
     // Where each row is written: its lists laid end to end. Returns a bound on their sizes.
     Index reserve() {
-        run_.team.loop(parts_.count, grain, [&](int, Index begin, Index end) {
-            for (Index c = begin; c < end; ++c) {
-                Index size = 0;
-                parts_.each_member(c, [&](Index v) { size += g_.degree(v); });
-                bound_[c + 1] = size;
-            }
+        run_.team.for_each(parts_.count, grain, [&](Index c) {
+            Index size = 0;
+            parts_.each_member(c, [&](Index v) { size += g_.degree(v); });
+            bound_[c + 1] = size;
         });
         Index longest = 0;
         bound_[0] = 0;
@@ -157,12 +155,10 @@ template <class Index, class Value> class GalerkinProduct {
         Coarse<Index, Value> out{
             {}, Buffer<Index>(indptr[parts_.count]), Buffer<Value>(indptr[parts_.count])};
         out.indptr = std::move(indptr);
-        run_.team.loop(parts_.count, grain, [&](int, Index begin, Index end) {
-            for (Index c = begin; c < end; ++c) {
-                const Index to = out.indptr[c], size = out.indptr[c + 1] - to;
-                std::copy_n(indices_.data() + bound_[c], size, out.indices.data() + to);
-                std::copy_n(sums_.data() + bound_[c], size, out.values.data() + to);
-            }
+        run_.team.for_each(parts_.count, grain, [&](Index c) {
+            const Index to = out.indptr[c], size = out.indptr[c + 1] - to;
+            std::copy_n(indices_.data() + bound_[c], size, out.indices.data() + to);
+            std::copy_n(sums_.data() + bound_[c], size, out.values.data() + to);
         });
         return out;
     }

@@ -79,6 +79,14 @@ class ThreadTeam {
         });
     }
 
+    // Calls body(k) for each k of [0, n), in such pieces.
+    template <class Index, class Body>
+    void for_each(Index n, std::int64_t grain, const Body& body) {
+        loop(n, grain, [&](int, Index begin, Index end) {
+            for (Index k = begin; k < end; ++k) body(k);
+        });
+    }
+
     // Calls body(rank, begin, end) once on every rank, for its share of [0, n).
     template <class Index, class Body> void share_out(Index n, const Body& body) {
         const auto at = [&](int part) {

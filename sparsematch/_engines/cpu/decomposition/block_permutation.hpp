@@ -44,9 +44,8 @@ void block_permutation(const Index* group, const Matching<Index>& m, Index n_row
     }
     if (run.stopped()) return;
     const Index n_matched = starts[n + 2], n_free = n_cols - n_matched;
-    run.team.loop(n_matched, labels_at_a_time, [&](int, Index k, Index end) {
-        for (; k < end; ++k) col_perm[n_free + k] = m.row_mate[row_perm[k]];
-    });
+    run.team.for_each(n_matched, labels_at_a_time,
+                      [&](Index k) { col_perm[n_free + k] = m.row_mate[row_perm[k]]; });
     if (n_free == 0) return;
     Bitmap free(n_cols);
     mark_free(free, n_cols, m.col_mate, run.team);

@@ -19,15 +19,11 @@ template <class Index, bool Weighted, bool Threads> class Suitor {
           displaced_(g.n) {}
 
     void improve() {
-        run_.team.loop(g_.n, grain, [&](int, Index begin, Index end) {
-            for (Index v = begin; v < end; ++v) suitors_.reset(v);
-        });
+        run_.team.for_each(g_.n, grain, [&](Index v) { suitors_.reset(v); });
         if (!propose_first()) return;
         while (displaced_.size() > 0)
             if (!propose_again()) return;
-        run_.team.loop(g_.n, grain, [&](int, Index begin, Index end) {
-            for (Index v = begin; v < end; ++v) mate_[v] = suitors_.proposer(v);
-        });
+        run_.team.for_each(g_.n, grain, [&](Index v) { mate_[v] = suitors_.proposer(v); });
     }
 
   private:

@@ -23,9 +23,7 @@ bool match_diagonal(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
                 full.store(false, std::memory_order_relaxed);
     });
     if (!full) return false;
-    run.team.loop(a.n_rows, piece, [&](int, Index i, Index end) {
-        for (; i < end; ++i) m.match(i, i);
-    });
+    run.team.for_each(a.n_rows, piece, [&](Index i) { m.match(i, i); });
     return true;
 }
 

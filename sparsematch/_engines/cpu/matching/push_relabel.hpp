@@ -129,23 +129,17 @@ template <bool Threads, class Index> class PushRelabel {
     // Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
     void improve() {
         if (active_.empty()) return;
-        each_column([&](Index j) {
+        run_.team.for_each(a_.n_cols, 1 << 15, [&](Index j) {
             const Index i = m_.col_mate[j];
             column_[j] = {Index{i != UNMATCHED<Index>}, i};
         });
         if (t_) push_with_exact_labels();
         else push_with_lower_bounds();
-        each_column([&](Index j) { m_.col_mate[j] = column_[j].mate; });
+        run_.team.for_each(a_.n_cols, 1 << 15, [&](Index j) { m_.col_mate[j] = column_[j].mate; });
         for (const auto& worker : workers_) run_.stats.augmentations += worker->augmentations;
     }
 
   private:
-    template <class Use> void each_column(const Use& use) {
-        run_.team.loop(a_.n_cols, 1 << 15, [&](int, std::int64_t begin, std::int64_t end) {
-            for (auto j = static_cast<Index>(begin); j < end; ++j) use(j);
-        });
-    }
-
     void push_with_exact_labels() {
         while (!active_.empty() && !run_.stopped() && !run_.exhausted()) {
             relabel_globally();

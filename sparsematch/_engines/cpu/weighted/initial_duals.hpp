@@ -119,12 +119,10 @@ template <class Index> bool fit_duals(AssignmentState<Index>& s, bool from_zero 
     if (!s.wide()) {
         const auto least = column_minima(s.a, s.cost, from_zero ? nullptr : s.u, s.run);
         if (s.run.stopped()) return false;
-        s.run.team.loop(s.a.n_cols, 1 << 13, [&](int, Index begin, Index end) {
-            for (Index j = begin; j < end; ++j) {
-                double v = infinity;
-                for (const auto& part : least) v = std::min(v, part[j]);
-                s.col[j].v = v;
-            }
+        s.run.team.for_each(s.a.n_cols, 1 << 13, [&](Index j) {
+            double v = infinity;
+            for (const auto& part : least) v = std::min(v, part[j]);
+            s.col[j].v = v;
         });
     }
     s.work += 2 * s.pass();

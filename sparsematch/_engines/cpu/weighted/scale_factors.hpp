@@ -43,18 +43,14 @@ bool write_factors(const Csr<Index>& a, const double* value, const Index* place,
     };
     const Index n_rows = f.flipped ? a.n_cols : a.n_rows, n_cols = f.flipped ? a.n_rows : a.n_cols;
     std::fill_n(f.row_scale, n_rows, 0.0);  // those of pairs follow from the columns'
-    run.team.loop(n_cols, 1 << 12, [&](int, Index begin, Index end) {
-        for (Index k = begin; k < end; ++k) f.col_scale[k] = std::exp(f.col_dual[k]);
-    });
-    run.team.loop(a.n_rows, 1 << 13, [&](int, Index begin, Index end) {
-        for (Index i = begin; i < end; ++i) {
-            if (place[i] == UNMATCHED<Index>) continue;
-            const Index mate = a.indices[place[i]];
-            const Index r = f.flipped ? mate : i, c = f.flipped ? i : mate;
-            const double scaled = std::abs(value[place[i]]) * f.col_scale[c];
-            if (scaled >= least && scaled <= most && f.col_scale[c] >= least)
-                f.row_scale[r] = 1 / scaled;
-        }
+    run.team.for_each(n_cols, 1 << 12, [&](Index k) { f.col_scale[k] = std::exp(f.col_dual[k]); });
+    run.team.for_each(a.n_rows, 1 << 13, [&](Index i) {
+        if (place[i] == UNMATCHED<Index>) return;
+        const Index mate = a.indices[place[i]];
+        const Index r = f.flipped ? mate : i, c = f.flipped ? i : mate;
+        const double scaled = std::abs(value[place[i]]) * f.col_scale[c];
+        if (scaled >= least && scaled <= most && f.col_scale[c] >= least)
+            f.row_scale[r] = 1 / scaled;
     });
     cut(f.row_dual, f.row_scale, n_rows);
     cut(f.col_dual, f.col_scale, n_cols);
