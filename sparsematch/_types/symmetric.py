@@ -119,8 +119,7 @@ class SymmetricTransversal(MatchedResult):
 
         {raises_of_A}
         """
-        M, vertex = self._checked(A).tocoo(), self._vertices()
-        n = int(vertex.max(initial=-1)) + 1
+        M, (vertex, n) = self._checked(A).tocoo(), self._vertices()
         places = np.append(vertex[M.row], np.arange(n)), np.append(vertex[M.col], np.arange(n))
         half = sp.coo_array((np.ones(M.nnz + n, bool), places), shape=(n, n)).tocsr()
         return sp.csr_array(half + half.T, dtype=np.int8)  # truth values do not add up
@@ -157,8 +156,7 @@ class SymmetricTransversal(MatchedResult):
         >>> best.permutation(reverse_cuthill_mckee(graph, symmetric_mode=True)).tolist()
         [1, 3, 0, 2]
         """
-        vertex = self._vertices()
-        n = int(vertex.max(initial=-1)) + 1
+        vertex, n = self._vertices()
         place = np.arange(n)
         if order is not None:
             order = np.asarray(order)
@@ -189,11 +187,12 @@ class SymmetricTransversal(MatchedResult):
         scaled: Any = self._checked(A).tocsr() if self.factors is None else self.scale(A)
         return scaled[p][:, p]
 
-    def _vertices(self) -> Any:
-        """Return the vertex of each row in the compressed graph."""
+    def _vertices(self) -> tuple[Any, int]:
+        """Return the vertex of each row in the compressed graph, and how many there are."""
         rows = np.arange(self.partner.size)
         first = np.where((self.partner >= 0) & (self.partner < rows), self.partner, rows)
-        return (np.cumsum(first == rows) - 1)[first]
+        is_first = first == rows
+        return (np.cumsum(is_first) - 1)[first], int(is_first.sum())
 
     def _checked(self, A: Any) -> Any:
         return above("checked_like")(A, self.shape, self.partner, "the transversal")
