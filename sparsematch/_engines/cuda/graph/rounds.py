@@ -97,13 +97,9 @@ def report(run: Run, words: Any, edges: int, account: list[tuple[int, int]]) -> 
     return counts | {"edges": edges, "matched": matched[1:], "live_edges": live[:-1]}
 
 
-def validate_graph(graph: Graph, run: Run) -> GraphProperties:
+def validate_graph(graph: Graph, _: Run, first: int = 0) -> GraphProperties:
     """Return the properties, from one pass over the entries; waits once. Time: O(n + nnz)."""
-    return survey(graph)
-
-
-def survey(graph: Graph, first: int = 0) -> GraphProperties:
-    """Do so for the lists of vertices from `first` on."""
+    # The lists are those of vertices from `first` on.
     if not graph.n:
         return GraphProperties(True, True, 0)
     kernels, xp = _load(graph), namespace(graph.indptr)

@@ -13,7 +13,7 @@ from sparsematch._types.over_ranks.graph_part import GraphPart
 
 def part_properties(part: GraphPart, run: Run) -> GraphProperties:
     """Return what one pass over the own entries finds."""
-    return rounds.survey(local_max.own_rows(part), part.first_row)
+    return rounds.validate_graph(local_max.own_rows(part), run, part.first_row)
 
 
 def part_weight(part: GraphPart, mate: IndexArray) -> float:
