@@ -1,9 +1,7 @@
 // Bindings of solvers: block plans, factorisations as objects, arrays copied out, the GIL released.
 #include <nanobind/stl/complex.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // Bindings of sparse QR: R, Q on right-hand sides as arrays, solves with R; the GIL released.
 #include <nanobind/stl/complex.h>
-#include <nanobind/stl/pair.h>
 
 #include <atomic>
 #include <cstdint>
