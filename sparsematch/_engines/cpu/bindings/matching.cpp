@@ -34,7 +34,7 @@ nb::tuple run_improve(const char* name, CsrArg<Index> matrix,
 
 // Policy.of_small of matching/auto.py.
 using SmallPolicyArg = std::tuple<std::int64_t, std::int64_t, double, double, double, double,
-                                  double, double, double, double>;
+                                  double, double, double, double, double, double, double, double>;
 
 // Of fields of a BipartiteCSR that may hold anything, and mates of its rows and columns. Returns
 // the number of pairs, whether that is the most, the time that a transpose took, and step_info of

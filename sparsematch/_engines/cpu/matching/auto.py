@@ -50,6 +50,11 @@ class Policy:
     #: what they leave. Without: 0.77 (126 matrices, 2^12 to 2^14 rows; 0.45 of 71 real ones).
     short: int = 1 << 16
 
+    #: Entries that are scanned in the time of a search in a small matrix whose degrees vary, in no
+    #: order: whether a start by degrees pays after `cheap`. Varied, 150 and 300: 1.00, 1.00; none:
+    #: 1.10 (343 matrices of 512 to 8,192 rows).
+    by_search: float = 200.0
+
     #: Distance of the middle entries of neighbouring rows, over that of any two rows, below which
     #: the numbering is good: 0.0 in a band, 1 where it is random. Varied, 0.02 and 0.1: 1.00, 1.00.
     near: float = 0.05
@@ -81,17 +86,14 @@ class Policy:
     chains: float = 0.02
     sparse: float = 6.0
 
-    #: Share of the smaller side that may still be matched above which the picks of Karp-Sipser miss
-    #: fewer. Varied, 1/256 and 1/16: 0.99, 1.01 (2.8).
-    picks: float = 1 / 64
-
     #: Share of the rows that may find no free column before `cheap` gives up: with d random entries
     #: a row after (patience (d + 1))^(1 / (d + 1)) of them. Varied, 0.0001 and 0.001: 0.99, 0.99.
     patience: float = 1 / 3000
 
-    #: Share of the rows below which the free ones are few, and searched for before all else.
-    #: 1/1024: 1.00 (120 matrices, 2^15 rows), but circuits of 5,000 to 20,000 rows, of which 24 are
-    #: free, take 1.4 to 2.1 times as long.
+    #: Share of the rows below which the free ones are few, and searched for before all else; of the
+    #: smaller side, that may be matched, above which picks of Karp-Sipser miss fewer (varied, 1/256
+    #: and 1/16: 0.99, 1.01). 1/1024: 1.00 (120 matrices, 2^15 rows), but circuits of 5,000 to
+    #: 20,000 rows, of which 24 are free, take 1.4 to 2.1 times as long.
     few: float = 1 / 64
 
     #: Share of the smaller side that may still be matched above which another initialisation pays,
@@ -114,8 +116,10 @@ class Policy:
     @lazy_attribute
     def of_small(self) -> tuple[float, ...]:
         """What the core reads of it for small matrices: its `SmallPolicy`."""
+        passes = self.shallow, self.joint, self.search
         chains = self.many, self.leaves, self.thin, self.chains, self.sparse
-        return self.small, self.short, self.few, self.shallow, self.joint, *chains
+        degrees = self.near, self.even, self.by_search
+        return self.small, self.short, self.few, *passes, *chains, *degrees
 
 
 POLICY = Policy()
@@ -453,7 +457,7 @@ def may_pick(p: Progress) -> bool:
     """Tell whether likewise, rows are short, and more may be matched than picks miss."""
     if p.has_core or p.pushed or p.features.rows.mean > p.policy.sparse:
         return False
-    return p.may_match_more_than(p.policy.picks) and may_peel(p)
+    return p.may_match_more_than(p.policy.few) and may_peel(p)
 
 
 def when(words: str, holds: Guard) -> Guard:

@@ -11,6 +11,7 @@
 #include "core/transpose.hpp"
 #include "matching/cheap.hpp"
 #include "matching/diagonal.hpp"
+#include "matching/min_degree.hpp"
 #include "matching/pothen_fan.hpp"
 #include "matching/push_relabel.hpp"
 #include "matching/single_source_bfs.hpp"
@@ -21,7 +22,7 @@ namespace sparsematch {
 // Policy of matching/auto.py has these, and says why.
 struct SmallPolicy {
     std::int64_t small, large;  // entries from which on features pay; from which on they go first
-    double few, shallow, joint, many, leaves, thin, chains, sparse;
+    double few, shallow, joint, search, many, leaves, thin, chains, sparse, near, even, by_search;
 };
 
 // What each stage did, and the time in which a transpose was built; 0: there is none.
@@ -39,6 +40,17 @@ bool chains_lead(const Csr<Index>& a, const SmallPolicy& policy, RunContext& run
     const double vertices = static_cast<double>(a.n_rows) + a.n_cols;
     if (a.nnz() <= policy.thin * vertices && rows.ones() < policy.chains) return true;
     return column_statistics(a, run).ones() >= policy.chains;
+}
+
+// Whether features, and a start with least degrees first, which goes through all entries and
+// vertices twice, cost less than searches from what is free.
+template <class Index>
+bool degrees_pay(const Csr<Index>& a, double free, const SmallPolicy& policy, RunContext& run) {
+    const double start = 2.0 * (static_cast<double>(a.nnz()) + a.n_rows + a.n_cols);
+    return policy.by_search * free >= start + static_cast<double>(policy.small) &&
+           !order_features(a).are_near(policy.near) &&
+           (degree_statistics(a, run).variation() >= policy.even ||
+            column_statistics(a, run).variation() >= policy.even);
 }
 
 // The transpose, in buffers that it allocates, and the time that it took.
@@ -107,10 +119,22 @@ SmallRun small_stages(const Csr<Index>& a, Matching<Index> m, bool from_empty,
     const auto entries = [&](double passes) {
         return static_cast<std::int64_t>(std::ceil(passes * a.nnz()));
     };
-    if (static_cast<double>(free) <= policy.few * most) {
-        stage("single_source_bfs", "do brief searches match the few", entries(policy.shallow),
+    const auto search = [&](const char* reason, double passes) {
+        stage("single_source_bfs", reason, entries(passes),
               [&](RunContext& run) { single_source_bfs(rows, untransposed, mates, {}, run); });
-        if (!done.stages.back().exhausted || whole.stopped()) return done;
+        return done.stages.back().exhausted && !whole.stopped();
+    };
+    if (static_cast<double>(free) <= policy.few * most) {
+        if (!search("do brief searches match the few", policy.shallow)) return done;
+    } else if (from_empty && degrees_pay(a, static_cast<double>(free), policy, whole)) {
+        Buffer<Index> row(rows.n_rows, UNMATCHED<Index>), col(rows.n_cols, UNMATCHED<Index>);
+        stage("min_degree", "degrees may match more than the order", 0, [&](RunContext& run) {
+            min_degree(rows, untransposed, {row.data(), col.data()}, {}, run);
+            if (std::ranges::count(row, UNMATCHED<Index>) >= free) return;  // it has no more pairs
+            std::ranges::copy(row, mates.row_mate);
+            std::ranges::copy(col, mates.col_mate);
+        });
+        if (!search("a better start leaves fewer paths", policy.search)) return done;
     }
     stage("pothen_fan", "a small matrix", entries(policy.joint),
           [&](RunContext& run) { pothen_fan(rows, untransposed, mates, {}, run); });
