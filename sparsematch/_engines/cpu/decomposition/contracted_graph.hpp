@@ -46,12 +46,10 @@ template <class Index> class ContractedGraph {
 
     // Writes their numbers to the groups of the vertices that are rows, and settles these.
     void settle_rows(Index* group, Bitmap& settled_row) const {
-        team_.loop(n_, at_a_time_, [&](int, Index begin, Index end) {
-            for (Index v = begin; v < end; ++v) {
-                group[row_[v]] = number_[v];
-                if (team_.size() > 1) settled_row.set_shared(row_[v]);
-                else settled_row.set(row_[v]);
-            }
+        team_.for_each(n_, at_a_time_, [&](Index v) {
+            group[row_[v]] = number_[v];
+            if (team_.size() > 1) settled_row.set_shared(row_[v]);
+            else settled_row.set(row_[v]);
         });
     }
     Index number_of_large(int g) const { return number_[n_ + g]; }

@@ -150,9 +150,7 @@ template <class Index> class Blocks {
         std::vector<Index> first(n / piece + 2, 0);  // of each piece, the number of its first row
         const auto is_new = [&](Index i) { return !parts_.settled_row.test(i); };
         if (!alone)
-            run_.team.loop(n, piece, [&](int, std::int64_t begin, std::int64_t end) {
-                for (std::int64_t k = begin; k < end; ++k) first[begin / piece] += is_new(row(k));
-            });
+            run_.team.for_each(n, piece, [&](auto k) { first[k / piece] += is_new(row(k)); });
         std::exclusive_scan(first.begin(), first.end(), first.begin(), Index{0});
         run_.team.loop(n, piece, [&](int, std::int64_t begin, std::int64_t end) {
             Index k = first[begin / piece];
@@ -266,11 +264,9 @@ template <class Index> class Blocks {
 
     Index write_direct(const Index* number) const {
         const Index n = count();
-        run_.team.loop(a_.n_rows, limits_.at_a_time, [&](int, Index begin, Index end) {
-            for (Index i = begin; i < end; ++i) {
-                const Index j = m_.row_mate[i], group = group_of(number[std::max<Index>(j, 0)]);
-                group_[i] = j == UNMATCHED<Index> ? n + 2 : group;
-            }
+        run_.team.for_each(a_.n_rows, limits_.at_a_time, [&](Index i) {
+            const Index j = m_.row_mate[i], group = group_of(number[std::max<Index>(j, 0)]);
+            group_[i] = j == UNMATCHED<Index> ? n + 2 : group;
         });
         return n;
     }

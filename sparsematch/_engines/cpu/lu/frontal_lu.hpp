@@ -192,10 +192,9 @@ template <class Index, class Value> class FrontalLU {
         }
     }
     void rename_rows(ThreadTeam& team) {
-        team.loop(static_cast<std::int64_t>(parts.size()), 1, [&](int, auto begin, auto end) {
-            for (; begin < end; ++begin)
-                for (auto* rows : {&parts[begin].rows, &parts[begin].l_rows})
-                    for (Index& row : *rows) row = place_[row];
+        team.for_each(parts.size(), 1, [&](std::size_t k) {
+            for (auto* rows : {&parts[k].rows, &parts[k].l_rows})
+                for (Index& row : *rows) row = place_[row];
         });
         factors.clear(), factors.reserve(made_.size());
         for (const Part& part : parts) {

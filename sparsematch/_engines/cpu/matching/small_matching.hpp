@@ -20,11 +20,10 @@ template <class Index> bool match_small(const Csr<Index>& a, Matching<Index> m, 
     std::fill_n(m.row_mate, a.n_rows, UNMATCHED<Index>);
     std::fill_n(m.col_mate, a.n_cols, UNMATCHED<Index>);
     if (match_diagonal(a, m, run)) return true;
-    const Csr<Index>* const untransposed = nullptr;
-    cheap(a, untransposed, m, {}, run);
+    cheap(a, untransposed<Index>, m, {}, run);
     if (!any_free(m.row_mate, a.n_rows)) return true;
     RunContext limited(run, to_begin + a.n_rows + a.nnz());
-    pothen_fan(a, untransposed, m, {}, limited);
+    pothen_fan(a, untransposed<Index>, m, {}, limited);
     return !limited.exhausted() && !run.stopped();
 }
 

@@ -32,7 +32,7 @@ struct SmallRun {
     bool is_maximum = true;
 };
 
-// Features.chains of matching/auto.py.
+// Features.chains of matching/auto.py, whatever the surplus.
 template <class Index>
 bool chains_lead(const Csr<Index>& a, const SmallPolicy& policy, RunContext& run) {
     const auto rows = degree_statistics(a, run);
@@ -51,6 +51,16 @@ bool degrees_pay(const Csr<Index>& a, double free, const SmallPolicy& policy, Ru
            !order_features(a).are_near(policy.near) &&
            (degree_statistics(a, run).variation() >= policy.even ||
             column_statistics(a, run).variation() >= policy.even);
+}
+
+// Replaces a matching that leaves some rows free by that of `min_degree`, if it leaves fewer.
+template <class Index> void start_again(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
+    Buffer<Index> row(a.n_rows, UNMATCHED<Index>), col(a.n_cols, UNMATCHED<Index>);
+    min_degree(a, untransposed<Index>, {row.data(), col.data()}, {}, run);
+    const auto before = std::count(m.row_mate, m.row_mate + a.n_rows, UNMATCHED<Index>);
+    if (std::ranges::count(row, UNMATCHED<Index>) >= before) return;
+    std::ranges::copy(row, m.row_mate);
+    std::ranges::copy(col, m.col_mate);
 }
 
 // The transpose, in buffers that it allocates, and the time that it took.
@@ -80,9 +90,8 @@ bool initialise(const Csr<Index>& a, Matching<Index> m, bool from_empty, SmallRu
         if (found) return true;
         done.stages.pop_back();
     }
-    const Csr<Index>* const untransposed = nullptr;
     stage("cheap", "one pass; often all there is to do", 0,
-          [&](RunContext& run) { cheap(a, untransposed, m, {}, run); });
+          [&](RunContext& run) { cheap(a, untransposed<Index>, m, {}, run); });
     return false;
 }
 
@@ -93,12 +102,11 @@ template <class Index>
 SmallRun small_stages(const Csr<Index>& a, Matching<Index> m, bool from_empty,
                       const SmallPolicy& policy, RunContext& whole) {
     SmallRun done;
-    const auto stage = [&](const char* engine, const char* reason, std::int64_t limit,
+    const auto stage = [&](const char* engine, const char* reason, double passes,
                            const auto& improve) {
-        RunContext run(whole, limit);
+        RunContext run(whole, static_cast<std::int64_t>(std::ceil(passes * a.nnz())));
         done.stages.push_back(reported(engine, reason, m.row_mate, a.n_rows, run, improve));
     };
-    const Csr<Index>* const untransposed = nullptr;
     if (initialise(a, m, from_empty, done, stage)) return done;
     const auto most = std::min(a.n_rows, a.n_cols);
     const auto free = most - done.stages.back().cardinality;
@@ -116,28 +124,21 @@ SmallRun small_stages(const Csr<Index>& a, Matching<Index> m, bool from_empty,
     const Csr<Index> rows = by_cols ? transposed() : a;
     const Matching<Index> mates = by_cols ? m.flipped() : m;
     if (whole.stopped()) return done;
-    const auto entries = [&](double passes) {
-        return static_cast<std::int64_t>(std::ceil(passes * a.nnz()));
-    };
     const auto search = [&](const char* reason, double passes) {
-        stage("single_source_bfs", reason, entries(passes),
-              [&](RunContext& run) { single_source_bfs(rows, untransposed, mates, {}, run); });
+        stage("single_source_bfs", reason, passes, [&](RunContext& run) {
+            single_source_bfs(rows, untransposed<Index>, mates, {}, run);
+        });
         return done.stages.back().exhausted && !whole.stopped();
     };
     if (static_cast<double>(free) <= policy.few * most) {
         if (!search("do brief searches match the few", policy.shallow)) return done;
     } else if (from_empty && degrees_pay(a, static_cast<double>(free), policy, whole)) {
-        Buffer<Index> row(rows.n_rows, UNMATCHED<Index>), col(rows.n_cols, UNMATCHED<Index>);
-        stage("min_degree", "degrees may match more than the order", 0, [&](RunContext& run) {
-            min_degree(rows, untransposed, {row.data(), col.data()}, {}, run);
-            if (std::ranges::count(row, UNMATCHED<Index>) >= free) return;  // it has no more pairs
-            std::ranges::copy(row, mates.row_mate);
-            std::ranges::copy(col, mates.col_mate);
-        });
+        stage("min_degree", "degrees may match more than the order", 0,
+              [&](RunContext& run) { start_again(rows, mates, run); });
         if (!search("a better start leaves fewer paths", policy.search)) return done;
     }
-    stage("pothen_fan", "a small matrix", entries(policy.joint),
-          [&](RunContext& run) { pothen_fan(rows, untransposed, mates, {}, run); });
+    stage("pothen_fan", "a small matrix", policy.joint,
+          [&](RunContext& run) { pothen_fan(rows, untransposed<Index>, mates, {}, run); });
     if (!done.stages.back().exhausted || whole.stopped() || hands_over()) return done;
     const Csr<Index> cols = by_cols ? a : transposed();
     if (whole.stopped()) return done;
