@@ -98,8 +98,7 @@ def report(run: Run, words: Any, edges: int, account: list[tuple[int, int]]) -> 
 
 
 def validate_graph(graph: Graph, _: Run, first: int = 0) -> GraphProperties:
-    """Return the properties, from one pass over the entries; waits once. Time: O(n + nnz)."""
-    # The lists are those of vertices from `first` on.
+    """Return what a pass over lists from vertex `first` on finds; waits once. Time: O(n + nnz)."""
     if not graph.n:
         return GraphProperties(True, True, 0)
     kernels, xp = _load(graph), namespace(graph.indptr)
