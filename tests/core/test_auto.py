@@ -152,6 +152,8 @@ def test_the_order_of_the_rows_decides_the_start():
     for B, starts in (
         (A, ["cheap", "min_degree"]),
         (random_matrix(30_000, 30_000, 3, 33), ["cheap", "karp_sipser"]),
+        (random_matrix(30_000, 30_600, 5, 34), ["cheap", "karp_sipser"]),
+        (random_matrix(30_000, 36_000, 5, 34), ["cheap", "min_degree"]),  # columns to spare
         (ascending, ["cheap"]),
         (sp.csr_array(grid(150)[:, 1:]), ["cheap"]),
         (scrambled(grid(150), 1), ["cheap", "cheap"]),
@@ -165,6 +167,8 @@ def test_the_order_of_the_rows_decides_the_start():
         if starts[-1] != "cheap":  # from the empty matching
             alone = sm.maximum_transversal(B, method="none", init=starts[-1])
             assert info.steps[1].cardinality == alone.cardinality
+    fewer_columns = as_bipartite(random_matrix(60_000, 36_000, 1, 35))
+    assert not auto.Features(fewer_columns, auto.POLICY, workers=1).has_surplus
 
 
 def rows_scrambled(A, seed):

@@ -50,9 +50,8 @@ class Policy:
     #: what they leave. Without: 0.77 (126 matrices, 2^12 to 2^14 rows; 0.45 of 71 real ones).
     short: int = 1 << 16
 
-    #: Entries that are scanned in the time of a search in a small matrix whose degrees vary, in no
-    #: order: whether a start by degrees pays after `cheap`. Varied, 150 and 300: 1.00, 1.00; none:
-    #: 1.10 (343 matrices of 512 to 8,192 rows).
+    #: Entries scanned in the time of a search where degrees vary, in no order: whether a start by
+    #: degrees pays in a small matrix. Varied, 150, 300: 1.00; none: 1.10 (343, 2^9 to 2^13 rows).
     by_search: float = 200.0
 
     #: Distance of the middle entries of neighbouring rows, over that of any two rows, below which
@@ -97,7 +96,8 @@ class Policy:
     few: float = 1 / 64
 
     #: Share of the smaller side that may still be matched above which another initialisation pays,
-    #: or a phase from all free vertices at once. Varied, 1/16 and 1/4: 1.00, 1.00 (4.0).
+    #: or a phase from all free vertices at once. Varied, 1/16 and 1/4: 1.00, 1.00 (4.0). Surplus of
+    #: columns, times branches of a path at a row, from which on paths are short: 0.58 of the time.
     many: float = 1 / 8
 
     #: Allowances, in passes: of searches that are a test; of pushes, and of searches from one
@@ -151,8 +151,7 @@ class Features:
     @property
     def lopsided(self) -> bool:
         """Whether nearly all vertices of the smaller side find a partner, as the other has more."""
-        few, many = sorted(self.graph.shape)
-        return many >= self.policy.lopsided * few
+        return max(self.graph.shape) >= self.policy.lopsided * min(self.graph.shape)
 
     @lazy_attribute
     def rows(self) -> "DegreeStatistics":
@@ -174,6 +173,14 @@ class Features:
         """Whether there are hardly more entries than vertices."""
         return self.graph.nnz <= self.policy.thin * sum(self.graph.shape)
 
+    @property
+    def has_surplus(self) -> bool:
+        """Whether enough columns are more than rows, and rows long enough, for short searches."""
+        rows, sample = self.rows.n - self.rows.empty, self.columns
+        columns = self.graph.n_minor * (1 - sample.empty / max(sample.n, 1))  # also with entries
+        branches = self.graph.nnz - 2 * rows  # of paths: d - 2 at a row of d
+        return columns > rows and (columns - rows) * branches > self.policy.many * rows**2
+
     @lazy_attribute
     def mesh(self) -> bool:
         """Whether free columns are likely to be near each free row."""
@@ -193,9 +200,8 @@ class Features:
         policy = self.policy
         if self.rows.mean > policy.sparse or self.has_leaves:
             return False
-        if self.is_thin and self.rows.ones < policy.chains:
-            return True
-        return self.columns.ones >= policy.chains
+        thin = self.is_thin and self.rows.ones < policy.chains
+        return (thin or self.columns.ones >= policy.chains) and not self.has_surplus
 
 
 class Progress:
@@ -284,8 +290,8 @@ class Progress:
 
     def _match_diagonal(self, stage: "Stage") -> None:
         begin = perf_counter()
-        pair = mates(self.graph, self.matching)
-        if _core.match_diagonal(csr(self.graph), pair, self.run.workers):
+        given = csr(self.graph), mates(self.graph, self.matching)
+        if _core.match_diagonal(*given, self.run.workers):
             self.rank = self.graph.n_rows
             how: Any = {"edges": self.graph.nnz, "cardinality": self.rank, "reason": stage.reason}
             self.run.steps.append(StepInfo("diagonal", perf_counter() - begin, **how))
@@ -439,8 +445,7 @@ def may_search(p: Progress) -> bool:
     """Tell whether there are few workers, or a good numbering and little left; not after pushes."""
     if p.pushed or not p.many_workers:
         return not p.pushed
-    little = not p.may_match_more_than(p.policy.many)
-    return little and p.features.numbered and not p.has_core
+    return p.features.numbered and not (p.has_core or p.may_match_more_than(p.policy.many))
 
 
 def may_peel(p: Progress) -> bool:
